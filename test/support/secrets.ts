@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto'
 import { expect, vi } from 'vitest'
-import { createRecordCipher } from '../../src/connect/index.ts'
-import { keyName } from '../../src/connect/stores.ts'
 import { sessionCookie } from '../../src/web/session.ts'
 import type { Running } from './app.ts'
 import { CLIENT } from './env.ts'
@@ -25,8 +22,8 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
   ])
   const answers: { where: string; text: string }[] = []
   const visitor = listening(app, await signedIn(app), answers)
-  const { store } = app.services
-  const cipher = createRecordCipher(app.config.tokenEncryptionKeys)
+  const { store, connect } = app.services
+  const authorizationUrl = vi.spyOn(connect.oauth, 'authorizationUrl')
 
   /** Notes the tokens and the session of this moment. */
   async function collect(): Promise<void> {
@@ -53,10 +50,7 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
       const url = await toCallback(app, visitor)
       const { searchParams } = new URL(url)
       if (searchParams.has('code')) secrets.set(`code ${secrets.size}`, String(searchParams.get('code')))
-      const state = createHash('sha256').update(String(searchParams.get('state')))
-      const key = { kind: 'platform-authorization-request', owner: REF.userId, id: state.digest('base64url') }
-      const { encryptedVerifier } = JSON.parse(String(await store.get(key)))
-      secrets.set(`code verifier ${secrets.size}`, cipher.decrypt(encryptedVerifier, keyName(key)))
+      secrets.set(`code verifier ${secrets.size}`, String(authorizationUrl.mock.lastCall?.[0].codeVerifier))
       for (const accept of ['text/html', 'application/json']) await visitor.get(url, { accept })
       await collect()
     },

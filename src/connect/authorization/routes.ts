@@ -180,7 +180,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
 function confirmRoutes(options: ConnectRoutesOptions): Router {
   const { connect, pages } = options
   const { flows } = connect
-  const errors = ['missing_authorization_request', 'invalid_state']
+  const errors = ['missing_authorization_request']
   return Router()
     .get(
       '/connect/confirm/:id',
@@ -329,7 +329,10 @@ async function exchange(
 function showFailure({ connect, pages }: ConnectRoutesOptions, req: Request, res: Response): void {
   if (!pages.isSignedIn(req)) throw pages.signedOut()
   const { error: code, bxcontext, request } = req.query
-  if (!isFailureCode(code)) return res.redirect(303, '/connections')
+  if (!isFailureCode(code)) {
+    res.redirect(303, '/connections')
+    return
+  }
   const requestId = typeof request === 'string' && /^[\w-]{1,64}$/.test(request) ? request : undefined
   const expected = connect.platform.bxcontextSchema.safeParse(bxcontext).data
   throw new ConnectError(code, undefined, { requestId, expected })

@@ -164,7 +164,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       'Nothing: both grants stay valid, so that two users of this app may share a login on the platform.',
     importance: 2,
-    code: '../vault/vault.ts#createVault',
+    code: '../vault/connection.ts#granted',
     cure: 'Tell users that connecting again, or another user who connects the same login, ends the first connection.',
   },
   {

@@ -4,7 +4,7 @@
  * since 1970, by this app's clock.
  */
 import * as z from 'zod'
-import type { EndReason } from '../platform/errors.ts'
+import { type EndReason, MAX_RETRY_AFTER_MS } from '../platform/errors.ts'
 import type { CallOutcome } from '../platform/token-source.ts'
 
 /** Identifies a connection: a user of this app, and the business that the user chose on the platform. */
@@ -115,8 +115,6 @@ const REFRESH_INTERVAL_MS = 5_000
 /** How long before its end a token is refreshed in the background, in ms; at most a fifth of its life. */
 const REFRESH_MARGIN_MS = 60_000
 const MAX_BACKOFF_MS = 30_000
-/** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out after one odd answer. */
-const MAX_PAUSE_MS = 300_000
 /** How long after the end of the access token a repeated refusal counts as the end of access, in ms. */
 const REFUSAL_GRACE_MS = 30_000
 /** How often a rejection of a token that cannot be refreshed is counted, in ms, and how many end the connection. */
@@ -259,7 +257,7 @@ export function failed(
 ): ConnectionRecord {
   if (!isAbout(record, sent) || record.fence !== sent.fence) return record
   const backoffMs = Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(record.failures, 10))
-  const pausedUntil = now + Math.max(backoffMs, Math.min(retryAfterMs, MAX_PAUSE_MS))
+  const pausedUntil = now + Math.max(backoffMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS))
   const after = { ...record, trouble, failures: record.failures + 1, pausedUntil, leasedUntil: 0 }
   if (after.status !== 'active' || record.status !== 'active' || trouble !== 'refused') return after
   // A refusal proves nothing by itself: the API must agree, or the platform must repeat it when the token has long expired.
@@ -345,7 +343,7 @@ const isWithin = (end: number, now: number, longestMs: number) =>
 
 /** For how long no request for tokens is sent, in ms. */
 export const pauseOf = ({ pausedUntil }: ConnectionRecord, now: number): number =>
-  isWithin(pausedUntil, now, MAX_PAUSE_MS) ? pausedUntil - now : 0
+  isWithin(pausedUntil, now, MAX_RETRY_AFTER_MS) ? pausedUntil - now : 0
 
 export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now

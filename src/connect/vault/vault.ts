@@ -99,7 +99,7 @@ export interface ReencryptResult {
 export type ChangeListener = (
   ref: ConnectionRef,
   events: readonly ConnectionEvent[],
-  change: Pick<Change, 'before' | 'after'>,
+  change: Change,
 ) => unknown
 
 /** An active record with its tokens. */
@@ -426,10 +426,11 @@ export class Vault {
     manual: boolean,
   ): Promise<{ record: ConnectionRecord; isHolder: boolean }> {
     for (const deadline = performance.now() + this.#waitMs; ; ) {
-      const { after, isWritten } = await this.#records.change(ref, (record) =>
+      const { before, after } = await this.#records.change(ref, (record) =>
         isDone(record) ? record : leased(record, { now: this.#now(), leaseMs: this.#leaseMs, manual }),
       )
-      if (isWritten || isDone(after)) return { record: after, isHolder: isWritten }
+      const isHolder = after !== before
+      if (isHolder || isDone(after)) return { record: after, isHolder }
       const pauseMs = manual ? 0 : pauseOf(after, this.#now())
       if (pauseMs > 0) this.#throwPaused(after, pauseMs)
       if (performance.now() > deadline)

@@ -27,10 +27,14 @@ export interface MaskedExchange {
   response: MaskedResponse | undefined
 }
 
+/** A hop that is recorded: the callback is recorded with its result, once. */
+export type RecordedHop = HopEvent & { hop: Exclude<HopEvent['hop'], 'exchange'> }
+
 /** A request of the browser (`in`), or where the app sends it (`out`). */
 export interface MaskedHop {
   at: number
   ms: number
+  hop: RecordedHop['hop']
   direction: 'in' | 'out'
   /** The status of the app's answer, and why the flow failed, if the next page says so. */
   status?: number
@@ -115,8 +119,8 @@ function secretOf(basic: string): string {
 const OWN_FORM = { publicParameters: new Set(['bxcontext']) }
 
 /** Masks a hop: the request of the browser, and where it goes next. `baseUrl`: the address of this app. */
-export function maskHop(platform: Platform, baseUrl: string, event: HopEvent): [MaskedHop, MaskedHop] {
-  const { req, arrivedAt, target, status, failure } = event
+export function maskHop(platform: Platform, baseUrl: string, event: RecordedHop): [MaskedHop, MaskedHop] {
+  const { hop, req, arrivedAt, target, status, failure } = event
   const arrived = splitUrl(addressOf(req.originalUrl, baseUrl))
   const next = splitUrl(addressOf(target, baseUrl))
   const bxcontext = req.method === 'POST' ? req.body?.bxcontext : undefined
@@ -129,12 +133,14 @@ export function maskHop(platform: Platform, baseUrl: string, event: HopEvent): [
     {
       at: arrivedAt,
       ms: 0,
+      hop,
       direction: 'in',
       request: { method, url: arrived.address, headers: [], parameters: [...query, ...posted] },
     },
     {
       at: Date.now(),
       ms: 0,
+      hop,
       direction: 'out',
       status,
       ...(failure !== undefined && { failure }),

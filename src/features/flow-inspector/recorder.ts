@@ -126,13 +126,13 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
 
 /** Stores the flows of one user, and adds the platform's side to connect flows. */
 async function storeFlows(
-  { connect: { platform }, flows, store, complete }: RecorderOptions,
+  { flows, store, complete }: RecorderOptions,
   userId: string,
   buffered: readonly Buffered[],
 ): Promise<void> {
   const key = await fingerprintKey(store)
   const additions = buffered.map(({ id, bxcontext, events }): FlowAddition => {
-    const steps = events.map((recorded) => toStep(platform, recorded, key))
+    const steps = events.map((recorded) => toStep(recorded, key))
     // A step that could not be read again would make its whole flow unreadable.
     return { id, bxcontext, steps: steps.filter((step) => stepSchema.safeParse(step).success) }
   })

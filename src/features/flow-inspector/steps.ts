@@ -1,9 +1,9 @@
 /** Converts the events of the core to steps of a flow. */
 
-import type { ConnectionEvent, Platform } from '../../connect/index.ts'
+import type { ConnectionEvent } from '../../connect/index.ts'
 import type { MaskedExchange, MaskedHop, MaskedRequest, MaskedResponse } from './exchanges.ts'
 import { toHeaders, toParameter } from './fingerprints.ts'
-import type { Step, StepRequest, StepResponse, Topic } from './flow.ts'
+import type { Step, StepRequest, StepResponse } from './flow.ts'
 
 export type RecordedEvent =
   | { type: 'browser'; event: MaskedHop }
@@ -22,15 +22,15 @@ export interface ChangeEvent {
 type Shown = Omit<Step, 'at' | 'ms'>
 
 /** `key`: the key of the fingerprints. */
-export function toStep(platform: Platform, recorded: RecordedEvent, key: string): Step {
+export function toStep(recorded: RecordedEvent, key: string): Step {
   const { at, ms } = recorded.event
-  return { at: new Date(at).toISOString(), ms: Math.max(0, ms), ...show(platform, recorded, key) }
+  return { at: new Date(at).toISOString(), ms: Math.max(0, ms), ...show(recorded, key) }
 }
 
-function show(platform: Platform, recorded: RecordedEvent, key: string): Shown {
+function show(recorded: RecordedEvent, key: string): Shown {
   switch (recorded.type) {
     case 'browser':
-      return browserStep(platform, recorded.event, key)
+      return browserStep(recorded.event, key)
     case 'tokenRequest':
       return tokenStep(recorded.event, key)
     case 'apiCall':
@@ -40,62 +40,52 @@ function show(platform: Platform, recorded: RecordedEvent, key: string): Shown {
   }
 }
 
-const ARRIVALS: { path: string; topic: Topic; title: string }[] = [
-  {
-    path: '/connect/context',
-    topic: 'bxcontext_received',
-    title: 'The browser brings the chosen business (bxcontext)',
-  },
-  {
-    path: '/connect/callback',
-    topic: 'callback_received',
-    title: "The browser brings the consent page's answer",
-  },
-  { path: '/connect/confirm', topic: 'confirm_bxcontext', title: 'The user accepts the other business' },
-]
-const STARTED = { topic: 'connect_started', title: 'The user presses “Connect an account”' } as const
+type Hop = MaskedHop['hop']
+type Heading = Pick<Step, 'topic' | 'title'>
 
-const RECONNECTING = { topic: 'connect_started', title: 'The user presses “Reconnect”' } as const
+const BXCONTEXT: Heading = {
+  topic: 'bxcontext_received',
+  title: 'The browser brings the chosen business (bxcontext)',
+}
+const CALLBACK: Heading = {
+  topic: 'callback_received',
+  title: "The browser brings the consent page's answer",
+}
+const DEPARTURES: Record<Hop, Heading> = {
+  start: { topic: 'to_start_page', title: "Lead to the platform's start page" },
+  confirm: { topic: 'confirm_bxcontext', title: 'Ask about the other business' },
+  consent: { topic: 'to_consent_page', title: 'Lead to the consent page' },
+  result: { topic: 'to_connections', title: 'Redirect to the connections' },
+}
 
-function browserStep(
-  { startPage }: Platform,
-  { direction, request, status, failure }: MaskedHop,
-  key: string,
-): Shown {
-  // Express accepts other letter cases and a trailing slash.
-  const pathname = new URL(request.url).pathname.toLowerCase().replace(/\/$/, '')
-  if (direction === 'in') {
-    const found = ARRIVALS.find(({ path }) => pathname === path)
-    const isReconnect = request.parameters.some(({ name }) => name === 'bxcontext')
-    const { topic, title } = found ?? (isReconnect ? RECONNECTING : STARTED)
-    return { from: 'browser', to: 'app', topic, title, request: toRequest(request, key) }
+function arrivalAt(hop: Hop, { method, parameters }: MaskedRequest): Heading {
+  switch (hop) {
+    case 'start': {
+      const isReconnect = parameters.some(({ name }) => name === 'bxcontext')
+      const button = isReconnect ? 'Reconnect' : 'Connect an account'
+      return { topic: 'connect_started', title: `The user presses “${button}”` }
+    }
+    case 'consent':
+      if (method === 'GET') return BXCONTEXT
+      return { topic: 'confirm_bxcontext', title: 'The user accepts the other business' }
+    case 'confirm':
+      return BXCONTEXT
+    case 'result':
+      return CALLBACK
   }
-  if (direction === 'out' && status !== undefined && status >= 400)
-    return {
-      from: 'app',
-      to: 'browser',
-      topic: 'flow_failed',
-      title: `The app shows why it failed: ${failure}`,
-      ...(failure && { failure }),
-      response: { status, headers: {}, parameters: [] },
-    }
-  const response = leadingTo(request, status, key)
+}
+
+function browserStep({ hop, direction, request, status, failure }: MaskedHop, key: string): Shown {
+  if (direction === 'in')
+    return { from: 'browser', to: 'app', ...arrivalAt(hop, request), request: toRequest(request, key) }
+  const response: StepResponse =
+    status !== undefined && status >= 400
+      ? { status, headers: {}, parameters: [] }
+      : leadingTo(request, status, key)
   const lanes = { from: 'app', to: 'browser' } as const
-  if (failure)
-    return {
-      ...lanes,
-      topic: 'flow_failed',
-      title: `The app shows why it failed: ${failure}`,
-      failure,
-      response,
-    }
-  if (pathname.endsWith(startPage.path))
-    return { ...lanes, topic: 'to_start_page', title: "Lead to the platform's start page", response }
-  if (pathname === '/connections')
-    return { ...lanes, topic: 'to_connections', title: 'Redirect to the connections', response }
-  if (pathname === '/connect/confirm')
-    return { ...lanes, topic: 'confirm_bxcontext', title: 'Ask about the other business', response }
-  return { ...lanes, topic: 'to_consent_page', title: 'Lead to the consent page', response }
+  if (failure === undefined) return { ...lanes, ...DEPARTURES[hop], response }
+  const title = `The app shows why it failed: ${failure}`
+  return { ...lanes, topic: 'flow_failed', title, failure, response }
 }
 
 function tokenStep({ request, response }: MaskedExchange, key: string): Shown {

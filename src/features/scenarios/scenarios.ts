@@ -91,9 +91,9 @@ export const SCENARIOS: readonly Scenario[] = [
     expect: 'The app says that access was not granted, exchanges nothing, and stores nothing.',
     shows: withOutcome('consent_denied'),
     async run(stage) {
-      await stage.connect({ answer: 'deny' })
+      const page = await stage.connect({ answer: 'deny' })
       return [
-        equals('The app answers', 'consent_denied', await stage.problemAt(`${stage.appUrl}/connect/failed`)),
+        equals('The app answers', 'consent_denied', await stage.problemAt(page.url)),
         await status(stage, 'not connected'),
         await exchanges(stage, 0),
       ]
@@ -230,9 +230,9 @@ export const SCENARIOS: readonly Scenario[] = [
     async run(stage) {
       const callback = new URL(await stage.consent(await stage.chooseBusiness()))
       callback.searchParams.set('state', 'a-state-that-this-browser-never-sent')
-      await stage.open(callback.href)
+      const page = await stage.open(callback.href)
       return [
-        equals('The app answers', 'invalid_state', await stage.problemAt(`${stage.appUrl}/connect/failed`)),
+        equals('The app answers', 'invalid_state', await stage.problemAt(page.url)),
         await status(stage, 'not connected'),
         await exchanges(stage, 0),
       ]

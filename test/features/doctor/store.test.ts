@@ -1,6 +1,7 @@
 import { connect, createServer, type Server } from 'node:net'
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { platform, Vault } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openRedis } from '../../../src/connect/stores.ts'
 import { checkStore } from '../../../src/features/doctor/store.ts'
 import { createLog } from '../../../src/runtime/log.ts'
@@ -10,7 +11,7 @@ import { tempDir } from '../../support/env.ts'
 import { freePort } from '../../support/ports.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, startRedis } from '../../support/redis.ts'
-import { newKey, REF } from '../../support/vault.ts'
+import { consent, newKey, oauthFor, REF } from '../../support/vault.ts'
 import { problemsOf } from './support.ts'
 
 const key = newKey('k1')
@@ -39,14 +40,13 @@ test('SQLite that works has no problem', async () => {
 
 test('a key that records need and that is missing is named, with the number of its connections', async () => {
   const { dir, remove } = tempDir()
-  const record = (id: string, keyId: string) => [
-    { kind: 'platform-connection', owner: REF.userId, id },
-    `v1.${keyId}.x`,
-  ]
+  const oauth = oauthFor('http://127.0.0.1:9')
   const problems = problemsOf(
     await findings([], dir, async (store) => {
-      for (const [at, value] of [record('a', 'k1'), record('b', 'lost'), record('c', 'lost')])
-        await store.set(at as Parameters<KeyValueStore['set']>[0], value as string)
+      for (const [bxcontext, keyId] of Object.entries({ a: 'k1', b: 'lost', c: 'lost' })) {
+        const vault = new Vault({ platform, store, keys: [newKey(keyId)], oauth })
+        await consent(vault, {}, { ...REF, bxcontext })
+      }
     }),
   )
   expect(problems).toMatchObject([{ id: 'store.missing-key', setting: 'TOKEN_ENCRYPTION_KEYS' }])

@@ -39,10 +39,8 @@ const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
   // The tokens are thrown away.
   'happy-path': ({ vault }) => vi.spyOn(vault, 'connect').mockResolvedValue('connected'),
   // A denial counts as a success.
-  denied: ({ authorizationRequests }) =>
-    vi
-      .spyOn(authorizationRequests, 'consume')
-      .mockResolvedValue({ authorizationRequestId: 'x', outcome: { connected: 'demo-builders' } }),
+  denied: ({ flows }) =>
+    vi.spyOn(flows, 'claim').mockResolvedValue({ flowId: 'x', outcome: { connected: 'demo-builders' } }),
   // The granted scopes are forgotten.
   'missing-permission': ({ oauth }) => {
     const { exchangeCode } = oauth
@@ -98,37 +96,37 @@ const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
     })
   },
   // A callback is accepted as often as it is opened.
-  'callback-twice': ({ authorizationRequests }) => {
-    const { consume } = authorizationRequests
-    let first: Awaited<ReturnType<typeof consume>> | undefined
-    vi.spyOn(authorizationRequests, 'consume').mockImplementation(async (browser, state) => {
-      first ??= await consume(browser, state)
+  'callback-twice': ({ flows }) => {
+    const claim = flows.claim.bind(flows)
+    let first: Awaited<ReturnType<typeof claim>> | undefined
+    vi.spyOn(flows, 'claim').mockImplementation(async (browser, state) => {
+      first ??= await claim(browser, state)
       return first
     })
   },
   // Any state will do.
-  'foreign-state': ({ authorizationRequests }) => {
-    const { bindBxcontext, consume } = authorizationRequests
+  'foreign-state': ({ flows }) => {
+    const [arrive, claim] = [flows.arrive.bind(flows), flows.claim.bind(flows)]
     let latest = ''
-    vi.spyOn(authorizationRequests, 'bindBxcontext').mockImplementation(async (browser, bxcontext) => {
-      const bound = await bindBxcontext(browser, bxcontext)
-      if (!('id' in bound)) latest = bound.state
-      return bound
+    vi.spyOn(flows, 'arrive').mockImplementation(async (browser, bxcontext) => {
+      const flow = await arrive(browser, bxcontext)
+      if (flow.phase === 'consenting') latest = flow.state
+      return flow
     })
-    vi.spyOn(authorizationRequests, 'consume').mockImplementation((browser) => consume(browser, latest))
+    vi.spyOn(flows, 'claim').mockImplementation((browser) => claim(browser, latest))
   },
   // A bxcontext counts although nothing was started.
-  'planted-bxcontext': ({ authorizationRequests }) => {
-    const { bindBxcontext } = authorizationRequests
-    vi.spyOn(authorizationRequests, 'bindBxcontext').mockImplementation(async (browser, bxcontext) => {
-      await authorizationRequests.start(browser)
-      return bindBxcontext(browser, bxcontext)
+  'planted-bxcontext': ({ flows }) => {
+    const arrive = flows.arrive.bind(flows)
+    vi.spyOn(flows, 'arrive').mockImplementation(async (browser, bxcontext) => {
+      await flows.start(browser)
+      return arrive(browser, bxcontext)
     })
   },
   // Nobody asks about the other business.
-  'other-business': ({ authorizationRequests }) => {
-    const { start } = authorizationRequests
-    vi.spyOn(authorizationRequests, 'start').mockImplementation((browser) => start(browser))
+  'other-business': ({ flows }) => {
+    const start = flows.start.bind(flows)
+    vi.spyOn(flows, 'start').mockImplementation((browser) => start(browser))
   },
   // The second tab ends the flow of the first.
   'two-tabs': ({ vault }) => {
