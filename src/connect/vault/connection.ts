@@ -347,6 +347,8 @@ export const pauseOf = ({ pausedUntil }: ConnectionRecord, now: number): number 
   isWithin(pausedUntil, now, MAX_RETRY_AFTER_MS) ? pausedUntil - now : 0
 
 export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
+/** Whether access has ended because the token has expired and cannot be refreshed. */
+export const hasRunOut = (record: ActiveRecord, now: number) => !record.renewable && isExpired(record, now)
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
 
 /** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, whatever the platform answers. */
@@ -390,9 +392,9 @@ export function viewOf(
 }
 
 function viewOfActive(record: ActiveRecord, requestedScopes: readonly string[], now: number): ConnectionView {
-  const { trouble, rejections, refusedAt, expiresAt, renewable } = record
+  const { trouble, rejections, refusedAt, expiresAt } = record
   if (refusedAt !== null) return { state: 'revoked', at: refusedAt, reason: 'refused' }
-  if (!renewable && expiresAt !== null && expiresAt <= now)
+  if (expiresAt !== null && hasRunOut(record, now))
     return { state: 'revoked', at: expiresAt, reason: 'expired' }
   if (trouble === 'misconfigured') return { state: 'misconfigured' }
   if (trouble !== null) {

@@ -31,6 +31,7 @@ import {
   failed,
   type GrantedTokens,
   granted,
+  hasRunOut,
   isDue,
   isExpired,
   leased,
@@ -271,7 +272,8 @@ export class Vault {
     const before = await this.#records.remove(ref, disconnected)
     if (before?.status === 'none') return null
     if (before?.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
-    return this.#revoke(before?.status === 'active' ? this.#unsealIfReadable(ref, before) : null)
+    const hasTokens = before?.status === 'active' && !hasRunOut(before, this.#now())
+    return this.#revoke(hasTokens ? this.#unsealIfReadable(ref, before) : null)
   }
 
   /**
@@ -410,8 +412,7 @@ export class Vault {
       const request = this.#oauth.refresh({ refreshToken, bxcontext: ref.bxcontext })
       tokens = await this.#wait(this.#requests, request)
     } catch (error) {
-      if (error instanceof InvalidGrantError)
-        return this.#open(ref, await this.#end(ref, opened))
+      if (error instanceof InvalidGrantError) return this.#open(ref, await this.#end(ref, opened))
       return this.#open(ref, await this.#fail(ref, opened.record, error, isDone))
     }
     const issuedAt = this.#now()
@@ -489,7 +490,7 @@ export class Vault {
     // What the platform answered is worth more to the caller than that it could not be noted yet.
     const after = await this.#settle(ref, (read) => failed(read, sent, failure)).catch(() => null)
     if (after && isDone(after)) return after
-    if (after?.status === 'active') this.#throwIfEnded(after)
+    if (after?.status === 'active' && after.refusedAt !== null) this.#throwIfEnded(after)
     throw error
   }
 
@@ -543,8 +544,8 @@ export class Vault {
       case 'ended':
         throw new ConnectionRevokedError(record.endedAt, record.endedReason)
       case 'active': {
-        const { renewable, expiresAt } = record
-        if (!renewable && expiresAt !== null && isExpired(record, this.#now()))
+        const { expiresAt } = record
+        if (expiresAt !== null && hasRunOut(record, this.#now()))
           throw new ConnectionRevokedError(expiresAt, 'expired')
         const secrets = this.#records.unseal(ref, record.sealed)
         const { accessToken } = secrets
@@ -570,7 +571,7 @@ export class Vault {
 
   /** Throws the error of a caller that a pause keeps from sending a request. */
   #throwPaused(record: ConnectionRecord, waitMs: number): never {
-    if (record.status === 'active') this.#throwIfEnded(record)
+    if (record.status === 'active' && record.refusedAt !== null) this.#throwIfEnded(record)
     switch (record.trouble) {
       case 'misconfigured':
         throw new ConfigurationError('refreshing is paused after a configuration error')
