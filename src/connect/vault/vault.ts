@@ -654,7 +654,8 @@ export class Vault {
     switch (event.type) {
       case 'connected':
         this.#log.info({ consent }, 'account connected')
-        if (after.status === 'active' && !after.renewable) this.#log.warn({ consent }, NO_REFRESH_TOKEN)
+        if (after.status === 'active' && !after.renewable)
+          this.#log.warn({ consent, expiresAt: isoOrNull(after.expiresAt) }, NO_REFRESH_TOKEN)
         return
       case 'revoked':
         this.#log.warn({ consent, reason: event.reason }, 'access to an account has ended')
@@ -674,6 +675,8 @@ export class Vault {
 
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
+
+const isoOrNull = (time: number | null) => (time === null ? null : new Date(time).toISOString())
 
 /** One that was counted as active has ended. */
 function countRevoked(check: UnusedCheck): void {
