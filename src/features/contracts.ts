@@ -42,7 +42,7 @@ export function placeOf({ file }: Contract, { id, code }: Assumption): string {
   const path = beside ? relative(ROOT, join(ROOT, dirname(file), beside)) : file
   const lines = readFileSync(join(ROOT, path), 'utf8').split('\n')
   const declaration = new RegExp(
-    `^\\s*((export )?(async )?(const|function|interface|type) ${name}\\b|${name}: )`,
+    `^\\s*((export )?(async )?(const|function|interface|type|class) ${name}\\b|${name}: )`,
   )
   const index = lines.findIndex((line) => declaration.test(line))
   if (index === -1) throw new Error(`assumption ${id}: ${path} has no ${name}`)

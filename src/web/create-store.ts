@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
 import { type KeyValueStore, openRedis, openSqlite, type RedisStore } from '../connect/stores.ts'
-import { KeyValueSessionStore } from './key-value-session-store.ts'
+import { createSessionStore } from './session-store.ts'
 
 /** Creates the configured store and a session store on top of it. */
 export async function createStore(
@@ -13,7 +13,7 @@ export async function createStore(
     redisUrls.length === 0
       ? openSqlite({ file: join(dataDir, 'store.sqlite') })
       : await createRedisStore(redisUrls, log)
-  return { store, sessionStore: new KeyValueSessionStore(store) }
+  return { store, sessionStore: createSessionStore(store) }
 }
 
 async function createRedisStore(urls: readonly string[], log: Logger): Promise<RedisStore> {

@@ -28,6 +28,7 @@ const WRITTEN_MS = 7_000
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const between = (min: number, max: number) => min + Math.random() * (max - min)
+const timeOf = (at: number) => new Date(at).toISOString().slice(11, 19)
 const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T
 
 const dir = mkdtempSync(join(tmpdir(), 'connect-chaos-'))
@@ -182,7 +183,7 @@ let queue: string[] = []
 while (Date.now() < ends) {
   if (queue.length === 0) queue = Object.keys(FAULTS).toSorted(() => Math.random() - 0.5)
   const name = queue.pop() as string
-  console.log(`${new Date().toISOString().slice(11, 19)}  ${name}`)
+  console.log(`${timeOf(Date.now())}  ${name}`)
   await FAULTS[name]?.()
   happened.set(name, (happened.get(name) ?? 0) + 1)
   await sleep(between(500, 3_000))
@@ -203,14 +204,16 @@ for (const app of apps) {
 }
 for (const log of logs) search('a log', log)
 
-const apart = platform.grants.flatMap(({ refreshedAt }) =>
-  refreshedAt.slice(1).map((time, index) => time - (refreshedAt[index] ?? 0)),
+const refreshes = platform.grants.reduce((sum, { refreshedAt }) => sum + refreshedAt.length, 0)
+/** Refreshes that came sooner than 5 s after the one before: when each was. */
+const tooSoon = platform.grants.flatMap(({ refreshedAt }) =>
+  refreshedAt.filter((time, index) => index > 0 && time - (refreshedAt[index - 1] ?? 0) < 4_900),
 )
 console.log(`
 ${MINUTES} minutes, ${PROCESSES} processes, ${CONNECTIONS} connections (half with rotating refresh tokens)
 faults:   ${[...happened].map(([name, times]) => `${name} ×${times}`).join('; ')}
 answers:  ${[...answers].map(([status, times]) => `${status}: ${times}`).join(', ')}
-refreshes: ${apart.length + CONNECTIONS}, of ${platform.tokenRequests()} token requests; sooner than 5 s after the one before: ${apart.filter((ms) => ms < 4_900).length}
+refreshes: ${refreshes}, of ${platform.tokenRequests()} token requests; sooner than 5 s after the one before: ${tooSoon.length} ${tooSoon.map(timeOf).join(' ')}
 connections that were shown as revoked for a while: ${doubted.size}
 lost connections: ${lost.size}${[...lost].map(([bxcontext, why]) => `\n  ${bxcontext}: ${why}`).join('')}
 secrets found in logs and answers: ${leaks.size}${[...leaks].map((where) => `\n  ${where}`).join('')}`)

@@ -95,8 +95,8 @@ describe.each(stores)('two platforms in one process, on one store ($name)', ({ s
 
   test.skipIf(skip)('share no connect flow', async () => {
     const browser = { userId: REF.userId, session: 'session' }
-    await first.authorizationRequests.start(browser)
-    await expect(second.authorizationRequests.bindBxcontext(browser, 'ctx')).rejects.toMatchObject({
+    await first.flows.start(browser)
+    await expect(second.flows.arrive(browser, 'ctx')).rejects.toMatchObject({
       code: 'missing_authorization_request',
     })
   })

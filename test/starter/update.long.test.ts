@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { features } from '../../src/features/index.ts'
@@ -27,51 +27,58 @@ const edit = (dir: string, file: string, from: string, to: string) => {
   writeFileSync(join(dir, file), text.replaceAll(from, to))
 }
 
+const removed = ['scenarios', 'step-by-step']
+const kept = features.map(({ name }) => name).filter((name) => !removed.includes(name))
+const update = (...args: string[]) => clone.command('update', ...args)
+const ATTEMPTS = 'const MAX_ATTEMPTS = 3'
+const TLS_PROXY = '- A TLS proxy in front of the app.'
+const GONE = 'src/web/gone.ts'
+const NEW = 'test/web/times.test.ts'
+const DELETED = 'compose.yaml'
+
+/** Makes the starter in a folder an older version of itself, which works as well. */
+function makeOlder(dir: string): void {
+  edit(dir, 'src/connect/platform/api.ts', ATTEMPTS, 'const MAX_ATTEMPTS = 2')
+  edit(dir, 'src/web/texts.ts', "appName: 'Connect Starter'", "appName: 'The old one'")
+  edit(dir, 'docs/deploy.md', TLS_PROXY, '- A proxy.')
+  edit(dir, 'docs/testing.md', '# Test your own features', '# Tests')
+  writeFileSync(join(dir, 'CHANGELOG.md'), '# Changelog\n')
+  writeFileSync(join(dir, GONE), '/** Gone. */\nexport const GONE = 1\n')
+  rmSync(join(dir, NEW))
+  for (const name of removed) {
+    appendFileSync(join(dir, `src/features/${name}/index.ts`), '// As it was.\n')
+    rmSync(join(dir, `test/features/${name}`), { recursive: true })
+  }
+}
+
+/** Each test begins with an older version of the starter, and updates to the one that is here. */
 beforeAll(() => {
   starter = openCopy()
-  clone = openCopy()
-  for (const { dir } of [starter, clone]) {
-    gitIn(dir)('init', '-q')
-    writeFileSync(join(dir, '.git/info/exclude'), 'node_modules\n')
-  }
-  commit(starter.dir, 'first')
-  // The clone has the starter's commit, as a clone by git does.
-  gitIn(clone.dir)('fetch', '-q', starter.dir, 'HEAD')
-  gitIn(clone.dir)('reset', '-q', '--hard', 'FETCH_HEAD')
+  gitIn(starter.dir)('init', '-q')
+  writeFileSync(join(starter.dir, '.git/info/exclude'), 'node_modules\n')
+  appendFileSync(join(starter.dir, 'CHANGELOG.md'), '- Breaking: attempts are three. Change nothing.\n')
+  commit(starter.dir, 'this version')
+  makeOlder(starter.dir)
+  commit(starter.dir, 'the version before')
+  clone = openCopy(starter.dir)
   first = gitIn(clone.dir)('rev-parse', 'HEAD')
+  gitIn(starter.dir)('revert', '--no-edit', 'HEAD')
 })
 afterAll(() => {
   starter.remove()
   clone.remove()
 })
 
-const removed = features
-  .map(({ name }) => name)
-  .filter((name) => ['step-by-step', 'scenarios'].includes(name))
-const kept = features.map(({ name }) => name).filter((name) => !removed.includes(name))
-const update = (...args: string[]) => clone.command('update', ...args)
-
-/** A product: renamed, without three features, with one of its own and a page that was changed. */
+/** A product: renamed, without two features, with one of its own, with files that it changed and one that it deleted. */
 async function makeProduct(): Promise<void> {
   await clone.command('init', '--name', 'Acme Link', '--features', kept.join(), '--yes')
   commit(clone.dir, 'init')
   await clone.command('add-feature', 'invoices', '--write')
   edit(clone.dir, 'views/app/home.eta', '<h1>', '<h1 id="own">')
+  edit(clone.dir, 'src/web/texts.ts', "onPlatform: 'On the platform:'", "onPlatform: 'There:'")
+  edit(clone.dir, 'docs/testing.md', 'This tests a feature', 'Our test of a feature')
+  rmSync(join(clone.dir, DELETED))
   commit(clone.dir, 'own')
-}
-
-/** A later version of the starter. */
-function release(): void {
-  const { dir } = starter
-  edit(dir, 'src/connect/platform/api.ts', 'const MAX_ATTEMPTS = 3', 'const MAX_ATTEMPTS = 3 // Three.')
-  edit(dir, 'src/web/texts.ts', 'Skip to content', 'Skip to the content of Connect Starter')
-  edit(dir, 'CHANGELOG.md', '### Added\n', '### Added\n\n- Breaking: attempts are four. Change nothing.\n')
-  for (const name of removed) {
-    const index = `src/features/${name}/index.ts`
-    writeFileSync(join(dir, index), `${readFileSync(join(dir, index), 'utf8')}// News of the feature.\n`)
-    writeFileSync(join(dir, `src/features/${name}/news.ts`), '/** News. */\nexport const NEWS = 1\n')
-  }
-  commit(dir, 'second')
 }
 
 test('what cannot be updated is refused in one sentence, and nothing changes', async () => {
@@ -96,7 +103,6 @@ describe('a product', () => {
   beforeAll(async () => {
     gitIn(clone.dir)('reset', '-q', '--hard', first)
     await makeProduct()
-    release()
     product = gitIn(clone.dir)('rev-parse', 'HEAD')
   })
   beforeEach(() => {
@@ -104,41 +110,50 @@ describe('a product', () => {
     gitIn(clone.dir)('clean', '-fdq')
   })
 
-  test('npm run update takes over what is new, and leaves removed features, the name and own changes alone', async () => {
+  const exists = (file: string) => existsSync(join(clone.dir, file))
+  const read = (file: string) => readFileSync(join(clone.dir, file), 'utf8')
+
+  test('of an older version, with a feature of its own and without two, is updated: no conflict, what was removed stays away, what was changed stays changed, its tests pass', async () => {
     const dry = await update(starter.dir, '--dry-run')
-    expect(dry).toMatch(/Breaking: attempts are four[\s\S]*and 0 would be in conflict/)
+    expect(dry).toMatch(/^- Breaking: attempts are three[\s\S]*\n- The core[\s\S]*and 0 would be in conflict/)
     expect(gitIn(clone.dir)('status', '--porcelain')).toBe('')
 
     expect(await update(starter.dir)).toContain('which are staged')
-    const read = (file: string) => readFileSync(join(clone.dir, file), 'utf8')
-    expect(read('src/connect/platform/api.ts')).toContain('const MAX_ATTEMPTS = 3 // Three.')
-    expect(read('src/web/texts.ts')).toContain('Skip to the content of Acme Link')
-    expect(read('views/app/home.eta')).toContain('<h1 id="own">')
+    expect(read('src/connect/platform/api.ts')).toContain(ATTEMPTS)
+    expect(read('src/web/texts.ts')).toMatch(/appName: 'Acme Link'[\s\S]*onPlatform: 'There:'/)
+    expect(read('docs/testing.md')).toMatch(/^# Test your own features\n[\s\S]*Our test of a feature/)
+    expect(read('docs/deploy.md')).toContain(TLS_PROXY)
     expect(read('docs/http-api.md')).toContain('/connections/:bxcontext/invoices')
-    for (const name of removed) expect(existsSync(join(clone.dir, `src/features/${name}`)), name).toBe(false)
+    expect(read('views/app/home.eta')).toContain('<h1 id="own">')
+    expect({ [NEW]: exists(NEW), [GONE]: exists(GONE), [DELETED]: exists(DELETED) }).toEqual({
+      [NEW]: true,
+      [GONE]: false,
+      [DELETED]: false,
+    })
+    const ofRemoved = removed.flatMap((name) => [`src/features/${name}`, `test/features/${name}`])
+    expect(ofRemoved.filter(exists)).toEqual([])
     await clone.check()
-    await clone.runTests('test/features/invoices', 'test/web/openapi', 'test/web/home')
+    await clone.runTests('test/features/invoices')
     commit(clone.dir, 'updated')
     expect(await update()).toContain('has everything of that version already')
   })
 
-  test('a file that both have changed at one place is in conflict, and named', async () => {
-    edit(clone.dir, 'src/connect/platform/api.ts', 'const MAX_ATTEMPTS = 3', 'const MAX_ATTEMPTS = 5')
+  test('is in conflict only where both have changed the same lines, and the files are named', async () => {
+    const files = ['docs/deploy.md', 'src/connect/platform/api.ts']
+    edit(clone.dir, 'src/connect/platform/api.ts', 'const MAX_ATTEMPTS = 2', 'const MAX_ATTEMPTS = 5')
+    edit(clone.dir, 'docs/deploy.md', '- A proxy.', '- Our proxy.')
     commit(clone.dir, 'mine')
-    expect(await update(starter.dir, '--dry-run')).toMatch(
-      /1 would be in conflict:\n {2}src\/connect\/platform\/api\.ts/,
-    )
-    expect(await update(starter.dir)).toContain(
-      'git add each when it is resolved:\n  src/connect/platform/api.ts',
-    )
+    const list = files.map((file) => `  ${file}\n`).join('')
+    expect(await update(starter.dir, '--dry-run')).toContain(`2 would be in conflict:\n${list}Nothing`)
+    expect(await update(starter.dir)).toContain(`git add each when it is resolved:\n${list}Then`)
     const git = gitIn(clone.dir)
     expect(() => git('commit', '-q', '-m', 'unresolved')).toThrow()
     await expect(update(starter.dir)).rejects.toThrow(
       /An update is in progress on the branch starter-[\w-]+: commit it, or/,
     )
-    expect(git('diff', '--name-only', '--diff-filter=U')).toBe('src/connect/platform/api.ts')
-    git('checkout', '--ours', 'src/connect/platform/api.ts')
-    expect(readFileSync(join(clone.dir, 'src/connect/platform/api.ts'), 'utf8')).toContain('MAX_ATTEMPTS = 5')
+    expect(git('diff', '--name-only', '--diff-filter=U').split('\n')).toEqual(files)
+    git('checkout', '--ours', ...files)
+    expect(read('src/connect/platform/api.ts')).toContain('MAX_ATTEMPTS = 5')
     git('switch', '-q', '--discard-changes', '-')
     expect(git('status', '--porcelain')).toBe('')
   })

@@ -35,6 +35,22 @@ test('a platform that refuses access without saying why: 409, and a card with si
   expect(text).toContain('<button name="do">Check now</button>')
 })
 
+test('an outage offers Reconnect as well, once the API has rejected the access token', async () => {
+  endpoint = await startTokenEndpoint()
+  app = await startAll({ PLATFORM_AUTH_URL: endpoint.authUrl })
+  const ann = await signedIn(app)
+  // The sandbox's API does not know this token.
+  await consent(app.services.connect.vault, {}, REF_B)
+  endpoint.answers({ status: 503, text: '' })
+  expect(await ann.get(`${app.url}/connections/b/probe`)).toMatchObject({ status: 503 })
+  expect(await connectionsOf(app, ann)).toMatchObject([
+    { status: 'degraded', canReconnect: true, canTest: true },
+  ])
+  const { text } = await ann.get(`${app.url}/connections`)
+  expect(text).toContain('<button class="primary">Test this connection</button>')
+  expect(text).toContain('<button>Reconnect</button>')
+})
+
 test('Check now asks for a new token first, although refreshing is paused', async () => {
   const setup = await connectedSetup()
   setup.endpoint.answers({ status: 400, text: '' })

@@ -79,11 +79,10 @@ export function arrived(
   return { flows: replaced(flows, flow), flow }
 }
 
-/** The flow whose user is asked. Throws `ConnectError` (`missing_authorization_request`, `invalid_state`). */
+/** The flow whose user is asked. Throws `ConnectError` (`missing_authorization_request`), also once it is answered. */
 export function confirming(flows: Flows, id: string): Confirming {
   const flow = flows.find((one) => one.id === id)
-  if (!flow) throw new ConnectError('missing_authorization_request')
-  if (flow.phase !== 'confirming') throw new ConnectError('invalid_state')
+  if (flow?.phase !== 'confirming') throw new ConnectError('missing_authorization_request')
   return flow
 }
 
@@ -111,8 +110,7 @@ export function claimed(
   if (!flow) throw new ConnectError('invalid_state')
   if (flow.phase !== 'consenting') return { flows, flow }
   const { codeVerifier: _, ...rest } = flow
-  const expiresAt = Math.max(flow.expiresAt, now + exchangeMs)
-  return { flows: replaced(flows, { ...rest, phase: 'exchanging', expiresAt }), flow }
+  return { flows: replaced(flows, { ...rest, phase: 'exchanging', expiresAt: now + exchangeMs }), flow }
 }
 
 /** The exchange ended. */

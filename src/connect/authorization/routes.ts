@@ -180,7 +180,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
 function confirmRoutes(options: ConnectRoutesOptions): Router {
   const { connect, pages } = options
   const { flows } = connect
-  const errors = ['missing_authorization_request', 'invalid_state']
+  const errors = ['missing_authorization_request']
   return Router()
     .get(
       '/connect/confirm/:id',

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { parseJson } from '../platform/json.ts'
 import { retry } from '../store/retry.ts'
@@ -25,11 +25,10 @@ const secretsSchema = z.object({
 })
 export type Secrets = z.infer<typeof secretsSchema>
 
-/** A change of a record; `isWritten` is false if there was nothing to change. */
+/** A change of a record. Both are the same if there was nothing to change. */
 export interface Change {
   before: ConnectionRecord
   after: ConnectionRecord
-  isWritten: boolean
 }
 
 /** From a record to the next one; the same record back means that nothing changes. */
@@ -107,14 +106,14 @@ export class ConnectionRecords {
     return async () => {
       for (;;) {
         const text = await this.#store.get(key)
-        const before = parseRecord(text) ?? NO_RECORD
+        const before = (text === null ? null : parseRecord(text)) ?? newRecord()
         if (sent && before.rev === rev) return this.#written(ref, sent)
         const after = next(before)
-        if (after === before) return { before, after, isWritten: false }
-        sent = { before, after: { ...after, rev }, isWritten: true }
+        if (after === before) return { before, after }
+        sent = { before, after: { ...after, rev } }
         const ttlMs = after.status === 'none' ? NONE_TTL_MS : undefined
-        const isWritten = await this.#store.compareAndSet(key, text, JSON.stringify(sent.after), ttlMs)
-        if (isWritten) return this.#written(ref, sent)
+        if (await this.#store.compareAndSet(key, text, JSON.stringify(sent.after), ttlMs))
+          return this.#written(ref, sent)
       }
     }
   }
@@ -141,21 +140,21 @@ export class ConnectionRecords {
       }
     }
     await this.#store.delete(key)
-    if (read) this.#onWritten(ref, { before: read, after: next(read), isWritten: true })
+    if (read) this.#onWritten(ref, { before: read, after: next(read) })
     return read
   }
 
   /** Encrypts a record with the first key. Throws `DecryptionError`. */
   async reencrypt(ref: ConnectionRef): Promise<'reencrypted' | 'current'> {
     const aad = keyName(this.#key(ref))
-    const { isWritten } = await this.change(ref, (record) =>
+    const { before, after } = await this.change(ref, (record) =>
       resealed(record, (sealed) =>
         this.#cipher.isCurrent(sealed)
           ? sealed
           : this.#cipher.encrypt(this.#cipher.decrypt(sealed, aad), aad),
       ),
     )
-    return isWritten ? 'reencrypted' : 'current'
+    return after === before ? 'current' : 'reencrypted'
   }
 
   seal(ref: ConnectionRef, secrets: Secrets): string {
@@ -174,6 +173,12 @@ export class ConnectionRecords {
   #key({ userId, bxcontext }: ConnectionRef): Key {
     return { kind: this.#kind, owner: userId, id: bxcontext }
   }
+}
+
+/** The numbers begin anywhere, so that no consent of a record that was deleted has one of the next record. */
+function newRecord(): ConnectionRecord {
+  const begun = randomInt(2 ** 40)
+  return { ...NO_RECORD, begun, consent: begun }
 }
 
 /** Throws `DecryptionError` if the text is no record. */

@@ -15,7 +15,7 @@ describe('connecting an account', () => {
     expect(callback.status).toBe(303)
     expect(callback.headers.get('location')).toBe('/connections')
     expect(await connectionsOf(app, visitor)).toMatchObject([
-      { bxcontext: 'harbour-homes', status: 'active', health: 'connected', scopes: SCOPES },
+      { bxcontext: 'harbour-homes', status: 'active', scopes: SCOPES },
     ])
   })
 

@@ -63,7 +63,9 @@ test('a question is answered once, and not after another choice', () => {
   const answered = confirmed(flows, flow.id, SECRETS).flows
   const chosenAgain = arrived(flows, 'a', SECRETS).flows
   for (const later of [answered, chosenAgain])
-    expect(() => confirming(later, flow.id)).toThrow(expect.objectContaining({ code: 'invalid_state' }))
+    expect(() => confirming(later, flow.id)).toThrow(
+      expect.objectContaining({ code: 'missing_authorization_request' }),
+    )
 })
 
 describe('a callback', () => {

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type BrowserEvent, browserChannel } from '../../../src/connect/index.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { HopEvent } from '../../../src/connect/express.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { logIn, signedIn, toCallback, toConsent } from '../../support/flow.ts'
 import { leadsTo, type Visitor } from '../../support/visitor.ts'
@@ -7,80 +7,73 @@ import { leadsTo, type Visitor } from '../../support/visitor.ts'
 let app: Running
 let visitor: Visitor
 let run = 0
-let events: BrowserEvent[]
-const collect = (event: unknown) => events.push(event as BrowserEvent)
+let events: HopEvent[]
 beforeAll(async () => {
   app = await startAll()
+  app.services.parts.push({
+    async onHop(event) {
+      events.push(event)
+      return event.target
+    },
+  })
 })
 afterAll(() => app.close())
 beforeEach(async () => {
-  visitor = await signedIn(app, `user-${++run}`)
   events = []
-  browserChannel.subscribe(collect)
+  visitor = await signedIn(app, `user-${++run}`)
 })
-afterEach(() => browserChannel.unsubscribe(collect))
 
 const MARCUS = 'marcus@ridgeline.example'
-/** Each event in a line: where the browser came in, or was sent to, with which status and why. */
+/** Each hop in a line: what the browser opened, and where it goes next, with which status and why. */
 const hops = () =>
-  events.map(({ direction, method, url, status, failure }) =>
-    [direction, method, new URL(url).pathname, status, failure].filter(Boolean).join(' '),
-  )
+  events.map(({ hop, req, target, status, failure }) => {
+    const { pathname } = new URL(target, app.url)
+    return [`${hop}:`, req.method, req.path, '->', pathname, status, failure].filter(Boolean).join(' ')
+  })
 
-describe('each hop of a connect flow is published', () => {
+describe('each hop of a connect flow is reported', () => {
   test('of one that connects an account', async () => {
     await visitor.get(await toCallback(app, visitor))
     expect(hops()).toEqual([
-      'in POST /connect',
-      'out GET /oauth2.html 200',
-      'in GET /connect/context',
-      'out GET /auth/authorize 303',
-      'in GET /connect/callback',
-      'out GET /connections 303',
+      'start: POST /connect -> /oauth2.html 200',
+      'consent: GET /connect/context -> /auth/authorize 303',
+      'exchange: GET /connect/callback -> /connect/callback 303',
+      'result: GET /connect/callback -> /connections 303',
     ])
-    const [start, , returned] = events
-    expect(start?.context).toEqual({
-      userId: `user-${run}`,
-      authorizationRequestId: returned?.context.authorizationRequestId,
-      requestId: expect.any(String),
-    })
-    expect(returned?.context.bxcontext).toBe('harbour-homes')
+    const [start, consent, , result] = events
+    expect(start?.flow).toMatchObject({ userId: `user-${run}`, id: result?.flow.id })
+    expect(consent?.flow).toMatchObject({ bxcontext: 'harbour-homes', state: result?.flow.state })
   })
 
   test('of one whose consent is denied, with the reason', async () => {
     await visitor.get(await toCallback(app, visitor, { form: { answer: 'deny' } }))
-    expect(hops().slice(4)).toEqual([
-      'in GET /connect/callback',
-      'out GET /connect/failed 303 consent_denied',
-    ])
+    expect(hops().at(-1)).toBe('result: GET /connect/callback -> /connect/failed 303 consent_denied')
   })
 
   test('of one in which another business comes back', async () => {
     await visitor.post(`${app.url}/connect`, { form: { bxcontext: 'summit-supplies' } })
-    expect(events[0]?.context.bxcontext).toBe('summit-supplies')
+    expect(events[0]?.flow.bxcontext).toBe('summit-supplies')
     const asked = await visitor.get(`${app.url}/connect/context?bxcontext=ridgeline-build`)
     await logIn(app, visitor, MARCUS)
     const confirmed = await visitor.post(new URL(asked.headers.get('location') ?? '', app.url).href)
     expect([asked.status, confirmed.status]).toEqual([303, 200])
-    expect(hops().slice(2)).toEqual([
-      'in GET /connect/context',
-      'out GET /connect/confirm 303',
-      'in POST /connect/confirm',
-      'out GET /auth/authorize 200',
+    const path = new URL(asked.headers.get('location') ?? '', app.url).pathname
+    expect(hops().slice(1)).toEqual([
+      `confirm: GET /connect/context -> ${path} 303`,
+      `consent: POST ${path} -> /auth/authorize 200`,
     ])
   })
 
   test('of a bxcontext that nobody asked for', async () => {
     await visitor.get(`${app.url}/connect/context?bxcontext=planted`)
     expect(hops()).toEqual([
-      'in GET /connect/context',
-      'out GET /connect/context 400 missing_authorization_request',
+      'consent: GET /connect/context -> /connect/context 400 missing_authorization_request',
     ])
   })
 
   test('of a callback that belongs to no flow, once', async () => {
     await visitor.get(`${app.url}/connect/callback?code=c&state=unknown`)
-    expect(hops()).toEqual(['in GET /connect/callback', 'out GET /connect/failed 303 invalid_state'])
+    expect(hops().slice(1)).toEqual(['result: GET /connect/callback -> /connect/failed 303 invalid_state'])
   })
 })
 

@@ -175,7 +175,8 @@ describe('the return addresses', () => {
   test('show a failure at an address without code and state, even after a reload', async () => {
     const url = await toCallback(app, visitor, { form: { answer: 'deny' } })
     const failed = await visitor.follow(await visitor.get(url))
-    expect([failed.url, failed.status]).toEqual([`${app.url}/connect/failed`, 403])
+    expect([new URL(failed.url).pathname, failed.status]).toEqual(['/connect/failed', 403])
+    expect(failed.url).not.toMatch(/code=|state=/)
     expect((await visitor.get(failed.url)).status).toBe(403)
     const { code, requestId } = (await visitor.get(failed.url, { accept: 'application/json' })).json()
     expect(code).toBe('consent_denied')
@@ -185,11 +186,12 @@ describe('the return addresses', () => {
   test('remove code and state from the address even if the store is unavailable, and log the reason', async () => {
     const url = await toCallback(app, visitor)
     const consume = vi
-      .spyOn(app.services.connect.authorizationRequests, 'consume')
+      .spyOn(app.services.connect.flows, 'claim')
       .mockRejectedValueOnce(new StoreUnavailableError('away'))
     const page = await visitor.follow(await visitor.get(url))
     consume.mockRestore()
-    expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])
+    expect([new URL(page.url).pathname, page.status]).toEqual(['/connect/failed', 503])
+    expect(page.url).not.toMatch(/code=|state=/)
     expect(app.logLines.join()).toMatch(/"code":"store_unavailable","reason":"away","msg":"connect failed"/)
   })
 

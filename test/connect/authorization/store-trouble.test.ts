@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
@@ -35,48 +34,17 @@ describe.skipIf(!REDIS)(`a consent while the store refuses writes${withRedis}`, 
     })
     const page = await visitor.follow(await visitor.get(url))
     full.mockRestore()
-    expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])
+    expect([new URL(page.url).pathname, page.status]).toEqual(['/connect/failed', 503])
+    expect(page.url).not.toMatch(/code=|state=/)
     expect(page.text).toContain('granted access')
-    // The store could not remember it, so the browser does.
-    const again = await visitor.get(page.url, { accept: 'application/json' })
-    expect(again.json()).toMatchObject({ code: 'not_saved_yet' })
+    await admin.configSet('maxmemory', '0')
+    await app.services.connect.vault.idle()
     expect(await connectionsOf(app, visitor)).toMatchObject([
       { bxcontext: 'harbour-homes', status: 'active' },
     ])
-    await admin.configSet('maxmemory', '0')
-    await app.services.connect.vault.idle()
-    // Opening the callback again shows how the first visit ended, without waiting for an exchange that is over.
-    const startedAt = performance.now()
-    expect((await visitor.follow(await visitor.get(url))).url).toBe(`${app.url}/connect/failed`)
-    expect(performance.now() - startedAt).toBeLessThan(30_000)
-    expect(
-      await app.services.store.get({ kind: 'platform-connection', owner: 'ann', id: 'harbour-homes' }),
-    ).not.toBeNull()
+    // Opening the callback again shows how the first visit ended.
+    expect((await visitor.follow(await visitor.get(url))).text).toContain('granted access')
   })
-
-  test.each([
-    ['is connected', undefined],
-    ['is denied', { answer: 'deny' }],
-  ])('is forgotten when the next one %s', async (_how, form) => {
-    const visitor = await signedIn(app, 'bob')
-    const jar = visitor.cookies.get(new URL(app.url).host)
-    jar?.set('connect_failed', 'not_saved_yet.x')
-    await visitor.get(await toCallback(app, visitor, form && { form }))
-    expect(jar?.has('connect_failed')).toBe(false)
-  })
-})
-
-test('a failure that another session has left in the browser is not shown', async () => {
-  const app = await startAll()
-  const visitor = await signedIn(app)
-  const jar = visitor.cookies.get(new URL(app.url).host)
-  jar?.set(
-    'connect_failed',
-    `not_saved_yet.${createHash('sha256').update('another session').digest('base64url')}`,
-  )
-  const answer = await visitor.get(`${app.url}/connect/failed`)
-  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/connections'])
-  await app.close()
 })
 
 test('a code exchange that takes longer than any API call may take connects the account', async () => {

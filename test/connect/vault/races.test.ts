@@ -118,7 +118,7 @@ describe('of two consents', () => {
     setup = await vaultSetup()
     const earlier = await slowConsent(setup.vault)
     await consent(setup.anotherVault(), NEWER)
-    expect(await earlier.finish()).toBe('superseded')
+    expect(await earlier.finish()).toBe('connected')
     expect(await setup.token()).toBe('newer')
   })
 
@@ -126,7 +126,7 @@ describe('of two consents', () => {
     setup = await vaultSetup()
     const earlier = await slowConsent(setup.anotherVault({ now: () => Date.now() + 3_600_000 }))
     await consent(setup.anotherVault({ now: () => Date.now() - 3_600_000 }), NEWER)
-    expect(await earlier.finish()).toBe('superseded')
+    expect(await earlier.finish()).toBe('connected')
     expect(await setup.anotherVault({ now: () => Date.now() - 3_600_000 }).accessToken(REF)).toBe('newer')
   })
 })
@@ -153,6 +153,35 @@ describe('a disconnect', () => {
     refuses.writes = true
     expect(await eventsDuring(setup.vault, () => setup.vault.disconnect(REF))).toEqual(['disconnected'])
     expect(await setup.vault.find(REF)).toBeNull()
+  })
+})
+
+describe('a disconnect in a store that refuses writes and deletes', () => {
+  test('stays although the code of a consent was sent before it', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await connectedSetup({ store })
+    const earlier = await slowConsent(setup.vault, NEWER)
+    refuses.writes = true
+    await setup.anotherVault().disconnect(REF)
+    refuses.writes = false
+    expect(await earlier.finish()).toBe('superseded')
+    expect(await setup.vault.find(REF)).toBeNull()
+  })
+
+  test('keeps the next consent from a late answer to a refresh of the former one', async () => {
+    const { store, refuses } = refusingStore()
+    const result = await refreshWhile(
+      oauthError('invalid_grant'),
+      async () => {
+        refuses.writes = true
+        await setup.anotherVault().disconnect(REF)
+        refuses.writes = false
+        await consent(setup.anotherVault(), NEWER)
+      },
+      { store },
+    )
+    expect(result).toMatchObject({ value: 'newer' })
+    expect(await setup.token()).toBe('newer')
   })
 })
 
@@ -270,11 +299,14 @@ describe('a holder of the lease', () => {
     }
   }
 
+  /** A caller that waits for a moment only. */
+  const impatient = () => setup.anotherVault({ waitMs: 50 }).accessToken(REF)
+
   test('that was killed delays the others until the lease is over, and no longer', async () => {
-    setup = await connectedSetup({ waitMs: 100 })
+    setup = await connectedSetup()
     setup.later(301)
     const end = await goneHolder()
-    await expect(setup.token()).rejects.toMatchObject({ code: 'platform_unavailable' })
+    await expect(impatient()).rejects.toMatchObject({ code: 'platform_unavailable' })
     setup.later(11)
     expect(await setup.token()).toBe('next')
     await end()
@@ -284,7 +316,7 @@ describe('a holder of the lease', () => {
   test.each([3_600_000, -3_600_000])(
     'that was killed and whose clock was off by %d ms delays nobody for longer',
     async (offMs) => {
-      setup = await connectedSetup({ waitMs: 100 })
+      setup = await connectedSetup()
       setup.later(7_200)
       const end = await goneHolder({ now: () => Date.now() + 7_200_000 + offMs })
       setup.later(11)
@@ -311,11 +343,11 @@ describe('a holder of the lease', () => {
 
   test('on a platform that rotates refresh tokens has it as long as the endpoint may take', async () => {
     const rotating = { ...platform, refreshTokens: 'rotated', tokenEndpointMs: 30_000 } as const
-    setup = await connectedSetup({ platform: rotating, waitMs: 100 })
+    setup = await connectedSetup({ platform: rotating })
     setup.later(301)
     const end = await goneHolder()
     setup.later(35)
-    await expect(setup.token()).rejects.toMatchObject({ code: 'platform_unavailable' })
+    await expect(impatient()).rejects.toMatchObject({ code: 'platform_unavailable' })
     setup.later(10)
     expect(await setup.token()).toBe('next')
     await end()
@@ -329,6 +361,44 @@ test('50 callers of four vaults cause one request, and all get its token', async
   const vaults = [setup.vault, setup.anotherVault(), setup.anotherVault(), setup.anotherVault()]
   const calls = Array.from({ length: 50 }, (_, index) => vaults[index % 4]?.accessToken(REF))
   expect(new Set(await Promise.all(calls))).toEqual(new Set(['next']))
+  expect(setup.endpoint.requests).toHaveLength(1)
+})
+
+test('four processes refresh a token that expires at once only once in five seconds', async () => {
+  setup = await connectedSetup({}, { expiresIn: 0 })
+  setup.endpoint.answers(tokens({ access_token: 'next', expires_in: 0 }))
+  const vaults = [setup.vault, setup.anotherVault(), setup.anotherVault(), setup.anotherVault()]
+  expect(await Promise.all(vaults.map((vault) => vault.accessToken(REF)))).toEqual(Array(4).fill('next'))
+  expect(setup.endpoint.requests).toHaveLength(1)
+})
+
+test('a machine whose clock is an hour ahead ends no connection without a refresh token for the others', async () => {
+  setup = await vaultSetup()
+  await setup.vault.connect(REF, async () => ({ ...GRANTED, refreshToken: undefined, expiresIn: 1_800 }))
+  const ahead = setup.anotherVault({ now: () => Date.now() + 3_600_000 })
+  await expect(ahead.accessToken(REF)).rejects.toMatchObject({ code: 'connection_revoked' })
+  expect(await setup.token()).toBe('access-0')
+})
+
+test('a process that stops sends no refresh that has waited for the lease', async () => {
+  setup = await connectedSetup()
+  setup.later(301)
+  const asked = gate()
+  setup.endpoint.answers(async (res) => {
+    await asked.pass()
+    res.destroy()
+  })
+  const holding = setup
+    .anotherVault()
+    .accessToken(REF)
+    .catch(() => {})
+  await asked.reached
+  const waiting = setup.token().catch((error: unknown) => error)
+  await setup.vault.close(1_000)
+  asked.open()
+  await holding
+  setup.later(60)
+  expect(await waiting).toMatchObject({ code: 'platform_unavailable' })
   expect(setup.endpoint.requests).toHaveLength(1)
 })
 

@@ -63,7 +63,8 @@ describe('a round', () => {
     const source = setup.vault.tokenSource(used)
     await source.accessToken()
     await source.noteCall({ result: 'ok', call: 'GET /leads', scope: 'leads' })
-    startSweep(100_000)
+    // Half of it is longer than a minute, to which the last use is known.
+    startSweep(1_000_000)
     await roundEnds()
     expect(setup.sent()).toEqual(['refresh-0'])
     expect(await lastCounts({ store: setup.store, recordKind: RECORDS })).toMatchObject({
