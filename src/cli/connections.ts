@@ -14,8 +14,8 @@ import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
 import { type ConnectionView, connectionView, STATUSES } from '../web/connection-view.ts'
 
-/** A connection as on the user's pages: without tokens. */
-type Row = { userId: string } & ConnectionView
+/** A connection as on the user's pages, without tokens; `consent`: its number, which the log has. */
+type Row = { userId: string; consent: number | null } & ConnectionView
 
 const CONSENT: Record<Revocation, string> = {
   revoked: 'The platform has ended the consent.',
@@ -26,7 +26,12 @@ const CONSENT: Record<Revocation, string> = {
 /** All connections, one user after the other. */
 async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
   for await (const userId of allOwners(store, connectionKind(connect.platform.name)))
-    for (const connection of await connect.vault.list(userId)) yield { userId, ...connectionView(connection) }
+    for (const connection of await connect.vault.list(userId))
+      yield {
+        userId,
+        consent: 'consent' in connection ? connection.consent : null,
+        ...connectionView(connection),
+      }
 }
 
 async function list(dependencies: Dependencies, text: string, { status, json }: ListOptions): Promise<void> {
@@ -34,7 +39,7 @@ async function list(dependencies: Dependencies, text: string, { status, json }: 
   for await (const row of rows(dependencies)) {
     if (status && row.status !== status) continue
     const fields = [row.userId, row.bxcontext, row.status, row.businessName ?? '', row.userName ?? '']
-    if (!fields.join('\n').toLowerCase().includes(text.toLowerCase())) continue
+    if (![...fields, row.consent].join('\n').toLowerCase().includes(text.toLowerCase())) continue
     found++
     if (json) printJson(row, { compact: true })
     else print(fields.map((field) => field.replaceAll('\t', ' ')).join('\t'))
@@ -138,7 +143,7 @@ listing('list')
   .description('all connections: user, bxcontext, status, business, person')
   .action((options: ListOptions) => run((dependencies) => list(dependencies, '', options)))
 listing('find')
-  .argument('<text>', 'part of a user id, a bxcontext, or a name')
+  .argument('<text>', 'part of a user id, a bxcontext, or a name, or the number of a consent in the log')
   .description('the connections with this text')
   .action((text: string, options: ListOptions) => run((dependencies) => list(dependencies, text, options)))
 command

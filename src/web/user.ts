@@ -58,7 +58,7 @@ class InvalidUserIdError extends AppError {
 }
 
 /**
- * Signs a user in. The session gets a new id, and pending authorization requests of the old one become invalid. `data`: what
+ * Signs a user in. The session gets a new id, and the connect flows of the old one become invalid. `data`: what
  * the session keeps beside the user. Throws an error with a reason for the log if `isUserId(user.id)` is false.
  */
 export async function signIn(req: Request, user: User, data: Partial<SessionData> = {}): Promise<void> {

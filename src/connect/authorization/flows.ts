@@ -110,8 +110,7 @@ export function claimed(
   if (!flow) throw new ConnectError('invalid_state')
   if (flow.phase !== 'consenting') return { flows, flow }
   const { codeVerifier: _, ...rest } = flow
-  const expiresAt = Math.max(flow.expiresAt, now + exchangeMs)
-  return { flows: replaced(flows, { ...rest, phase: 'exchanging', expiresAt }), flow }
+  return { flows: replaced(flows, { ...rest, phase: 'exchanging', expiresAt: now + exchangeMs }), flow }
 }
 
 /** The exchange ended. */

@@ -230,7 +230,7 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     .get(
       FAILED_PATH,
       describeRoute({
-        summary: 'Shows why a connect flow failed. `error`: one of the codes below.',
+        summary: 'Shows why a connect flow failed. `error`: the code of the failure.',
         query: z.object({ error: z.string() }),
         status: 303,
         errors: FAILURE_CODES,

@@ -19,6 +19,6 @@ export interface TokenSource {
   grantedScopes(): Promise<readonly string[] | null>
   /** Headers that this credential needs on every call. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Called after each call, so that the connection's page shows whether it works. */
+  /** Called after each call with a token of this source, so that the connection's page shows whether it works. */
   noteCall(outcome: CallOutcome): Promise<void>
 }

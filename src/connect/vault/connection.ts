@@ -3,6 +3,7 @@
  * back means that nothing changes. `vault.ts` applies these functions by reading, calling and compare-and-set. Times are in ms
  * since 1970, by this app's clock.
  */
+import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { type EndReason, MAX_RETRY_AFTER_MS } from '../platform/errors.ts'
 import type { CallOutcome } from '../platform/token-source.ts'
@@ -26,8 +27,8 @@ const troubleSchema = z.enum([
 ])
 export type Trouble = z.infer<typeof troubleSchema>
 
-/** The reasons that are final: a refused refresh may still succeed. */
-const endReasonSchema = z.enum(['invalid_grant', 'expired', 'rejected'])
+/** The reasons that are stored: a refused refresh may still succeed, and no clock may delete tokens. */
+const endReasonSchema = z.enum(['invalid_grant', 'rejected'])
 
 const common = {
   version: z.literal(1),
@@ -163,14 +164,17 @@ export const begin = (record: ConnectionRecord): ConnectionRecord => ({
   begun: record.begun + 1,
 })
 
-/** Stores the tokens of a consent, unless a consent or a disconnect that began later is stored. */
+/**
+ * Stores the tokens of a consent, unless a consent or a disconnect that began later is stored, or the record that gave the number
+ * has been deleted.
+ */
 export function granted(
   record: ConnectionRecord,
   consent: number,
   tokens: GrantedTokens,
   connectedAt: number,
 ): ConnectionRecord {
-  if (consent <= record.consent) return record
+  if (consent <= record.consent || consent > record.begun) return record
   return {
     ...withoutConnection(record),
     ...tokens,
@@ -255,7 +259,9 @@ export function failed(
   sent: Sent,
   { trouble, now, retryAfterMs = 0 }: { trouble: Trouble; now: number; retryAfterMs?: number | undefined },
 ): ConnectionRecord {
-  if (!isAbout(record, sent) || record.fence !== sent.fence) return record
+  // Once the failure is noted, the lease is over: a write that is repeated does not count twice.
+  const isNoted = record.fence !== sent.fence || record.leasedUntil === 0
+  if (isNoted || !isAbout(record, sent)) return record
   const backoffMs = Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(record.failures, 10))
   const pausedUntil = now + Math.max(backoffMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS))
   const after = { ...record, trouble, failures: record.failures + 1, pausedUntil, leasedUntil: 0 }
@@ -294,14 +300,14 @@ export function called(
   now: number,
 ): ConnectionRecord {
   if (record.status !== 'active' || record.consent !== consent) return record
-  // Only a refresh proves that this app's credentials are correct again.
-  const trouble = record.trouble === 'misconfigured' ? record.trouble : null
+  // A call says nothing about the token endpoint.
+  const trouble = record.failures > 0 ? record.trouble : null
   switch (outcome.result) {
     case 'ok': {
       const { call, scope } = outcome
       const others = record.missing.filter((entry) => entry.call !== call && entry.scope !== scope)
       const missing = others.length < record.missing.length ? others : record.missing
-      const usedAt = Math.floor(now / MINUTE_MS) * MINUTE_MS
+      const usedAt = Math.max(record.usedAt ?? 0, Math.floor(now / MINUTE_MS) * MINUTE_MS)
       return patched(record, { trouble, missing, usedAt, rejections: 0, refusedAt: null })
     }
     case 'forbidden': {
@@ -326,12 +332,7 @@ export function resealed(record: ConnectionRecord, reseal: (sealed: string) => s
 /** The record with other values, or itself if they are the same. */
 function patched<R extends ActiveRecord | EndedRecord>(record: R, patch: Partial<R>): R {
   const next = { ...record, ...patch }
-  return isSame(record, next) ? record : next
-}
-
-function isSame<R extends object>(one: R, other: R): boolean {
-  const values = new Map(Object.entries(one))
-  return Object.entries(other).every(([name, value]) => values.get(name) === value)
+  return isDeepStrictEqual(record, next) ? record : next
 }
 
 const isAbout = (record: ConnectionRecord, sent: Pick<Sent, 'consent' | 'refreshes'>) =>
@@ -346,6 +347,8 @@ export const pauseOf = ({ pausedUntil }: ConnectionRecord, now: number): number 
   isWithin(pausedUntil, now, MAX_RETRY_AFTER_MS) ? pausedUntil - now : 0
 
 export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
+/** Whether access has ended because the token has expired and cannot be refreshed. */
+export const hasRunOut = (record: ActiveRecord, now: number) => !record.renewable && isExpired(record, now)
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
 
 /** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, whatever the platform answers. */
@@ -389,9 +392,9 @@ export function viewOf(
 }
 
 function viewOfActive(record: ActiveRecord, requestedScopes: readonly string[], now: number): ConnectionView {
-  const { trouble, rejections, refusedAt, expiresAt, renewable } = record
+  const { trouble, rejections, refusedAt, expiresAt } = record
   if (refusedAt !== null) return { state: 'revoked', at: refusedAt, reason: 'refused' }
-  if (!renewable && expiresAt !== null && expiresAt <= now)
+  if (expiresAt !== null && hasRunOut(record, now))
     return { state: 'revoked', at: expiresAt, reason: 'expired' }
   if (trouble === 'misconfigured') return { state: 'misconfigured' }
   if (trouble !== null) {

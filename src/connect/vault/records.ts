@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { parseJson } from '../platform/json.ts'
 import { retry } from '../store/retry.ts'
@@ -106,7 +106,7 @@ export class ConnectionRecords {
     return async () => {
       for (;;) {
         const text = await this.#store.get(key)
-        const before = parseRecord(text) ?? NO_RECORD
+        const before = (text === null ? null : parseRecord(text)) ?? newRecord()
         if (sent && before.rev === rev) return this.#written(ref, sent)
         const after = next(before)
         if (after === before) return { before, after }
@@ -173,6 +173,12 @@ export class ConnectionRecords {
   #key({ userId, bxcontext }: ConnectionRef): Key {
     return { kind: this.#kind, owner: userId, id: bxcontext }
   }
+}
+
+/** The numbers begin anywhere, so that no consent of a record that was deleted has one of the next record. */
+function newRecord(): ConnectionRecord {
+  const begun = randomInt(2 ** 40)
+  return { ...NO_RECORD, begun, consent: begun }
 }
 
 /** Throws `DecryptionError` if the text is no record. */

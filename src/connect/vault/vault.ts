@@ -26,12 +26,12 @@ import {
   type ConnectionRef,
   called,
   disconnected,
-  type EndedRecord,
   ended,
   eventsOf,
   failed,
   type GrantedTokens,
   granted,
+  hasRunOut,
   isDue,
   isExpired,
   leased,
@@ -62,8 +62,8 @@ export interface VaultOptions {
 }
 
 /**
- * What became of a consent. `pending`: the store does not accept the tokens yet, and this process goes on trying.
- * `superseded`: the user connected the account again, or disconnected it, meanwhile.
+ * What became of a consent. `connected`: by this one, or by one that began later. `pending`: the store does not accept the tokens
+ * yet, and this process goes on trying. `superseded`: the user disconnected the account meanwhile.
  */
 export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
 
@@ -135,6 +135,7 @@ export class Vault {
   readonly #requests = new Set<Promise<unknown>>()
   readonly #writes = new Set<Promise<unknown>>()
   readonly #listeners = new Set<ChangeListener>()
+  #isClosing = false
 
   constructor({ platform, store, keys, oauth, log = SILENT, waitMs = 20_000, now = Date.now }: VaultOptions) {
     if (!/^[a-z]+$/.test(platform.name))
@@ -202,7 +203,8 @@ export class Vault {
       granted(record, consent, this.#seal(ref, record, tokens, issuedAt, false), connectedAt)
     try {
       const stored = await this.#settle(ref, store, tokens)
-      return stored.consent === consent ? 'connected' : 'superseded'
+      // A consent that began later may have connected it.
+      return stored.status === 'active' ? 'connected' : 'superseded'
     } catch (error) {
       if (error instanceof StoreUnavailableError) return 'pending'
       throw error
@@ -216,7 +218,9 @@ export class Vault {
    */
   async logIn(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<void> {
     const isDone = (read: ConnectionRecord) =>
-      read.status === 'active' && this.#unsealIfReadable(ref, read) !== null
+      read.status === 'active' &&
+      viewOf(read, [], this.#now()).state !== 'revoked' &&
+      this.#unsealIfReadable(ref, read) !== null
     const { record, isHolder } = await this.#lease(ref, isDone, false)
     if (!isHolder) return
     await this.connect(ref, requestTokens).catch(async (error: unknown) => {
@@ -247,15 +251,15 @@ export class Vault {
   }
 
   /**
-   * Gets a new access token because a person asked for it, which ends a pause. Resolves to false if there is no refresh token and
-   * the access token is still valid. Throws the errors of `accessToken`, and `RefreshTooSoonError`.
+   * Gets a new access token because a person asked for it, which ends a pause. Resolves to false if there is no refresh token.
+   * Throws the errors of `accessToken`, and `RefreshTooSoonError`.
    */
   async refresh(ref: ConnectionRef): Promise<boolean> {
     const opened = this.#open(ref, await this.#records.read(ref))
     const { record } = opened
     const waitMs = refreshableIn(record, this.#now())
     if (record.renewable && waitMs > 0) throw new RefreshTooSoonError(waitMs)
-    if (!record.renewable && !isExpired(record, this.#now())) return false
+    if (!record.renewable) return false
     await this.#renew(ref, opened, true)
     return true
   }
@@ -268,7 +272,8 @@ export class Vault {
     const before = await this.#records.remove(ref, disconnected)
     if (before?.status === 'none') return null
     if (before?.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
-    return this.#revoke(before?.status === 'active' ? this.#unsealIfReadable(ref, before) : null)
+    const hasTokens = before?.status === 'active' && !hasRunOut(before, this.#now())
+    return this.#revoke(hasTokens ? this.#unsealIfReadable(ref, before) : null)
   }
 
   /**
@@ -285,10 +290,9 @@ export class Vault {
       else {
         const { issuedAt, refreshToken } = connection.tokens
         const isUnused = issuedAt <= since && (connection.lastUsedAt ?? 0) <= since
-        // Without a refresh token there is nothing to keep alive; only its end can be noticed.
-        const isToCheck = refreshToken === 'none' ? view.state === 'revoked' : isUnused
         check.active++
-        if (isToCheck) await this.#refreshUnused({ userId, bxcontext }, check)
+        // Without a refresh token there is nothing to keep alive.
+        if (isUnused && refreshToken !== 'none') await this.#refreshUnused({ userId, bxcontext }, check)
         else if (view.state === 'revoked') countRevoked(check)
       }
     }
@@ -327,14 +331,16 @@ export class Vault {
   }
 
   /**
-   * Waits for the answers to requests for tokens that were sent, which the HTTP pool limits (40 s, unless its options say
+   * Sends no further requests for tokens. Waits for the answers to those that were sent, which the HTTP pool limits (40 s, unless its options say
    * otherwise): the answer is the only copy of the new tokens. Then waits at most `graceMs` until they are stored, and logs it if
    * they are not.
    */
   async close(graceMs: number): Promise<void> {
+    this.#isClosing = true
     await Promise.allSettled(this.#requests)
     await withTimeout(this.idle(), graceMs).catch(() => {
-      if (this.#writes.size > 0) this.#log.error('tokens are lost: the store did not accept them in time')
+      if (this.#writes.size > 0)
+        this.#log.error('an answer to a request for tokens is lost: the store did not accept it in time')
     })
   }
 
@@ -394,20 +400,19 @@ export class Vault {
   async #refresh(ref: ConnectionRef, seen: Opened, manual: boolean): Promise<Opened> {
     const isNewer = ({ consent, refreshes }: ConnectionRecord) =>
       consent !== seen.record.consent || refreshes !== seen.record.refreshes
-    const isDone = (record: ConnectionRecord) =>
-      record.status !== 'active' || (isNewer(record) && !isExpired(record, this.#now()))
+    // Also one that has expired already: whoever needs a token of that life looks again.
+    const isDone = (record: ConnectionRecord) => record.status !== 'active' || isNewer(record)
     const { record, isHolder } = await this.#lease(ref, isDone, manual)
     const opened = this.#open(ref, record)
     if (!isHolder) return opened
     const { refreshToken } = opened.secrets
-    if (refreshToken === null) return this.#open(ref, await this.#end(ref, opened, 'expired'))
+    if (refreshToken === null) throw new PlatformRejectedError('there is no refresh token')
     let tokens: Tokens
     try {
       const request = this.#oauth.refresh({ refreshToken, bxcontext: ref.bxcontext })
       tokens = await this.#wait(this.#requests, request)
     } catch (error) {
-      if (error instanceof InvalidGrantError)
-        return this.#open(ref, await this.#end(ref, opened, 'invalid_grant'))
+      if (error instanceof InvalidGrantError) return this.#open(ref, await this.#end(ref, opened))
       return this.#open(ref, await this.#fail(ref, opened.record, error, isDone))
     }
     const issuedAt = this.#now()
@@ -426,6 +431,7 @@ export class Vault {
     manual: boolean,
   ): Promise<{ record: ConnectionRecord; isHolder: boolean }> {
     for (const deadline = performance.now() + this.#waitMs; ; ) {
+      if (this.#isClosing) throw new PlatformUnavailableError('paused', 'this process is stopping')
       const { before, after } = await this.#records.change(ref, (record) =>
         isDone(record) ? record : leased(record, { now: this.#now(), leaseMs: this.#leaseMs, manual }),
       )
@@ -458,14 +464,10 @@ export class Vault {
     return (await first).after
   }
 
-  /** Notes that access has ended. */
-  #end(
-    ref: ConnectionRef,
-    { record, secrets }: Opened,
-    endedReason: EndedRecord['endedReason'],
-  ): Promise<ConnectionRecord> {
-    const endedAt = endedReason === 'expired' ? (record.expiresAt ?? this.#now()) : this.#now()
-    const end = { sealed: this.#sealNames(ref, secrets), endedAt, endedReason }
+  /** Notes that the platform has ended access. */
+  #end(ref: ConnectionRef, { record, secrets }: Opened): Promise<ConnectionRecord> {
+    const sealed = this.#sealNames(ref, secrets)
+    const end = { sealed, endedAt: this.#now(), endedReason: 'invalid_grant' } as const
     return this.#settle(ref, (read) => ended(read, record, end))
   }
 
@@ -488,7 +490,7 @@ export class Vault {
     // What the platform answered is worth more to the caller than that it could not be noted yet.
     const after = await this.#settle(ref, (read) => failed(read, sent, failure)).catch(() => null)
     if (after && isDone(after)) return after
-    if (after?.status === 'active') this.#throwIfEnded(after)
+    if (after?.status === 'active' && after.refusedAt !== null) this.#throwIfEnded(after)
     throw error
   }
 
@@ -542,6 +544,9 @@ export class Vault {
       case 'ended':
         throw new ConnectionRevokedError(record.endedAt, record.endedReason)
       case 'active': {
+        const { expiresAt } = record
+        if (expiresAt !== null && hasRunOut(record, this.#now()))
+          throw new ConnectionRevokedError(expiresAt, 'expired')
         const secrets = this.#records.unseal(ref, record.sealed)
         const { accessToken } = secrets
         if (accessToken === null) throw new DecryptionError('A stored connection has no access token.')
@@ -566,7 +571,7 @@ export class Vault {
 
   /** Throws the error of a caller that a pause keeps from sending a request. */
   #throwPaused(record: ConnectionRecord, waitMs: number): never {
-    if (record.status === 'active') this.#throwIfEnded(record)
+    if (record.status === 'active' && record.refusedAt !== null) this.#throwIfEnded(record)
     switch (record.trouble) {
       case 'misconfigured':
         throw new ConfigurationError('refreshing is paused after a configuration error')
@@ -649,7 +654,8 @@ export class Vault {
     switch (event.type) {
       case 'connected':
         this.#log.info({ consent }, 'account connected')
-        if (after.status === 'active' && !after.renewable) this.#log.warn({ consent }, NO_REFRESH_TOKEN)
+        if (after.status === 'active' && !after.renewable)
+          this.#log.warn({ consent, expiresAt: isoOrNull(after.expiresAt) }, NO_REFRESH_TOKEN)
         return
       case 'revoked':
         this.#log.warn({ consent, reason: event.reason }, 'access to an account has ended')
@@ -669,6 +675,8 @@ export class Vault {
 
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
+
+const isoOrNull = (time: number | null) => (time === null ? null : new Date(time).toISOString())
 
 /** One that was counted as active has ended. */
 function countRevoked(check: UnusedCheck): void {

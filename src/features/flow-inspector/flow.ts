@@ -106,7 +106,7 @@ export const flowSchema = z.object({
 })
 export type Flow = z.infer<typeof flowSchema>
 
-/** How long a connect flow may take, in ms: the lifetime of an authorization request. */
+/** How long a connect flow may take, in ms. */
 export const CONNECT_MS = 15 * 60_000
 
 /** A flow in the list. */

@@ -12,7 +12,7 @@ export interface StepText {
 export const STEP_TEXTS: Record<Topic, StepText> = {
   connect_started: {
     about:
-      'The app creates an authorization request in its store. It waits 15 minutes for the browser to come back, and belongs to this user and this browser session.',
+      'The app stores a connect flow. It waits 15 minutes for the browser to come back, and belongs to this user and this browser session.',
     say: 'The user starts it here, in the app. Nothing has been shared yet.',
     reference: 'RFC 9700 section 2.1',
   },
@@ -24,7 +24,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   bxcontext_received: {
     about:
-      'The app accepts a bxcontext only if this browser session has an authorization request that waits for one. Otherwise anyone could plant theirs with a link.',
+      'The app accepts a bxcontext only if this browser session has a connect flow that waits for one. Otherwise anyone could plant theirs with a link.',
     say: 'The platform tells the app which business the user chose. That is all it tells so far.',
     reference: 'Specification 5.3.2',
   },
@@ -42,7 +42,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   callback_received: {
     about:
-      'The browser brings a code or an error. The app looks up the authorization request by the state and uses it up, so that the code is sent once at most.',
+      'The browser brings a code or an error. The app looks up the connect flow by the state and claims it, so that the code is sent once at most.',
     say: 'The user decided, and the platform sends a one-time code. It is worth nothing without the app’s secret and the code verifier.',
     reference: 'RFC 6749 section 4.1.2',
   },

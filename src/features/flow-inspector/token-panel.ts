@@ -54,6 +54,7 @@ export function tokenPanelRoutes({ vault, flows, requestedScopes }: TokenPanelOp
       const { view, tokens } = connection
       if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
       if (!tokens) throw new NotConnectedError()
+      const isValid = tokens.expiresAt === null || tokens.expiresAt > Date.now()
       const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
       // Calls that simply worked are no events.
       const rows = ofConnection.filter(({ outcome }) => outcome !== 'answered').map(flowRow)
@@ -66,7 +67,8 @@ export function tokenPanelRoutes({ vault, flows, requestedScopes }: TokenPanelOp
         refreshToken: tokens.refreshToken,
         requestedScopes: [...requestedScopes],
         scopes: connection.scopes,
-        claims: readTokenClaims(await vault.accessToken(ref)),
+        // Of an expired token: to look must not refresh it.
+        claims: isValid ? readTokenClaims(await vault.accessToken(ref)) : null,
         events: rows.map(({ startedAt: at, kind, outcome, id: flow }) => ({ at, kind, outcome, flow })),
       }
       sendPageOrJson(req, res, {

@@ -28,7 +28,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
       quotaBytes: settings.uploadQuotaBytes,
       totalBytes: settings.uploadTotalBytes,
       catalogueImports: createCatalogueImports(connect.api),
-      source: connect.vault.tokenSource,
+      source: (ref) => connect.vault.tokenSource(ref),
     })
     return {
       routes: importRoutes({

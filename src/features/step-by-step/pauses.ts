@@ -42,7 +42,7 @@ export interface Pauses {
   end(owner: Owner, id: string): Promise<Pause | null>
 }
 
-/** How long a pause lasts, in ms: the lifetime of an authorization request. */
+/** How long a pause lasts, in ms: the lifetime of a connect flow. */
 const PAUSE_MS = 15 * 60_000
 
 /** Creates the repository of pauses. They are stored encrypted, since a paused callback holds a code. */

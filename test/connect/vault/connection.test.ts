@@ -191,10 +191,10 @@ describe('a refusal counts as the end of access', () => {
     expect(stateOf(early, before)).toBe('degraded')
   })
 
-  test('no longer once a call succeeds', () => {
+  test('no longer once a call succeeds; then it is degraded until a refresh succeeds', () => {
     const refused = reject(afterFailure(active(), 'refused'))
     const healed = called(refused, refused, { result: 'ok', call: 'GET /leads', scope: 'leads' }, NOW)
-    expect(stateOf(healed)).toBe('active')
+    expect(stateOf(healed)).toBe('degraded')
   })
 
   test('and an outage does not, but offers to reconnect once the API rejects the token', () => {

@@ -19,6 +19,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('consent' as const), by }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('call' as const), by }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('disconnect' as const), by }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reject' as const), by }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), request: fc.nat(3), answer }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), by }) },
   {
@@ -55,7 +56,7 @@ class World {
   readonly served: string[] = []
   /** What the events say that the connection is. */
   told: 'none' | 'active' | 'revoked' = 'none'
-  /** Whether a process was killed, or a connection deleted without a trace in a store that refused to write. */
+  /** Whether a process was killed. */
   isBlurred = false
   requests: { process: number; settle(answer: string): void }[] = []
   #fault: { loses: 'write' | 'answer'; writes: number } = { loses: 'write', writes: 0 }
@@ -82,10 +83,6 @@ class World {
       get: guarded(this.inner.get, false),
       getCached: guarded(this.inner.getCached, false),
       compareAndSet: guarded(this.inner.compareAndSet, true),
-      delete: async (key) => {
-        this.isBlurred = true
-        return this.inner.delete(key)
-      },
     }
     const refresh = async ({ refreshToken }: { refreshToken: string }) =>
       this.#request(id, Number(refreshToken.split(' ')[1]), true)
@@ -134,6 +131,15 @@ class World {
           .then((token) => this.served.push(token))
           .catch(() => {})
         break
+      case 'reject': {
+        // The API answers 401 to the token that it gets.
+        const source = this.vault(step.by).tokenSource(REF)
+        source
+          .accessToken()
+          .then((token) => source.refresh(token))
+          .catch(() => {})
+        break
+      }
       case 'disconnect': {
         const act: Act = { consent: null, isDone: false }
         this.acts.push(act)

@@ -118,7 +118,7 @@ describe('of two consents', () => {
     setup = await vaultSetup()
     const earlier = await slowConsent(setup.vault)
     await consent(setup.anotherVault(), NEWER)
-    expect(await earlier.finish()).toBe('superseded')
+    expect(await earlier.finish()).toBe('connected')
     expect(await setup.token()).toBe('newer')
   })
 
@@ -126,7 +126,7 @@ describe('of two consents', () => {
     setup = await vaultSetup()
     const earlier = await slowConsent(setup.anotherVault({ now: () => Date.now() + 3_600_000 }))
     await consent(setup.anotherVault({ now: () => Date.now() - 3_600_000 }), NEWER)
-    expect(await earlier.finish()).toBe('superseded')
+    expect(await earlier.finish()).toBe('connected')
     expect(await setup.anotherVault({ now: () => Date.now() - 3_600_000 }).accessToken(REF)).toBe('newer')
   })
 })
@@ -153,6 +153,35 @@ describe('a disconnect', () => {
     refuses.writes = true
     expect(await eventsDuring(setup.vault, () => setup.vault.disconnect(REF))).toEqual(['disconnected'])
     expect(await setup.vault.find(REF)).toBeNull()
+  })
+})
+
+describe('a disconnect in a store that refuses writes and deletes', () => {
+  test('stays although the code of a consent was sent before it', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await connectedSetup({ store })
+    const earlier = await slowConsent(setup.vault, NEWER)
+    refuses.writes = true
+    await setup.anotherVault().disconnect(REF)
+    refuses.writes = false
+    expect(await earlier.finish()).toBe('superseded')
+    expect(await setup.vault.find(REF)).toBeNull()
+  })
+
+  test('keeps the next consent from a late answer to a refresh of the former one', async () => {
+    const { store, refuses } = refusingStore()
+    const result = await refreshWhile(
+      oauthError('invalid_grant'),
+      async () => {
+        refuses.writes = true
+        await setup.anotherVault().disconnect(REF)
+        refuses.writes = false
+        await consent(setup.anotherVault(), NEWER)
+      },
+      { store },
+    )
+    expect(result).toMatchObject({ value: 'newer' })
+    expect(await setup.token()).toBe('newer')
   })
 })
 
@@ -332,6 +361,44 @@ test('50 callers of four vaults cause one request, and all get its token', async
   const vaults = [setup.vault, setup.anotherVault(), setup.anotherVault(), setup.anotherVault()]
   const calls = Array.from({ length: 50 }, (_, index) => vaults[index % 4]?.accessToken(REF))
   expect(new Set(await Promise.all(calls))).toEqual(new Set(['next']))
+  expect(setup.endpoint.requests).toHaveLength(1)
+})
+
+test('four processes refresh a token that expires at once only once in five seconds', async () => {
+  setup = await connectedSetup({}, { expiresIn: 0 })
+  setup.endpoint.answers(tokens({ access_token: 'next', expires_in: 0 }))
+  const vaults = [setup.vault, setup.anotherVault(), setup.anotherVault(), setup.anotherVault()]
+  expect(await Promise.all(vaults.map((vault) => vault.accessToken(REF)))).toEqual(Array(4).fill('next'))
+  expect(setup.endpoint.requests).toHaveLength(1)
+})
+
+test('a machine whose clock is an hour ahead ends no connection without a refresh token for the others', async () => {
+  setup = await vaultSetup()
+  await setup.vault.connect(REF, async () => ({ ...GRANTED, refreshToken: undefined, expiresIn: 1_800 }))
+  const ahead = setup.anotherVault({ now: () => Date.now() + 3_600_000 })
+  await expect(ahead.accessToken(REF)).rejects.toMatchObject({ code: 'connection_revoked' })
+  expect(await setup.token()).toBe('access-0')
+})
+
+test('a process that stops sends no refresh that has waited for the lease', async () => {
+  setup = await connectedSetup()
+  setup.later(301)
+  const asked = gate()
+  setup.endpoint.answers(async (res) => {
+    await asked.pass()
+    res.destroy()
+  })
+  const holding = setup
+    .anotherVault()
+    .accessToken(REF)
+    .catch(() => {})
+  await asked.reached
+  const waiting = setup.token().catch((error: unknown) => error)
+  await setup.vault.close(1_000)
+  asked.open()
+  await holding
+  setup.later(60)
+  expect(await waiting).toMatchObject({ code: 'platform_unavailable' })
   expect(setup.endpoint.requests).toHaveLength(1)
 })
 

@@ -16,6 +16,7 @@ import { problemsOf } from './support.ts'
 
 const key = newKey('k1')
 const log = createLog('silent')
+const oauth = oauthFor('http://127.0.0.1:1')
 
 /** What the doctor finds in the store with these settings. */
 async function findings(redisUrls: string[], dataDir = '.data', prepare?: (store: KeyValueStore) => unknown) {
@@ -40,13 +41,11 @@ test('SQLite that works has no problem', async () => {
 
 test('a key that records need and that is missing is named, with the number of its connections', async () => {
   const { dir, remove } = tempDir()
-  const oauth = oauthFor('http://127.0.0.1:9')
   const problems = problemsOf(
     await findings([], dir, async (store) => {
-      for (const [bxcontext, keyId] of Object.entries({ a: 'k1', b: 'lost', c: 'lost' })) {
-        const vault = new Vault({ platform, store, keys: [newKey(keyId)], oauth })
-        await consent(vault, {}, { ...REF, bxcontext })
-      }
+      const encryptedWith = (id: string) => new Vault({ platform, store, keys: [newKey(id)], oauth })
+      for (const [bxcontext, keyId] of Object.entries({ a: 'k1', b: 'lost', c: 'lost' }))
+        await consent(encryptedWith(keyId), {}, { ...REF, bxcontext })
     }),
   )
   expect(problems).toMatchObject([{ id: 'store.missing-key', setting: 'TOKEN_ENCRYPTION_KEYS' }])
