@@ -5,6 +5,8 @@ import { removeFeatures } from './removal.ts'
 const STARTER_NAME = 'Connect Starter'
 /** What belongs to the starter and not to a product. */
 const STARTER_FILES = ['test/starter']
+/** What only they use. */
+const STARTER_PACKAGES = ['@babel/parser']
 /** The starter's name, except where it is part of a format or a key: what was written under it must stay readable. */
 const SLUG = /connect-starter(?!-flow| live pricing access token)/g
 /** Files that name the product. A lock file is written by npm. */
@@ -26,6 +28,9 @@ export function makeOwn(project: Project, starter: Starter): void {
       name: slugOf(starter.name),
       version: '0.1.0',
       description: `${starter.name}: connects accounts on the platform.`,
+      devDependencies: Object.fromEntries(
+        Object.entries(manifest.devDependencies).filter(([name]) => !STARTER_PACKAGES.includes(name)),
+      ),
       starter,
     }),
     'the name, and what it was made from',
