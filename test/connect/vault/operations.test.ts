@@ -20,7 +20,7 @@ test('whatever happens to a connection, it is one value in the store', async () 
     setup.later(seconds)
     await source.accessToken().catch(() => {})
   }
-  expect(await vault.find(REF)).toMatchObject({ view: { state: 'degraded' } })
+  expect(await vault.find(REF)).toMatchObject({ view: { state: 'revoked' } })
   expect(await store.ofOwner(REF.userId)).toHaveLength(1)
 })
 
