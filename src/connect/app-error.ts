@@ -12,8 +12,8 @@ export interface AppErrorOptions {
 }
 
 /**
- * The base class of all errors with a message for users; the pages of this app show the text of the code instead, from
- * `src/web/texts.ts`. An error is built from chosen fields only and never wraps a response, a request or a library's error,
+ * The base class of all errors with a code. What users read about an error of the core is the text of its code, which the pages
+ * have; the message is for developers. An error is built from chosen fields only and never wraps a response, a request or a library's error,
  * because those contain tokens.
  */
 export abstract class AppError extends Error {

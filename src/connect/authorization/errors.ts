@@ -1,6 +1,6 @@
 import { AppError } from '../app-error.ts'
 
-/** A connect flow that failed. Each code has its own message, on a page that offers a way to start again. */
+/** A connect flow that failed. Each code has its own page, which offers a way to start again. */
 export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number
@@ -14,8 +14,8 @@ export class ConnectError extends AppError {
     reason?: string,
     shown: { requestId?: string | undefined; expected?: string | undefined } = {},
   ) {
-    const { message, status } = FAILURES[code]
-    super(message, { reason, retryAfterMs: status === 503 ? 1000 : undefined })
+    const status = FAILURES[code]
+    super(`the connect flow failed (${code})`, { reason, retryAfterMs: status === 503 ? 1000 : undefined })
     this.code = code
     this.status = status
     this.requestId = shown.requestId
@@ -23,74 +23,23 @@ export class ConnectError extends AppError {
   }
 }
 
+/** Why a connect flow failed, each with the HTTP status of its page. The texts are those of the pages. */
 const FAILURES = {
-  invalid_bxcontext: {
-    status: 400,
-    message: 'The platform sent the browser back without a usable bxcontext parameter. Please connect again.',
-  },
-  missing_authorization_request: {
-    status: 400,
-    message:
-      'No connection was started in this browser in the last 15 minutes, or it has already finished. Please connect again.',
-  },
-  invalid_callback: {
-    status: 400,
-    message:
-      'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
-  },
-  invalid_state: {
-    status: 400,
-    message:
-      'This consent does not belong to a connection that you started in this browser, it has expired, or you have chosen another business since.',
-  },
-  consent_denied: {
-    status: 403,
-    message: 'Access was not granted on the consent page, so nothing was connected.',
-  },
-  code_rejected: {
-    status: 400,
-    message:
-      'The platform did not accept the code of this consent: it may have been used already or have expired. Please connect again.',
-  },
-  not_a_navigation: {
-    status: 400,
-    message: 'Open this address in its own tab: it cannot be part of another page.',
-  },
-  not_saved_yet: {
-    status: 503,
-    message:
-      "The platform granted access, but this app's data store did not accept it yet. The app keeps trying for ten minutes. Check your connections in a minute; if the account is not listed, connect it again.",
-  },
-  exchange_incomplete: {
-    status: 503,
-    message:
-      'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
-  },
-  platform_unavailable: {
-    status: 503,
-    message:
-      'The platform did not give this app its tokens: it did not respond, or returned an error. Nothing was stored; please connect again.',
-  },
-  platform_rejected: {
-    status: 502,
-    message:
-      "The platform's answer does not match the connection that was requested. Nothing was stored; please connect again.",
-  },
-  misconfigured: {
-    status: 500,
-    message:
-      "The platform rejects this app's credentials. This has been logged for its developers; nothing was stored.",
-  },
-  consent_unavailable: {
-    status: 502,
-    message: "The platform's consent page reported an error. Nothing was stored; please try again.",
-  },
-  consent_misconfigured: {
-    status: 500,
-    message:
-      "The platform rejected this app's authorization request. This has been logged for its developers; nothing was stored.",
-  },
-} as const satisfies Record<string, { status: number; message: string }>
+  invalid_bxcontext: 400,
+  missing_authorization_request: 400,
+  invalid_callback: 400,
+  invalid_state: 400,
+  consent_denied: 403,
+  code_rejected: 400,
+  not_a_navigation: 400,
+  not_saved_yet: 503,
+  exchange_incomplete: 503,
+  platform_unavailable: 503,
+  platform_rejected: 502,
+  misconfigured: 500,
+  consent_unavailable: 502,
+  consent_misconfigured: 500,
+} as const
 
 export type FailureCode = keyof typeof FAILURES
 export const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[]

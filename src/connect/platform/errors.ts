@@ -1,6 +1,6 @@
 import { AppError } from '../app-error.ts'
 
-/** What can go wrong between this app and the platform: one class per meaning, with a message that a user can act on. */
+/** What can go wrong between this app and the platform: one class per meaning. The texts for users are those of the pages. */
 export abstract class PlatformError extends AppError {}
 
 /** The user has no connection to this bxcontext. */
@@ -8,7 +8,7 @@ export class NotConnectedError extends PlatformError {
   readonly code = 'not_connected'
   readonly status = 404
   constructor() {
-    super('This account is not connected. Connect it to continue.')
+    super('this account is not connected')
   }
 }
 
@@ -28,7 +28,7 @@ export class ConnectionRevokedError extends PlatformError {
   readonly endReason: EndReason
   /** `revokedAt`: when the end was noticed, in ms since 1970. */
   constructor(revokedAt: number, revokedReason: EndReason) {
-    super('Access to this account was withdrawn on the platform, or has expired. Reconnect it to continue.', {
+    super('access to this account has ended', {
       details: { revokedAt: new Date(revokedAt).toISOString(), revokedReason },
     })
     this.endReason = revokedReason
@@ -40,7 +40,7 @@ export class InvalidGrantError extends PlatformError {
   readonly code = 'grant_rejected'
   readonly status = 409
   constructor() {
-    super('The platform no longer accepts this grant. Connect the account again.')
+    super('the platform no longer accepts this grant (invalid_grant)')
   }
 }
 
@@ -50,12 +50,7 @@ export class InsufficientScopeError extends PlatformError {
   readonly status = 403
   readonly scope: string | undefined
   constructor(scope: string | undefined) {
-    super(
-      scope
-        ? `The permission "${scope}" is missing for this account. Grant it on the platform to continue.`
-        : 'The platform does not permit this for the connected account. Grant the missing permissions, or ask its administrator.',
-      { details: { scope } },
-    )
+    super(`a permission is missing${scope ? `: ${scope}` : ''}`, { details: { scope } })
     this.scope = scope
   }
 }
@@ -67,26 +62,10 @@ export class InsufficientScopeError extends PlatformError {
  */
 export type OutageKind = 'no_answer' | 'error' | 'busy' | 'unreadable' | 'paused' | 'rejected' | 'refused'
 
-const OUTAGES: Record<OutageKind, string> = {
-  no_answer: "The platform isn't responding.",
-  error: 'The platform returned an error.',
-  busy: 'The platform is busy and accepts no more requests right now.',
-  unreadable: 'The platform sent something we could not read.',
-  paused: "The platform wasn't available a moment ago.",
-  rejected:
-    'The platform rejected the access token, although it was refreshed a moment ago: access may have been revoked.',
-  refused: 'The platform refused to renew access to this account: access may have been revoked.',
-}
-
 /** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out after one odd answer. */
 export const MAX_RETRY_AFTER_MS = 300_000
 
-const inSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
-
-function outageMessage(kind: OutageKind, waitMs: number, isKnown: boolean): string {
-  const safe = kind === 'rejected' || kind === 'refused' ? '' : ' Your connection is safe.'
-  return `${OUTAGES[kind]}${safe} Please try again in ${isKnown ? `${inSeconds(waitMs)} s` : 'a moment'}.`
-}
+const waitOf = (retryAfterMs = 1000) => Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
 
 /** The platform does not answer, or says that it cannot right now. The connection is kept. */
 export class PlatformUnavailableError extends PlatformError {
@@ -95,8 +74,7 @@ export class PlatformUnavailableError extends PlatformError {
   readonly kind: OutageKind
   /** `retryAfterMs`: in ms from now; defaults to one second. */
   constructor(kind: OutageKind, reason: string, retryAfterMs?: number) {
-    const waitMs = Math.min(retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS)
-    super(outageMessage(kind, waitMs, retryAfterMs !== undefined), { retryAfterMs: waitMs, reason })
+    super(`the platform is not available: ${reason}`, { retryAfterMs: waitOf(retryAfterMs), reason })
     this.kind = kind
   }
 }
@@ -111,8 +89,10 @@ export class TokenRefusedError extends PlatformError {
   readonly kind = 'refused'
   /** `retryAfterMs`: in ms from now; defaults to one second. */
   constructor(reason: string, retryAfterMs?: number) {
-    const waitMs = Math.min(retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS)
-    super(outageMessage('refused', waitMs, retryAfterMs !== undefined), { retryAfterMs: waitMs, reason })
+    super(`the platform refused a request for tokens: ${reason}`, {
+      retryAfterMs: waitOf(retryAfterMs),
+      reason,
+    })
   }
 }
 
@@ -121,12 +101,7 @@ export class RefreshTooSoonError extends PlatformError {
   readonly code = 'refresh_too_soon'
   readonly status = 429
   constructor(waitMs: number) {
-    super(
-      `A refresh was requested a moment ago. You can refresh the token again in ${inSeconds(waitMs)} s.`,
-      {
-        retryAfterMs: waitMs,
-      },
-    )
+    super('a refresh was requested a moment ago', { retryAfterMs: waitMs })
   }
 }
 
@@ -144,9 +119,7 @@ export class PlatformRejectedError extends PlatformError {
   readonly code = 'platform_rejected'
   readonly status = 502
   constructor(reason: string, field?: string) {
-    const message = field
-      ? `The platform's answer has an unexpected format: ${field}.`
-      : 'The platform refused this request.'
+    const message = field ? `the platform's answer has an unexpected format: ${field}` : reason
     super(message, { reason, field })
   }
 }
@@ -156,9 +129,6 @@ export class ConfigurationError extends PlatformError {
   readonly code = 'misconfigured'
   readonly status = 500
   constructor(reason: string) {
-    super(
-      "This app is not set up correctly for the platform. This has been logged for the app's developers; your connection is safe.",
-      { reason },
-    )
+    super(`this app is not set up correctly for the platform: ${reason}`, { reason })
   }
 }

@@ -405,20 +405,16 @@ describe('creating', () => {
 
 describe('an outage', () => {
   test.each([
-    ['no_answer', (_req: IncomingMessage, res: ServerResponse) => void res.destroy(), "isn't responding"],
-    ['error', json({}, 500), 'returned an error'],
-    ['busy', json({}, 429), 'is busy'],
-    ['unreadable', (_req: IncomingMessage, res: ServerResponse) => void res.end('<h1>'), 'could not read'],
-  ])('of kind %s says what happened', async (kind, handler, words) => {
+    ['no_answer', (_req: IncomingMessage, res: ServerResponse) => void res.destroy()],
+    ['error', json({}, 500)],
+    ['busy', json({}, 429)],
+    ['unreadable', (_req: IncomingMessage, res: ServerResponse) => void res.end('<h1>')],
+  ])('has its kind: %s', async (kind, handler) => {
     handlers = [handler]
     const noted: unknown[] = []
     const from = { ...source(), noteCall: async (outcome: unknown) => void noted.push(outcome) }
     const error = await records.list(from).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({
-      code: 'platform_unavailable',
-      kind,
-      message: expect.stringContaining(words),
-    })
+    expect(error).toMatchObject({ code: 'platform_unavailable', kind })
     expect(noted).toEqual([{ result: 'unavailable', kind }])
   })
 })
