@@ -96,8 +96,13 @@ test.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)(
     await page.goto(`${url}/connections`)
     await press(/Turn on step by step/)
     await press('Connect an account')
-    for (let pauses = 0; pauses < 12 && !page.url().startsWith(platform); pauses++)
-      await press(/Continue|Next|Send/)
+    const onward = page.getByRole('button', { name: /Continue|Next|Send/ }).first()
+    const allow = page.getByRole('button', { name: 'Allow access' })
+    for (let pauses = 0; pauses < 12; pauses++) {
+      await onward.or(allow).first().waitFor()
+      if (await allow.isVisible()) break
+      await onward.click()
+    }
     expect(page.url()).toContain(platform)
     await page.goto(`${url}/connections`)
     await press(/Turn off step by step/)

@@ -47,8 +47,8 @@ test('an outage offers Reconnect as well, once the API has rejected the access t
     { status: 'degraded', canReconnect: true, canTest: true },
   ])
   const { text } = await ann.get(`${app.url}/connections`)
-  expect(text).toContain('<button class="primary">Test this connection</button>')
-  expect(text).toContain('<button>Reconnect</button>')
+  expect(text).toContain('<button name="do" class="primary">Test this connection</button>')
+  expect(text).toContain('<button name="do">Reconnect</button>')
 })
 
 test('Check now asks for a new token first, although refreshing is paused', async () => {
