@@ -7,8 +7,8 @@ import { testEnv } from '../../support/env.ts'
 
 export type Env = Record<string, string>
 
-export function configOf(env: Env): Config {
-  return readConfig(testEnv(env), { hasOwnSignIn: false, ...featureOptions() })
+export function configOf(env: Env, of = features): Config {
+  return readConfig(testEnv(env), { hasOwnSignIn: false, ...featureOptions(of) })
 }
 
 /** What the doctor finds at the platform and for the features; the store is left out. */

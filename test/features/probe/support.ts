@@ -66,7 +66,9 @@ export async function startProbe(
   const traffic = record(sandboxServer.server)
   sandboxServer.server.on('request', sandbox.app)
   const { appUrl, authUrl, apiUrl } = sandbox.addresses
-  const config = configOf({
+  // So that there are lists whichever features are removed.
+  const features = [...appFeatures, probe]
+  const settings = {
     BASE_URL: url,
     PLATFORM_APP_URL: appUrl,
     PLATFORM_AUTH_URL: authUrl,
@@ -77,11 +79,11 @@ export async function startProbe(
     PLATFORM_API_KEY: 'sandbox-api-key',
     PLATFORM_SUBSCRIPTION_KEY: 'sandbox-subscription-key',
     ...env,
-  })
+  }
+  const config = configOf(settings, features)
   const run = createProbe({
     config,
-    // So that there are lists whichever features are removed.
-    features: [...appFeatures, probe],
+    features,
     contracts: [...(await loadContracts()), probeContract],
     write,
   })
