@@ -57,19 +57,23 @@ export function started(flows: Flows, id: string, expected: string | undefined, 
 }
 
 /**
- * A bxcontext arrived. It belongs to a flow without one: the one that expects it, or else the latest. If every flow has one, the
- * user went back and chose again, and it replaces the earlier one, whose consent then counts for nothing. Throws `ConnectError`
- * (`missing_authorization_request`) if no flow waits for one: anyone could have planted it.
+ * A bxcontext arrived. It belongs to the flow that expects it, or else to one that expects none, or else to one that expects
+ * another; each time to the latest without a bxcontext, or else to the latest whose user went back and chose again: then it
+ * replaces the earlier one, whose consent counts for nothing. Throws `ConnectError` (`missing_authorization_request`) if no flow
+ * waits for one: anyone could have planted it.
  */
 export function arrived(
   flows: Flows,
   bxcontext: string,
   secrets: ConsentSecrets,
 ): { flows: Flows; flow: Consenting | Confirming } {
-  const waiting = flows.filter(({ phase }) => phase === 'started')
   const chosen = flows.filter(({ phase }) => phase === 'confirming' || phase === 'consenting')
-  const candidates = waiting.length > 0 ? waiting : chosen
-  const found = candidates.findLast(({ expected }) => expected === bxcontext) ?? candidates.at(-1)
+  // In the order of preference, the best last.
+  const waiting = [...chosen, ...flows.filter(({ phase }) => phase === 'started')]
+  const found =
+    waiting.findLast(({ expected }) => expected === bxcontext) ??
+    waiting.findLast(({ expected }) => expected === undefined) ??
+    waiting.at(-1)
   if (!found) throw new ConnectError('missing_authorization_request')
   const { id, expiresAt, expected } = found
   const flow: Consenting | Confirming =
@@ -79,11 +83,18 @@ export function arrived(
   return { flows: replaced(flows, flow), flow }
 }
 
-/** The flow whose user is asked. Throws `ConnectError` (`missing_authorization_request`), also once it is answered. */
+/**
+ * The flow whose user is asked, or was: who goes back from the consent page may answer again. Throws `ConnectError`
+ * (`missing_authorization_request`) once the flow has gone on.
+ */
 export function confirming(flows: Flows, id: string): Confirming {
   const flow = flows.find((one) => one.id === id)
-  if (flow?.phase !== 'confirming') throw new ConnectError('missing_authorization_request')
-  return flow
+  if (flow?.phase === 'confirming') return flow
+  const isAnswered =
+    flow?.phase === 'consenting' && flow.expected !== undefined && flow.expected !== flow.bxcontext
+  if (!isAnswered) throw new ConnectError('missing_authorization_request')
+  const { expiresAt, expected, bxcontext } = flow
+  return { phase: 'confirming', id, expiresAt, expected, bxcontext }
 }
 
 /** The user accepted the other bxcontext. Throws as `confirming` does. */

@@ -81,7 +81,7 @@ export interface ConnectRoutesOptions {
     platform: Platform
     flows: FlowRecords
     oauth: OAuth
-    vault: Pick<Vault, 'connect'>
+    vault: Pick<Vault, 'connect' | 'find'>
   }
   /** The public address of this app. */
   baseUrl: string
@@ -325,17 +325,27 @@ async function exchange(
   return outcome
 }
 
-/** Shows how a flow failed: the address has a code whose text is ours, so a forged link can do no harm. */
-function showFailure({ connect, pages }: ConnectRoutesOptions, req: Request, res: Response): void {
+/**
+ * Shows how a flow failed. The address has a code whose text is ours, and says nothing else on the page: a forged link can do no
+ * harm. The bxcontext to reconnect counts only if it is one of this user.
+ */
+async function showFailure(
+  { connect, pages }: ConnectRoutesOptions,
+  req: Request,
+  res: Response,
+): Promise<void> {
   if (!pages.isSignedIn(req)) throw pages.signedOut()
   const { error: code, bxcontext, request } = req.query
   if (!isFailureCode(code)) {
     res.redirect(303, '/connections')
     return
   }
-  const requestId = typeof request === 'string' && /^[\w-]{1,64}$/.test(request) ? request : undefined
+  const requestId = z.uuid().safeParse(request).data
   const expected = connect.platform.bxcontextSchema.safeParse(bxcontext).data
-  throw new ConnectError(code, undefined, { requestId, expected })
+  const userId = pages.requireUser(req)
+  // The page does not need the store: it may be the store that failed.
+  const isKnown = expected && (await connect.vault.find({ userId, bxcontext: expected }).catch(() => null))
+  throw new ConnectError(code, undefined, { requestId, expected: isKnown ? expected : undefined })
 }
 
 /** `expected`: the bxcontext to reconnect. */

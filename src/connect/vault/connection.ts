@@ -300,8 +300,9 @@ export function called(
   now: number,
 ): ConnectionRecord {
   if (record.status !== 'active' || record.consent !== consent) return record
-  // A call says nothing about the token endpoint.
-  const trouble = record.failures > 0 ? record.trouble : null
+  // Only a refresh proves that the platform accepts our credentials, or this grant, again.
+  const isOfRefresh = record.trouble === 'misconfigured' || record.trouble === 'refused'
+  const trouble = isOfRefresh ? record.trouble : null
   switch (outcome.result) {
     case 'ok': {
       const { call, scope } = outcome

@@ -28,6 +28,12 @@ describe('a bxcontext', () => {
     expect(arrived(flows, 'c', SECRETS).flow).toMatchObject({ id: 'flow-2', phase: 'consenting' })
   })
 
+  test('belongs to a flow that expects none rather than to one that expects another', () => {
+    expect(arrived(start(undefined, 'a'), 'b', SECRETS).flow).toMatchObject({ id: 'flow-0' })
+    const left = arrived(start('a', undefined), 'b', SECRETS).flows
+    expect(arrived(left, 'b', OTHERS).flow).toMatchObject({ id: 'flow-1', phase: 'consenting' })
+  })
+
   test('without a flow that waits for one was planted', () => {
     expect(() => arrived([], 'a', SECRETS)).toThrow(
       expect.objectContaining({ code: 'missing_authorization_request' }),
@@ -58,11 +64,13 @@ describe('a bxcontext', () => {
   })
 })
 
-test('a question is answered once, and not after another choice', () => {
+test('a question may be answered again by who goes back, and not after another choice or the consent', () => {
   const { flows, flow } = arrived(start('a'), 'b', SECRETS)
   const answered = confirmed(flows, flow.id, SECRETS).flows
-  const chosenAgain = arrived(flows, 'a', SECRETS).flows
-  for (const later of [answered, chosenAgain])
+  expect(confirming(answered, flow.id)).toEqual(flow)
+  const chosenAgain = arrived(answered, 'a', OTHERS).flows
+  const consented = claim(answered).flows
+  for (const later of [chosenAgain, consented])
     expect(() => confirming(later, flow.id)).toThrow(
       expect.objectContaining({ code: 'missing_authorization_request' }),
     )

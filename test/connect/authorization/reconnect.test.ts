@@ -63,11 +63,13 @@ describe('reconnecting one business when another one comes back', () => {
     expect(await connectedTo()).toEqual(['ridgeline-build'])
   })
 
-  test('accepts one answer: it cannot be repeated, nor given by another user', async () => {
+  test('is answered by its user only, and not once the account is connected', async () => {
     const url = await question()
     const other = await signedIn(app, 'another account')
     expect((await other.post(url, { accept: 'application/json' })).json()).toMatchObject({ status: 400 })
-    expect((await visitor.post(url)).status).toBe(200)
+    await logIn(app, visitor, MARCUS)
+    const consent = await visitor.follow(await visitor.post(url))
+    await visitor.follow(await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } }))
     for (const again of [visitor.post(url, { accept: 'application/json' }), visitor.get(url)])
       expect((await again).text).toContain('it has already finished')
   })
@@ -89,11 +91,19 @@ describe('reconnecting one business when another one comes back', () => {
   })
 
   test('remembers the expected business after a denied consent, for the next attempt', async () => {
-    await logIn(app, visitor, MARCUS)
+    visitor = await connected(app, { name: `owner-${run}`, bxcontext: 'ridgeline-build', email: MARCUS })
     await reconnect('ridgeline-build')
     const consent = await visitor.follow(await visitor.get(bxcontextUrl('ridgeline-build')))
     const denied = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'deny' } }))
     expect(denied.text).toContain('name="bxcontext" value="ridgeline-build"')
+  })
+
+  test('says nothing on the page of a failure that the address has made up', async () => {
+    const words = 'Your account is locked, call 0800 123 456'
+    const query = new URLSearchParams({ error: 'consent_denied', bxcontext: words, request: words })
+    const page = await visitor.get(`${app.url}/connect/failed?${query}`)
+    expect(page.status).toBe(403)
+    expect(page.text).not.toContain('0800')
   })
 
   test.each(['a\u0000b', '..', 'x'.repeat(600)])('rejects a bxcontext like %j', async (bad) => {
