@@ -2,7 +2,7 @@
 import { registerHooks } from 'node:module'
 
 const loaded = new Set<string>()
-const WATCHED = /node_modules\/(express|prom-client|@opentelemetry)\//
+const WATCHED = /node_modules\/(express|prom-client)\//
 registerHooks({
   load(url, context, nextLoad) {
     const [, name] = WATCHED.exec(url) ?? []
