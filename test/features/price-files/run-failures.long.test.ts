@@ -115,9 +115,15 @@ describe('a rejection', () => {
   })
 
   test('of one batch also ends the others, which wait to be repeated', async () => {
+    const second = Promise.withResolvers<void>()
     let calls = 0
     const uploadItems: ImportOptions['catalogueImports']['uploadItems'] = async () => {
-      if (++calls === 2) throw new PlatformRejectedError('no')
+      if (++calls === 2) {
+        second.resolve()
+        throw new PlatformRejectedError('no')
+      }
+      // The next batch is sent while this one is not answered.
+      await second.promise
       throw new PlatformUnavailableError('busy', 'busy', 60_000)
     }
     const options = { ...platformWith({ uploadItems }), retryTimeoutMs: 10_000_000 }
