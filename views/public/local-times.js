@@ -1,4 +1,4 @@
-// Shows every <time datetime> in the reader's time zone, and the exact time on hover; recent ones as "2 minutes
+// Shows every <time datetime> in the reader's time zone, and the exact time in UTC on hover; recent ones as "2 minutes
 // ago" if they have data-relative. A date without a time of day is the same in every time zone. Without this script, pages
 // show times in UTC.
 const MINUTE = 60_000
@@ -19,7 +19,7 @@ function show() {
   for (const element of document.querySelectorAll('time[datetime*=T]:not([data-countdown])')) {
     const date = new Date(element.dateTime)
     if (Number.isNaN(date.getTime())) continue
-    element.title = formats.medium.format(date)
+    element.title = date.toISOString()
     element.textContent = textOf(element, date)
   }
 }
