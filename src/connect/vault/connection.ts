@@ -3,7 +3,6 @@
  * back means that nothing changes. `vault.ts` applies these functions by reading, calling and compare-and-set. Times are in ms
  * since 1970, by this app's clock.
  */
-import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { type EndReason, MAX_RETRY_AFTER_MS } from '../platform/errors.ts'
 import type { CallOutcome } from '../platform/token-source.ts'
@@ -332,8 +331,8 @@ export function resealed(record: ConnectionRecord, reseal: (sealed: string) => s
 
 /** The record with other values, or itself if they are the same. */
 function patched<R extends ActiveRecord | EndedRecord>(record: R, patch: Partial<R>): R {
-  const next = { ...record, ...patch }
-  return isDeepStrictEqual(record, next) ? record : next
+  const isSame = Object.entries(patch).every(([name, value]) => Reflect.get(record, name) === value)
+  return isSame ? record : { ...record, ...patch }
 }
 
 const isAbout = (record: ConnectionRecord, sent: Pick<Sent, 'consent' | 'refreshes'>) =>

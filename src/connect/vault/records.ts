@@ -40,6 +40,23 @@ interface RepeatedWrite {
   last: Promise<Change>
 }
 
+/** How many records are kept as they were read last: parsing and decrypting take four times as long as a read from memory. */
+const MAX_KEPT = 1_000
+
+/** Remembers what was computed of the latest texts. */
+class Latest<V> {
+  readonly #values = new Map<string, V>()
+
+  get(text: string, compute: () => V): V {
+    const known = this.#values.get(text)
+    if (known !== undefined) return known
+    if (this.#values.size >= MAX_KEPT) this.#values.clear()
+    const value = compute()
+    this.#values.set(text, value)
+    return value
+  }
+}
+
 /** What was received is written again for ten minutes. */
 const WRITE_RETRIES = { timeoutMs: 600_000, pauseMs: 100, maxPauseMs: 1_000 }
 
@@ -48,6 +65,8 @@ export class ConnectionRecords {
   readonly #store: KeyValueStore
   readonly #cipher: RecordCipher
   readonly #kind: string
+  readonly #parsed = new Latest<ConnectionRecord>()
+  readonly #unsealed = new Latest<Secrets>()
   readonly #onWritten: (ref: ConnectionRef, change: Change) => void
 
   /** `platform`: its name. `onWritten` is called once for each change. */
@@ -70,7 +89,8 @@ export class ConnectionRecords {
 
   /** Like `read`; a value that is at most a second old may come from memory. */
   async readCached(ref: ConnectionRef): Promise<ConnectionRecord> {
-    return readable(await this.#store.getCached(this.#key(ref)))
+    const text = await this.#store.getCached(this.#key(ref))
+    return text === null ? NO_RECORD : this.#parsed.get(text, () => readable(text))
   }
 
   /** The stored connections of a user. */
@@ -163,8 +183,12 @@ export class ConnectionRecords {
 
   /** Throws `DecryptionError`. */
   unseal(ref: ConnectionRef, sealed: string): Secrets {
-    const text = this.#cipher.decrypt(sealed, keyName(this.#key(ref)))
-    const { data } = secretsSchema.safeParse(parseJson(text))
+    const aad = keyName(this.#key(ref))
+    return this.#unsealed.get(`${aad} ${sealed}`, () => this.#decrypt(sealed, aad))
+  }
+
+  #decrypt(sealed: string, aad: string): Secrets {
+    const { data } = secretsSchema.safeParse(parseJson(this.#cipher.decrypt(sealed, aad)))
     if (!data)
       throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
     return data

@@ -19,7 +19,7 @@ export interface ImportTasksOptions {
   files: ImportFiles
   remembered: RememberedChoices
   catalogueImports: CatalogueImports
-  /** Returns a rate-limited token source for a connection. */
+  /** Returns the token source of a connection. */
   source(ref: ConnectionRef): TokenSource
 }
 
