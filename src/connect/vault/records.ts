@@ -40,7 +40,7 @@ interface RepeatedWrite {
   last: Promise<Change>
 }
 
-/** How many records are kept as they were read last: parsing and decrypting take four times as long as a read from memory. */
+/** How many records are kept parsed and decrypted: both take longer than a read from Redis (npm run bench, `vault.accessToken`). */
 const MAX_KEPT = 1_000
 
 /** Remembers what was computed of the latest texts. */

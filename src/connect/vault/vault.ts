@@ -331,9 +331,9 @@ export class Vault {
   }
 
   /**
-   * Sends no further requests for tokens. Waits for the answers to those that were sent, which the HTTP pool limits (40 s, unless its options say
-   * otherwise): the answer is the only copy of the new tokens. Then waits at most `graceMs` until they are stored, and logs it if
-   * they are not.
+   * Sends no further requests for tokens. Waits for the answers to those that were sent, which the HTTP pool limits (40 s, unless
+   * its options say otherwise): the answer is the only copy of the new tokens. Then waits at most `graceMs` until they are stored,
+   * and logs it if they are not.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true
