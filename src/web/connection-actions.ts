@@ -1,5 +1,5 @@
 import { NotConnectedError } from '../connect/errors.ts'
-import type { ConnectionRef, TokenSource, Vault } from '../connect/index.ts'
+import type { Api, ConnectionRef, TokenSource, Vault } from '../connect/index.ts'
 import { texts } from './texts.ts'
 
 /** A call that shows whether a connection works. */
@@ -7,7 +7,7 @@ export interface ConnectionTest {
   /** The scope that the call needs. */
   scope: string
   /** Makes one cheap read. */
-  run(source: TokenSource): Promise<TestResult>
+  run(api: Api, source: TokenSource): Promise<TestResult>
 }
 
 export interface TestResult {
@@ -27,7 +27,7 @@ export async function refreshConnection(vault: Vault, ref: ConnectionRef): Promi
  * what was called, and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.
  */
 export async function testConnection(
-  vault: Vault,
+  { vault, api }: { vault: Vault; api: Api },
   tests: readonly ConnectionTest[],
   ref: ConnectionRef,
 ): Promise<{ summary: string; call: string; ms: number }> {
@@ -38,7 +38,9 @@ export async function testConnection(
   const startedAt = performance.now()
   // A platform that refused access may grant it again: ask for a new token at once, although refreshing may be paused.
   if (connection.view.state === 'revoked' && connection.tokens) await vault.refresh(ref)
-  const { summary, call } = test ? await test.run(vault.tokenSource(ref)) : await testByRefresh(vault, ref)
+  const { summary, call } = test
+    ? await test.run(api, vault.tokenSource(ref))
+    : await testByRefresh(vault, ref)
   return { summary, call, ms: Math.round(performance.now() - startedAt) }
 }
 
@@ -46,15 +48,4 @@ async function testByRefresh(vault: Vault, ref: ConnectionRef): Promise<TestResu
   const isRenewed = await vault.refresh(ref)
   const { renewed, notExpired } = texts.notices
   return { summary: isRenewed ? renewed : notExpired, call: 'POST /oauth/token' }
-}
-
-/**
- * The outcome of a test that lists things, as features that `npm run add-feature` generated before their texts had a file.
- * `total`: null if the platform does not report it.
- *
- * @public
- * @deprecated Write a sentence of your own, as `texts.tested` of a generated feature does.
- */
-export function listResult(call: string, total: number | null, singular: string): TestResult {
-  return { summary: texts.notices.listed(total, singular), call }
 }
