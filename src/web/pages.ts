@@ -3,7 +3,7 @@ import { Eta } from 'eta'
 import express, { type RequestHandler } from 'express'
 import { isCustomerView } from './customer-view.ts'
 import { format } from './format.ts'
-import type { Notice } from './notice.ts'
+import type { Notice } from './respond.ts'
 import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
 
