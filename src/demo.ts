@@ -4,13 +4,12 @@
  */
 
 import { features } from './features/index.ts'
-import { loadEnvFile } from './runtime/load-env-file.ts'
+import { loadEnvFile, sandboxEnv } from './runtime/load-env-file.ts'
 import { createLog } from './runtime/log.ts'
 import { print } from './runtime/print.ts'
 import { readableLog } from './runtime/readable-log.ts'
 import { configOf, start } from './runtime/run-app.ts'
 import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
-import { sandboxEnv } from './runtime/sandbox-env.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
 
 try {
