@@ -12,7 +12,6 @@ import {
   type SettingsOf,
   settingsGroup,
 } from './settings/read.ts'
-import { demoSignInRule, signInSettings } from './settings/sign-in.ts'
 
 const NEW_SECRETS = '`npm run keys` prints a new one'
 const ASK_SUPPORT = "ask the platform's support team"
@@ -64,7 +63,7 @@ export const serverSettings = settingsGroup({
 })
 
 /** For a program with pages. */
-export const sessionSettings = settingsGroup({
+const sessionSettings = settingsGroup({
   variables: (env) => ({
     SESSION_SECRET: field
       .requiredList(NEW_SECRETS)
@@ -77,6 +76,47 @@ export const sessionSettings = settingsGroup({
     /** The first signs, all of them verify. */
     sessionSecrets: values.SESSION_SECRET,
   }),
+})
+
+/** Sign-in by OpenID Connect; without it, the app has the demo's sign-in or your own. */
+const signInSettings = settingsGroup({
+  variables: (env) => {
+    const needed = env.OIDC_ISSUER ? field.required('your sign-in service names it') : z.string().optional()
+    return {
+      // An issuer is compared to the last character (OpenID Connect Discovery 1.0, section 4.3).
+      OIDC_ISSUER: field
+        .httpAddress({ hint: 'your sign-in service names it', env, parts: ['a path'] })
+        .optional(),
+      OIDC_CLIENT_ID: needed,
+      OIDC_CLIENT_SECRET: needed,
+      OIDC_TOKEN_ENDPOINT_AUTH_METHOD: field.oneOf(['client_secret_basic', 'client_secret_post']).optional(),
+    }
+  },
+  build: ({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET = '', ...values }) => ({
+    oidc:
+      issuer === undefined
+        ? null
+        : {
+            issuer,
+            clientId: OIDC_CLIENT_ID,
+            clientSecret: OIDC_CLIENT_SECRET,
+            tokenEndpointAuthMethod: values.OIDC_TOKEN_ENDPOINT_AUTH_METHOD,
+          },
+  }),
+})
+
+/** Refuses to start in production with the demo's sign-in. */
+const demoSignInRule = settingsGroup({
+  variables: (env) => ({
+    NODE_ENV: z
+      .string()
+      .optional()
+      .refine(
+        () => !field.isProduction(env),
+        "is production, but the app has the demo's sign-in: set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or add your own in src/web/sign-in.ts",
+      ),
+  }),
+  build: () => null,
 })
 
 export const storeSettings = settingsGroup({
@@ -111,7 +151,7 @@ export const apiSettings = settingsGroup({
 })
 
 /** For a program that connects users' accounts. */
-export const oauthSettings = settingsGroup({
+const oauthSettings = settingsGroup({
   variables: (env) => ({
     PLATFORM_APP_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }),
     PLATFORM_AUTH_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }),
@@ -172,19 +212,18 @@ export const coreSettings = {
   oauth: oauthSettings,
 }
 
-export type GeneralConfig = SettingsOf<typeof generalSettings>
-export type ServerConfig = SettingsOf<typeof serverSettings>
-export type SessionConfig = SettingsOf<typeof sessionSettings>
-export type SignInConfig = SettingsOf<typeof signInSettings>
-export type StoreConfig = SettingsOf<typeof storeSettings>
-export type PlatformConfig = SettingsOf<typeof apiSettings> &
-  Omit<SettingsOf<typeof oauthSettings>, 'scopes'> & { scopes: readonly string[] }
+type Core = SettingsOf<typeof coreSettings>
+export type StoreConfig = Core['store']
 
-export interface Config extends GeneralConfig, ServerConfig, SessionConfig, SignInConfig, StoreConfig {
-  platform: PlatformConfig
-  /** The settings of each feature, by the feature's name. */
-  features: Readonly<Record<string, unknown>>
-}
+export type Config = Core['general'] &
+  Core['server'] &
+  Core['session'] &
+  Core['signIn'] &
+  Core['store'] & {
+    platform: Core['api'] & Omit<Core['oauth'], 'scopes'> & { scopes: readonly string[] }
+    /** The settings of each feature, by the feature's name. */
+    features: Readonly<Record<string, unknown>>
+  }
 
 export interface ReadOptions {
   /** Whether the sign-in is your own: the demo's must not run in production. */

@@ -12,7 +12,7 @@ import {
   unknownSettings,
 } from '../src/config.ts'
 import { featureOptions, loadFeatures } from '../src/features/load.ts'
-import { missingSandboxEnv } from '../src/runtime/sandbox-env.ts'
+import { missingSandboxEnv } from '../src/runtime/load-env-file.ts'
 import { wholeNumber } from '../src/settings/fields.ts'
 import {
   ConfigError,
