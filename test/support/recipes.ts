@@ -6,12 +6,11 @@ import { sendPage } from '../../src/sandbox/odata.ts'
 import { ROOT, read } from './documents.ts'
 import { tempDir } from './env.ts'
 
-/** The code of docs/recipes.md as it is written, by its file below `src/features`. */
+/** The code of docs/recipes.md as it is written, by its file, which the first line names. */
 const RECIPES = new Map(
-  [...read('docs/recipes.md').matchAll(/```ts (\S+)\n([\s\S]*?)```/g)].map(([, file = '', code = '']) => [
-    `src/features/${file}`,
-    code,
-  ]),
+  [...read('docs/recipes.md').matchAll(/```ts\n(\/\/ (\S+)\n[\s\S]*?)```/g)].map(
+    ([, code = '', file = '']) => [`src/features/${file}`, code],
+  ),
 )
 
 /** A copy of the project with the recipes as features. `recipes`: their files. */
