@@ -17,11 +17,6 @@ export interface TestResult {
   call: string
 }
 
-/** Refreshes the access token. Resolves to a sentence with the outcome; throws the errors of `vault.refresh`. */
-export async function refreshConnection(vault: Vault, ref: ConnectionRef): Promise<string> {
-  return (await vault.refresh(ref)) ? texts.notices.refreshed : texts.notices.noRefreshToken
-}
-
 /**
  * Runs the first test whose scope is granted, or refreshes the access token if there is none. Resolves to the outcome,
  * what was called, and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.
@@ -46,15 +41,4 @@ async function testByRefresh(vault: Vault, ref: ConnectionRef): Promise<TestResu
   const isRenewed = await vault.refresh(ref)
   const { renewed, notExpired } = texts.notices
   return { summary: isRenewed ? renewed : notExpired, call: 'POST /oauth/token' }
-}
-
-/**
- * The outcome of a test that lists things, as features that `npm run add-feature` generated before their texts had a file.
- * `total`: null if the platform does not report it.
- *
- * @public
- * @deprecated Write a sentence of your own, as `texts.tested` of a generated feature does.
- */
-export function listResult(call: string, total: number | null, singular: string): TestResult {
-  return { summary: texts.notices.listed(total, singular), call }
 }
