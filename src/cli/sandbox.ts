@@ -1,6 +1,6 @@
 /**
- * `npm run sandbox`: starts only the sandbox, for use with `npm start`. `--as FILE` makes it answer like the platform of a
- * report that `npm run probe -- --record` wrote.
+ * `npm run sandbox`: starts only the sandbox, for use with `npm start`. `--as FILE` makes it answer like a platform whose
+ * answers were recorded.
  */
 import '../runtime/env-file.ts'
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const HELP = `Usage: npm run sandbox -- [--as FILE]
 
 Starts the sandbox, for use with npm start.
 
-  --as FILE   Answers like the platform of a report that npm run probe -- --record wrote.`
+  --as FILE   Answers like the platform whose answers were recorded in FILE.`
 
 function recordedOf(file: string): Recorded {
   try {
@@ -30,7 +30,7 @@ try {
     print(...HELP.split('\n'))
     process.exit(0)
   }
-  const settings = sandboxSettings(process.env)
+  const settings = await sandboxSettings(process.env)
   const sandbox = await openSandbox(settings, values.as === undefined ? undefined : recordedOf(values.as))
   print(...sandbox.summary)
   if (values.as !== undefined)

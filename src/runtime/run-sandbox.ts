@@ -1,9 +1,11 @@
 import { join } from 'node:path'
+import { sandboxAddressSettings } from '../config.ts'
 import { redirectUrls } from '../connect/index.ts'
 import { ACCOUNTS } from '../sandbox/accounts.ts'
-import { FEATURES } from '../sandbox/features/index.ts'
+import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.ts'
 import type { Recorded } from '../sandbox/recorded.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
+import { readSettings } from '../settings/read.ts'
 import { protectDataDir } from './data-dir.ts'
 import { listen } from './serve.ts'
 
@@ -21,35 +23,33 @@ export interface SandboxSettings {
   clientSecret: string
   /** Environment variables that the app and the sandbox's features must share. */
   shared: Record<string, string>
+  simulated: readonly NamedSandboxFeature[]
   /** Options of the sandbox's features, by name. */
   features: Record<string, unknown>
   dataDir: string
 }
 
 /** Reads the sandbox's settings, which all have defaults. Throws an error that names an invalid setting. */
-export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
-  const port = env.SANDBOX_PORT || '4400'
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535 || Number(port) === 0) {
-    throw new Error('SANDBOX_PORT must be a whole number from 1 to 65535')
-  }
-  const url = (env.SANDBOX_URL?.trim() || `http://localhost:${port}`).replace(/\/+$/, '')
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || new URL(url).pathname !== '/')
-    throw new Error('SANDBOX_URL must be an http or https URL without a path')
+export async function sandboxSettings(env: NodeJS.ProcessEnv): Promise<SandboxSettings> {
+  const simulated = await loadSandboxFeatures()
+  const { port, url = `http://localhost:${port}` } = readSettings(env, {
+    sandbox: sandboxAddressSettings,
+  }).sandbox
   const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
   if (!URL.canParse(appUrl))
     throw new Error(
       env.BASE_URL ? 'BASE_URL must be an address' : 'PORT must be a whole number from 1 to 65535',
     )
-  const defaults: Record<string, string> = Object.assign({}, ...FEATURES.map(({ demoEnv }) => demoEnv))
+  const defaults: Record<string, string> = Object.assign({}, ...simulated.map(({ demoEnv }) => demoEnv))
   const shared = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, env[name]?.trim() || value]),
   )
-  const options = FEATURES.map(({ name, demoOptions }) => [
+  const options = simulated.map(({ name, demoOptions }) => [
     name,
     demoOptions?.({ ...env, ...shared }, appUrl),
   ])
   return {
-    port: Number(port),
+    port,
     host: env.HOST?.trim() || undefined,
     allowRemote: env.DEMO_ALLOW_REMOTE?.trim() === 'true',
     url,
@@ -57,6 +57,7 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
     clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
     clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
     shared,
+    simulated,
     features: Object.fromEntries(options),
     dataDir: env.DATA_DIR || '.data',
   }
@@ -64,7 +65,7 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
 
 /** Starts the sandbox, or one that answers like the `recorded` platform. `summary` lists its URL and accounts. */
 export async function openSandbox(settings: SandboxSettings, recorded?: Recorded) {
-  const { port, host, url, appUrl, clientId, clientSecret, features, dataDir } = settings
+  const { port, host, url, appUrl, clientId, clientSecret, simulated, features, dataDir } = settings
   protectDataDir(dataDir)
   const sandbox = createSandbox({
     baseUrl: url,
@@ -81,6 +82,7 @@ export async function openSandbox(settings: SandboxSettings, recorded?: Recorded
     ],
     // The number is the schema version; files of older versions are left unchanged.
     file: join(dataDir, 'sandbox-2.sqlite'),
+    simulated,
     features,
   })
   const server = await listen(sandbox.app, {
