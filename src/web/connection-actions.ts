@@ -17,11 +17,6 @@ export interface TestResult {
   call: string
 }
 
-/** Refreshes the access token. Resolves to a sentence with the outcome; throws the errors of `vault.refresh`. */
-export async function refreshConnection(vault: Vault, ref: ConnectionRef): Promise<string> {
-  return (await vault.refresh(ref)) ? texts.notices.refreshed : texts.notices.noRefreshToken
-}
-
 /**
  * Runs the first test whose scope is granted, or refreshes the access token if there is none. Resolves to the outcome,
  * what was called, and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.

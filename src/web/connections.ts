@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
 import { type ConnectPages, describeRoute } from '../connect/express.ts'
 import type { Api, ConnectionRef, Vault } from '../connect/index.ts'
-import { type ConnectionTest, refreshConnection, testConnection } from './connection-actions.ts'
+import { type ConnectionTest, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema } from './connection-view.ts'
 import { notSignedIn, problemOf } from './errors.ts'
 import { type Notice, sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
@@ -120,7 +120,9 @@ function actionRoutes(options: ConnectionsOptions): Router {
         response: resultSchema,
         errors: CALL_ERRORS,
       }),
-      refreshingHandler(options, async (ref) => ({ notice: await refreshConnection(vault, ref) })),
+      refreshingHandler(options, async (ref) => ({
+        notice: (await vault.refresh(ref)) ? texts.notices.refreshed : texts.notices.noRefreshToken,
+      })),
     )
     .post(
       '/connections/:bxcontext/test',

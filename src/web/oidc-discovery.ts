@@ -3,8 +3,6 @@ import { AppError } from '../connect/errors.ts'
 import type { Http, TokenEndpointAuthMethod } from '../connect/index.ts'
 import { texts } from './texts.ts'
 
-/** How long the provider's metadata is cached, in ms. */
-const DISCOVERY_MS = 600_000
 /** How far the provider's clock may be off, in seconds. */
 const CLOCK_TOLERANCE = 180
 
@@ -27,39 +25,40 @@ export class SignInUnavailableError extends AppError {
   }
 }
 
-/** Returns a function that resolves to the provider's configuration. Throws `SignInUnavailableError`. */
-export function discovery({
+/**
+ * Returns a function that resolves to the provider's configuration, which is read once. Throws `SignInUnavailableError`, and
+ * reads it again after that.
+ */
+export function discovery(provider: OidcProvider & { http: Http }): () => Promise<client.Configuration> {
+  let known: Promise<client.Configuration> | undefined
+  return () => {
+    known ??= discover(provider).catch((error: unknown) => {
+      known = undefined
+      throw new SignInUnavailableError(`discovery failed: ${codeOf(error)}`)
+    })
+    return known
+  }
+}
+
+async function discover({
   issuer,
   clientId,
   clientSecret,
   tokenEndpointAuthMethod,
   http,
-}: OidcProvider & { http: Http }): () => Promise<client.Configuration> {
-  let known: { configuration: Promise<client.Configuration>; until: number } | undefined
-  const discover = async () => {
-    const server = new URL(issuer)
-    try {
-      return await client.discovery(
-        server,
-        clientId,
-        { client_secret: clientSecret, [client.clockTolerance]: CLOCK_TOLERANCE },
-        clientAuthentication(clientSecret, tokenEndpointAuthMethod),
-        {
-          [client.customFetch]: (url, request) => fetchBy(http, url, request),
-          // config.ts requires https in production.
-          execute: server.protocol === 'http:' ? [client.allowInsecureRequests] : [],
-        },
-      )
-    } catch (error) {
-      known = undefined
-      throw new SignInUnavailableError(`discovery failed: ${codeOf(error)}`)
-    }
-  }
-  return () => {
-    if (!known || known.until < Date.now())
-      known = { configuration: discover(), until: Date.now() + DISCOVERY_MS }
-    return known.configuration
-  }
+}: OidcProvider & { http: Http }): Promise<client.Configuration> {
+  const server = new URL(issuer)
+  return client.discovery(
+    server,
+    clientId,
+    { client_secret: clientSecret, [client.clockTolerance]: CLOCK_TOLERANCE },
+    clientAuthentication(clientSecret, tokenEndpointAuthMethod),
+    {
+      [client.customFetch]: (url, request) => fetchBy(http, url, request),
+      // config.ts requires https in production.
+      execute: server.protocol === 'http:' ? [client.allowInsecureRequests] : [],
+    },
+  )
 }
 
 /**

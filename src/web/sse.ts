@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { AppError } from '../connect/errors.ts'
 import { requireUser } from './user.ts'
 
 export interface ChangesOptions {
@@ -20,23 +21,17 @@ export type SendChanges = (req: Request, res: Response, options: ChangesOptions)
 interface Stream {
   req: Request
   res: Response
+  userId: string
   /** By `performance.now()`. */
   lastSentAt: number
 }
 
-/** The streams of one user on one page, which share a poll. */
-interface Page {
+/** The streams of one user on one page are served by one poll. */
+interface Poll {
   streams: Set<Stream>
-  /** The snapshot of the last poll; undefined before the first. */
+  /** The last snapshot; undefined before the first. */
   previous: string | null | undefined
   timer: NodeJS.Timeout | undefined
-}
-
-interface User {
-  /** The oldest first. */
-  streams: Stream[]
-  /** By path. */
-  pages: Map<string, Page>
 }
 
 const KEEP_ALIVE_MS = 15_000
@@ -48,9 +43,12 @@ const RECONNECT_REPLACED_MS = 60_000
 
 /** Creates the streams of an app. `shutdownSignal`: aborted on shutdown, which closes every stream. */
 export function createChangeStreams(shutdownSignal: AbortSignal): SendChanges {
-  const users = new Map<string, User>()
+  /** The oldest first. */
+  const open = new Set<Stream>()
+  /** By user and path. */
+  const polls = new Map<string, Poll>()
   shutdownSignal.addEventListener('abort', () => {
-    for (const { streams } of users.values()) for (const { res } of [...streams]) res.end()
+    for (const { res } of open) res.end()
   })
   return (req, res, options) => {
     const userId = requireUser(req)
@@ -58,85 +56,78 @@ export function createChangeStreams(shutdownSignal: AbortSignal): SendChanges {
     if (res.closed) return
     res.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
     if (req.method === 'HEAD' || shutdownSignal.aborted) return void res.end()
-    const user: User = users.get(userId) ?? { streams: [], pages: new Map() }
-    users.set(userId, user)
-    const stream: Stream = { req, res, lastSentAt: 0 }
-    user.streams.push(stream)
+    const stream: Stream = { req, res, userId, lastSentAt: 0 }
+    open.add(stream)
     send(stream, `retry: ${RECONNECT_MS}\n\n`)
-    closeOldest(user, ({ req: { sessionID } }) => sessionID === req.sessionID, MAX_STREAMS_OF_SESSION)
-    closeOldest(user, () => true, MAX_STREAMS_OF_USER)
-    const leavePage = joinPage(user, req.originalUrl, stream, options)
+    const ofUser = [...open].filter((each) => each.userId === userId && !each.res.writableEnded)
+    const ofSession = ofUser.filter((each) => each.req.sessionID === req.sessionID)
+    closeOldest(ofSession, MAX_STREAMS_OF_SESSION)
+    closeOldest(ofUser, MAX_STREAMS_OF_USER)
+    const page = JSON.stringify([userId, req.originalUrl])
+    const poll = polls.get(page) ?? { streams: new Set(), previous: undefined, timer: undefined }
+    poll.streams.add(stream)
+    if (!polls.has(page)) void run(poll, options)
+    polls.set(page, poll)
     res.once('close', () => {
-      user.streams.splice(user.streams.indexOf(stream), 1)
-      leavePage()
-      if (user.streams.length === 0) users.delete(userId)
+      open.delete(stream)
+      poll.streams.delete(stream)
+      if (poll.streams.size > 0) return
+      clearTimeout(poll.timer)
+      polls.delete(page)
     })
   }
 }
 
-/** Closes the oldest of the streams that count, so that at most `max` of them are left. */
-function closeOldest({ streams }: User, counts: (stream: Stream) => boolean, max: number): void {
-  const open = streams.filter((stream) => counts(stream) && !stream.res.writableEnded)
-  for (const stream of open.slice(0, Math.max(0, open.length - max))) {
+/** Closes the oldest streams, so that at most `max` are left. */
+function closeOldest(streams: readonly Stream[], max: number): void {
+  for (const stream of streams.slice(0, Math.max(0, streams.length - max))) {
     send(stream, `retry: ${RECONNECT_REPLACED_MS}\n\n`)
     stream.res.end()
   }
 }
 
-/** Adds a stream to the page's poll, which it starts if it is the first. Returns a function that removes it. */
-function joinPage({ pages }: User, path: string, stream: Stream, options: ChangesOptions): () => void {
-  const page: Page = pages.get(path) ?? { streams: new Set(), previous: undefined, timer: undefined }
-  page.streams.add(stream)
-  if (!pages.has(path)) {
-    pages.set(path, page)
-    void poll(page, options)
-  }
-  return () => {
-    page.streams.delete(stream)
-    if (page.streams.size > 0) return
-    clearTimeout(page.timer)
-    pages.delete(path)
-  }
-}
-
-async function poll(page: Page, options: ChangesOptions): Promise<void> {
+async function run(poll: Poll, options: ChangesOptions): Promise<void> {
+  const { streams } = poll
   try {
-    await endSignedOut(page)
+    await endSignedOut(streams)
     const snapshot = await options.getSnapshot()
-    const isChanged = page.previous !== undefined && snapshot !== page.previous
-    page.previous = snapshot
-    for (const stream of page.streams) {
+    const isChanged = poll.previous !== undefined && snapshot !== poll.previous
+    poll.previous = snapshot
+    for (const stream of streams) {
       if (isChanged) send(stream, 'event: changed\ndata:\n\n')
       else if (performance.now() - stream.lastSentAt > KEEP_ALIVE_MS) send(stream, ':\n\n')
       if (snapshot === null) end(stream)
     }
   } catch (error) {
     // Close the streams; the browsers reconnect.
-    for (const { req, res } of page.streams) {
-      req.log.warn({ requestId: req.id, code: (error as { code?: unknown }).code }, 'live update failed')
+    for (const { req, res } of streams) {
+      req.log.warn(
+        { requestId: req.id, code: error instanceof AppError ? error.code : undefined },
+        'live update failed',
+      )
       res.end()
     }
   }
-  if (page.streams.size > 0) page.timer = setTimeout(() => void poll(page, options), options.everyMs)
+  if (streams.size > 0) poll.timer = setTimeout(() => void run(poll, options), options.everyMs)
 }
 
 /** Ends the streams of sessions that no longer exist, since signing out deletes them. */
-async function endSignedOut(page: Page): Promise<void> {
-  for (const [, [first, ...others]] of Map.groupBy(page.streams, ({ req }) => req.sessionID)) {
+async function endSignedOut(streams: ReadonlySet<Stream>): Promise<void> {
+  for (const [, ofSession] of Map.groupBy(streams, ({ req }) => req.sessionID)) {
+    const [first] = ofSession
     if (!first || (await isSignedIn(first.req))) continue
-    for (const stream of [first, ...others]) end(stream)
+    for (const stream of ofSession) end(stream)
   }
 }
 
-function isSignedIn(req: Request): Promise<boolean> {
-  return new Promise((resolve, reject) => {
+const isSignedIn = (req: Request): Promise<boolean> =>
+  new Promise((resolve, reject) => {
     req.sessionStore.get(req.sessionID, (error: unknown, session) =>
       error ? reject(error) : resolve(Boolean(session)),
     )
   })
-}
 
-/** Ends a stream. When it has closed, it leaves its page. */
+/** Ends a stream. When it has closed, it leaves its poll. */
 function end(stream: Stream): void {
   send(stream, 'event: done\ndata:\n\n')
   stream.res.end()

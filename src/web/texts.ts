@@ -13,6 +13,9 @@ interface ErrorText {
   detail: string
 }
 
+const tryAgain = (seconds: number | null) =>
+  seconds === null ? 'Please try again in a moment.' : `Please try again in ${seconds} s.`
+
 export const texts = {
   language: LANGUAGE,
 
@@ -205,10 +208,6 @@ export const texts = {
       'The platform issued no refresh token for this account. The access token can be used until it expires.',
     renewed: 'Works: access was renewed.',
     notExpired: 'Works: access has not expired.',
-    listed: (total: number | null, singular: string) =>
-      total === null
-        ? `Works: ${singular}s can be read.`
-        : `Works: ${total.toLocaleString(LANGUAGE)} ${total === 1 ? singular : `${singular}s`} found.`,
     withdrawThere: 'Withdraw it there',
     disconnected: {
       revoked:
@@ -321,46 +320,36 @@ export const texts = {
   outages: {
     no_answer: {
       title: "The platform isn't responding",
-      detail: (seconds: number | null) =>
-        seconds === null
-          ? "The platform isn't responding. Your connection is safe. Please try again in a moment."
-          : `The platform isn't responding. Your connection is safe. Please try again in ${seconds} s.`,
+      detail: (seconds) => `The platform isn't responding. Your connection is safe. ${tryAgain(seconds)}`,
     },
     error: {
       title: 'The platform returned an error',
-      detail: (seconds: number | null) =>
-        seconds === null
-          ? 'The platform returned an error. Your connection is safe. Please try again in a moment.'
-          : `The platform returned an error. Your connection is safe. Please try again in ${seconds} s.`,
+      detail: (seconds) => `The platform returned an error. Your connection is safe. ${tryAgain(seconds)}`,
     },
     busy: {
       title: 'The platform is busy',
-      detail: (seconds: number | null) =>
-        seconds === null
-          ? 'The platform is busy: it accepts no more requests for this account right now, perhaps because of an import. Your connection is safe. Please try again in a moment.'
-          : `The platform is busy: it accepts no more requests for this account right now, perhaps because of an import. Your connection is safe. Please try again in ${seconds} s.`,
+      detail: (seconds) =>
+        `The platform is busy: it accepts no more requests for this account right now, perhaps because of an import. Your connection is safe. ${tryAgain(seconds)}`,
     },
     unreadable: {
       title: 'The platform sent an unexpected response',
-      detail: (seconds: number | null) =>
-        seconds === null
-          ? 'The platform sent something we could not read. Your connection is safe. Please try again in a moment.'
-          : `The platform sent something we could not read. Your connection is safe. Please try again in ${seconds} s.`,
+      detail: (seconds) =>
+        `The platform sent something we could not read. Your connection is safe. ${tryAgain(seconds)}`,
     },
     paused: {
       title: 'The platform is unavailable',
-      detail: (seconds: number | null) =>
-        `The platform wasn't available a moment ago. Your connection is safe. Please try again in ${seconds ?? 1} s.`,
+      detail: (seconds) =>
+        `The platform wasn't available a moment ago. Your connection is safe. ${tryAgain(seconds ?? 1)}`,
     },
     rejected: {
       title: 'The platform rejected the access token',
-      detail: (seconds: number | null) =>
-        `The platform rejected the access token, although it was refreshed a moment ago: access may have been revoked. Please try again in ${seconds ?? 1} s.`,
+      detail: (seconds) =>
+        `The platform rejected the access token, although it was refreshed a moment ago: access may have been revoked. ${tryAgain(seconds ?? 1)}`,
     },
     refused: {
       title: 'The platform refused access',
-      detail: (seconds: number | null) =>
-        `The platform refused to renew access to this account: access may have been revoked. Please try again in ${seconds ?? 1} s.`,
+      detail: (seconds) =>
+        `The platform refused to renew access to this account: access may have been revoked. ${tryAgain(seconds ?? 1)}`,
     },
   } satisfies Record<OutageKind, { title: string; detail(seconds: number | null): string }>,
 
