@@ -21,7 +21,7 @@ export function livePricingDocs(baseUrl: string): Router {
           method: method.toUpperCase(),
           path,
           command: curl[path as keyof typeof curl],
-          example: exampleOf(operation.responses),
+          example: JSON.stringify(operation.responses[200].content['application/json'].example, null, 2),
           ...operation,
         })),
       )
@@ -62,11 +62,6 @@ function commands(base: string) {
     [PATHS.store]: `curl '${base}${PATHS.store.replace('{id}', EXAMPLES.store.id)}' ${token}`,
     [PATHS.prices]: `curl '${base}${PATHS.prices}' ${token} ${type} -d '${JSON.stringify(EXAMPLES.priceRequest)}'`,
   }
-}
-
-/** The example of a successful response, as text. */
-function exampleOf(responses: { 200: { content: { 'application/json': { example: unknown } } } }): string {
-  return JSON.stringify(responses[200].content['application/json'].example, null, 2)
 }
 
 interface Schema {

@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { GRANT_TYPE } from '../../supplier-api/contract.ts'
-import { TokenRequestError } from './errors.ts'
+import { LivePricingError } from './errors.ts'
+import { textOf } from './request-body.ts'
 
 export interface Credentials {
   clientId: string
@@ -21,7 +21,7 @@ const isParameter = (name: string) => PARAMETERS.includes(name)
 /**
  * Parses a client credentials request (RFC 6749 section 4.4.2) as a form or JSON, with the client's credentials in the
  * body or in HTTP Basic (section 2.3.1).
- * Throws `TokenRequestError` (400) for malformed, missing or repeated parameters, and for other grant types.
+ * Throws `LivePricingError` (400) for malformed, missing or repeated parameters, and for other grant types.
  */
 export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): TokenRequest {
   const type = (headers['content-type'] ?? FORM).replace(/;.*/s, '').trim().toLowerCase()
@@ -45,8 +45,7 @@ export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): To
         ? `grant_type is missing; JSON needs Content-Type: ${JSON_TYPE}`
         : 'grant_type is missing',
     )
-  if (grant_type !== GRANT_TYPE)
-    throw new TokenRequestError(400, 'unsupported_grant_type', `The grant type must be ${GRANT_TYPE}.`)
+  if (grant_type !== GRANT_TYPE) throw new LivePricingError('unsupported_grant_type')
   const clientId = basic?.clientId ?? client_id
   const clientSecret = basic?.clientSecret ?? client_secret
   if (clientId === undefined) throw malformed('client_id is missing')
@@ -54,9 +53,8 @@ export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): To
   return { clientId, clientSecret, ...(basic?.undecoded && { undecoded: basic.undecoded }) }
 }
 
-function malformed(problem: string): TokenRequestError {
-  return new TokenRequestError(400, 'invalid_request', `The request is malformed: ${problem}.`)
-}
+const malformed = (problem: string) =>
+  new LivePricingError('invalid_request', { detail: `The request is malformed: ${problem}.` })
 
 function parseForm(body: Buffer): [string, string][] {
   const text = utf8(body)
@@ -102,6 +100,7 @@ function parseBasic(header: string | undefined): TokenRequest | undefined {
 }
 
 function utf8(body: Buffer): string {
-  if (isUtf8(body)) return body.toString().replace(/^\uFEFF/, '')
-  throw malformed('the body is not UTF-8')
+  const text = textOf(body)
+  if (text === null) throw malformed('the body is not UTF-8')
+  return text
 }

@@ -2,15 +2,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
+import { type LivePricingOptions, livePricingApi } from '../../../src/features/live-pricing/api.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
-import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
-import type { LivePricingOptions } from '../../../src/features/live-pricing/endpoints.ts'
+import { openPriceList } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
+import { errorResponse } from '../../../src/features/live-pricing/error-response.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
-import { livePricingApi } from '../../../src/features/live-pricing/router.ts'
 import { endpointNotFound } from '../../../src/features/live-pricing/routes.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import type { PriceItem } from '../../../src/supplier-api/contract.ts'
-import { inFrontOf } from '../../../src/web/plain-handler.ts'
+import { bodyDeadline } from '../../../src/web/body-deadline.ts'
+import { requestLog } from '../../../src/web/request-log.ts'
 import { tempDir } from '../../support/env.ts'
 import { serve } from '../../support/ports.ts'
 
@@ -50,8 +51,6 @@ export function writeFiles(dir: string, files: Files): string {
 export interface Supplier {
   url: string
   logLines: string[]
-  /** The folder of its price lists. */
-  lists: string
   /** A new access token. */
   token(): Promise<string>
   /** Calls with an access token; the body is sent as JSON, or as it is when it is text. */
@@ -66,7 +65,11 @@ export interface Supplier {
 /** The live pricing API over HTTP, from CSV files or from a price provider of the test's own. */
 export async function startSupplier(
   source: Files | PriceProvider | string = SMALL,
-  options: Partial<LivePricingOptions> = {},
+  {
+    trustProxy = 0,
+    bodyMs = 30_000,
+    ...options
+  }: Partial<LivePricingOptions> & { trustProxy?: number; bodyMs?: number } = {},
 ): Promise<Supplier> {
   const { dir, remove } = tempDir()
   const logLines: string[] = []
@@ -78,26 +81,28 @@ export async function startSupplier(
     await loadPriceList(
       typeof files === 'string' ? files : writeFiles(join(dir, `csv-${loads++}`), files),
       lists,
+      { decimal: 'point' },
     )
   }
   if (!isBook) await load(source as Files | string)
-  const own = isBook ? undefined : openPriceLists(lists, log, options.now)
+  const own = isBook ? undefined : openPriceList(lists, options.now)
   const { server, port, close } = await serve()
   const url = `http://localhost:${port}/live-pricing`
   const clients = [{ id: CALLER.id, secrets: [CALLER.secret] }]
   const keys = [{ id: 'k1', secret: new Uint8Array(32).fill(7) }]
   const api = livePricingApi({
-    path: '/live-pricing',
     provider: own ?? (source as PriceProvider),
     clients,
     keys,
     baseUrl: url,
     rateLimit: null,
-    trustProxy: 0,
     log,
     ...options,
   })
-  server.on('request', inFrontOf(express().use(endpointNotFound), [api]))
+  const app = express().disable('etag').set('trust proxy', trustProxy)
+  app.use(requestLog(log), bodyDeadline({ ms: bodyMs }))
+  app.use('/live-pricing', api, endpointNotFound, errorResponse)
+  server.on('request', app)
 
   let known: string | undefined
   const token = async () => {
@@ -128,7 +133,6 @@ export async function startSupplier(
   return {
     url,
     logLines,
-    lists,
     token,
     call,
     load,
