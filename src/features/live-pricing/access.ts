@@ -1,14 +1,9 @@
 import type { RequestHandler } from 'express'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimit } from '../../settings/fields.ts'
 import type { Clients } from './clients.ts'
 import { LivePricingError } from './errors.ts'
 import type { Tokens } from './tokens.ts'
-
-/** At most `limit` calls in a window. */
-export interface RateLimit {
-  limit: number
-  windowMs: number
-}
 
 /**
  * Authenticates a call by its bearer token (RFC 6750), and enforces the client's rate limit; null: no limit. Throws

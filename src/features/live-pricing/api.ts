@@ -1,8 +1,9 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import type { KeyValueStore } from '../../connect/stores.ts'
+import type { RateLimit } from '../../settings/fields.ts'
 import { LIMITS, PATHS } from '../../supplier-api/contract.ts'
-import { type RateLimit, requireToken } from './access.ts'
+import { requireToken } from './access.ts'
 import { type Client, createClients } from './clients.ts'
 import { LivePricingError } from './errors.ts'
 import type { PriceProvider } from './price-provider.ts'
@@ -49,25 +50,21 @@ export function livePricingApi(options: LivePricingOptions): Router {
   const authenticate = requireToken(tokens, clients, rateLimit)
   const asking = (res: Response): Asking => ({ res, timeoutMs, log })
 
-  const router = Router(EXACT_PATHS)
+  const router = Router(EXACT_PATHS).use(headers)
   router
     .route(PATHS.token)
-    .all(headers)
     .post(readBody(LIMITS.tokenBodyBytes), tokenEndpoint({ tokens, clients, store, log }))
     .all(allowOnly('POST'))
   router
     .route(PATHS.nearest)
-    .all(headers)
     .get(authenticate, async (req, res) => sendNearest(provider, asking(res), req))
     .all(allowOnly('GET, HEAD'))
   router
     .route(PATHS.store.replace('{id}', ':id'))
-    .all(headers)
     .get(authenticate, async (req, res) => sendStore(provider, asking(res), String(req.params.id)))
     .all(allowOnly('GET, HEAD'))
   router
     .route(PATHS.prices)
-    .all(headers)
     .post(authenticate, readBody(LIMITS.bodyBytes), async (req, res) =>
       sendPrices(provider, asking(res), bodyOf(req)),
     )

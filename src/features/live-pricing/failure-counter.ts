@@ -16,7 +16,7 @@ export interface FailureCounterOptions {
 /** Counts a failure of `id`. Resolves to how long it has to wait if there were too many, in ms; otherwise to null. */
 export type CountFailure = (id: string) => Promise<number | null>
 
-/** Counts failures in fixed windows, in all processes that share the store. While it is unavailable, each counts alone. */
+/** Counts in fixed windows, in all processes that share the store. While it is unavailable, each counts alone. */
 export function createFailureCounter(options: FailureCounterOptions): CountFailure {
   const { max, windowMs, store } = options
   const ofProcess = new RateLimiterMemory({ points: max, duration: windowMs / 1000 })

@@ -4,7 +4,6 @@ import {
   LIMITS,
   NEAREST,
   PATHS,
-  priceItemRequestSchema,
   priceItemSchema,
   priceRequestSchema,
   problemSchema,
@@ -166,37 +165,25 @@ const PRICES_ENDPOINT = {
   },
 }
 
-/** The schemas of the contract as JSON Schema, by id; nested schemas are references. */
-function schemas(): Json {
-  const registry = z.registry<{ id: string }>()
-  const tradingHours = storeSchema.shape.tradingHours
-  const holiday = tradingHours.shape.publicHolidays.element
-  for (const schema of [
+/** The schemas of the contract that have an id, as JSON Schema; those inside others are references. */
+function schemas(): Record<string, z.core.JSONSchema.BaseSchema> {
+  const all = z.union([
     tokenResponseSchema,
     tokenErrorSchema,
     storeSchema,
-    tradingHours,
-    tradingHours.shape.dailyTradingHours.element,
-    holiday,
-    holiday.shape.openingHours.element,
     priceRequestSchema,
-    priceItemRequestSchema,
     priceItemSchema,
     problemSchema,
   ])
-    registry.add(schema, { id: String(schema.meta()?.id) })
-  const { schemas } = z.toJSONSchema(registry, {
-    target: 'draft-2020-12',
+  const { $defs } = z.toJSONSchema(all, {
     io: 'input',
-    uri: (id) => ref(id).$ref,
     // Clients must accept fields that are added later.
     override: ({ jsonSchema }) => {
       delete jsonSchema.additionalProperties
+      delete jsonSchema.id
     },
   })
-  return Object.fromEntries(
-    Object.entries(schemas).map(([id, { $schema: _, $id: __, id: ___, ...schema }]) => [id, schema]),
-  )
+  return JSON.parse(JSON.stringify($defs).replaceAll('#/$defs/', ref('').$ref))
 }
 
 /** Generates the OpenAPI 3.1 document of the live pricing API at a base URL from the contract. */

@@ -1,3 +1,4 @@
+import type * as z from 'zod'
 import { ITEM_ERRORS, LIMITS, looseRequestSchema, type PriceItem } from '../../supplier-api/contract.ts'
 import { badInput, LivePricingError } from './errors.ts'
 import { computeTotals, type ExactNumber } from './money.ts'
@@ -16,12 +17,7 @@ function parseExactly(text: string): unknown {
   })
 }
 
-export interface PriceRequest {
-  /** Null or empty: none. */
-  memberNumber?: string | null | undefined
-  /** Lines of any type. */
-  items: readonly unknown[]
-}
+export type PriceRequest = z.infer<typeof looseRequestSchema>
 
 /**
  * Parses the body of a price request, but not its lines; null: it is not UTF-8. Throws `LivePricingError`: 413 for too many
@@ -42,33 +38,19 @@ export function readPriceRequest(text: string | null): PriceRequest {
     })
   const parsed = looseRequestSchema.safeParse(body)
   if (parsed.success) return parsed.data
-  const errors = parsed.error.issues.map(({ path, message }) => ({
-    path: path.join('.') || 'body',
-    message: rephrase(message),
-  }))
-  throw badInput(errors)
+  throw badInput(
+    parsed.error.issues.map(({ path, message }) => ({ path: path.join('.') || 'body', message })),
+  )
 }
-
-/** Rephrases Zod's messages about types in the style of our own messages. */
-const rephrase = (message: string) =>
-  message
-    .replace(/^Invalid input: expected (\w+), received undefined$/, 'is missing: it must be of type $1')
-    .replace(/^Invalid input: expected (\w+), received (\w+)$/, 'must be of type $1, not $2')
 
 type Numbers = 'quantity' | 'unitPrice' | 'discount' | 'totalPrice'
 /** A `PriceItem` whose numbers are written with all of their digits. */
 export type PricedItem = Omit<PriceItem, Numbers> & Record<Numbers, ExactNumber | null>
 
-/** A result of a price provider that is neither a price nor an error. */
-export interface InvalidResult {
-  itemId: string
-  storeId: string
-  reason: string
-}
-
 /**
  * Prices each item of a request, in order (specification 4.1, 7). Items that cannot be priced have an error. `findPrices`
- * asks for the prices of the valid lines; it resolves to undefined if they are unavailable.
+ * asks for the prices of the valid lines; it resolves to undefined if they are unavailable. Resolves to the items, and to the
+ * results that are neither a price nor an error.
  */
 export async function priceItems(
   { items, memberNumber }: PriceRequest,
@@ -76,11 +58,11 @@ export async function priceItems(
     lines: readonly PriceLine[],
     memberNumber: string | null,
   ) => Promise<readonly (Price | NoPrice)[] | undefined>,
-): Promise<{ priced: PricedItem[]; invalid: InvalidResult[] }> {
+) {
   const lines = items.map(readLine)
   const valid = lines.flatMap((line) => ('error' in line ? [] : [line]))
   const results = valid.length > 0 ? await findPrices(valid, memberNumber || null) : []
-  const invalid: InvalidResult[] = []
+  const invalid: { itemId: string; storeId: string; reason: string }[] = []
   let next = 0
   const priced = lines.map((line, index) => {
     if ('error' in line) return failed(items[index], line)

@@ -34,20 +34,18 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricin
   const { baseUrl, dataDir, settings, keys, store, log } = options
   const { rateLimit } = settings
   const routes = Router(EXACT_PATHS)
-  const environments = (['production', 'staging'] as const).filter(
-    (environment) => settings.clients[environment].length > 0,
-  )
-  const served = environments.map((environment) => {
+  const bases = (['production', 'staging'] as const).flatMap((environment) => {
+    const clients = settings.clients[environment]
+    if (clients.length === 0) return []
     const path = PATHS[environment]
+    const url = baseUrl + path
     const folder = join(dataDir, PRICE_LIST_FOLDERS[environment])
     const provider: PriceProvider = openPriceList(folder)
-    if (provider.loaded?.() === false)
-      log.warn({ folder }, `${path} has no price list yet: run npm run load-prices -- FOLDER`)
-    const url = baseUrl + path
+    const isLoaded = () => provider.loaded?.() ?? true
+    if (!isLoaded()) log.warn({ folder }, `${path} has no price list yet: run npm run load-prices -- FOLDER`)
     const pricesLoaded = async () => {
-      if (provider.loaded?.() === false) throw new Error(`${path} has no price list`)
+      if (!isLoaded()) throw new Error(`${path} has no price list`)
     }
-    const clients = settings.clients[environment]
     routes.use(
       path,
       livePricingApi({ provider, clients, keys, baseUrl: url, rateLimit, store, log }),
@@ -59,13 +57,7 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricin
     )
     return { url, provider, pricesLoaded }
   })
-  return {
-    routes,
-    bases: served,
-    close() {
-      for (const { provider } of served) provider.close?.()
-    },
-  }
+  return { routes, bases, close: () => bases.forEach(({ provider }) => void provider.close?.()) }
 }
 
 /** Throws 404 for every request. */

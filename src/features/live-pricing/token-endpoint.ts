@@ -31,21 +31,21 @@ export function tokenEndpoint({ tokens, clients, store, log }: TokenEndpointOpti
   let warned = false
 
   return async (req, res) => {
-    const { clientId, clientSecret, undecoded } = readTokenRequest(req.headers, bodyOf(req))
+    const credentials = readTokenRequest(req.headers, bodyOf(req))
     if (!warned && isFromUntrustedProxy(req)) {
       warned = true
       log.warn(
         'requests arrive through a proxy, but TRUST_PROXY is not set: all callers appear to have the same IP address',
       )
     }
-    const valid = [{ clientId, clientSecret }, ...(undecoded ? [undecoded] : [])].find((pair) =>
-      clients.authenticate(pair.clientId, pair.clientSecret),
+    const valid = credentials.find(({ clientId, clientSecret }) =>
+      clients.authenticate(clientId, clientSecret),
     )
     if (!valid) {
       // Whoever guesses must not lock out the client, with which they may share an address or a proxy.
       const address = networkOf(req.ip ?? '')
-      const retryAfterMs =
-        (await countOfAddress(address)) ?? (await countOfClient(`${address} ${clientId.slice(0, 100)}`))
+      const clientId = credentials[0]?.clientId.slice(0, 100)
+      const retryAfterMs = (await countOfAddress(address)) ?? (await countOfClient(`${address} ${clientId}`))
       throw retryAfterMs === null
         ? new LivePricingError('invalid_client')
         : new LivePricingError('temporarily_unavailable', { retryAfterMs })

@@ -12,19 +12,13 @@ export interface TokensOptions {
   now: () => number
 }
 
-export interface Tokens {
-  /** Lifetime of a token, in seconds. */
-  lifetime: number
-  issue(clientId: string): Promise<string>
-  /** Resolves to the client that the token was issued to, or undefined if it is invalid or has expired. */
-  verify(token: string): Promise<string | undefined>
-}
+export type Tokens = ReturnType<typeof createTokens>
 
 const ALGORITHM = 'HS256'
 const TYPE = 'at+jwt'
 
 /** Issues and verifies access tokens as signed JWTs (RFC 7519, 9068), which are valid in every process of the app. */
-export function createTokens({ keys, audience, lifetime, now }: TokensOptions): Tokens {
+export function createTokens({ keys, audience, lifetime, now }: TokensOptions) {
   const signing = new Map(keys.map(({ id, secret }) => [id, signingKey(secret)]))
   const [first] = signing
   if (!first) throw new Error('there is no key to sign access tokens with')
@@ -32,7 +26,7 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
   return {
     lifetime,
 
-    issue(clientId) {
+    issue(clientId: string): Promise<string> {
       const seconds = Math.floor(now() / 1000)
       return new SignJWT({})
         .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
@@ -44,7 +38,8 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
         .sign(key)
     },
 
-    async verify(token) {
+    /** Resolves to the client that the token was issued to, or undefined if it is invalid or has expired. */
+    async verify(token: string): Promise<string | undefined> {
       if (!isCanonical(token)) return undefined
       const keyOf = (header: { kid?: string }) => {
         const match = signing.get(header.kid ?? '')

@@ -20,6 +20,9 @@ export interface FileRules {
   allowOtherColumns?: boolean
 }
 
+/** What a discount is for. */
+const SUBJECT = ['item', 'category', 'group', 'store']
+
 /** The files of a price list, with the columns below their headings. */
 export const FILES = {
   stores: {
@@ -46,19 +49,7 @@ export const FILES = {
   discounts: {
     file: 'discounts.csv',
     required: [],
-    optional: [
-      'item',
-      'category',
-      'group',
-      'store',
-      'percent',
-      'amount',
-      'price',
-      'min_quantity',
-      'from',
-      'until',
-      'name',
-    ],
+    optional: [...SUBJECT, 'percent', 'amount', 'price', 'min_quantity', 'from', 'until', 'name'],
   },
 } satisfies Record<string, FileRules>
 

@@ -46,17 +46,13 @@ export async function loadPriceList(
     return loaded
   } catch (error) {
     if (error instanceof Error && 'errcode' in error)
-      throw new Error(
-        `${file} cannot be written${error.errcode === SQLITE_BUSY ? ', as another load is running' : ''}: ${error.message}.`,
-      )
+      throw new Error(`${file}: ${error.message}. If another load is running, wait until it has ended.`)
     throw error
   } finally {
     // A transaction that is still open is rolled back.
     db.close()
   }
 }
-
-const SQLITE_BUSY = 5
 
 /** Added to problems of stores.csv and items.csv, on which the other files depend. */
 const NOT_CHECKED_YET =

@@ -70,7 +70,7 @@ export function openPriceList(folder: string, now: () => number = Date.now): Pri
   return {
     store: async (id) => read((queries) => findStore(queries, id)),
     nearest: async (place, limit) => read((queries) => findNearest(queries, place, limit)),
-    prices: async (lines, memberNumber) => read((queries) => findPrices(queries, lines, memberNumber, now())),
+    prices: async (lines, memberNumber) => read((queries) => findPrices(queries, lines, memberNumber, now)),
     loaded() {
       try {
         return read(() => true)
@@ -89,16 +89,10 @@ function openQueries(folder: string) {
   const none = `no price list in ${folder}: run npm run load-prices -- FOLDER`
   if (!existsSync(file)) throw new Error(none)
   const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
-  try {
-    if (db.prepare('PRAGMA user_version').get()?.user_version !== VERSION) throw new Error(none)
-    return prepareQueries(db)
-  } catch (error) {
+  if (db.prepare('PRAGMA user_version').get()?.user_version !== VERSION) {
     db.close()
-    throw error
+    throw new Error(none)
   }
-}
-
-function prepareQueries(db: DatabaseSync) {
   db.function('distance_km', { deterministic: true, varargs: true }, (...coordinates) =>
     distanceKm(coordinates.map(Number)),
   )
@@ -139,10 +133,11 @@ function findPrices(
   queries: Queries,
   lines: readonly PriceLine[],
   memberNumber: string | null,
-  ms: number,
+  now: () => number,
 ): (Price | NoPrice)[] {
   if (memberNumber !== null && !queries.member.get(memberNumber))
     return lines.map(() => ({ error: 'member_unknown' }))
+  const ms = now()
   return lines.map(({ itemId, storeId, quantity }) => {
     const item = queries.item.get({ item: itemId, store: storeId })
     if (!item) return { error: 'item_unknown' }
@@ -153,13 +148,9 @@ function findPrices(
     if (price === POA) return { error: 'price_on_application' }
     const today = dateIn(String(store.time_zone), ms)
     const sale = { item: itemId, category, store: storeId, member: memberNumber, quantity, today }
-    const found = queries.discounts.get(sale)
-    const best = {
-      percent: numberOf(found?.percent),
-      amount: numberOf(found?.amount),
-      price: numberOf(found?.price),
-    }
-    return { unitPrice: price, discount: bestDiscount(price, quantity, best) }
+    const { percent, amount, price: lowest } = queries.discounts.get(sale) ?? {}
+    const reductions = { percent: numberOf(percent), amount: numberOf(amount), price: numberOf(lowest) }
+    return { unitPrice: price, discount: bestDiscount(price, quantity, reductions) }
   })
 }
 

@@ -4,7 +4,6 @@ import { createPriceReader, type PriceReader } from '../../../tables/prices.ts'
 import type { Row } from '../../../tables/row.ts'
 import { openTable } from '../../../tables/table.ts'
 import { type FileRules, findFile, type Source } from './files.ts'
-import { PriceListError } from './problems.ts'
 
 /** A row whose handler has found a problem with it. */
 export class RowError extends Error {}
@@ -27,7 +26,7 @@ export interface TableRow {
 
 /**
  * Reads a file by column name, in any order; a file that is not required may be missing. Reports problems with columns, and
- * with the rows for which the handler throws `RowError`; throws `PriceListError` if the file cannot be read.
+ * with the rows for which the handler throws `RowError`.
  */
 export async function readRows(
   source: Source,
@@ -37,10 +36,9 @@ export async function readRows(
   const { problems } = source
   const path = findFile(source.folder, rules.file)
   if (path === undefined) {
-    if (!rules.mustExist) return
-    throw new PriceListError([
-      { file: rules.file, line: 0, reason: 'the folder has no file with this name.' },
-    ])
+    if (rules.mustExist)
+      problems.addFile({ file: rules.file, line: 0, reason: 'the folder has no file with this name.' })
+    return
   }
   const file = basename(path)
   try {
@@ -62,7 +60,7 @@ export async function readRows(
     if (!columns) problems.addFile({ file, line: 0, reason: 'the file is empty.' })
   } catch (error) {
     if (error instanceof UnreadableFileError)
-      throw new PriceListError([{ file, line: error.line, reason: error.problem }])
+      return problems.addFile({ file, line: error.line, reason: error.problem })
     if (error instanceof Error && 'syscall' in error)
       throw new Error(`${path} cannot be read: ${error.message}`)
     throw error

@@ -57,10 +57,8 @@ export async function readHours(source: Source, stores: Stores): Promise<number>
   return count
 }
 
-/** Identifies the holiday of a store, of a state, or, if neither is given, of all stores. */
-function keyOf({ store = '', state = '', date }: { store?: string; state?: string; date: string }): string {
-  return JSON.stringify([store, state, date])
-}
+/** Identifies the holiday of a store, of a state, or, if both are empty, of all stores. */
+const keyOf = (store: string, state: string, date: string) => JSON.stringify([store, state, date])
 
 /**
  * Reads holidays.csv, if it exists, and adds the holidays to the stores. For a given date, store-level entries override
@@ -76,7 +74,7 @@ export async function readHolidays(source: Source, stores: Stores): Promise<numb
     if (store && state) throw new RowError('specify either a store or a state, not both.')
     if (store) requireKnown('store', store, stores.has(store))
     if (state && !states.has(state)) throw new RowError(`no store is in ${state.slice(0, 100)}.`)
-    const key = keyOf({ store, state, date })
+    const key = keyOf(store, state, date)
     const isClosed = !cell('opens') && !cell('closes')
     const existing = holidays.get(key)
     if (existing && (isClosed || existing.openingHours.length === 0))
@@ -88,7 +86,7 @@ export async function readHolidays(source: Source, stores: Stores): Promise<numb
   const dates = [...new Set(Array.from(holidays.values(), ({ date }) => date))].sort()
   for (const { id, address, tradingHours } of stores.values()) {
     for (const date of dates) {
-      const keys = [keyOf({ store: id, date }), keyOf({ state: address.state, date }), keyOf({ date })]
+      const keys = [keyOf(id, '', date), keyOf('', address.state, date), keyOf('', '', date)]
       const [first] = keys.flatMap((key) => holidays.get(key) ?? [])
       if (first) tradingHours.publicHolidays.push(first)
     }
