@@ -18,6 +18,14 @@ import { serve } from '../../support/ports.ts'
 export const SAMPLE = fileURLToPath(new URL('../../../src/features/live-pricing/sample', import.meta.url))
 export const CALLER = { id: 'platform', secret: 'a-secret-of-the-platform' }
 
+/** A request for an access token, and one that is complete. */
+export const GRANT = { grant_type: 'client_credentials' }
+export const FULL = { ...GRANT, client_id: CALLER.id, client_secret: CALLER.secret }
+export const form = (fields: Record<string, string> | string) => ({
+  body: new URLSearchParams(fields).toString(),
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+})
+
 /** CSV files by name, without `.csv`; each is its lines. */
 export type Files = Record<string, string[]>
 
@@ -106,14 +114,7 @@ export async function startSupplier(
 
   let known: string | undefined
   const token = async () => {
-    const answer = await fetch(`${url}/connect/token`, {
-      method: 'POST',
-      body: new URLSearchParams({
-        grant_type: 'client_credentials',
-        client_id: CALLER.id,
-        client_secret: CALLER.secret,
-      }),
-    })
+    const answer = await fetch(`${url}/connect/token`, { method: 'POST', ...form(FULL) })
     return String(((await answer.json()) as { access_token: unknown }).access_token)
   }
   const call: Supplier['call'] = async (path, body, headers = {}) => {

@@ -13,7 +13,7 @@ export const describeProblem = ({ file, line, reason }: Problem) =>
   `${file}${line === 0 ? '' : `, line ${line}`}: ${reason}`
 
 /** A price list that cannot be loaded. The message lists the first problems, each with its file and line. */
-export class PriceListError extends Error {
+class PriceListError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly Problem[], hint?: string) {
     const described = problems.map(describeProblem)
