@@ -12,17 +12,19 @@ import { healthRoutes } from './web/health.ts'
 import { notices, waitingNotices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
-import { inFrontOf } from './web/plain-handler.ts'
 import { checkPlatformFirst } from './web/platform-check.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
 
-/** The whole app: the features' plain handlers, and the Express app for everything else. */
+/** The app, for a server. Express passes a target that it cannot parse, such as `http://[`, to no middleware: as a path, it is logged and not found. */
 export function createListener(dependencies: Dependencies): RequestListener {
   const app = createApp(dependencies)
-  const handlers = dependencies.parts.flatMap(({ plainHandlers }) => plainHandlers ?? [])
-  return inFrontOf(app, handlers)
+  return (req, res) => {
+    const { url = '' } = req
+    if (!url.startsWith('/') && !URL.canParse(url, 'http://host')) req.url = `/${encodeURIComponent(url)}`
+    app(req, res)
+  }
 }
 
 function newApp(trustProxy: number): Express {

@@ -7,7 +7,6 @@ import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
 import type { ConnectionLink } from '../web/connections.ts'
-import type { PlainHandler } from '../web/plain-handler.ts'
 import type { PageSection } from '../web/sections.ts'
 import type { SendChanges } from '../web/sse.ts'
 
@@ -54,8 +53,6 @@ export interface FeatureDeps {
 
 /** What a feature adds to a running app; all of it is optional. */
 export interface FeatureParts {
-  /** Run in front of Express, and so of everything below. */
-  plainHandlers?: PlainHandler[]
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
   serverRoutes?: RequestHandler
   /**

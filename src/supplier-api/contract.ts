@@ -101,17 +101,16 @@ const tradingHoursSchema = z
   })
   .meta({ id: 'TradingHours', description: 'When a store is open.' })
 
+const text = z.string()
+const addressSchema = z
+  .strictObject({ street: text, suburb: text, state: text, postcode: text, country: text })
+  .meta({ id: 'Address', description: 'Where a store is. A part that is unknown is empty.' })
+
 export const storeSchema = z
   .strictObject({
     id: z.string().min(1).max(100),
     name: z.string().min(1),
-    address: z.strictObject({
-      street: z.string(),
-      suburb: z.string(),
-      state: z.string(),
-      postcode: z.string(),
-      country: z.string(),
-    }),
+    address: addressSchema,
     phone: z.string().optional(),
     latitude: z.number().min(-90).max(90),
     longitude: z.number().min(-180).max(180),
@@ -127,7 +126,7 @@ export type Store = z.infer<typeof storeSchema>
 export type OpeningHours = z.infer<typeof openingHoursSchema>
 
 /** given 2.3: an item id, a store id and a quantity. assumed: their names and types. */
-export const priceItemRequestSchema = z
+const priceItemRequestSchema = z
   .object({
     itemId: z.string().meta({ description: 'the code of the item in the published catalogue' }),
     storeId: z.string(),

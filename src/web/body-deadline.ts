@@ -35,7 +35,7 @@ export interface BodyDeadlineOptions {
 }
 
 /** `bodyDeadline` for one request. Returns a function that extends the deadline, in ms from now. */
-export function startBodyDeadline(
+function startBodyDeadline(
   req: IncomingMessage,
   res: ServerResponse,
   { ms = BODY_MS, requestId, onTimeout }: BodyDeadlineOptions,

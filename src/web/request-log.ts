@@ -46,7 +46,7 @@ declare module 'express-serve-static-core' {
  * includes the route but not the URL, whose query may contain an authorization code and whose path may contain a
  * bxcontext. 5xx responses are logged at level error, with the cause. `details` is called when the response ends.
  */
-export function requestLogger(log: Logger) {
+function requestLogger(log: Logger) {
   // These lines contain only the fields below, so skip redaction, which would take most of the time.
   const lines = log.child({}, { redact: [] })
   return (

@@ -175,11 +175,7 @@ describe('with the app and the sandbox', () => {
 
   test('the documents name exactly the routes of the app', () => {
     const documented = rowsOfAll('Route').flatMap(([route]) => codeIn(route))
-    const plain = app.services.parts.flatMap(({ plainHandlers = [] }) => plainHandlers)
-    const routes = [
-      ...routesOf(createApp(app.services).router.stack as unknown as Layer[]),
-      ...plain.flatMap((handler) => handler.routes),
-    ]
+    const routes = routesOf(createApp(app.services).router.stack as unknown as Layer[])
     // The feature that only tests have.
     const real = routes.filter((route) => !route.includes(`/${probe.name}`))
     expect(documented.sort()).toEqual([...new Set(real)].sort())

@@ -6,14 +6,10 @@ export interface Client {
   secrets: readonly string[]
 }
 
-export interface Clients {
-  has(id: string): boolean
-  /** Returns whether the client exists and the secret is correct, in constant time. */
-  authenticate(id: string, secret: string): boolean
-}
+export type Clients = ReturnType<typeof createClients>
 
 /** Compares HMACs under a random key, so that neither timing nor length reveals anything about a secret. */
-export function createClients(clients: readonly Client[]): Clients {
+export function createClients(clients: readonly Client[]) {
   // Not bytes: with those, an HMAC takes six times as long.
   const key = generateKeySync('hmac', { length: 256 })
   const digest = (text: string) => createHmac('sha256', key).update(text).digest()
@@ -22,8 +18,9 @@ export function createClients(clients: readonly Client[]): Clients {
   )
   const ids = new Set(clients.map(({ id }) => id))
   return {
-    has: (id) => ids.has(id),
-    authenticate(id, secret) {
+    has: (id: string) => ids.has(id),
+    /** Returns whether the client exists and the secret is correct, in constant time. */
+    authenticate(id: string, secret: string): boolean {
       const [givenId, givenSecret] = [digest(id), digest(secret)]
       let matches = 0
       // Compare every pair, even after a match, to keep the time constant.

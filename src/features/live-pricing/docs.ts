@@ -1,4 +1,5 @@
 import { type Request, Router } from 'express'
+import type * as z from 'zod'
 import { ITEM_ERRORS, PATHS } from '../../supplier-api/contract.ts'
 import { EXAMPLES } from './examples.ts'
 import { openApi } from './openapi.ts'
@@ -21,7 +22,7 @@ export function livePricingDocs(baseUrl: string): Router {
           method: method.toUpperCase(),
           path,
           command: curl[path as keyof typeof curl],
-          example: exampleOf(operation.responses),
+          example: JSON.stringify(operation.responses[200].content['application/json'].example, null, 2),
           ...operation,
         })),
       )
@@ -33,7 +34,8 @@ export function livePricingDocs(baseUrl: string): Router {
         itemErrors: Object.entries(ITEM_ERRORS),
         schemas: Object.entries(components.schemas).map(([name, schema]) => ({
           name,
-          ...toTable(schema as Schema),
+          description: schema.description,
+          fields: fieldsOf(schema),
         })),
       })
     })
@@ -49,60 +51,30 @@ function addressSeenBy(req: Request, baseUrl: string): string {
 /** A command line that calls each endpoint, by path. */
 function commands(base: string) {
   const post = new URLSearchParams(EXAMPLES.tokenRequest)
-  const pairs = Object.entries(EXAMPLES.search).map(([name, value]): [string, string] => [
-    name,
-    String(value),
-  ])
-  const search = new URLSearchParams(pairs)
+  const search = Object.entries(EXAMPLES.search).map(([name, value]) => `${name}=${value}`)
   const token = "-H 'Authorization: Bearer ACCESS_TOKEN'"
   const type = "-H 'Content-Type: application/json'"
   return {
     [PATHS.token]: `curl '${base}${PATHS.token}' -d '${post}'`,
-    [PATHS.nearest]: `curl '${base}${PATHS.nearest}?${search}' ${token}`,
+    [PATHS.nearest]: `curl '${base}${PATHS.nearest}?${search.join('&')}' ${token}`,
     [PATHS.store]: `curl '${base}${PATHS.store.replace('{id}', EXAMPLES.store.id)}' ${token}`,
     [PATHS.prices]: `curl '${base}${PATHS.prices}' ${token} ${type} -d '${JSON.stringify(EXAMPLES.priceRequest)}'`,
   }
 }
 
-/** The example of a successful response, as text. */
-function exampleOf(responses: { 200: { content: { 'application/json': { example: unknown } } } }): string {
-  return JSON.stringify(responses[200].content['application/json'].example, null, 2)
-}
+type Schema = z.core.JSONSchema.BaseSchema
 
-interface Schema {
-  type?: string | string[]
-  $ref?: string
-  const?: unknown
-  enum?: unknown[]
-  items?: Schema
-  anyOf?: Schema[]
-  properties?: Record<string, Schema>
-  required?: string[]
-  description?: string
-  examples?: unknown[]
-  format?: string
-}
-
-/** Converts a schema to the rows of a table. */
-function toTable({ description, properties = {}, required = [] }: Schema) {
-  const fields = Object.entries(properties).flatMap(([name, field]) => [
-    rowOf(name, field, required.includes(name)),
-    // Inline objects, one level deep.
-    ...Object.entries(field.properties ?? {}).map(([inner, schema]) =>
-      rowOf(`${name}.${inner}`, schema, field.required?.includes(inner) ?? false),
-    ),
-  ])
-  return { description, fields }
-}
-
-function rowOf(name: string, schema: Schema, required: boolean) {
-  const { description = '', examples: [example] = [] } = schema
-  return { name, required, description, example, ...typeOf(schema) }
+/** The rows of a table with the fields of a schema, which are values or references to other schemas. */
+function fieldsOf({ properties = {}, required = [] }: Schema) {
+  return Object.entries(properties).map(([name, field]) => {
+    const { description = '', examples: [example] = [] }: Schema = Object(field)
+    return { name, required: required.includes(name), description, example, ...typeOf(field) }
+  })
 }
 
 /** A readable type name, and the schema that it links to. */
-function typeOf(schema: Schema): { type: string; link?: string | undefined } {
-  const { $ref, items, anyOf, type } = schema
+function typeOf(schema: unknown): { type: string; link?: string | undefined } {
+  const { $ref, items, anyOf, type, format, enum: values, const: constant }: Schema = Object(schema)
   if ($ref) {
     const link = $ref.split('/').at(-1) ?? ''
     return { type: link, link }
@@ -112,7 +84,6 @@ function typeOf(schema: Schema): { type: string; link?: string | undefined } {
     return { type: `array of ${inner.type}`, link: inner.link }
   }
   if (anyOf) return { type: anyOf.map((option) => typeOf(option).type).join(' or ') }
-  if (schema.enum) return { type: schema.enum.map(String).join(', ') }
-  if (schema.const !== undefined) return { type: String(schema.const) }
-  return { type: [type ?? 'any'].flat().join(' or ') + (schema.format ? ` (${schema.format})` : '') }
+  if (values ?? constant) return { type: [values ?? constant].flat().join(', ') }
+  return { type: [type ?? 'any'].flat().join(' or ') + (format ? ` (${format})` : '') }
 }

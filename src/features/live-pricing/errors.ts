@@ -1,38 +1,80 @@
 import { AppError } from '../../connect/errors.ts'
 
-/** A failed call of the live pricing API, sent as a problem document (RFC 9457). */
+/** The status of each error of the API, and what callers read unless the error brings its own text. */
+const API_ERRORS = {
+  invalid_input: { status: 400, detail: 'The request is invalid or cannot be read.' },
+  no_token: {
+    status: 401,
+    detail: 'Authorization: Bearer with an access token is required. Get one from POST /connect/token.',
+  },
+  invalid_token: {
+    status: 401,
+    detail: 'The access token is invalid or has expired. Request a new one.',
+  },
+  not_found: { status: 404, detail: 'This store does not exist.' },
+  method_not_allowed: { status: 405, detail: 'This endpoint does not support the method.' },
+  request_timeout: { status: 408, detail: 'The request body took too long to arrive.' },
+  payload_too_large: { status: 413, detail: 'The body is too large.' },
+  unknown_encoding: {
+    status: 415,
+    detail: 'Unsupported Content-Encoding. Use gzip, deflate, br or none.',
+  },
+  too_many_requests: { status: 429, detail: 'Too many requests. Try again later.' },
+  server_error: { status: 500, detail: 'Something went wrong on our side. Please try again.' },
+  stores_unavailable: { status: 503, detail: 'Store data is temporarily unavailable.' },
+} as const
+
+/** Those that only the token endpoint has, by their code in RFC 6749 section 5.2. */
+const TOKEN_ERRORS = {
+  invalid_request: {
+    status: 400,
+    detail: 'The request is malformed, or a parameter is missing or occurs twice.',
+  },
+  unsupported_grant_type: { status: 400, detail: 'The grant type must be client_credentials.' },
+  invalid_client: { status: 401, detail: 'The client id or client secret is incorrect.' },
+  temporarily_unavailable: { status: 429, detail: 'Too many failed attempts. Try again later.' },
+} as const
+
+export const ERRORS = { ...API_ERRORS, ...TOKEN_ERRORS }
+export type ErrorCode = keyof typeof ERRORS
+
+/** The code in RFC 6749 section 5.2 for an error of the token endpoint. */
+export const tokenErrorCode = (code: ErrorCode): string =>
+  code in TOKEN_ERRORS || code === 'server_error' ? code : 'invalid_request'
+
+/** A problem with the input, and its place, such as `items[3].storeId`. */
+export interface InputProblem {
+  path: string
+  message: string
+}
+
+/** A failed call of the live pricing API. */
 export class LivePricingError extends AppError {
+  readonly code: ErrorCode
   readonly status: number
-  readonly code: string
-  readonly errors: { path: string; message: string }[] | undefined
+  readonly errors: readonly InputProblem[] | undefined
+  /** `detail`: the text for the caller, in place of that of the code. */
   constructor(
-    status: number,
-    code: string,
-    message: string,
-    options: { errors?: { path: string; message: string }[]; retryAfterMs?: number } = {},
+    code: ErrorCode,
+    {
+      detail = ERRORS[code].detail,
+      errors,
+      retryAfterMs,
+    }: { detail?: string; errors?: readonly InputProblem[]; retryAfterMs?: number } = {},
   ) {
-    super(message, { retryAfterMs: options.retryAfterMs })
-    this.status = status
+    super(detail, { retryAfterMs })
     this.code = code
-    this.errors = options.errors
+    this.status = ERRORS[code].status
+    this.errors = errors
   }
 }
 
 /** A 400 error that lists every problem with its path. */
-export function badInput(errors: { path: string; message: string }[]): LivePricingError {
+export function badInput(errors: readonly InputProblem[]): LivePricingError {
   const [first] = errors
   const hint = errors.length > 1 ? ` See errors for all ${errors.length} problems.` : ''
-  return new LivePricingError(400, 'invalid_input', `${first?.path}: ${first?.message}.${hint}`, { errors })
-}
-
-/** A rejected token request, sent as RFC 6749 section 5.2 requires. */
-export class TokenRequestError extends AppError {
-  readonly status: number
-  /** The `error` code of RFC 6749 section 5.2. */
-  readonly code: string
-  constructor(status: number, code: string, message: string, retryAfterMs?: number) {
-    super(message, { retryAfterMs })
-    this.status = status
-    this.code = code
-  }
+  return new LivePricingError('invalid_input', {
+    detail: `${first?.path}: ${first?.message}.${hint}`,
+    errors,
+  })
 }

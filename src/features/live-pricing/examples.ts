@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import {
   DAYS,
   GRANT_TYPE,
+  ITEM_ERRORS,
   NEAREST,
   type PriceItem,
   type priceRequestSchema,
@@ -40,32 +41,23 @@ const store: Store = {
   },
 }
 
+const sold = { itemId: 'FT-1001', storeId: 'northcote', quantity: 2.4 }
+const notSold = { itemId: 'MB-1002', storeId: 'darwin', quantity: 1 }
+
 const priceRequest: z.input<typeof priceRequestSchema> = {
   memberNumber: 'CUST1002',
-  items: [
-    { itemId: 'FT-1001', storeId: 'northcote', quantity: 2.4 },
-    { itemId: 'MB-1002', storeId: 'darwin', quantity: 1 },
-  ],
+  items: [sold, notSold],
 }
 
 const prices: PriceItem[] = [
+  { ...sold, unitPrice: 5.14, discount: 0.99, totalPrice: 11.346 },
   {
-    itemId: 'FT-1001',
-    storeId: 'northcote',
-    quantity: 2.4,
-    unitPrice: 5.14,
-    discount: 0.99,
-    totalPrice: 11.346,
-  },
-  {
-    itemId: 'MB-1002',
-    storeId: 'darwin',
-    quantity: 1,
+    ...notSold,
     unitPrice: null,
     discount: null,
     totalPrice: null,
     errorCode: 'item_not_in_range',
-    errorMessage: 'The store does not sell this item.',
+    errorMessage: ITEM_ERRORS.item_not_in_range,
   },
 ]
 

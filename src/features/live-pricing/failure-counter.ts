@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { StoreUnavailableError } from '../../connect/errors.ts'
-import { type Key, type KeyValueStore, update } from '../../connect/stores.ts'
+import { type KeyValueStore, update } from '../../connect/stores.ts'
 
 export interface FailureCounterOptions {
   /** What is counted: `client` or `address`. */
@@ -16,47 +16,46 @@ export interface FailureCounterOptions {
 /** Counts a failure of `id`. Resolves to how long it has to wait if there were too many, in ms; otherwise to null. */
 export type CountFailure = (id: string) => Promise<number | null>
 
-/** Counts failures in fixed windows, in all processes that share the store. While it is unavailable, each counts alone. */
-export function createFailureCounter({ name, max, windowMs, store }: FailureCounterOptions): CountFailure {
+/** Counts in fixed windows, in all processes that share the store. While it is unavailable, each counts alone. */
+export function createFailureCounter(options: FailureCounterOptions): CountFailure {
+  const { max, windowMs, store } = options
   const ofProcess = new RateLimiterMemory({ points: max, duration: windowMs / 1000 })
-
-  async function countInProcess(id: string): Promise<number | null> {
+  const countInProcess: CountFailure = async (id) => {
     const { consumedPoints, msBeforeNext } = await ofProcess.penalty(id)
     return consumedPoints > max ? msBeforeNext : null
   }
-
-  async function countInStore(shared: KeyValueStore, id: string): Promise<number | null> {
-    const key: Key = {
-      kind: `failed-${name}`,
-      owner: createHash('sha256').update(id).digest('base64url'),
-      id: '',
-    }
-    const startedAt = Date.now()
-    let isOver = false
-    const counted = await update(
-      shared,
-      key,
-      (value) => {
-        const [count = 0, until = 0] = value?.split(' ').map(Number) ?? []
-        const isOpen = until > startedAt
-        isOver = isOpen && count >= max
-        // Further failures change nothing.
-        if (isOver && value) return value
-        return isOpen ? `${count + 1} ${until}` : `1 ${startedAt + windowMs}`
-      },
-      windowMs,
-    )
-    const until = Number(counted.split(' ')[1])
-    return isOver ? Math.min(windowMs, Math.max(1, until - startedAt)) : null
-  }
-
+  if (!store) return countInProcess
   return async (id) => {
-    if (!store) return countInProcess(id)
     try {
-      return await countInStore(store, id)
+      return await countInStore(store, options, id)
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error
       return countInProcess(id)
     }
   }
+}
+
+/** The value is the number of failures, and when their window ends. */
+async function countInStore(
+  store: KeyValueStore,
+  { name, max, windowMs }: FailureCounterOptions,
+  id: string,
+) {
+  const owner = createHash('sha256').update(id).digest('base64url')
+  const now = Date.now()
+  let waitMs: number | null = null
+  await update(
+    store,
+    { kind: `failed-${name}`, owner, id: '' },
+    (value) => {
+      const [count = 0, until = 0] = value?.split(' ').map(Number) ?? []
+      const isOpen = until > now
+      waitMs = isOpen && count >= max ? Math.min(windowMs, until - now) : null
+      // Further failures change nothing.
+      if (waitMs !== null) return value
+      return isOpen ? `${count + 1} ${until}` : `1 ${now + windowMs}`
+    },
+    windowMs,
+  )
+  return waitMs
 }

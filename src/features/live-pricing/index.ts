@@ -1,5 +1,4 @@
 import type { Feature } from '../feature.ts'
-import { openBases } from './bases.ts'
 import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 
 /** The live pricing API, which a supplier hosts (specification 4.1). */
@@ -9,19 +8,12 @@ export default {
   needs: ['catalogues'],
   settings: livePricingSettings,
   async create({ config, store, log }, settings) {
-    const { baseUrl, trustProxy, dataDir, tokenEncryptionKeys: keys } = config
-    const bases = openBases({ baseUrl, dataDir, settings, log })
-    if (bases.length === 0) return {}
+    const { production, staging } = settings.clients
+    if (production.length + staging.length === 0) return {}
+    const { baseUrl, dataDir, tokenEncryptionKeys: keys } = config
     // Loaded only where it is served.
     const { livePricingRoutes } = await import('./routes.ts')
-    const { rateLimit } = settings
-    const { handlers, docs } = livePricingRoutes({ bases, baseUrl, keys, rateLimit, trustProxy, store, log })
-    return {
-      plainHandlers: handlers,
-      serverRoutes: docs,
-      async stop() {
-        for (const { provider } of bases) provider.close?.()
-      },
-    }
+    const { routes, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, store, log })
+    return { serverRoutes: routes, stop: async () => close() }
   },
 } satisfies Feature<LivePricingSettings>

@@ -4,7 +4,6 @@ import {
   LIMITS,
   NEAREST,
   PATHS,
-  priceItemRequestSchema,
   priceItemSchema,
   priceRequestSchema,
   problemSchema,
@@ -12,46 +11,61 @@ import {
   tokenErrorSchema,
   tokenResponseSchema,
 } from '../../supplier-api/contract.ts'
+import { problemOf } from './error-response.ts'
+import { ERRORS, type ErrorCode, tokenErrorCode } from './errors.ts'
 import { EXAMPLES } from './examples.ts'
-import {
-  ALLOW,
-  CHALLENGE,
-  ENCODINGS,
-  INTERNAL,
-  json,
-  problem,
-  RETRY_AFTER,
-  ref,
-  SERVER_ERROR,
-  SLOW_BODY,
-  TOO_MANY_REQUESTS,
-  tokenError,
-  UNAUTHORIZED,
-  UNAVAILABLE,
-  UNSUPPORTED_ENCODING,
-  wrongMethod,
-} from './openapi-responses.ts'
 
 type Json = Record<string, unknown>
 
-const TOKEN_REQUEST = {
-  type: 'object',
-  required: ['grant_type'],
-  properties: {
-    grant_type: { const: GRANT_TYPE },
-    client_id: { type: 'string', description: 'required unless sent with HTTP Basic' },
-    client_secret: { type: 'string', description: 'required unless sent with HTTP Basic' },
-  },
-}
-/** A required numeric query parameter. */
-const queryNumber = (name: string, description: string, minimum: number, maximum: number) => ({
-  name,
-  example: EXAMPLES.search[name],
-  in: 'query',
-  required: true,
-  description,
-  schema: { type: 'number', minimum, maximum },
+/** A reference to a schema of the document. */
+const ref = (id: string) => ({ $ref: `#/components/schemas/${id}` })
+const listOf = (id: string) => ({ type: 'array', items: ref(id) })
+/** A JSON body with an example. */
+const json = (schema: Json, example: unknown) => ({ 'application/json': { schema, example } })
+const ok = (description: string, schema: Json, example: unknown) => ({
+  200: { description, content: json(schema, example) },
 })
+
+const RETRY_AFTER = { 'Retry-After': { description: 'seconds', schema: { type: 'integer' } } }
+/** Headers of error responses, by status. */
+const HEADERS = new Map<number, Json>([
+  [401, { 'WWW-Authenticate': { schema: { type: 'string' } } }],
+  [405, { Allow: { schema: { type: 'string' } } }],
+  [429, RETRY_AFTER],
+  [503, RETRY_AFTER],
+])
+
+/** Responses with errors, by status. */
+const responses = (codes: readonly ErrorCode[], contentOf: (code: ErrorCode) => Json) =>
+  Object.fromEntries(
+    codes.map((code) => {
+      const { status, detail } = ERRORS[code]
+      const headers = HEADERS.get(status)
+      return [status, { description: detail, ...(headers && { headers }), content: contentOf(code) }]
+    }),
+  )
+
+const problem = (code: ErrorCode) => {
+  const { status, detail } = ERRORS[code]
+  const example = { ...problemOf(status, code, detail), requestId: '7f9c3b52-6c1e-4e0b-9d55-0a3f3e1d2c4b' }
+  return { 'application/problem+json': { schema: ref('Problem'), example } }
+}
+
+const tokenError = (code: ErrorCode) =>
+  json(ref('TokenError'), { error: tokenErrorCode(code), error_description: ERRORS[code].detail })
+
+const TOKEN_REQUEST = {
+  schema: {
+    type: 'object',
+    required: ['grant_type'],
+    properties: {
+      grant_type: { const: GRANT_TYPE },
+      client_id: { type: 'string', description: 'required unless sent with HTTP Basic' },
+      client_secret: { type: 'string', description: 'required unless sent with HTTP Basic' },
+    },
+  },
+  example: EXAMPLES.tokenRequest,
+}
 
 const TOKEN_ENDPOINT = {
   post: {
@@ -62,38 +76,46 @@ const TOKEN_ENDPOINT = {
       'The client credentials grant of RFC 6749 section 4.4. Send the credentials in a form, as JSON or with HTTP Basic.',
     requestBody: {
       required: true,
-      content: {
-        'application/x-www-form-urlencoded': { schema: TOKEN_REQUEST, example: EXAMPLES.tokenRequest },
-        'application/json': { schema: TOKEN_REQUEST, example: EXAMPLES.tokenRequest },
-      },
+      content: { 'application/x-www-form-urlencoded': TOKEN_REQUEST, 'application/json': TOKEN_REQUEST },
     },
     responses: {
-      200: { description: 'the token', content: json(ref('TokenResponse'), EXAMPLES.token) },
-      400: tokenError(
-        'malformed request, missing or repeated parameter, or unsupported grant type',
-        'invalid_request',
-        'The request is malformed: client_id is missing.',
+      ...ok('the token', ref('TokenResponse'), EXAMPLES.token),
+      ...responses(
+        [
+          'invalid_request',
+          'invalid_client',
+          'method_not_allowed',
+          'payload_too_large',
+          'unknown_encoding',
+          'temporarily_unavailable',
+          'server_error',
+        ],
+        tokenError,
       ),
-      401: tokenError(
-        'incorrect client id or secret',
-        'invalid_client',
-        'The client id or client secret is incorrect.',
-        CHALLENGE,
-      ),
-      405: tokenError('unsupported method', 'invalid_request', 'This endpoint supports only POST.', ALLOW),
-      408: SLOW_BODY,
-      413: tokenError('body larger than 16 kB', 'invalid_request', 'The body is too large.'),
-      415: tokenError(UNSUPPORTED_ENCODING, 'invalid_request', ENCODINGS),
-      429: tokenError(
-        'too many failed attempts',
-        'temporarily_unavailable',
-        'Too many failed attempts. Try again later.',
-        RETRY_AFTER,
-      ),
-      500: tokenError('internal server error', 'server_error', SERVER_ERROR),
+      ...responses(['request_timeout'], problem),
     },
   },
 }
+
+/** Errors of each call with an access token. */
+const COMMON = [
+  'invalid_input',
+  'invalid_token',
+  'method_not_allowed',
+  'request_timeout',
+  'too_many_requests',
+  'server_error',
+] as const
+
+/** A required numeric query parameter. */
+const queryNumber = (name: string, description: string, minimum: number, maximum: number) => ({
+  name,
+  example: EXAMPLES.search[name],
+  in: 'query',
+  required: true,
+  description,
+  schema: { type: 'number', minimum, maximum },
+})
 
 const NEAREST_ENDPOINT = {
   get: {
@@ -106,21 +128,8 @@ const NEAREST_ENDPOINT = {
       queryNumber(NEAREST.radius, 'kilometres', 0, LIMITS.radiusKm),
     ],
     responses: {
-      200: {
-        description: 'the stores',
-        content: json({ type: 'array', items: ref('Store') }, EXAMPLES.stores),
-      },
-      400: problem(400, 'a parameter is missing or invalid; the response names it', {
-        code: 'invalid_input',
-        detail: 'latitude: must be a number from -90 to 90.',
-        errors: [{ path: 'latitude', message: 'must be a number from -90 to 90' }],
-      }),
-      401: UNAUTHORIZED,
-      405: wrongMethod('GET, HEAD'),
-      408: SLOW_BODY,
-      429: TOO_MANY_REQUESTS,
-      500: INTERNAL,
-      503: UNAVAILABLE,
+      ...ok('the stores', listOf('Store'), EXAMPLES.stores),
+      ...responses([...COMMON, 'stores_unavailable'], problem),
     },
   },
 }
@@ -134,18 +143,8 @@ const STORE_ENDPOINT = {
       { name: 'id', in: 'path', required: true, example: EXAMPLES.store.id, schema: { type: 'string' } },
     ],
     responses: {
-      200: { description: 'the store', content: json(ref('Store'), EXAMPLES.store) },
-      400: problem(400, 'incorrectly encoded path', {
-        code: 'invalid_input',
-        detail: 'The request could not be read.',
-      }),
-      401: UNAUTHORIZED,
-      404: problem(404, 'unknown store', { code: 'not_found', detail: 'This store does not exist.' }),
-      405: wrongMethod('GET, HEAD'),
-      408: SLOW_BODY,
-      429: TOO_MANY_REQUESTS,
-      500: INTERNAL,
-      503: UNAVAILABLE,
+      ...ok('the store', ref('Store'), EXAMPLES.store),
+      ...responses([...COMMON, 'not_found', 'stores_unavailable'], problem),
     },
   },
 }
@@ -160,63 +159,31 @@ const PRICES_ENDPOINT = {
     ].join(' '),
     requestBody: { required: true, content: json(ref('PriceRequest'), EXAMPLES.priceRequest) },
     responses: {
-      200: {
-        description: 'the prices',
-        content: json({ type: 'array', items: ref('PriceItem') }, EXAMPLES.prices),
-      },
-      400: problem(400, 'invalid body; the response lists every problem with its path', {
-        code: 'invalid_input',
-        detail: 'items: must be of type array, not object.',
-        errors: [{ path: 'items', message: 'must be of type array, not object' }],
-      }),
-      401: UNAUTHORIZED,
-      405: wrongMethod('POST'),
-      408: SLOW_BODY,
-      413: problem(413, `more than ${LIMITS.items} items, or 1 MB`, {
-        code: 'payload_too_large',
-        detail: 'The body is too large.',
-      }),
-      415: problem(415, UNSUPPORTED_ENCODING, { code: 'unknown_encoding', detail: ENCODINGS }),
-      429: TOO_MANY_REQUESTS,
-      500: INTERNAL,
+      ...ok('the prices', listOf('PriceItem'), EXAMPLES.prices),
+      ...responses([...COMMON, 'payload_too_large', 'unknown_encoding'], problem),
     },
   },
 }
 
-/** The schemas of the contract as JSON Schema, by id; nested schemas are references. */
-function schemas(): Json {
-  const registry = z.registry<{ id: string }>()
-  const add = (schema: z.ZodType) => {
-    const { id } = z.globalRegistry.get(schema) ?? {}
-    if (id) registry.add(schema, { id })
-  }
-  const tradingHours = storeSchema.shape.tradingHours
-  for (const schema of [
+/** The schemas of the contract that have an id, as JSON Schema; those inside others are references. */
+function schemas(): Record<string, z.core.JSONSchema.BaseSchema> {
+  const all = z.union([
     tokenResponseSchema,
     tokenErrorSchema,
     storeSchema,
-    tradingHours,
-    tradingHours.shape.dailyTradingHours.element,
-    tradingHours.shape.publicHolidays.element,
-    tradingHours.shape.publicHolidays.element.shape.openingHours.element,
     priceRequestSchema,
-    priceItemRequestSchema,
     priceItemSchema,
     problemSchema,
   ])
-    add(schema)
-  const { schemas } = z.toJSONSchema(registry, {
-    target: 'draft-2020-12',
+  const { $defs } = z.toJSONSchema(all, {
     io: 'input',
-    uri: (id) => `#/components/schemas/${id}`,
     // Clients must accept fields that are added later.
     override: ({ jsonSchema }) => {
       delete jsonSchema.additionalProperties
+      delete jsonSchema.id
     },
   })
-  return Object.fromEntries(
-    Object.entries(schemas).map(([id, { $schema: _, $id: __, id: ___, ...schema }]) => [id, schema]),
-  )
+  return JSON.parse(JSON.stringify($defs).replaceAll('#/$defs/', ref('').$ref))
 }
 
 /** Generates the OpenAPI 3.1 document of the live pricing API at a base URL from the contract. */

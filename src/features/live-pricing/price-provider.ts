@@ -45,7 +45,7 @@ export interface NearStore {
  * validate the input, keep the order of the items, compute totals and convert failures to the responses required by the
  * specification. `csv-price-provider/price-list.ts` is an implementation.
  *
- * Fields that are not part of `Store` are not sent. Frozen stores are serialized only once.
+ * Fields that are not part of `Store` are not sent.
  *
  * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each item and
  * store requests return 503. Callers never see the text of the error; the log has it. `signal` is aborted after these ten seconds, or

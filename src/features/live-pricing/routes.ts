@@ -1,59 +1,66 @@
-import { type Request, type Response, Router } from 'express'
-import type { Logger } from 'pino'
-import type { EncryptionKey } from '../../connect/index.ts'
-import type { KeyValueStore } from '../../connect/stores.ts'
+import { join } from 'node:path'
+import { type RequestHandler, Router } from 'express'
 import { readiness } from '../../web/health.ts'
-import type { PlainHandler } from '../../web/plain-handler.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
-import type { LivePricingBase } from './bases.ts'
+import { EXACT_PATHS, type LivePricingOptions, livePricingApi } from './api.ts'
+import { openPriceList, PRICE_LIST_FOLDERS } from './csv-price-provider/price-list.ts'
 import { livePricingDocs } from './docs.ts'
-import { sendProblem } from './error-response.ts'
-import { livePricingApi } from './router.ts'
+import { errorResponse } from './error-response.ts'
+import { LivePricingError } from './errors.ts'
+import type { PriceProvider } from './price-provider.ts'
+import type { LivePricingSettings } from './settings.ts'
 
-export interface LivePricingRoutesOptions {
-  bases: LivePricingBase[]
+const PATHS = { production: '/live-pricing', staging: '/live-pricing-staging' } as const
+
+export interface LivePricingRoutesOptions extends Pick<LivePricingOptions, 'keys' | 'store' | 'log'> {
   /** The app's public origin. */
   baseUrl: string
-  keys: readonly EncryptionKey[]
-  rateLimit: { limit: number; windowMs: number } | null
-  /** How many reverse proxies are in front of the app. */
-  trustProxy: number
-  /** Counts failed attempts of all processes; undefined: each process counts its own. */
-  store?: KeyValueStore | undefined
-  log: Logger
+  dataDir: string
+  settings: LivePricingSettings
 }
 
-/** The API of each base, and Express routes for its readiness and documentation, which return 404 for all other paths below it. */
-export function livePricingRoutes(options: LivePricingRoutesOptions): {
-  handlers: PlainHandler[]
-  docs: Router
-} {
-  const { bases, baseUrl, keys, rateLimit, trustProxy, store, log } = options
-  const handlers = bases.map(({ path, clients, provider, baseUrl }) =>
-    livePricingApi({ path, provider, clients, keys, baseUrl, rateLimit, trustProxy, store, log }),
-  )
-  const docs = Router()
-  for (const base of bases)
-    docs.use(
-      base.path,
+export interface LivePricing {
+  routes: Router
+  /** The `{supplier_base_url}` of production and of staging, each with its own clients and prices, if it has clients. */
+  bases: { url: string; pricesLoaded(): Promise<void> }[]
+  close(): void
+}
+
+/**
+ * The API of each base, with its readiness and documentation, and 404 for all other paths below it. To use your own
+ * `PriceProvider`, replace `openPriceList`.
+ */
+export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricing {
+  const { baseUrl, dataDir, settings, keys, store, log } = options
+  const { rateLimit } = settings
+  const routes = Router(EXACT_PATHS)
+  const bases = (['production', 'staging'] as const).flatMap((environment) => {
+    const clients = settings.clients[environment]
+    if (clients.length === 0) return []
+    const path = PATHS[environment]
+    const url = baseUrl + path
+    const folder = join(dataDir, PRICE_LIST_FOLDERS[environment])
+    const provider: PriceProvider = openPriceList(folder)
+    const isLoaded = () => provider.loaded?.() ?? true
+    if (!isLoaded()) log.warn({ folder }, `${path} has no price list yet: run npm run load-prices -- FOLDER`)
+    const pricesLoaded = async () => {
+      if (!isLoaded()) throw new Error(`${path} has no price list`)
+    }
+    routes.use(
+      path,
+      livePricingApi({ provider, clients, keys, baseUrl: url, rateLimit, store, log }),
       securityHeaders(baseUrl),
-      Router().get(
-        '/health/ready',
-        readiness(() => pricesLoaded(base)),
-      ),
-      livePricingDocs(base.baseUrl),
+      Router(EXACT_PATHS).get('/health/ready', readiness(pricesLoaded)),
+      livePricingDocs(url),
       endpointNotFound,
+      errorResponse,
     )
-  return { handlers, docs }
+    return { url, provider, pricesLoaded }
+  })
+  return { routes, bases, close: () => bases.forEach(({ provider }) => void provider.close?.()) }
 }
 
-/** Readiness check: throws unless a base has a price list. */
-export async function pricesLoaded({ path, provider }: LivePricingBase): Promise<void> {
-  if (provider.loaded?.() === false) throw new Error(`${path} has no price list`)
-}
-
-/** Returns 404 as a problem document. */
-export function endpointNotFound({ id }: Request, res: Response): void {
-  const message = 'There is no endpoint at this path.'
-  sendProblem(res, { status: 404, code: 'not_found', message }, id)
+/** Throws 404 for every request. */
+export const endpointNotFound: RequestHandler = () => {
+  throw new LivePricingError('not_found', { detail: 'There is no endpoint at this path.' })
 }

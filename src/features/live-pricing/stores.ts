@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { LIMITS, NEAREST, type Store, storeSchema } from '../../supplier-api/contract.ts'
-import { badInput } from './errors.ts'
+import { badInput, type InputProblem } from './errors.ts'
 import type { NearStore, Place } from './price-provider.ts'
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
@@ -8,9 +8,8 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 /**
  * Parses the query of `GET /stores/nearest`. Throws `LivePricingError` (400) listing each invalid or missing parameter.
  */
-export function parseSearch(query: string): Place {
-  const parameters = new URLSearchParams(query)
-  const errors: { path: string; message: string }[] = []
+export function parseSearch(parameters: URLSearchParams): Place {
+  const errors: InputProblem[] = []
   const read = (name: string, min: number, max: number): number => {
     const [text, ...repeated] = parameters.getAll(name)
     const valid = text !== undefined && repeated.length === 0 && NUMBER.test(text)
@@ -47,23 +46,15 @@ function onlyFields(schema: z.core.$ZodType, value: unknown): unknown {
   return typeof value === 'object' ? null : value
 }
 
-/** The JSON of frozen stores, which are requested often. */
-const cache = new WeakMap<Store, string>()
-/** Serializes a store. */
-export function storeJson(store: Store): string {
-  if (!Object.isFrozen(store)) return JSON.stringify(onlyFields(storeShape, store))
-  let json = cache.get(store)
-  if (json === undefined) {
-    json = JSON.stringify(onlyFields(storeShape, store))
-    cache.set(store, json)
-  }
-  return json
+/** A store with the fields of the contract. Throws a `TypeError` if it is no object. */
+export function publicStore(store: Store): unknown {
+  if (typeof store !== 'object' || store === null) throw new TypeError('the store is not an object')
+  return onlyFields(storeShape, store)
 }
 
-/** Serializes a search result with its distance in kilometres, rounded to metres. Throws a `TypeError` if that is no distance. */
-export function nearStoreJson({ store, distanceKm }: NearStore): string {
+/** A search result with its distance in kilometres, rounded to metres. Throws a `TypeError` if that is no distance. */
+export function publicNearStore({ store, distanceKm }: NearStore): unknown {
   if (typeof distanceKm !== 'number' || !(distanceKm >= 0 && distanceKm < Number.POSITIVE_INFINITY))
     throw new TypeError('distanceKm is not a number of kilometres')
-  const distance = Math.round(distanceKm * 1000) / 1000
-  return `${storeJson(store).slice(0, -1)},"distance":${distance}}`
+  return { ...Object(publicStore(store)), distance: Math.round(distanceKm * 1000) / 1000 }
 }

@@ -1,92 +1,75 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
+import * as z from 'zod'
 import { GRANT_TYPE } from '../../supplier-api/contract.ts'
-import { TokenRequestError } from './errors.ts'
+import { LivePricingError } from './errors.ts'
+import { textOf } from './request-body.ts'
 
 export interface Credentials {
   clientId: string
   clientSecret: string
 }
 
-export interface TokenRequest extends Credentials {
-  /** With HTTP Basic: the credentials without percent-decoding, since many clients don't encode them. */
-  undecoded?: Credentials
-}
-
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
-const PARAMETERS: readonly string[] = ['grant_type', 'client_id', 'client_secret']
-const isParameter = (name: string) => PARAMETERS.includes(name)
+
+const text = z.string().min(1).optional()
+const parametersSchema = z.object({ grant_type: text, client_id: text, client_secret: text })
 
 /**
  * Parses a client credentials request (RFC 6749 section 4.4.2) as a form or JSON, with the client's credentials in the
- * body or in HTTP Basic (section 2.3.1).
- * Throws `TokenRequestError` (400) for malformed, missing or repeated parameters, and for other grant types.
+ * body or in HTTP Basic (section 2.3.1). Returns the credentials; with HTTP Basic also those without percent-decoding, since
+ * many clients don't encode them.
+ * Throws `LivePricingError` (400) for malformed, missing or repeated parameters, and for other grant types.
  */
-export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): TokenRequest {
+export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): Credentials[] {
   const type = (headers['content-type'] ?? FORM).replace(/;.*/s, '').trim().toLowerCase()
   const isJson = type === JSON_TYPE
   if (!isJson && type !== FORM && body.length > 0)
     throw malformed(`the Content-Type must be ${FORM} or ${JSON_TYPE}`)
-  const entries = isJson ? parseJson(body) : parseForm(body)
-  const seen = new Set<string>()
-  const [repeated] = entries.find(([name]) => seen.size === seen.add(name).size) ?? []
-  if (repeated !== undefined)
-    throw malformed(`${isParameter(repeated) ? repeated : 'a parameter'} occurs more than once`)
-  const empty = entries.find(([name, value]) => isParameter(name) && value === '')
-  if (empty) throw malformed(`${empty[0]} is empty`)
-  const { grant_type, client_id, client_secret } = Object.fromEntries(entries)
-  const basic = parseBasic(headers.authorization)
-  if (basic && (client_secret !== undefined || (client_id !== undefined && client_id !== basic.clientId)))
+  const content = textOf(body)
+  if (content === null) throw malformed('the body is not UTF-8')
+  const parsed = parametersSchema.safeParse(isJson ? parseJson(content) : parseForm(content))
+  if (!parsed.success)
+    throw malformed(`${parsed.error.issues[0]?.path.join() || 'the body'} is empty or of another type`)
+  const { grant_type, client_id, client_secret } = parsed.data
+  const basic = headers.authorization === undefined ? [] : parseBasic(headers.authorization)
+  const [first] = basic
+  if (first && (client_secret !== undefined || (client_id !== undefined && client_id !== first.clientId)))
     throw malformed('send the credentials in either the header or the body, not both')
-  if (grant_type === undefined)
-    throw malformed(
-      !isJson && body.includes('{')
-        ? `grant_type is missing; JSON needs Content-Type: ${JSON_TYPE}`
-        : 'grant_type is missing',
-    )
-  if (grant_type !== GRANT_TYPE)
-    throw new TokenRequestError(400, 'unsupported_grant_type', `The grant type must be ${GRANT_TYPE}.`)
-  const clientId = basic?.clientId ?? client_id
-  const clientSecret = basic?.clientSecret ?? client_secret
-  if (clientId === undefined) throw malformed('client_id is missing')
-  if (clientSecret === undefined) throw malformed('client_secret is missing')
-  return { clientId, clientSecret, ...(basic?.undecoded && { undecoded: basic.undecoded }) }
+  const hint = !isJson && content.includes('{') ? `; JSON needs Content-Type: ${JSON_TYPE}` : ''
+  if (grant_type === undefined) throw malformed(`grant_type is missing${hint}`)
+  if (grant_type !== GRANT_TYPE) throw new LivePricingError('unsupported_grant_type')
+  if (first) return basic
+  if (client_id === undefined) throw malformed('client_id is missing')
+  if (client_secret === undefined) throw malformed('client_secret is missing')
+  return [{ clientId: client_id, clientSecret: client_secret }]
 }
 
-function malformed(problem: string): TokenRequestError {
-  return new TokenRequestError(400, 'invalid_request', `The request is malformed: ${problem}.`)
-}
+const malformed = (problem: string) =>
+  new LivePricingError('invalid_request', { detail: `The request is malformed: ${problem}.` })
 
-function parseForm(body: Buffer): [string, string][] {
-  const text = utf8(body)
+function parseForm(content: string): Record<string, string> {
   try {
     // URLSearchParams accepts invalid percent-encoding.
-    decodeURIComponent(text)
+    decodeURIComponent(content)
   } catch {
     throw malformed('the form is not encoded correctly')
   }
-  return [...new URLSearchParams(text)]
+  const entries = [...new URLSearchParams(content)]
+  const parameters = Object.fromEntries(entries)
+  if (Object.keys(parameters).length < entries.length) throw malformed('a parameter occurs more than once')
+  return parameters
 }
 
-function parseJson(body: Buffer): [string, string][] {
-  let value: unknown
+function parseJson(content: string): unknown {
   try {
-    value = JSON.parse(utf8(body))
+    return JSON.parse(content)
   } catch {
     throw malformed('the body is not JSON')
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw malformed('the body is not a JSON object')
-  return Object.entries(value).map(([name, content]): [string, string] => {
-    if (typeof content === 'string') return [name, content]
-    if (isParameter(name)) throw malformed(`${name} is not a string`)
-    return [name, '']
-  })
 }
 
-function parseBasic(header: string | undefined): TokenRequest | undefined {
-  if (header === undefined) return undefined
+function parseBasic(header: string): Credentials[] {
   const [, encoded = ''] = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header) ?? []
   const pair = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = pair.indexOf(':')
@@ -94,14 +77,9 @@ function parseBasic(header: string | undefined): TokenRequest | undefined {
   const undecoded = { clientId: pair.slice(0, colon), clientSecret: pair.slice(colon + 1) }
   try {
     // Both parts are form-encoded (RFC 6749 section 2.3.1).
-    const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
-    return { clientId: decode(undecoded.clientId), clientSecret: decode(undecoded.clientSecret), undecoded }
+    const decode = (part: string) => decodeURIComponent(part.replaceAll('+', ' '))
+    return [{ clientId: decode(undecoded.clientId), clientSecret: decode(undecoded.clientSecret) }, undecoded]
   } catch {
-    return undecoded
+    return [undecoded]
   }
-}
-
-function utf8(body: Buffer): string {
-  if (isUtf8(body)) return body.toString().replace(/^\uFEFF/, '')
-  throw malformed('the body is not UTF-8')
 }

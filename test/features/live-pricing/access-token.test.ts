@@ -1,16 +1,10 @@
 import * as oauth from 'openid-client'
 import { afterEach, describe, expect, test } from 'vitest'
-import { CALLER, type Supplier, startSupplier } from './support.ts'
+import { CALLER, FULL, form, type Supplier, startSupplier } from './support.ts'
 
 let supplier: Supplier
 afterEach(() => supplier?.close())
 
-const GRANT = { grant_type: 'client_credentials' }
-const FULL = { ...GRANT, client_id: CALLER.id, client_secret: CALLER.secret }
-const form = (fields: Record<string, string> | string) => ({
-  body: new URLSearchParams(fields).toString(),
-  headers: { 'content-type': 'application/x-www-form-urlencoded' },
-})
 const ask = (request: { body: string; headers: Record<string, string> }) =>
   fetch(`${supplier.url}/connect/token`, { method: 'POST', ...request })
 

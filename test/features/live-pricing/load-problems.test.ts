@@ -1,7 +1,8 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
+import { openPriceList } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
 import { tempDir } from '../../support/env.ts'
 import { type Files, SMALL, writeFiles } from './support.ts'
 
@@ -64,17 +65,12 @@ describe('a price list with a problem is not loaded, and every problem is report
       [/line 6: code must have.* invisible/, /line 7: code must have/],
     ],
     [
-      'a misspelt file name',
+      'files with other names',
       { stores: SMALL.stores ?? [], items: SMALL.items ?? [], discount: ['item,percent', 'A,5'], Prices: [] },
       [
-        /^Prices\.csv, line 1: rename this file to prices\.csv/,
-        /^discount\.csv, .* rename this file to discounts\.csv/,
+        /^Prices\.csv: rename or remove this file\. A price list has stores\.csv, .*prices\.csv/,
+        /^discount\.csv: rename or remove this file/,
       ],
-    ],
-    [
-      'a misspelt name of a required file',
-      { Stores: SMALL.stores ?? [], item: SMALL.items ?? [] },
-      [/^Stores\.csv, .* rename this file to stores\.csv/, /^item\.csv, .* rename this file to items\.csv/],
     ],
     [
       'a holiday without a name',
@@ -94,7 +90,7 @@ describe('a price list with a problem is not loaded, and every problem is report
     [
       'only headings',
       { stores: SMALL.stores?.slice(0, 1) ?? [], items: ['code,price'] },
-      [/^stores\.csv, line 1: the file has no stores/, /^items\.csv, line 1: the file has no items/],
+      [/^stores\.csv: the file has no stores/, /^items\.csv: the file has no items/],
     ],
     [
       'ids that cannot be requested',
@@ -220,6 +216,18 @@ describe('a price list with a problem is not loaded, and every problem is report
       ],
     ],
     ['a damaged workbook', SMALL, [/^items\.csv, line 1: the workbook is damaged/]],
+    [
+      'a price that could be read in two ways',
+      { ...SMALL, items: ['code;price', 'A;1,250', 'B;12,50'] },
+      [
+        /^items\.csv, line 2: the price "1,250" could be 1250 or 1\.25\. Add --decimal point or --decimal comma\./,
+      ],
+    ],
+    [
+      'a code that a spreadsheet has shortened',
+      change('items', '9.31E+12,Board,Timber,1'),
+      [/^items\.csv, line 6: the code 9\.31E\+12 was shortened/],
+    ],
   ])('%s', async (name, files, problems) => {
     const folder = writeFiles(join(dir, 'csv'), files)
     if (name === 'a damaged workbook')
@@ -231,6 +239,8 @@ describe('a price list with a problem is not loaded, and every problem is report
     const reported = (failure as { problems: string[] }).problems
     expect(reported).toHaveLength(problems.length)
     for (const [at, problem] of problems.entries()) expect(reported[at]).toMatch(problem)
-    expect(readdirSync(lists())).toEqual([])
+    const list = openPriceList(lists())
+    expect(list.loaded()).toBe(false)
+    list.close()
   })
 })

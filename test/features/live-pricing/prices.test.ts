@@ -41,21 +41,6 @@ describe('POST /request-prices', () => {
       })
   })
 
-  test('repeated requests get the same response, even with other requests in between', async () => {
-    const fresh = await startSupplier()
-    const items = ['A', 'Z', 'B', 'C', 'D'].flatMap((item) =>
-      ['S1', 'S2', 'S9'].flatMap((store) => [line(item, store, 1), line(item, store, 150)]),
-    )
-    const ask = async () => [
-      await fresh.prices(items, 'CUST1'),
-      await fresh.prices(items.toReversed(), 'CUST2'),
-      await fresh.prices(items.slice(3)),
-    ]
-    const first = await ask()
-    for (let time = 0; time < 3; time++) expect(await ask()).toEqual(first)
-    await fresh.close()
-  })
-
   test.each([
     ['an unknown item', line('Z'), 'item_unknown'],
     ['an unknown store', line('A', 'S9'), 'store_unknown'],

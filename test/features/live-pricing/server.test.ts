@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/bases.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
+import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
 import { tempDir } from '../../support/env.ts'
 import { freePort } from '../../support/ports.ts'
 import { answering, command, type Program, run } from '../../support/process.ts'

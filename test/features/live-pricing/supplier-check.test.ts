@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import {
-  openPriceLists,
-  type PriceLists,
-} from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
+  openPriceList,
+  type PriceList,
+} from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
 import type { Clock } from '../../../src/features/supplier-check/exchange.ts'
 import type { Subject } from '../../../src/features/supplier-check/rule.ts'
 import { RULES } from '../../../src/features/supplier-check/rules.ts'
 import { createProbe } from '../../../src/features/supplier-check/supplier-probe.ts'
-import { createLog } from '../../../src/runtime/log.ts'
 import { openDemo } from '../../support/demo.ts'
 import { tempDir } from '../../support/env.ts'
 import { command } from '../../support/process.ts'
@@ -18,21 +17,21 @@ import { CALLER, SAMPLE, type Supplier, startSupplier } from './support.ts'
 
 describe('our own implementation', () => {
   let supplier: Supplier
-  let lists: PriceLists
+  let list: PriceList
   let clock: Clock
   const { dir, remove } = tempDir()
   beforeAll(async () => {
     await loadPriceList(SAMPLE, dir)
-    lists = openPriceLists(dir, createLog('silent'))
+    list = openPriceList(dir)
   })
   afterAll(() => {
-    lists.close()
+    list.close()
     remove()
   })
   // A server for each test, as each guesses at secrets, which is slowed down.
   beforeEach(async () => {
     clock = fakeClock()
-    supplier = await startSupplier(lists, { now: clock.now })
+    supplier = await startSupplier(list, { now: clock.now })
   })
   afterEach(() => supplier.close())
 

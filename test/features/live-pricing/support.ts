@@ -2,20 +2,29 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
+import { type LivePricingOptions, livePricingApi } from '../../../src/features/live-pricing/api.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
-import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
-import type { LivePricingOptions } from '../../../src/features/live-pricing/endpoints.ts'
+import { openPriceList } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
+import { errorResponse } from '../../../src/features/live-pricing/error-response.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
-import { livePricingApi } from '../../../src/features/live-pricing/router.ts'
 import { endpointNotFound } from '../../../src/features/live-pricing/routes.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import type { PriceItem } from '../../../src/supplier-api/contract.ts'
-import { inFrontOf } from '../../../src/web/plain-handler.ts'
+import { bodyDeadline } from '../../../src/web/body-deadline.ts'
+import { requestLog } from '../../../src/web/request-log.ts'
 import { tempDir } from '../../support/env.ts'
 import { serve } from '../../support/ports.ts'
 
 export const SAMPLE = fileURLToPath(new URL('../../../src/features/live-pricing/sample', import.meta.url))
 export const CALLER = { id: 'platform', secret: 'a-secret-of-the-platform' }
+
+/** A request for an access token, and one that is complete. */
+export const GRANT = { grant_type: 'client_credentials' }
+export const FULL = { ...GRANT, client_id: CALLER.id, client_secret: CALLER.secret }
+export const form = (fields: Record<string, string> | string) => ({
+  body: new URLSearchParams(fields).toString(),
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+})
 
 /** CSV files by name, without `.csv`; each is its lines. */
 export type Files = Record<string, string[]>
@@ -50,8 +59,6 @@ export function writeFiles(dir: string, files: Files): string {
 export interface Supplier {
   url: string
   logLines: string[]
-  /** The folder of its price lists. */
-  lists: string
   /** A new access token. */
   token(): Promise<string>
   /** Calls with an access token; the body is sent as JSON, or as it is when it is text. */
@@ -66,7 +73,11 @@ export interface Supplier {
 /** The live pricing API over HTTP, from CSV files or from a price provider of the test's own. */
 export async function startSupplier(
   source: Files | PriceProvider | string = SMALL,
-  options: Partial<LivePricingOptions> = {},
+  {
+    trustProxy = 0,
+    bodyMs = 30_000,
+    ...options
+  }: Partial<LivePricingOptions> & { trustProxy?: number; bodyMs?: number } = {},
 ): Promise<Supplier> {
   const { dir, remove } = tempDir()
   const logLines: string[] = []
@@ -78,37 +89,32 @@ export async function startSupplier(
     await loadPriceList(
       typeof files === 'string' ? files : writeFiles(join(dir, `csv-${loads++}`), files),
       lists,
+      { decimal: 'point' },
     )
   }
   if (!isBook) await load(source as Files | string)
-  const own = isBook ? undefined : openPriceLists(lists, log, options.now)
+  const own = isBook ? undefined : openPriceList(lists, options.now)
   const { server, port, close } = await serve()
   const url = `http://localhost:${port}/live-pricing`
   const clients = [{ id: CALLER.id, secrets: [CALLER.secret] }]
   const keys = [{ id: 'k1', secret: new Uint8Array(32).fill(7) }]
   const api = livePricingApi({
-    path: '/live-pricing',
     provider: own ?? (source as PriceProvider),
     clients,
     keys,
     baseUrl: url,
     rateLimit: null,
-    trustProxy: 0,
     log,
     ...options,
   })
-  server.on('request', inFrontOf(express().use(endpointNotFound), [api]))
+  const app = express().disable('etag').set('trust proxy', trustProxy)
+  app.use(requestLog(log), bodyDeadline({ ms: bodyMs }))
+  app.use('/live-pricing', api, endpointNotFound, errorResponse)
+  server.on('request', app)
 
   let known: string | undefined
   const token = async () => {
-    const answer = await fetch(`${url}/connect/token`, {
-      method: 'POST',
-      body: new URLSearchParams({
-        grant_type: 'client_credentials',
-        client_id: CALLER.id,
-        client_secret: CALLER.secret,
-      }),
-    })
+    const answer = await fetch(`${url}/connect/token`, { method: 'POST', ...form(FULL) })
     return String(((await answer.json()) as { access_token: unknown }).access_token)
   }
   const call: Supplier['call'] = async (path, body, headers = {}) => {
@@ -128,7 +134,6 @@ export async function startSupplier(
   return {
     url,
     logLines,
-    lists,
     token,
     call,
     load,

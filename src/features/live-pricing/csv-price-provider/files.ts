@@ -1,10 +1,33 @@
-import { readdirSync } from 'node:fs'
-import { PriceListError, type Problems, type TableRules } from './table.ts'
+import { existsSync, readdirSync } from 'node:fs'
+import { join, parse } from 'node:path'
+import type { Decimal } from '../../../tables/prices.ts'
+import type { Problems } from './problems.ts'
 
-/** The CSV files of a price list, in UTF-8 and with headings. */
+/** The files of a price list, and the problems found in them. */
+export interface Source {
+  folder: string
+  /** The decimal sign of all prices; undefined: a price that could be read in two ways is a problem. */
+  decimal: Decimal | undefined
+  problems: Problems
+}
+
+export interface FileRules {
+  file: string
+  mustExist?: boolean
+  required: readonly string[]
+  optional: readonly string[]
+  /** Whether to ignore unknown columns. Otherwise they are a problem, since a name may be misspelt. */
+  allowOtherColumns?: boolean
+}
+
+/** What a discount is for. */
+const SUBJECT = ['item', 'category', 'group', 'store']
+
+/** The files of a price list, with the columns below their headings. */
 export const FILES = {
   stores: {
     file: 'stores.csv',
+    mustExist: true,
     required: ['id', 'name', 'latitude', 'longitude', 'time_zone'],
     optional: ['street', 'suburb', 'state', 'postcode', 'country', 'phone'],
   },
@@ -14,48 +37,43 @@ export const FILES = {
     required: ['date', 'name'],
     optional: ['store', 'state', 'opens', 'closes'],
   },
-  items: { file: 'items.csv', required: ['code', 'price'], optional: ['category'], allowOtherColumns: true },
+  items: {
+    file: 'items.csv',
+    mustExist: true,
+    required: ['code', 'price'],
+    optional: ['category'],
+    allowOtherColumns: true,
+  },
   prices: { file: 'prices.csv', required: ['item', 'store', 'price'], optional: [] },
   members: { file: 'members.csv', required: ['number'], optional: ['group'] },
   discounts: {
     file: 'discounts.csv',
     required: [],
-    optional: [
-      'item',
-      'category',
-      'group',
-      'store',
-      'percent',
-      'amount',
-      'price',
-      'min_quantity',
-      'from',
-      'until',
-      'name',
-    ],
+    optional: [...SUBJECT, 'percent', 'amount', 'price', 'min_quantity', 'from', 'until', 'name'],
   },
-} satisfies Record<string, TableRules>
+} satisfies Record<string, FileRules>
 
-/**
- * Returns the tables that don't belong to a price list. Reports those that look like a misspelt name of a missing
- * file.
- */
-export function findUnknownFiles(from: string, problems: Problems): string[] {
-  const names = readdirSync(from).filter((name) => /\.(csv|xlsx|tsv|txt)$/i.test(name))
-  const expected = Object.values(FILES).map(({ file }) => file as string)
-  const known = (name: string) => expected.includes(name.replace(/\.\w+$/, '.csv'))
-  const unknown = names.filter((name) => !known(name))
-  const normalize = (name: string) => name.toLowerCase().replace(/s?\.\w+$/, '')
-  for (const name of unknown) {
-    const intended = expected.find((file) => normalize(file) === normalize(name))
-    if (intended && !names.includes(intended)) problems.add(name, 1, `rename this file to ${intended}.`)
-  }
-  return unknown
+/** The extensions that a file may have. */
+const EXTENSIONS = ['.csv', '.xlsx', '.tsv', '.txt']
+
+/** The path of a file of a price list, which may be a spreadsheet, such as `items.xlsx` for `items.csv`. */
+export function findFile(folder: string, file: string): string | undefined {
+  const paths = EXTENSIONS.map((extension) => join(folder, file.replace(/\.csv$/, extension)))
+  return paths.find((path) => existsSync(path))
 }
 
-/** The error for a required file that does not exist. */
-export function missingFile(file: string): PriceListError {
-  return new PriceListError([`${file}: the folder has no file with this name.`], 0)
+/** Reports tables that do not belong to a price list: a name may be misspelt. */
+export function rejectOtherFiles({ folder, problems }: Source): void {
+  const names = Object.values(FILES).map(({ file }) => file)
+  for (const file of readdirSync(folder)) {
+    const { name, ext } = parse(file)
+    if (EXTENSIONS.includes(ext.toLowerCase()) && !names.includes(`${name}.csv`))
+      problems.addFile({
+        file,
+        line: 0,
+        reason: `rename or remove this file. A price list has ${names.join(', ')}.`,
+      })
+  }
 }
 
 // Without line breaks, invisible characters or halves of a surrogate pair, which would make an id impossible to look up.

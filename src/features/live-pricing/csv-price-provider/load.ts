@@ -1,48 +1,30 @@
-import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { Store } from '../../../supplier-api/contract.ts'
 import type { Decimal } from '../../../tables/prices.ts'
 import { isShortened } from '../../../tables/shortened-codes.ts'
-import { texts } from '../../../tables/texts.ts'
-import { FILES, findUnknownFiles, ID_RULE, isDate, isId, missingFile } from './files.ts'
-import { createItemIndex, type ItemIndex } from './item-index.ts'
-import { writeItems } from './item-storage.ts'
-import { HAS_DISCOUNTS, HAS_STORE_PRICES, lineKey, NONE, POA, SCHEMA } from './price-list.ts'
-import { nextFileName, removeOldFiles } from './price-lists.ts'
-import { readHolidays, readHours, readStores } from './read-stores.ts'
-import {
-  createProblems,
-  DecimalFoundError,
-  type Folder,
-  type Problems,
-  type RowProblem,
-  readRows,
-} from './table.ts'
+import { FILES, ID_RULE, isDate, isId, rejectOtherFiles, type Source } from './files.ts'
+import { NEW_TABLES, NONE, POA, priceListFile } from './price-list.ts'
+import { createProblems, type Problem } from './problems.ts'
+import { RowError, readRows, requireKnown } from './read-rows.ts'
+import { readHolidays, readHours, readStores, type Stores } from './read-stores.ts'
 
 export interface Loaded {
   /** Number of records by kind; the kinds are worded for a summary. */
-  counts: Record<
-    'items' | 'stores' | 'openings' | 'holidays' | 'prices of single stores' | 'members' | 'discounts',
-    number
-  >
-  /** Warnings about input that is valid but probably a mistake. */
-  notes: string[]
+  counts: Record<string, number>
   /** The rows with problems, which were left out. */
-  skipped: RowProblem[]
+  leftOut: readonly Problem[]
 }
 
 export interface LoadOptions {
   /** Leaves out rows with problems; otherwise they prevent the load. */
   skipProblems?: boolean
-  /** The decimal sign of the prices; by default, the prices of each file decide. */
+  /** The decimal sign of the prices; undefined: a price that could be read in two ways is a problem. */
   decimal?: Decimal | undefined
 }
 
 /**
- * Builds a price list from the CSV files in `from` and swaps it in atomically: readers see either the old list or the
- * new one. If any file has a problem, nothing is loaded.
+ * Replaces the price list in `target` by that of the CSV files in `from`, in one transaction: readers see either the old
+ * list or the new one, and a load that fails or is killed changes nothing.
  * Throws `PriceListError`, or a one-line error if a folder cannot be read or written.
  */
 export async function loadPriceList(
@@ -50,29 +32,25 @@ export async function loadPriceList(
   target: string,
   options: LoadOptions = {},
 ): Promise<Loaded> {
+  const file = priceListFile(target)
   mkdirSync(target, { recursive: true, mode: 0o700 })
-  const draft = join(target, `${randomUUID()}.loading`)
+  // Readable by this user only, and so are the files that SQLite creates beside it.
+  closeSync(openSync(file, 'a', 0o600))
+  const db = new DatabaseSync(file)
   try {
-    const loaded = await fillDraft(draft, from, options)
-    flush(draft)
-    renameSync(draft, join(target, nextFileName(target)))
-    flush(target)
-    removeOldFiles(target)
+    // With a write-ahead log, readers do not wait for the load.
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA cache_size = -64000; BEGIN IMMEDIATE; ${NEW_TABLES}`)
+    const problems = createProblems(options.skipProblems ?? false)
+    const loaded = await fill(db, { folder: from, decimal: options.decimal, problems })
+    db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
     return loaded
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error)
+      throw new Error(`${file}: ${error.message}. If another load is running, wait until it has ended.`)
+    throw error
   } finally {
-    for (const path of [draft, `${draft}-journal`]) rmSync(path, { force: true })
-  }
-}
-
-/** Flushes a file or folder to disk. */
-function flush(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } catch {
-    // Some systems cannot flush a folder or a file opened for reading.
-  } finally {
-    closeSync(file)
+    // A transaction that is still open is rolled back.
+    db.close()
   }
 }
 
@@ -80,191 +58,132 @@ function flush(path: string): void {
 const NOT_CHECKED_YET =
   'Hours, holidays, prices and discounts have not been checked yet, because they refer to these stores and items.'
 
-/** Fills the draft, again if the prices of a file have told their decimal sign. */
-async function fillDraft(draft: string, path: string, options: LoadOptions): Promise<Loaded> {
-  const from: Folder = { path, decimal: options.decimal, decimals: new Map() }
-  for (;;) {
-    try {
-      return await fill(draft, from, options)
-    } catch (error) {
-      if (!(error instanceof DecimalFoundError)) throw error
-      from.decimals.set(error.file, error.decimal)
-      rmSync(draft, { force: true })
-    }
+async function fill(db: DatabaseSync, source: Source): Promise<Loaded> {
+  const { problems } = source
+  rejectOtherFiles(source)
+  problems.check()
+  const stores = await readStores(source)
+  await loadItems(db, source)
+  await loadMembers(db, source)
+  // Stop here: problems in the other files, which refer to these stores and items, would be misleading.
+  problems.check(NOT_CHECKED_YET)
+  // A truncated export must not replace the live price list.
+  if (stores.size === 0)
+    problems.addFile({ file: FILES.stores.file, line: 0, reason: 'the file has no stores.' })
+  if (countOf(db, 'items') === 0)
+    problems.addFile({ file: FILES.items.file, line: 0, reason: 'the file has no items.' })
+  problems.check(NOT_CHECKED_YET)
+  const openings = await readHours(source, stores)
+  const holidays = await readHolidays(source, stores)
+  insertStores(db, stores)
+  await loadStorePrices(db, source, stores)
+  await loadDiscounts(db, source, stores)
+  problems.check()
+  return {
+    counts: {
+      items: countOf(db, 'items'),
+      stores: stores.size,
+      openings,
+      holidays,
+      'prices of single stores': countOf(db, 'store_prices'),
+      members: countOf(db, 'members'),
+      discounts: countOf(db, 'discounts'),
+    },
+    leftOut: problems.leftOut,
   }
 }
 
-/** Fills a new database file from the files of the price list. */
-async function fill(file: string, from: Folder, { skipProblems = false }: LoadOptions): Promise<Loaded> {
-  const db = new DatabaseSync(file)
-  try {
-    // An incomplete draft is discarded, so no journal is needed.
-    db.exec(
-      `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -64000; ${SCHEMA} BEGIN`,
-    )
-    const problems = createProblems({ skipRows: skipProblems })
-    const unknownFiles = findUnknownFiles(from.path, problems)
-    problems.check()
-    const categories = new Map<string, number>()
-    const stores = await readStores(from, problems)
-    const index = createItemIndex()
-    const items = await loadItems(index, from, problems, categories)
-    const members = await loadMembers(db, from, problems)
-    // Stop here: problems in the other files, which refer to these stores and items, would be misleading.
-    problems.check(NOT_CHECKED_YET)
-    // A truncated export must not replace the live price list.
-    if (stores.size === 0) problems.add(FILES.stores.file, 1, 'the file has no stores.')
-    if (items === 0) problems.add(FILES.items.file, 1, 'the file has no items.')
-    problems.check(NOT_CHECKED_YET)
-    const openings = await readHours(from, problems, stores)
-    const holidays = await readHolidays(from, problems, [...stores.values()])
-    insertStores(db, stores)
-    const prices = await loadStorePrices(db, from, problems, { stores, index })
-    const discounts = await loadDiscounts(db, from, problems, { stores, categories, index })
-    problems.check()
-    writeItems(db, index.pages())
-    db.exec('COMMIT')
-    const emptyGroups = db.prepare(`SELECT DISTINCT member_group AS name FROM discounts
-      WHERE member_group IS NOT NULL AND member_group NOT IN (SELECT name FROM members)`)
-    return {
-      counts: {
-        items,
-        stores: stores.size,
-        openings,
-        holidays,
-        'prices of single stores': prices,
-        members,
-        discounts,
-      },
-      notes: [
-        ...unknownFiles.map((name) => `${name} was ignored: it does not belong to a price list.`),
-        ...(openings === 0
-          ? ['Without opening hours (hours.csv), every store is shown as always closed.']
-          : []),
-        ...emptyGroups
-          .all()
-          .map(({ name }) => `Discounts apply to the group ${quote(String(name))}, but it has no members.`),
-      ],
-      skipped: problems.skipped,
-    }
-  } finally {
-    db.close()
-  }
+const countOf = (db: DatabaseSync, table: string) =>
+  Number(db.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.rows)
+
+function insertStores(db: DatabaseSync, stores: Stores): void {
+  const add = db.prepare('INSERT INTO stores VALUES (?, ?, ?, ?, ?)')
+  for (const store of stores.values())
+    add.run(store.id, store.latitude, store.longitude, store.tradingHours.timeZone, JSON.stringify(store))
 }
 
-function insertStores(db: DatabaseSync, stores: Map<string, Store>): void {
-  const addStore = db.prepare('INSERT INTO stores VALUES (?, ?, ?)')
-  const addPlace = db.prepare('INSERT INTO places VALUES (?, ?, ?, ?, ?)')
-  let number = 0
-  for (const store of stores.values()) {
-    const { latitude, longitude } = store
-    addStore.run(++number, store.id, JSON.stringify(store))
-    addPlace.run(number, latitude, latitude, longitude, longitude)
-  }
-}
-
-async function loadItems(
-  index: ItemIndex,
-  from: Folder,
-  problems: Problems,
-  categories: Map<string, number>,
-): Promise<number> {
+async function loadItems(db: DatabaseSync, source: Source): Promise<void> {
+  const add = db.prepare('INSERT OR IGNORE INTO items VALUES (?, ?, ?)')
+  const find = db.prepare('SELECT price FROM items WHERE code = ?')
   /** Items with several prices: it is not known which is right. */
   const conflicts = new Set<string>()
-  let count = 0
-  const exists = await readRows(from, FILES.items, problems, ({ cell, price: priceOf, reject }) => {
-    const [code, category] = [cell('code'), cell('category')]
-    if (!isId(code)) return reject(`code ${ID_RULE}.`)
-    if (isShortened(code)) return reject(texts.code.shortened(code))
-    const text = priceOf('price', ['', POA])
-    if (text === null) return
-    const price = text === '' ? null : text
-    let number: number | null = null
-    if (category !== '') {
-      number = categories.get(category) ?? categories.size + 1
-      categories.set(category, number)
+  await readRows(source, FILES.items, ({ cell, price: priceOf }) => {
+    const code = cell('code')
+    if (!isId(code)) throw new RowError(`code ${ID_RULE}.`)
+    if (isShortened(code))
+      throw new RowError(
+        `the code ${code} was shortened by a spreadsheet: format the column as text, and export it again.`,
+      )
+    const price = priceOf('price', ['', POA]) || null
+    if (add.run(code, cell('category'), price).changes > 0) return
+    if (conflicts.has(code) || find.get(code)?.price !== price) {
+      conflicts.add(code)
+      throw new RowError(`the item ${code} occurs more than once with different prices.`)
     }
-    if (index.add(code, { price, category: number, flags: 0 })) {
-      count++
-      return
-    }
-    if (index.priceOf(code) === price && !conflicts.has(code)) return
-    conflicts.add(code)
-    reject(`the item ${code} occurs more than once with different prices.`)
   })
-  if (!exists) throw missingFile(FILES.items.file)
-  for (const code of conflicts) index.remove(code)
-  return count - conflicts.size
+  const remove = db.prepare('DELETE FROM items WHERE code = ?')
+  for (const code of conflicts) remove.run(code)
 }
 
-async function loadStorePrices(
-  db: DatabaseSync,
-  from: Folder,
-  problems: Problems,
-  { stores, index }: { stores: Map<string, Store>; index: ItemIndex },
-): Promise<number> {
-  const add = db.prepare('INSERT OR IGNORE INTO store_prices VALUES (?, ?)')
-  let count = 0
-  await readRows(from, FILES.prices, problems, ({ cell, price: priceOf, reject }) => {
+async function loadStorePrices(db: DatabaseSync, source: Source, stores: Stores): Promise<void> {
+  const add = db.prepare('INSERT OR IGNORE INTO store_prices VALUES (?, ?, ?)')
+  const findItem = db.prepare('SELECT 1 FROM items WHERE code = ?')
+  await readRows(source, FILES.prices, ({ cell, price: priceOf }) => {
     const [item, store] = [cell('item'), cell('store')]
-    if (!stores.has(store)) return reject(`unknown store ${store.slice(0, 100)}.`)
+    requireKnown('store', store, stores.has(store))
     const price = priceOf('price', [POA, NONE])
-    if (price === null) return
-    if (!index.flag(item, HAS_STORE_PRICES)) return reject(`unknown item ${item.slice(0, 100)}.`)
-    if (add.run(lineKey(item, store), price).changes === 0)
-      return reject(`the item ${item} has two prices at the store ${store}.`)
-    count++
+    requireKnown('item', item, findItem.get(item) !== undefined)
+    if (add.run(item, store, price).changes === 0)
+      throw new RowError(`the item ${item} has two prices at the store ${store}.`)
   })
-  return count
 }
 
-async function loadMembers(db: DatabaseSync, from: Folder, problems: Problems): Promise<number> {
+async function loadMembers(db: DatabaseSync, source: Source): Promise<void> {
   const add = db.prepare('INSERT OR IGNORE INTO members VALUES (?, ?)')
-  let count = 0
-  await readRows(from, FILES.members, problems, ({ cell, reject }) => {
+  await readRows(source, FILES.members, ({ cell }) => {
     const [number, group] = [cell('number'), cell('group')]
-    if (!isId(number)) return reject(`number ${ID_RULE}.`)
+    if (!isId(number)) throw new RowError(`number ${ID_RULE}.`)
     if (add.run(number, group).changes === 0)
-      return reject(`the member ${number} occurs twice with this group.`)
-    count++
+      throw new RowError(`the member ${number} occurs twice with this group.`)
   })
-  return count
 }
 
-const AMOUNTS = ['percent', 'amount', 'price'] as const
+const KINDS = ['percent', 'amount', 'price'] as const
 
-async function loadDiscounts(
-  db: DatabaseSync,
-  from: Folder,
-  problems: Problems,
-  known: { stores: Map<string, Store>; categories: Map<string, number>; index: ItemIndex },
-): Promise<number> {
-  const add = db.prepare('INSERT INTO discounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  const { stores, categories, index } = known
-  let count = 0
-  await readRows(from, FILES.discounts, problems, ({ cell, price: priceOf, reject }) => {
+async function loadDiscounts(db: DatabaseSync, source: Source, stores: Stores): Promise<void> {
+  const add = db.prepare('INSERT INTO discounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const findItem = db.prepare('SELECT 1 FROM items WHERE code = ?')
+  const categories = textsIn(db, 'SELECT DISTINCT category FROM items')
+  const groups = textsIn(db, 'SELECT DISTINCT member_group FROM members')
+  await readRows(source, FILES.discounts, ({ cell, price: priceOf }) => {
     const [item, category, group, store] = [cell('item'), cell('category'), cell('group'), cell('store')]
-    if (item && category) return reject('specify either an item or a category, not both.')
-    const number = category ? categories.get(category) : null
-    if (number === undefined) return reject(`no item has the category ${category.slice(0, 100)}.`)
-    if (store && !stores.has(store)) return reject(`unknown store ${store.slice(0, 100)}.`)
-    const [kind, second] = AMOUNTS.filter((name) => cell(name) !== '')
+    if (item && category) throw new RowError('specify either an item or a category, not both.')
+    if (category && !categories.has(category))
+      throw new RowError(`no item has the category ${category.slice(0, 100)}.`)
+    if (group && !groups.has(group)) throw new RowError(`no member has the group ${group.slice(0, 100)}.`)
+    if (store) requireKnown('store', store, stores.has(store))
+    const [kind, second] = KINDS.filter((name) => cell(name) !== '')
     if (!kind || second)
-      return reject('specify exactly one of percent, amount (off each unit) or price (per unit).')
+      throw new RowError('specify exactly one of percent, amount (off each unit) or price (per unit).')
     const value = kind === 'percent' ? percentOf(cell(kind)) : priceOf(kind, [])
-    if (value === undefined) return reject(`percent ${quote(cell(kind))} must be a number from 0 to 100.`)
-    if (value === null) return
+    if (value === undefined)
+      throw new RowError(`percent ${quote(cell(kind))} must be a number from 0 to 100.`)
     const minQuantity = cell('min_quantity') || '0'
-    if (!/^\d{1,7}(\.\d{1,4})?$/.test(minQuantity)) return reject('min_quantity must be a number.')
-    const [first, last] = [cell('from') || '0000-01-01', cell('until') || '9999-12-31']
-    if (!(isDate(first) || first === '0000-01-01') || !isDate(last))
-      return reject('from and until must be dates such as 2026-12-25.')
-    if (last < first) return reject('until is before from.')
-    if (item && !index.flag(item, HAS_DISCOUNTS)) return reject(`unknown item ${item.slice(0, 100)}.`)
-    add.run(item || null, number, group || null, store || null, kind, value, Number(minQuantity), first, last)
-    count++
+    if (!/^\d{1,7}(\.\d{1,4})?$/.test(minQuantity)) throw new RowError('min_quantity must be a number.')
+    const [from, until] = [cell('from'), cell('until')]
+    if ((from && !isDate(from)) || (until && !isDate(until)))
+      throw new RowError('from and until must be dates such as 2026-12-25.')
+    if (from && until && until < from) throw new RowError('until is before from.')
+    if (item) requireKnown('item', item, findItem.get(item) !== undefined)
+    const values = KINDS.map((name) => (name === kind ? Number(value) : null))
+    add.run(item, category, group, store, ...values, Number(minQuantity), from, until || '9999-12-31')
   })
-  return count
+}
+
+/** The texts of a column. */
+function textsIn(db: DatabaseSync, query: string): Set<string> {
+  const rows = db.prepare(query).all()
+  return new Set(rows.flatMap((row) => Object.values(row)).map(String))
 }
 
 /** A percentage from 0 to 100; undefined if it is none. */

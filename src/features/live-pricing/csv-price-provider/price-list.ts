@@ -1,191 +1,182 @@
-import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
-import { bestDiscount, type Reduction } from '../money.ts'
-import type { NoPrice, Price, PriceLine, PriceProvider } from '../price-provider.ts'
-import { type ItemRecord, itemFinder } from './item-index.ts'
-import { ITEM_SCHEMA, readItems, readItemTable } from './item-storage.ts'
-import { openStores } from './store-search.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { storeSchema } from '../../../supplier-api/contract.ts'
+import { bestDiscount } from '../money.ts'
+import type { NoPrice, Place, Price, PriceLine, PriceProvider } from '../price-provider.ts'
 
-/** Version of the schema. Version 1, which had a table of items, can be opened too; files of other versions cannot. */
-const VERSION = 2
-
-/** The tables of a price list, filled by `load.ts`. A price is decimal text, POA or NONE. */
-export const SCHEMA = `
-  PRAGMA user_version = ${VERSION};
-  ${ITEM_SCHEMA}
-  CREATE TABLE store_prices (line TEXT PRIMARY KEY, price TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE members (number TEXT, name TEXT, PRIMARY KEY (number, name)) STRICT, WITHOUT ROWID;
-  CREATE TABLE discounts (
-    item TEXT, category INTEGER, member_group TEXT, store TEXT, kind TEXT NOT NULL, value TEXT NOT NULL,
-    min_quantity REAL NOT NULL, from_date TEXT NOT NULL, until_date TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX discounts_item ON discounts (item) WHERE item IS NOT NULL;
-  CREATE TABLE stores (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, store TEXT NOT NULL) STRICT;
-  CREATE VIRTUAL TABLE places USING rtree(number, min_latitude, max_latitude, min_longitude, max_longitude);
-`
+/** Version of the tables below. */
+const VERSION = 3
 
 /** Price on application. */
 export const POA = 'POA'
 /** The store does not sell the item. */
 export const NONE = 'NONE'
-/** Flags of an item: it has store-specific prices, or discounts of its own. */
-export const HAS_STORE_PRICES = 1
-export const HAS_DISCOUNTS = 2
 
-/** The key of an item's price at a store. Unambiguous, as ids have no control characters. */
-export const lineKey = (item: string, store: string) => `${item}\u001f${store}`
+/** Creates empty tables in place of those of the last load. A price is decimal text, POA, or NONE; '' stands for any. */
+export const NEW_TABLES = `
+  PRAGMA user_version = ${VERSION};
+  DROP TABLE IF EXISTS stores;
+  CREATE TABLE stores (
+    id TEXT PRIMARY KEY, latitude REAL NOT NULL, longitude REAL NOT NULL, time_zone TEXT NOT NULL, store TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  DROP TABLE IF EXISTS items;
+  CREATE TABLE items (code TEXT PRIMARY KEY, category TEXT NOT NULL, price TEXT) STRICT, WITHOUT ROWID;
+  DROP TABLE IF EXISTS store_prices;
+  CREATE TABLE store_prices (
+    item TEXT, store TEXT, price TEXT NOT NULL, PRIMARY KEY (item, store)
+  ) STRICT, WITHOUT ROWID;
+  DROP TABLE IF EXISTS members;
+  CREATE TABLE members (number TEXT, member_group TEXT, PRIMARY KEY (number, member_group)) STRICT, WITHOUT ROWID;
+  DROP TABLE IF EXISTS discounts;
+  CREATE TABLE discounts (
+    item TEXT NOT NULL, category TEXT NOT NULL, member_group TEXT NOT NULL, store TEXT NOT NULL,
+    percent REAL, amount REAL, price REAL,
+    min_quantity REAL NOT NULL, from_date TEXT NOT NULL, until_date TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX discounts_subject ON discounts (item, category);
+`
 
-/** An item at a store: its price (null: not sold there), and every discount that may apply to it. */
-interface Item {
-  price: string | null
-  discounts: readonly Discount[]
-}
+/** Folders in `DATA_DIR` to which `load-prices` writes price lists and from which the app reads them. */
+export const PRICE_LIST_FOLDERS = { production: 'price-lists', staging: 'price-lists-staging' } as const
 
-interface Discount extends Reduction {
-  group: string | null
-  store: string | null
-  minQuantity: number
-  from: string
-  until: string
-}
+/** The database file in the folder of a price list. */
+export const priceListFile = (folder: string) => join(folder, 'prices.sqlite')
 
 export interface PriceList extends PriceProvider {
+  /** Whether `load-prices` has loaded one. */
+  loaded(): boolean
   close(): void
 }
 
-/** Opens a price list file, which never changes. Throws if it is not a price list of this version. */
-export function openPriceList(file: string, now: () => number = Date.now): PriceList {
-  // Immutable: SQLite doesn't need to check for changes before each statement.
-  const url = pathToFileURL(file)
-  url.searchParams.set('immutable', '1')
-  const db = new DatabaseSync(url, { readOnly: true })
-  try {
-    return priceListOf(db, now)
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
+/**
+ * Provides prices from the database that `load-prices` writes to a folder. Each call reads in one transaction, and so sees
+ * one price list as a whole. Methods throw if there is none yet.
+ */
+export function openPriceList(folder: string, now: () => number = Date.now): PriceList {
+  let opened: Queries | undefined
 
-function priceListOf(db: DatabaseSync, now: () => number): PriceList {
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
-  if (version !== VERSION && version !== 1) throw new Error(`not a price list of version ${VERSION}`)
-  const { findStore, nearest } = openStores(db)
-  const { findItems, findGroups } = openItems(db, version === 1 ? readItemTable(db) : readItems(db))
-
-  function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
-    const groups = memberNumber === null ? [] : findGroups(memberNumber)
-    if (memberNumber !== null && groups.length === 0) return lines.map(() => ({ error: 'member_unknown' }))
-    const items = findItems(lines)
-    const ms = now()
-
-    return lines.map(({ storeId, quantity }, index) => {
-      const item = items[index]
-      if (!item) return { error: 'item_unknown' }
-      const store = findStore(storeId)
-      if (!store) return { error: 'store_unknown' }
-      const { price: unitPrice, discounts } = item
-      if (unitPrice === null || unitPrice === NONE) return { error: 'item_not_in_range' }
-      if (unitPrice === POA) return { error: 'price_on_application' }
-      if (discounts.length === 0) return { unitPrice }
-      const today = dateIn(store.tradingHours.timeZone, ms)
-      const applicable = discounts.filter(
-        ({ group, store, minQuantity, from, until }) =>
-          (group === null || groups.includes(group)) &&
-          (store === null || store === storeId) &&
-          quantity >= minQuantity &&
-          from <= today &&
-          today <= until,
-      )
-      const discount = bestDiscount(unitPrice, quantity, applicable)
-      return discount === undefined ? { unitPrice } : { unitPrice, discount }
-    })
+  function read<T>(work: (queries: Queries) => T): T {
+    opened ??= openQueries(folder)
+    const { db } = opened
+    db.exec('BEGIN')
+    try {
+      return work(opened)
+    } finally {
+      db.exec('COMMIT')
+    }
   }
 
   return {
-    store: async (id) => findStore(id),
-    nearest: async (place, limit) => nearest(place, limit),
-    prices: async (lines, memberNumber) => prices(lines, memberNumber),
-    close: () => db.close(),
+    store: async (id) => read((queries) => findStore(queries, id)),
+    nearest: async (place, limit) => read((queries) => findNearest(queries, place, limit)),
+    prices: async (lines, memberNumber) => read((queries) => findPrices(queries, lines, memberNumber, now)),
+    loaded() {
+      try {
+        return read(() => true)
+      } catch {
+        return false
+      }
+    },
+    close: () => opened?.db.close(),
   }
 }
 
-/** Prepares a statement with one parameter that returns the values of one column. */
-function prepare(db: DatabaseSync, sql: string): (value: string) => string[] {
-  const statement = db.prepare(sql)
-  statement.setReturnArrays(true)
-  return (value) => (statement.all(value) as unknown as [string][]).map(([text]) => text)
-}
+type Queries = ReturnType<typeof openQueries>
 
-const DISCOUNT = `json_object('group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
-  'value', discounts.value, 'minQuantity', discounts.min_quantity,
-  'from', discounts.from_date, 'until', discounts.until_date)`
-
-function parseDiscount(json: string): Discount {
-  const discount = JSON.parse(json)
-  return { ...discount, approximate: Number(discount.value) }
-}
-
-/** Looks up items with their discounts, store-specific prices and the groups of members. */
-function openItems(db: DatabaseSync, pages: readonly Buffer[]) {
-  const find = itemFinder(pages)
-  const storePrices = prepare(db, 'SELECT price FROM store_prices WHERE line = ?')
-  const ownDiscounts = prepare(db, `SELECT ${DISCOUNT} FROM discounts WHERE item = ?`)
-  const findGroups = prepare(db, 'SELECT name FROM members WHERE number = ?')
-  const sharedDiscounts = loadSharedDiscounts(db)
-
-  /** The items of lines, by position; undefined if they don't exist. */
-  function findItems(lines: readonly PriceLine[]): (Item | undefined)[] {
-    const records = find(lines.map(({ itemId }) => itemId))
-    return lines.map((line, index) => records[index] && itemOf(line, records[index]))
+function openQueries(folder: string) {
+  const file = priceListFile(folder)
+  const none = `no price list in ${folder}: run npm run load-prices -- FOLDER`
+  if (!existsSync(file)) throw new Error(none)
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
+  if (db.prepare('PRAGMA user_version').get()?.user_version !== VERSION) {
+    db.close()
+    throw new Error(none)
   }
-
-  function itemOf({ itemId, storeId }: PriceLine, { price, category, flags }: ItemRecord): Item {
-    const [storePrice] = flags & HAS_STORE_PRICES ? storePrices(lineKey(itemId, storeId)) : []
-    const shared = sharedDiscounts(category)
-    const own = flags & HAS_DISCOUNTS ? ownDiscounts(itemId).map(parseDiscount) : []
-    return { price: storePrice ?? price, discounts: own.length > 0 ? [...shared, ...own] : shared }
-  }
-
-  return { findItems, findGroups }
-}
-
-/**
- * Loads the discounts that apply to all items or to a category, which are few and needed often. Returns a function that
- * combines them for a category. Items of the same category share the array.
- */
-function loadSharedDiscounts(db: DatabaseSync): (category: number | null) => readonly Discount[] {
-  const byCategory = new Map<number | null, Discount[]>()
-  const rows = db.prepare(`SELECT category, ${DISCOUNT} AS discount FROM discounts WHERE item IS NULL`)
-  for (const row of rows.iterate()) {
-    const category = row.category as number | null
-    const discounts = byCategory.get(category) ?? []
-    discounts.push(parseDiscount(String(row.discount)))
-    byCategory.set(category, discounts)
-  }
-  const combined = new Map<number | null, readonly Discount[]>()
-  return (category) => {
-    const cached = combined.get(category)
-    if (cached) return cached
-    const ofCategory = category === null ? [] : (byCategory.get(category) ?? [])
-    const discounts = [...(byCategory.get(null) ?? []), ...ofCategory]
-    combined.set(category, discounts)
-    return discounts
+  db.function('distance_km', { deterministic: true, varargs: true }, (...coordinates) =>
+    distanceKm(coordinates.map(Number)),
+  )
+  return {
+    db,
+    store: db.prepare('SELECT time_zone, store FROM stores WHERE id = ?'),
+    // At the antimeridian, the same place has two longitudes: the tolerance is for rounding errors.
+    nearest: db.prepare(`
+      SELECT store, distance_km(latitude, longitude, :latitude, :longitude) AS km FROM stores
+      WHERE km <= :radiusKm + 1e-6 ORDER BY km LIMIT :limit`),
+    item: db.prepare(`
+      SELECT category, coalesce(store_prices.price, items.price) AS price
+      FROM items LEFT JOIN store_prices ON item = code AND store = :store WHERE code = :item`),
+    member: db.prepare('SELECT 1 FROM members WHERE number = ?'),
+    // Of discounts of the same kind, the largest number is the best one, or the lowest price.
+    discounts: db.prepare(`
+      SELECT max(percent) AS percent, max(amount) AS amount, min(price) AS price FROM discounts
+      WHERE (item, category) IN (VALUES (:item, ''), ('', :category), ('', ''))
+        AND store IN ('', :store)
+        AND (member_group = '' OR member_group IN (SELECT member_group FROM members WHERE number = :member))
+        AND min_quantity <= :quantity AND :today BETWEEN from_date AND until_date`),
   }
 }
 
-const MINUTE_MS = 60_000
-const dateCache = new Map<string, { format: Intl.DateTimeFormat; minute: number; day: string }>()
+const parseStore = (json: SQLOutputValue | undefined) => storeSchema.parse(JSON.parse(String(json)))
 
-/** The date (YYYY-MM-DD) in a time zone. Computed once a minute, since days start on a full minute. */
+function findStore(queries: Queries, id: string) {
+  const row = queries.store.get(id)
+  return row ? parseStore(row.store) : null
+}
+
+function findNearest(queries: Queries, { latitude, longitude, radiusKm }: Place, limit: number) {
+  const rows = queries.nearest.all({ latitude, longitude, radiusKm, limit })
+  return rows.map(({ store, km }) => ({ store: parseStore(store), distanceKm: Number(km) }))
+}
+
+function findPrices(
+  queries: Queries,
+  lines: readonly PriceLine[],
+  memberNumber: string | null,
+  now: () => number,
+): (Price | NoPrice)[] {
+  if (memberNumber !== null && !queries.member.get(memberNumber))
+    return lines.map(() => ({ error: 'member_unknown' }))
+  const ms = now()
+  return lines.map(({ itemId, storeId, quantity }) => {
+    const item = queries.item.get({ item: itemId, store: storeId })
+    if (!item) return { error: 'item_unknown' }
+    const store = queries.store.get(storeId)
+    if (!store) return { error: 'store_unknown' }
+    const { category = '', price } = item
+    if (typeof price !== 'string' || price === NONE) return { error: 'item_not_in_range' }
+    if (price === POA) return { error: 'price_on_application' }
+    const today = dateIn(String(store.time_zone), ms)
+    const sale = { item: itemId, category, store: storeId, member: memberNumber, quantity, today }
+    const { percent, amount, price: lowest } = queries.discounts.get(sale) ?? {}
+    const reductions = { percent: numberOf(percent), amount: numberOf(amount), price: numberOf(lowest) }
+    return { unitPrice: price, discount: bestDiscount(price, quantity, reductions) }
+  })
+}
+
+const numberOf = (value: SQLOutputValue | undefined) => (typeof value === 'number' ? value : undefined)
+
+/** The mean radius of the Earth (IUGG), in kilometres. */
+const EARTH_KM = 6371.0088
+
+/** The great-circle distance between two places in degrees, in kilometres, by the haversine formula. */
+function distanceKm(degrees: readonly number[]): number {
+  const [fromLatitude = 0, fromLongitude = 0, latitude = 0, longitude = 0] = degrees.map(
+    (angle) => (angle * Math.PI) / 180,
+  )
+  const haversine =
+    Math.sin((latitude - fromLatitude) / 2) ** 2 +
+    Math.cos(fromLatitude) * Math.cos(latitude) * Math.sin((longitude - fromLongitude) / 2) ** 2
+  return 2 * EARTH_KM * Math.asin(Math.min(1, Math.sqrt(haversine)))
+}
+
+/** By time zone: to create one takes as long as to price ten lines. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** The date (YYYY-MM-DD) in a time zone. */
 function dateIn(timeZone: string, ms: number): string {
-  const minute = Math.floor(ms / MINUTE_MS)
-  const cached = dateCache.get(timeZone)
-  if (cached?.minute === minute) return cached.day
-  const format =
-    cached?.format ??
-    new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
-  const day = format.format(ms)
-  dateCache.set(timeZone, { format, minute, day })
-  return day
+  const options = { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' } as const
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en-CA', options)
+  formats.set(timeZone, format)
+  return format.format(ms)
 }

@@ -1,32 +1,28 @@
-import { DAYS, type OpeningHours, type Store, storeSchema } from '../../../supplier-api/contract.ts'
-import { FILES, ID_RULE, isDate, isId, missingFile } from './files.ts'
-import { type Folder, type Problems, readRows } from './table.ts'
-import { addOpening, dayOf, openingOf } from './trading-hours.ts'
+import { DAYS, type OpeningHours, openingHoursSchema, type Store } from '../../../supplier-api/contract.ts'
+import { FILES, ID_RULE, isDate, isId, type Source } from './files.ts'
+import { RowError, readRows, requireKnown } from './read-rows.ts'
+
+/** The stores of a price list by id. */
+export type Stores = ReadonlyMap<string, Store>
 
 /** Ids that `GET /stores/{id}` cannot look up. */
 const RESERVED = new Set(['nearest', '.', '..'])
 
-/**
- * Reads stores.csv. Returns the stores by id, without opening hours. Throws `PriceListError` if the file does not
- * exist.
- */
-export async function readStores(from: Folder, problems: Problems): Promise<Map<string, Store>> {
+/** Reads stores.csv. The stores have no opening hours yet. */
+export async function readStores(source: Source): Promise<Stores> {
   const stores = new Map<string, Store>()
-  const exists = await readRows(from, FILES.stores, problems, ({ cell, reject }) => {
-    const id = cell('id')
-    if (!isId(id) || RESERVED.has(id)) return reject(`id ${ID_RULE}, and must not be "nearest", "." or "..".`)
-    if (stores.has(id)) return reject(`the store ${id} occurs more than once.`)
-    const [latitude, longitude] = [coordinate(cell('latitude'), 90), coordinate(cell('longitude'), 180)]
-    if (latitude === undefined) return reject('latitude must be degrees from -90 to 90.')
-    if (longitude === undefined) return reject('longitude must be degrees from -180 to 180.')
-    if (!isTimeZone(cell('time_zone')))
-      return reject('time_zone must be an IANA name such as Australia/Sydney.')
-    const phone = cell('phone')
-    const store = storeSchema.safeParse({
+  await readRows(source, FILES.stores, ({ cell }) => {
+    const [id, name, timeZone, phone] = [cell('id'), cell('name'), cell('time_zone'), cell('phone')]
+    if (!isId(id) || RESERVED.has(id))
+      throw new RowError(`id ${ID_RULE}, and must not be "nearest", "." or "..".`)
+    if (stores.has(id)) throw new RowError(`the store ${id} occurs more than once.`)
+    if (!name) throw new RowError('name must not be empty.')
+    if (!isTimeZone(timeZone)) throw new RowError('time_zone must be an IANA name such as Australia/Sydney.')
+    stores.set(id, {
       id,
-      name: cell('name'),
-      latitude,
-      longitude,
+      name,
+      latitude: degreesOf('latitude', cell('latitude'), 90),
+      longitude: degreesOf('longitude', cell('longitude'), 180),
       ...(phone && { phone }),
       address: {
         street: cell('street'),
@@ -36,95 +32,71 @@ export async function readStores(from: Folder, problems: Problems): Promise<Map<
         country: cell('country'),
       },
       tradingHours: {
-        timeZone: cell('time_zone'),
+        timeZone,
         dailyTradingHours: DAYS.map((day) => ({ day, openingHours: [] })),
         publicHolidays: [],
       },
     })
-    if (!store.success) return reject('name must not be empty.')
-    stores.set(id, store.data)
   })
-  if (!exists) throw missingFile(FILES.stores.file)
   return stores
 }
 
 /** Reads hours.csv, if it exists, and adds the opening hours to the stores. Returns the number of rows added. */
-export async function readHours(
-  from: Folder,
-  problems: Problems,
-  stores: Map<string, Store>,
-): Promise<number> {
+export async function readHours(source: Source, stores: Stores): Promise<number> {
   let count = 0
-  await readRows(from, FILES.hours, problems, ({ cell, reject }) => {
-    const store = stores.get(cell('store'))
-    if (!store) return reject(`unknown store ${cell('store').slice(0, 100)}.`)
-    const day = dayOf(cell('day'))
-    if (!day) return reject('day must be a day of the week, such as Monday or Mon.')
-    const opening = openingOf(cell('opens'), cell('closes'))
-    if (typeof opening === 'string') return reject(`${opening}.`)
-    const { openingHours = [] } =
-      store.tradingHours.dailyTradingHours.find((daily) => daily.day === day) ?? {}
-    if (!addOpening(openingHours, opening)) return reject(`${day} has overlapping opening hours.`)
+  await readRows(source, FILES.hours, ({ cell }) => {
+    const id = cell('store')
+    requireKnown('store', id, stores.has(id))
+    const name = cell('day').toLowerCase()
+    const day = DAYS.find((day) => [day.toLowerCase(), day.slice(0, 3).toLowerCase()].includes(name))
+    if (!day) throw new RowError('day must be a day of the week, such as Monday or Mon.')
+    const daily = stores.get(id)?.tradingHours.dailyTradingHours.find((hours) => hours.day === day)
+    addOpening(daily?.openingHours ?? [], day, cell('opens'), cell('closes'))
     count++
   })
   return count
 }
 
-/** Identifies the holiday of a store, of a state, or, if neither is given, of all stores. */
-function keyOf({ store = '', state = '', date }: { store?: string; state?: string; date: string }): string {
-  return JSON.stringify([store, state, date])
-}
-
-interface Holiday {
-  date: string
-  name: string
-  openingHours: OpeningHours[]
-}
+/** Identifies the holiday of a store, of a state, or, if both are empty, of all stores. */
+const keyOf = (store: string, state: string, date: string) => JSON.stringify([store, state, date])
 
 /**
  * Reads holidays.csv, if it exists, and adds the holidays to the stores. For a given date, store-level entries override
  * state-level entries, which override global ones. Returns the number of holidays.
  */
-export async function readHolidays(from: Folder, problems: Problems, stores: Store[]): Promise<number> {
-  const ids = new Set(stores.map(({ id }) => id))
-  const states = new Set(stores.map(({ address }) => address.state))
-  const holidays = new Map<string, Holiday>()
-  const dates = new Set<string>()
-  await readRows(from, FILES.holidays, problems, ({ cell, reject }) => {
+export async function readHolidays(source: Source, stores: Stores): Promise<number> {
+  const states = new Set(Array.from(stores.values(), ({ address }) => address.state))
+  const holidays = new Map<string, Store['tradingHours']['publicHolidays'][number]>()
+  await readRows(source, FILES.holidays, ({ cell }) => {
     const [date, name, store, state] = [cell('date'), cell('name'), cell('store'), cell('state')]
-    if (!isDate(date)) return reject('date must be a date such as 2026-12-25.')
-    if (!name) return reject('name must not be empty.')
-    if (store && state) return reject('specify either a store or a state, not both.')
-    if (store && !ids.has(store)) return reject(`unknown store ${store.slice(0, 100)}.`)
-    if (state && !states.has(state)) return reject(`no store is in ${state.slice(0, 100)}.`)
-    const holidayKey = keyOf({ store, state, date })
-    const closed = !cell('opens') && !cell('closes')
-    const existing = holidays.get(holidayKey)
-    if (existing && (closed || existing.openingHours.length === 0))
-      return reject(`${date} occurs twice, once without opening hours.`)
+    if (!isDate(date)) throw new RowError('date must be a date such as 2026-12-25.')
+    if (!name) throw new RowError('name must not be empty.')
+    if (store && state) throw new RowError('specify either a store or a state, not both.')
+    if (store) requireKnown('store', store, stores.has(store))
+    if (state && !states.has(state)) throw new RowError(`no store is in ${state.slice(0, 100)}.`)
+    const key = keyOf(store, state, date)
+    const isClosed = !cell('opens') && !cell('closes')
+    const existing = holidays.get(key)
+    if (existing && (isClosed || existing.openingHours.length === 0))
+      throw new RowError(`${date} occurs twice, once without opening hours.`)
     const holiday = existing ?? { date, name, openingHours: [] }
-    holidays.set(holidayKey, holiday)
-    dates.add(date)
-    if (closed) return
-    const opening = openingOf(cell('opens'), cell('closes'))
-    if (typeof opening === 'string') return reject(`${opening}.`)
-    if (!addOpening(holiday.openingHours, opening)) reject(`${date} has overlapping opening hours.`)
+    if (!isClosed) addOpening(holiday.openingHours, date, cell('opens'), cell('closes'))
+    holidays.set(key, holiday)
   })
-  const sortedDates = [...dates].sort()
-  for (const { id, address, tradingHours } of stores) {
-    for (const date of sortedDates) {
-      const keys = [keyOf({ store: id, date }), keyOf({ state: address.state, date }), keyOf({ date })]
-      const key = keys.find((candidate) => holidays.has(candidate))
-      const holiday = key && holidays.get(key)
-      if (holiday) tradingHours.publicHolidays.push(holiday)
+  const dates = [...new Set(Array.from(holidays.values(), ({ date }) => date))].sort()
+  for (const { id, address, tradingHours } of stores.values()) {
+    for (const date of dates) {
+      const keys = [keyOf(id, '', date), keyOf('', address.state, date), keyOf('', '', date)]
+      const [first] = keys.flatMap((key) => holidays.get(key) ?? [])
+      if (first) tradingHours.publicHolidays.push(first)
     }
   }
   return holidays.size
 }
 
-function coordinate(text: string, max: number): number | undefined {
-  const value = /^[+-]?\d{1,3}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN
-  return Math.abs(value) <= max ? value : undefined
+function degreesOf(name: string, text: string, max: number): number {
+  if (/^[+-]?\d{1,3}(\.\d{1,15})?$/.test(text) && Math.abs(Number(text)) <= max) return Number(text)
+  throw new RowError(`${name} must be degrees from -${max} to ${max}.`)
 }
 
 function isTimeZone(timeZone: string): boolean {
@@ -134,4 +106,20 @@ function isTimeZone(timeZone: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Inserts an opening period in chronological order. Accepts `7:00` for `07:00`. `when`: the day or date, for problems. */
+function addOpening(openings: OpeningHours[], when: string, from: string, to: string): void {
+  const pad = (hour: string) => (/^\d:\d\d$/.test(hour) ? `0${hour}` : hour)
+  const [opens, closes] = [pad(from), pad(to)]
+  if (!openingHoursSchema.safeParse({ opens, closes }).success)
+    throw new RowError('opens and closes must be times such as 07:00 and 17:30.')
+  if (closes <= opens)
+    throw new RowError(
+      'closes must be later than opens; split hours past midnight into two rows, one until 24:00 and one from 00:00.',
+    )
+  if (openings.some((other) => opens < other.closes && other.opens < closes))
+    throw new RowError(`${when} has overlapping opening hours.`)
+  openings.push({ opens, closes })
+  openings.sort((a, b) => (a.opens < b.opens ? -1 : 1))
 }

@@ -1,17 +1,16 @@
-/** What live pricing is measured against: the same work by hand in node:http. Prices are in a Map, totals are exact to four decimals. */
+/** What live pricing is measured against: the same work by hand, with Express and SQLite. Totals are exact to four decimals. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { createServer } from 'node:http'
-import { itemCode, placeOf, storeId } from '../price-folder.ts'
+import { DatabaseSync } from 'node:sqlite'
+import express, { type RequestHandler } from 'express'
 
-const ITEMS = Number(process.env.ITEMS)
-const STORES = Number(process.env.STORES)
-const RADIUS_M = 50_000
-
-/** Prices in ten-thousandths of a dollar, by the code of the item. */
-const prices = new Map<string, number>()
-for (let item = 0; item < ITEMS; item++) prices.set(itemCode(item), ((item % 9_000) + 100) * 100)
-const stores = Array.from({ length: STORES }, (_, index) => ({ id: storeId(index), ...placeOf(index) }))
-const ids = new Set(stores.map(({ id }) => id))
+const { PORT, FILE = '' } = process.env
+const RADIUS_KM = 50
+const db = new DatabaseSync(FILE, { readOnly: true })
+const findItem = db.prepare('SELECT category, price FROM items WHERE code = ?')
+const findStore = db.prepare('SELECT 1 FROM stores WHERE id = ?')
+const findPrice = db.prepare('SELECT price FROM prices WHERE item = ? AND store = ?')
+const findDiscount = db.prepare('SELECT percent FROM discounts WHERE category = ?')
+const allStores = db.prepare('SELECT latitude, longitude, store FROM stores')
 
 interface Line {
   itemId: string
@@ -20,81 +19,72 @@ interface Line {
 }
 
 function priced({ itemId, storeId, quantity }: Line) {
-  const price = prices.get(itemId)
-  if (price === undefined || !ids.has(storeId))
-    return {
-      itemId,
-      storeId,
-      quantity,
-      unitPrice: null,
-      discount: null,
-      totalPrice: null,
-      errorCode: 'item_unknown',
-    }
-  const total = (price * Math.round(quantity * 10_000)) / 100_000_000
-  return { itemId, storeId, quantity, unitPrice: price / 10_000, discount: 0, totalPrice: total }
+  const item = findItem.get(itemId)
+  if (!item || !findStore.get(storeId)) return { itemId, storeId, quantity, errorCode: 'item_unknown' }
+  const unitPrice = Number((findPrice.get(itemId, storeId) ?? item).price)
+  const gross = Math.round(unitPrice * 10_000) * Math.round(quantity * 10_000)
+  const { percent = 0 } = findDiscount.get(item.category ?? '') ?? {}
+  const cents = Math.round((gross / 1e8) * Number(percent))
+  const totalPrice = (gross - cents * 1e6) / 1e8
+  return { itemId, storeId, quantity, unitPrice, discount: cents / 100, totalPrice }
 }
 
 const radians = (degrees: number) => (degrees * Math.PI) / 180
 
-function distanceM(from: { latitude: number; longitude: number }, latitude: number, longitude: number) {
-  const [a, b] = [radians(from.latitude), radians(latitude)]
+function distanceKm(fromLatitude: number, fromLongitude: number, latitude: number, longitude: number) {
+  const [a, b] = [radians(fromLatitude), radians(latitude)]
   const half =
     Math.sin((b - a) / 2) ** 2 +
-    Math.cos(a) * Math.cos(b) * Math.sin(radians(longitude - from.longitude) / 2) ** 2
-  return 2 * 6_371_009 * Math.asin(Math.sqrt(half))
+    Math.cos(a) * Math.cos(b) * Math.sin(radians(longitude - fromLongitude) / 2) ** 2
+  return 2 * 6371.009 * Math.asin(Math.sqrt(half))
 }
 
-function nearest(latitude: number, longitude: number) {
-  return stores
-    .map((store) => ({ ...store, distance: distanceM(store, latitude, longitude) }))
-    .filter(({ distance }) => distance <= RADIUS_M)
+const nearest = (latitude: number, longitude: number) =>
+  allStores
+    .all()
+    .map((row) => {
+      const distance = distanceKm(latitude, longitude, Number(row.latitude), Number(row.longitude))
+      return { distance, store: String(row.store) }
+    })
+    .filter(({ distance }) => distance <= RADIUS_KM)
     .sort((a, b) => a.distance - b.distance)
     .slice(0, 50)
-}
+    .map(({ distance, store }) => ({ ...JSON.parse(store), distance }))
 
 const SECRET = Buffer.from('bench-secret')
 const KEY = Buffer.alloc(32, 7)
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const signatureOf = (text: string) => createHmac('sha256', KEY).update(text).digest()
 
-/** A signed JWT, for the right secret. */
-function issueToken(body: string) {
-  const form = new URLSearchParams(body)
-  const given = Buffer.from(form.get('client_secret') ?? '')
-  if (given.length !== SECRET.length || !timingSafeEqual(given, SECRET)) return { error: 'invalid_client' }
+/** A signed JWT. */
+function issueToken(client: string) {
   const iat = Math.floor(Date.now() / 1000)
-  const claims = {
-    sub: form.get('client_id'),
-    iss: 'http://localhost',
-    aud: 'http://localhost',
-    iat,
-    exp: iat + 900,
-  }
+  const claims = { sub: client, iss: 'http://localhost', aud: 'http://localhost', iat, exp: iat + 900 }
   const text = `${base64({ alg: 'HS256', typ: 'at+jwt' })}.${base64(claims)}`
-  const signature = createHmac('sha256', KEY).update(text).digest('base64url')
-  return { access_token: `${text}.${signature}`, token_type: 'Bearer', expires_in: 900 }
+  return `${text}.${signatureOf(text).toString('base64url')}`
 }
 
-createServer((req, res) => {
-  const isToken = req.url === '/connect/token'
-  if (!isToken && req.headers.authorization === undefined) return void res.writeHead(401).end()
-  const answer = (body: unknown) => {
-    const text = JSON.stringify(body)
-    res
-      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
-      .end(text)
-  }
-  const url = new URL(req.url ?? '/', 'http://localhost')
-  if (url.pathname === '/stores/nearest')
-    return answer(
-      nearest(Number(url.searchParams.get('latitude')), Number(url.searchParams.get('longitude'))),
-    )
-  const chunks: Buffer[] = []
-  req.on('data', (chunk) => chunks.push(chunk))
-  req.on('end', () => {
-    const body = Buffer.concat(chunks).toString()
-    if (isToken) return answer(issueToken(body))
-    const { items } = JSON.parse(body) as { items: Line[] }
-    answer(items.map(priced))
-  })
-}).listen(Number(process.env.PORT))
+const authenticate: RequestHandler = (req, res, next) => {
+  const [head = '', claims = '', signature = ''] = (req.get('authorization') ?? '').slice(7).split('.')
+  const [given, right] = [Buffer.from(signature, 'base64url'), signatureOf(`${head}.${claims}`)]
+  const isSigned = given.length === right.length && timingSafeEqual(given, right)
+  if (!isSigned) return void res.sendStatus(401)
+  const { exp } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+  if (exp * 1000 < Date.now()) return void res.sendStatus(401)
+  next()
+}
+
+const app = express()
+app.post('/connect/token', express.urlencoded(), (req, res) => {
+  const given = Buffer.from(String(req.body.client_secret))
+  if (given.length !== SECRET.length || !timingSafeEqual(given, SECRET)) return void res.sendStatus(401)
+  res.json({ access_token: issueToken(String(req.body.client_id)), token_type: 'Bearer', expires_in: 900 })
+})
+app.get('/stores/nearest', authenticate, (req, res) => {
+  res.json(nearest(Number(req.query.latitude), Number(req.query.longitude)))
+})
+app.post('/request-prices', authenticate, express.json({ limit: '1mb' }), (req, res) => {
+  res.json((req.body.items as Line[]).map(priced))
+})
+app.get('/health/live', (_req, res) => void res.sendStatus(204))
+app.listen(Number(PORT))
