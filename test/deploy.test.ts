@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { startAll } from './support/app.ts'
+import { sharedApp } from './support/app.ts'
 
+const app = await sharedApp()
 const ROOT = new URL('../', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, ROOT), 'utf8')
 const settings = new Set(
@@ -62,10 +63,8 @@ describe('docs/deploy/kubernetes.yaml', () => {
     expect(container.securityContext.readOnlyRootFilesystem).toBe(true)
   })
   test('probes addresses that answer, and leaves time to stop', async () => {
-    const app = await startAll()
     for (const probe of ['readinessProbe', 'livenessProbe'] as const)
       expect((await fetch(app.url + container[probe].httpGet.path)).status).toBe(200)
-    await app.close()
     // Requests in flight, and the answer to a token request that one of them has sent.
     const graceSeconds = container.lifecycle.preStop.sleep.seconds + 52
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)

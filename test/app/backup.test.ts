@@ -1,14 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { platform, Vault } from '../../src/connect/index.ts'
-import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/stores.ts'
+import { type KeyValueStore, openSqlite } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { command } from '../support/process.ts'
-import { REDIS, withRedis } from '../support/programs.ts'
-import { ready, startRedis } from '../support/redis.ts'
 import { consent, newKey, oauthFor, REF } from '../support/vault.ts'
 
 const KEY = newKey()
@@ -61,32 +58,4 @@ describe('npm run backup', () => {
     expect(redis.code).toBe(1)
     expect(redis.output).toContain('back up Redis with its own tools')
   })
-})
-
-test.skipIf(!REDIS)(`a backup of Redis is restored as docs/deploy.md says${withRedis}`, async () => {
-  const redis = await startRedis()
-  const store = await ready(await openRedis({ urls: [redis.url] }))
-  await consent(vaultOn(store))
-  const copy = join(temp.dir, 'backup.rdb')
-  execFileSync('redis-cli', ['-u', redis.url, '--rdb', copy], { stdio: 'ignore' })
-  await store.close()
-  await redis.close()
-
-  const folder = join(temp.dir, 'redis')
-  mkdirSync(folder)
-  copyFileSync(copy, join(folder, 'dump.rdb'))
-  const restored = await startRedis('--dir', folder, '--appendonly', 'no')
-  execFileSync('redis-cli', ['-u', restored.url, 'config', 'set', 'appendonly', 'yes'], { stdio: 'ignore' })
-  await expect.poll(() => existsSync(join(folder, 'appendonlydir', 'appendonly.aof.manifest'))).toBe(true)
-  await expect
-    .poll(() => execFileSync('redis-cli', ['-u', restored.url, 'info', 'persistence']).toString())
-    .toContain('aof_rewrite_in_progress:0')
-  await restored.kill()
-  // From now on with the appendonly files, as usual.
-  const usual = await startRedis('--dir', folder)
-  const again = await ready(await openRedis({ urls: [usual.url] }))
-  expect(await vaultOn(again).accessToken(REF)).toBe('access-0')
-  await again.close()
-  await usual.close()
-  await restored.close()
 })

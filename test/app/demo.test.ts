@@ -92,16 +92,13 @@ describe('the demo that cannot start', () => {
     await demo?.close()
   })
 
-  test.each(['PORT', 'SANDBOX_PORT'])(
-    'because %s is already in use says so in its last line, which names it',
-    async (variable) => {
-      demo = await openDemo({ [variable]: taken })
-      const program = demo.spawn()
-      expect(await program.exited).toBe(1)
-      const last = program.output().trim().split('\n').at(-1)
-      expect(last).toMatch(new RegExp(`^${variable}: port ${taken} is already in use`))
-    },
-  )
+  test('because a port is already in use says so in its last line, which names the setting', async () => {
+    demo = await openDemo({ SANDBOX_PORT: taken })
+    const program = demo.spawn()
+    expect(await program.exited).toBe(1)
+    const last = program.output().trim().split('\n').at(-1)
+    expect(last).toMatch(new RegExp(`^SANDBOX_PORT: port ${taken} is already in use`))
+  })
 
   test('because the port in .env is in use names it: it takes the ports of another platform’s .env, and nothing else', async () => {
     demo = await openDemo()
@@ -121,13 +118,6 @@ describe('the demo that cannot start', () => {
     const program = run(join(ROOT, 'src/demo.ts'), demo.settings, { cwd: demo.dir })
     expect(await program.exited).toBe(1)
     expect(program.output()).toContain('TOKEN_ENCRYPTION_KEYS entry 1 must be')
-  })
-
-  test('because of a bad setting prints one line that names it', async () => {
-    demo = await openDemo({ TOKEN_ENCRYPTION_KEYS: 'z' })
-    const program = demo.spawn()
-    expect(await program.exited).toBe(1)
-    expect(program.output().trim().split('\n')).toEqual([expect.stringContaining('TOKEN_ENCRYPTION_KEYS')])
   })
 
   // As src/demo.ts reads them; it prints the message of the error.

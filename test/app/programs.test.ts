@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { platform, Vault } from '../../src/connect/index.ts'
@@ -90,20 +89,6 @@ describe('the app', () => {
     },
   )
 
-  test.each([
-    [{}, 75],
-    [{ KEEP_ALIVE_SECONDS: '120' }, 120],
-  ])(
-    'keeps idle connections open for longer than proxies do, with %j for %i s',
-    async (settings, seconds) => {
-      const env = testEnv({ ...PLATFORM, PORT: String(await freePort()), DATA_DIR: temp.dir, ...settings })
-      const app = started(await runApp(env))
-      const { headers } = await fetch(`http://localhost:${env.PORT}/health/live`)
-      expect(headers.get('keep-alive')).toBe(`timeout=${seconds}`)
-      expect(await app.kill('SIGTERM')).toBe(0)
-    },
-  )
-
   test('says that it is not ready for DRAIN_SECONDS before it stops, and answers everything else', async () => {
     const env = testEnv({
       ...PLATFORM,
@@ -138,40 +123,37 @@ describe('the app', () => {
     expect(program.output()).not.toContain('weak\n')
   })
 
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    'stopped by %s lets requests in flight finish, and accepts no new ones',
-    async (signal) => {
-      const [asked, respond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const platform = await serve(async (req, res) => {
-        for await (const _chunk of req);
-        asked.resolve()
-        await respond.promise
-        const body = { access_token: 'a', refresh_token: 'r', expires_in: 300 }
-        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-      })
-      const address = `http://127.0.0.1:${platform.port}`
-      const addresses = { PLATFORM_APP_URL: address, PLATFORM_AUTH_URL: address, PLATFORM_API_URL: address }
-      const app = await runApp(testEnv({ ...addresses, PORT: String(await freePort()), DATA_DIR: temp.dir }))
-      started(app)
-      const visitor = createVisitor()
-      await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann' } })
-      await visitor.post(`${app.url}/connect`)
-      const consent = await visitor.get(`${app.url}/connect/context?bxcontext=ctx`)
-      const state = new URL(consent.headers.get('location') ?? '').searchParams.get('state')
-      const inFlight = visitor.get(`${app.url}/connect/callback?code=c&state=${state}`)
-      await asked.promise
-      app.child.kill(signal)
-      await vi.waitFor(
-        () =>
-          expect(fetch(`${app.url}/health/live`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } }),
-        { interval: 20 },
-      )
-      respond.resolve()
-      expect((await inFlight).headers.get('location')).toBe('/connections')
-      expect(await app.exited).toBe(0)
-      await platform.close()
-    },
-  )
+  test('stopped by SIGTERM lets requests in flight finish, and accepts no new ones', async () => {
+    const [asked, respond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const platform = await serve(async (req, res) => {
+      for await (const _chunk of req);
+      asked.resolve()
+      await respond.promise
+      const body = { access_token: 'a', refresh_token: 'r', expires_in: 300 }
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    })
+    const address = `http://127.0.0.1:${platform.port}`
+    const addresses = { PLATFORM_APP_URL: address, PLATFORM_AUTH_URL: address, PLATFORM_API_URL: address }
+    const app = await runApp(testEnv({ ...addresses, PORT: String(await freePort()), DATA_DIR: temp.dir }))
+    started(app)
+    const visitor = createVisitor()
+    await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann' } })
+    await visitor.post(`${app.url}/connect`)
+    const consent = await visitor.get(`${app.url}/connect/context?bxcontext=ctx`)
+    const state = new URL(consent.headers.get('location') ?? '').searchParams.get('state')
+    const inFlight = visitor.get(`${app.url}/connect/callback?code=c&state=${state}`)
+    await asked.promise
+    app.child.kill('SIGTERM')
+    await vi.waitFor(
+      () =>
+        expect(fetch(`${app.url}/health/live`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } }),
+      { interval: 20 },
+    )
+    respond.resolve()
+    expect((await inFlight).headers.get('location')).toBe('/connections')
+    expect(await app.exited).toBe(0)
+    await platform.close()
+  })
 })
 
 describe('the command', () => {
@@ -186,21 +168,6 @@ describe('the command', () => {
     expect(two.output).toMatch(/^SESSION_SECRET=/)
     expect(one.output()).not.toBe(two.output)
   })
-
-  test.skipIf(!REDIS)(
-    `the app on a healthy Redis starts without a warning about the store${withRedis}`,
-    async () => {
-      const redis = await startRedis()
-      const settings = { REDIS_URL: redis.url, DATA_DIR: temp.dir, CHECK_CONNECTIONS_EVERY: '1m' }
-      const app = await runApp(testEnv({ ...PLATFORM, ...settings, PORT: String(await freePort()) }))
-      started(app)
-      await vi.waitFor(() => expect(app.output()).toContain('is connected'), { timeout: 10_000 })
-      // Background work has begun by then.
-      await pause(1_000)
-      expect(app.output()).not.toContain('store_unavailable')
-      await redis.close()
-    },
-  )
 
   test('a command whose store is not reachable says why, and where to look', async () => {
     const env = testEnv({ ...PLATFORM, REDIS_URL: 'redis://127.0.0.1:9' })
@@ -233,17 +200,21 @@ describe('the command', () => {
   test('reencrypt leaves records of a missing key as they are and says which key is missing', async () => {
     const file = join(temp.dir, 'store.sqlite')
     await storeConnection(openSqlite({ file }), newKey('old'))
-    const before = await storedConnection(file)
-    const program = started(run('src/cli/reencrypt.ts', testEnv({ ...PLATFORM, DATA_DIR: temp.dir })))
-    expect(await program.exited).toBe(1)
-    expect(program.output()).toContain('"old", which is not in TOKEN_ENCRYPTION_KEYS')
-    expect(await storedConnection(file)).toBe(before)
+    const before = await storedIn(file)
+    const { code, output } = await command(
+      'src/cli/reencrypt.ts',
+      testEnv({ ...PLATFORM, DATA_DIR: temp.dir }),
+    )
+    expect(code).toBe(1)
+    expect(output).toContain('"old", which is not in TOKEN_ENCRYPTION_KEYS')
+    expect(await storedIn(file)).toEqual(before)
   })
 })
 
-async function storedConnection(file: string): Promise<string | null> {
+/** Everything that a store has of the user. */
+async function storedIn(file: string) {
   const store = openSqlite({ file })
-  const value = await store.get({ kind: 'platform-connection', owner: REF.userId, id: REF.bxcontext })
+  const entries = await store.ofOwner(REF.userId)
   await store.close()
-  return value
+  return entries
 }

@@ -1,67 +1,48 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Connect, createConnect, platform } from '../../src/connect/index.ts'
-import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/stores.ts'
-import { REDIS } from '../support/programs.ts'
-import { ready, startRedis } from '../support/redis.ts'
+import { type Connect, createConnect, type EncryptionKey, platform } from '../../src/connect/index.ts'
+import { type KeyValueStore, openSqlite } from '../../src/connect/stores.ts'
 import { oauthError, startTokenEndpoint, type TokenEndpoint, tokens } from '../support/token-endpoint.ts'
 import { consent, newKey, REF } from '../support/vault.ts'
 
-const stores = [
-  { name: 'SQLite', skip: false, open: async () => ({ store: openSqlite({ file: ':memory:' }), stop() {} }) },
-  {
-    name: 'Redis',
-    skip: !REDIS,
-    async open() {
-      const redis = await startRedis()
-      return { store: await ready(await openRedis({ urls: [redis.url] })), stop: () => redis.close() }
-    },
-  },
-]
+function connectTo(name: string, url: string, store: KeyValueStore, keys: EncryptionKey[]): Connect {
+  const addresses = { appUrl: url, authUrl: url, apiUrl: url }
+  const registration = { clientId: 'client', clientSecret: 'secret', scopes: [], pkce: true }
+  const request = { authorizePath: '/authorize', authorizeParams: {} }
+  return createConnect({
+    store,
+    keys,
+    platform: { ...platform, name },
+    client: { ...addresses, ...registration, ...request },
+    log: pino({ level: 'silent' }),
+  })
+}
 
-describe.each(stores)('two platforms in one process, on one store ($name)', ({ skip, open }) => {
+describe('two platforms in one process, on one store', () => {
   let store: KeyValueStore
-  let stop: () => unknown
   let endpoints: TokenEndpoint[]
   let first: Connect
   let second: Connect
 
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    ;({ store, stop } = await open())
-    endpoints = [await startTokenEndpoint(), await startTokenEndpoint()]
+    store = openSqlite({ file: ':memory:' })
+    const [one, two] = [await startTokenEndpoint(), await startTokenEndpoint()]
+    endpoints = [one, two]
     const keys = [newKey()]
-    const [one, other] = ['alpha', 'beta'].map((name, index) => {
-      const url = endpoints[index]?.authUrl ?? ''
-      const addresses = { appUrl: url, authUrl: url, apiUrl: url }
-      const registration = { clientId: 'client', clientSecret: 'secret', scopes: [], pkce: true }
-      return createConnect({
-        store,
-        keys,
-        platform: { ...platform, name },
-        client: {
-          ...addresses,
-          ...registration,
-          authorizePath: '/authorize',
-          authorizeParams: {},
-        },
-        log: pino({ level: 'silent' }),
-      })
-    })
-    first = one as Connect
-    second = other as Connect
+    first = connectTo('alpha', one.authUrl, store, keys)
+    second = connectTo('beta', two.authUrl, store, keys)
   })
   afterEach(async () => {
     vi.useRealTimers()
     await Promise.all([first.vault.close(0), second.vault.close(0)])
     for (const endpoint of endpoints) await endpoint.close()
     await store.close()
-    await stop()
   })
 
   const later = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000)
 
-  test.skipIf(skip)('keep the same user and bxcontext apart', async () => {
+  test('keep the same user and bxcontext apart', async () => {
     await consent(first.vault, { accessToken: 'of-alpha' })
     expect(await second.vault.find(REF)).toBeNull()
     await consent(second.vault, { accessToken: 'of-beta' })
@@ -70,7 +51,7 @@ describe.each(stores)('two platforms in one process, on one store ($name)', ({ s
     expect(await second.vault.accessToken(REF)).toBe('of-beta')
   })
 
-  test.skipIf(skip)('refresh their tokens apart: a pause of one does not affect the other', async () => {
+  test('refresh their tokens apart: a pause of one does not affect the other', async () => {
     await consent(first.vault)
     await consent(second.vault)
     later(301)
@@ -82,7 +63,7 @@ describe.each(stores)('two platforms in one process, on one store ($name)', ({ s
     expect(await second.vault.find(REF)).toMatchObject({ view: { state: 'active' } })
   })
 
-  test.skipIf(skip)('report their events to their own listeners only', async () => {
+  test('report their events to their own listeners only', async () => {
     const heard: string[] = []
     first.vault.onChange((_ref, events) => void heard.push(...events.map(({ type }) => `alpha ${type}`)))
     second.vault.onChange((_ref, events) => void heard.push(...events.map(({ type }) => `beta ${type}`)))
@@ -93,7 +74,7 @@ describe.each(stores)('two platforms in one process, on one store ($name)', ({ s
     expect(heard).toEqual(['beta connected', 'beta revoked'])
   })
 
-  test.skipIf(skip)('share no connect flow', async () => {
+  test('share no connect flow', async () => {
     const browser = { userId: REF.userId, session: 'session' }
     await first.flows.start(browser)
     await expect(second.flows.arrive(browser, 'ctx')).rejects.toMatchObject({
@@ -104,21 +85,6 @@ describe.each(stores)('two platforms in one process, on one store ($name)', ({ s
 
 test('a name that could be part of another key is refused', () => {
   const create = () =>
-    createConnect({
-      store: openSqlite({ file: ':memory:' }),
-      keys: [newKey()],
-      platform: { ...platform, name: 'platform-connection' },
-      client: {
-        appUrl: 'http://localhost',
-        authUrl: 'http://localhost',
-        apiUrl: 'http://localhost',
-        clientId: 'client',
-        clientSecret: 'secret',
-        scopes: [],
-        authorizePath: '/authorize',
-        authorizeParams: {},
-        pkce: true,
-      },
-    })
+    connectTo('platform-connection', 'http://localhost', openSqlite({ file: ':memory:' }), [newKey()])
   expect(create).toThrow('lower-case letters')
 })

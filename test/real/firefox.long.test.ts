@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { serve } from '../support/ports.ts'
-import { FIREFOX, withFirefox } from '../support/programs.ts'
 import { openFirefox, openTab, type Tab } from './firefox.ts'
+import { FIREFOX, withFirefox } from './programs.ts'
 
 describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
   let app: Running

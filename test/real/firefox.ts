@@ -1,7 +1,7 @@
 import { type Browser, launch } from 'puppeteer-core'
 import { expect } from 'vitest'
 import { endsWithFile } from '../support/children.ts'
-import { FIREFOX } from '../support/programs.ts'
+import { FIREFOX } from './programs.ts'
 
 /** Preferences, as `about:config` lists them. */
 type Preferences = Record<string, string | number | boolean>

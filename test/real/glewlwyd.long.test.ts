@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENT, tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
 import { type Program, runApp } from '../support/process.ts'
-import { GLEWLWYD, withGlewlwyd } from '../support/programs.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 import { type Glewlwyd, startGlewlwyd } from './glewlwyd.ts'
+import { GLEWLWYD, withGlewlwyd } from './programs.ts'
 
 const REVOKED = { status: 409, code: 'connection_revoked' }
 const JSON_ONLY = { accept: 'application/json' }

@@ -11,7 +11,7 @@ import { vi } from 'vitest'
 import { endsWithFile } from '../support/children.ts'
 import { CLIENT, tempDir } from '../support/env.ts'
 import { freePort, serve } from '../support/ports.ts'
-import { GLEWLWYD } from '../support/programs.ts'
+import { GLEWLWYD } from './programs.ts'
 
 /** Where Debian's package puts its tables and its modules. */
 const SCHEMA = '/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3'

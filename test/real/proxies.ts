@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { CERTIFICATES } from '../support/certificates.ts'
 import { endsWithFile } from '../support/children.ts'
 import { tempDir } from '../support/env.ts'
-import { CADDY, NGINX, withCaddy, withNginx } from '../support/programs.ts'
+import { CADDY, NGINX, withCaddy, withNginx } from './programs.ts'
 
 export interface RunningProxy {
   /** What it has logged so far. */

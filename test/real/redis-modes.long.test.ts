@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { describeStoreContract, type Subject } from '../../src/connect/stores.contract.ts'
 import { type Key, type KeyValueStore, keyName, openRedis } from '../../src/connect/stores.ts'
 import { TEST_CA } from '../support/certificates.ts'
-import { REDIS, REDIS_SENTINEL, withRedis, withSentinel } from '../support/programs.ts'
+import { REDIS, withRedis } from '../support/programs.ts'
+import { type RedisServer, startRedis } from '../support/redis.ts'
+import { REDIS_SENTINEL, withSentinel } from './programs.ts'
 import {
   APP_PASSWORD,
   APP_USER,
@@ -13,12 +15,10 @@ import {
   isLinked,
   type RedisCluster,
   type RedisSentinels,
-  type RedisServer,
   startCluster,
-  startRedis,
   startSentinel,
   startTlsRedis,
-} from '../support/redis.ts'
+} from './redis-servers.ts'
 
 /** What a busy machine may add to the time of an answer, in ms. */
 const BUSY_MS = 3000

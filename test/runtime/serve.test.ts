@@ -58,9 +58,7 @@ describe('a demo', () => {
     if (outside) expect(await statusFor(options.port, outside.address, 'localhost')).toBe(403)
     await server.stop(0)
   })
-})
 
-describe('a demo', () => {
   const FORWARDED = [
     'forwarded',
     'x-forwarded-for',
@@ -75,16 +73,35 @@ describe('a demo', () => {
     'via',
   ]
 
-  test.each(FORWARDED)('is closed to what a proxy or tunnel passes on (%s)', async (header) => {
+  test('is closed to what a proxy or tunnel passes on', async () => {
     const options = await on()
     const server = await listen((_req, res) => void res.end('hello'), { ...options, localOnly: [] })
     const at = `http://127.0.0.1:${options.port}`
-    const answer = await fetch(at, { headers: { [header]: '203.0.113.9' } })
-    expect([answer.status, (await fetch(at)).status]).toEqual([403, 200])
-    expect(await answer.text()).toContain('DEMO_ALLOW_REMOTE=true')
+    for (const header of FORWARDED) {
+      const answer = await fetch(at, { headers: { [header]: '203.0.113.9' } })
+      expect([answer.status, (await fetch(at)).status], header).toEqual([403, 200])
+      expect(await answer.text()).toContain('DEMO_ALLOW_REMOTE=true')
+    }
     await server.stop(0)
   })
 })
+
+test.each([
+  [undefined, 75],
+  [120_000, 120],
+])(
+  'idle connections stay open for longer than proxies keep them: with %j ms for %i s',
+  async (keepAliveMs, seconds) => {
+    const options = await on()
+    const server = await listen((_req, res) => void res.end('hello'), {
+      ...options,
+      ...(keepAliveMs && { keepAliveMs }),
+    })
+    const { headers } = await fetch(`http://127.0.0.1:${options.port}`)
+    expect(headers.get('keep-alive')).toBe(`timeout=${seconds}`)
+    await server.stop(0)
+  },
+)
 
 describe('HOST', () => {
   const outside = Object.values(networkInterfaces())

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import { afterEach } from 'vitest'
 import { createListener } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createHttpPools, platform } from '../../src/connect/index.ts'
@@ -38,6 +39,8 @@ export interface Running {
   answer(path: string, answer: ScriptedAnswer): void
   /** The sandbox's latest calls, the latest first. */
   calls(): Promise<{ endpoint: string; status: number | string }[]>
+  /** Ends all faults and scripted answers. */
+  clear(): Promise<void>
   close(): Promise<void>
 }
 
@@ -91,6 +94,7 @@ export async function startAll(
     },
   })
   const script: { path: string; answer: ScriptedAnswer }[] = []
+  let hasFaults = false
   sandboxServer.server.on('request', (req, res) => {
     const index = script.findIndex(({ path }) => path === req.url?.split('?')[0])
     if (index < 0) return sandbox.app(req, res)
@@ -135,13 +139,20 @@ export async function startAll(
     services,
     config,
     logLines,
-    fault: (endpoint, fault, times, retryAfter) =>
-      post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
+    fault: (endpoint, fault, times, retryAfter) => {
+      hasFaults = true
+      return post('/sandbox/faults', { endpoint, fault, times, retryAfter })
+    },
     sandbox: (action) => post(`/sandbox/${action}`),
     answer: (path, answer) => void script.push({ path, answer }),
     calls: async () => {
       const answer = await fetch(`${sandboxUrl}/sandbox/faults`, { headers: { accept: 'application/json' } })
       return ((await answer.json()) as { calls: [] }).calls
+    },
+    clear: async () => {
+      script.length = 0
+      if (hasFaults) await post('/sandbox/faults/clear')
+      hasFaults = false
     },
     close: async () => {
       await Promise.all([appServer.close(), sandboxServer.close()])
@@ -150,4 +161,21 @@ export async function startAll(
       remove()
     },
   }
+}
+
+let shared: Promise<Running> | undefined
+
+/**
+ * The app that the test files of a worker share, with the default settings; it ends with the worker. Files run one after the
+ * other there, and each has users of its own (`newUser`). The faults and the scripted answers of a test end with it. A file that
+ * needs other settings, or all log lines and calls of its own, starts an app itself.
+ */
+export async function sharedApp(): Promise<Running> {
+  shared ??= startAll().then((app) => {
+    process.once('exit', () => rmSync(app.config.dataDir, { recursive: true, force: true }))
+    return app
+  })
+  const app = await shared
+  afterEach(app.clear)
+  return app
 }

@@ -11,6 +11,10 @@ export const { scopes: SCOPES } = featureOptions([...features, probe])
 /** Where the app and the sandbox are. */
 type Addresses = Pick<Running, 'url' | 'platform'>
 
+let users = 0
+/** The name of a user whom no other test of this worker knows. */
+export const newUser = () => `user-${++users}`
+
 /** A visitor who is signed in to the app. */
 export async function signedIn(app: Addresses, name = 'ann'): Promise<Visitor> {
   const visitor = createVisitor()

@@ -18,22 +18,12 @@ export const REDIS = program('redis-server')
 /** The headless shell is the same engine without windows, for two thirds of the CPU time. */
 export const CHROMIUM = program('chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome')
 
-/** Only long tests need these. */
+/** Only long tests need it. */
 export const PROMETHEUS = process.env.LONG_TESTS ? program('prometheus') : undefined
-export const GLEWLWYD = process.env.LONG_TESTS ? program('glewlwyd') : undefined
-export const FIREFOX = process.env.LONG_TESTS ? program('firefox-esr', 'firefox') : undefined
-export const REDIS_SENTINEL = process.env.LONG_TESTS ? program('redis-sentinel') : undefined
-export const NGINX = process.env.LONG_TESTS ? program('nginx') : undefined
-export const CADDY = process.env.LONG_TESTS ? program('caddy') : undefined
 
 /** For `describe`: names the reason when its tests cannot run here. */
 export const withRedis = REDIS ? '' : ' (skipped: redis-server is not on this machine)'
 export const withChromium = CHROMIUM ? '' : ' (skipped: Chromium is not on this machine)'
-export const withNginx = NGINX ? '' : ' (skipped: nginx is not on this machine)'
-export const withCaddy = CADDY ? '' : ' (skipped: Caddy is not on this machine)'
-export const withFirefox = FIREFOX ? '' : ' (skipped: Firefox is not on this machine)'
-export const withSentinel = REDIS_SENTINEL ? '' : ' (skipped: redis-sentinel is not on this machine)'
-export const withGlewlwyd = GLEWLWYD ? '' : ' (skipped: glewlwyd is not on this machine)'
 
 function runs(path: string): boolean {
   try {

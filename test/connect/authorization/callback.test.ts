@@ -53,16 +53,6 @@ async function refused(url: string, status: number, code: string, by = visitor):
 }
 
 describe('the callback', () => {
-  test('opened twice sends the code once and shows the connection both times', async () => {
-    const before = await exchanges()
-    const url = await toCallback(app, visitor)
-    const [first, second] = [await visitor.get(url), await visitor.get(url)]
-    expect(first.headers.get('location')).toBe('/connections')
-    expect(second.headers.get('location')).toBe('/connections')
-    expect(await exchanges()).toBe(before + 1)
-    expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'active' }])
-  })
-
   test('opened ten times at once sends the code once and shows the connection every time', async () => {
     const before = await exchanges()
     const url = await toCallback(app, visitor)
@@ -279,34 +269,6 @@ describe('a bxcontext', () => {
       expect((await visitor.get(bxcontextUrl('?bxcontext=harbour-homes'))).status).toBe(303)
     },
   )
-
-  test('in two tabs at once is bound to the authorization request of its tab', async () => {
-    const [one, two] = [
-      await toBxcontext(app, visitor),
-      await toBxcontext(app, visitor, 'harbour-renovations'),
-    ]
-    const [first, second] = await Promise.all([visitor.get(one), visitor.get(two)])
-    const states = [first, second].map(({ headers }) =>
-      new URL(headers.get('location') ?? '').searchParams.get('state'),
-    )
-    expect(new Set(states).size).toBe(2)
-  })
-
-  test('redirects to the consent page with code flow, PKCE S256, state, scopes and bxcontext', async () => {
-    const answer = await visitor.get(await toBxcontext(app, visitor))
-    const url = new URL(answer.headers.get('location') ?? '')
-    expect(url.origin + url.pathname).toBe(`${app.platform}/auth/authorize`)
-    expect(Object.fromEntries(url.searchParams)).toEqual({
-      response_type: 'code',
-      client_id: 'test-client',
-      redirect_uri: `${app.url}/connect/callback`,
-      scope: SCOPES.join(' '),
-      state: expect.stringMatching(/^[\w-]{43}$/),
-      bxcontext: 'harbour-homes',
-      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
-      code_challenge_method: 'S256',
-    })
-  })
 
   test('of a visitor who is not signed in asks to sign in', async () => {
     expect((await createVisitor().get(bxcontextUrl('?bxcontext=a'), JSON_TYPE)).json()).toMatchObject({

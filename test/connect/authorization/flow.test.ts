@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../../support/app.ts'
-import { connected, connectionsOf, SCOPES, signedIn, toCallback } from '../../support/flow.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedApp } from '../../support/app.ts'
+import { connected, connectionsOf, newUser, SCOPES, signedIn, toCallback } from '../../support/flow.ts'
 
-let app: Running
-beforeAll(async () => {
-  app = await startAll()
-})
-afterAll(() => app.close())
+const app = await sharedApp()
 
 describe('connecting an account', () => {
   test('ends on the connections page, with an active connection and the granted scopes', async () => {
-    const visitor = await signedIn(app, 'first')
+    const visitor = await signedIn(app, newUser())
     const callback = await visitor.get(await toCallback(app, visitor))
     expect(callback.status).toBe(303)
     expect(callback.headers.get('location')).toBe('/connections')
@@ -20,19 +16,20 @@ describe('connecting an account', () => {
   })
 
   test('a second bxcontext is a second connection with its own tokens', async () => {
-    const visitor = await connected(app, { name: 'two' })
+    const userId = newUser()
+    const visitor = await connected(app, { name: userId })
     await visitor.get(await toCallback(app, visitor, { bxcontext: 'harbour-renovations' }))
     const connections: { bxcontext: string }[] = await connectionsOf(app, visitor)
     const names = connections.map(({ bxcontext }) => bxcontext)
     expect(names.sort()).toEqual(['harbour-homes', 'harbour-renovations'])
     const tokens = await Promise.all(
-      names.map((bxcontext) => app.services.connect.vault.accessToken({ userId: 'two', bxcontext })),
+      names.map((bxcontext) => app.services.connect.vault.accessToken({ userId, bxcontext })),
     )
     expect(new Set(tokens).size).toBe(2)
   })
 
   test('lets the app call the API with the granted token', async () => {
-    const visitor = await connected(app, { name: 'reader' })
+    const visitor = await connected(app, { name: newUser() })
     const get = (path: string) =>
       visitor.get(`${app.url}/connections/harbour-homes/${path}`, { accept: 'application/json' })
     expect((await get('probe?top=2&skip=1')).json()).toEqual({

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
-import { type Running, startAll } from '../../support/app.ts'
+import { sharedApp } from '../../support/app.ts'
 import {
   connected,
   connectionsOf,
   logIn,
+  newUser,
   SCOPES,
   signedIn,
   toBxcontext,
@@ -12,15 +13,10 @@ import {
 } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
-let app: Running
+const app = await sharedApp()
 let visitor: Visitor
-let run = 0
-beforeAll(async () => {
-  app = await startAll()
-})
-afterAll(() => app.close())
 beforeEach(async () => {
-  visitor = await signedIn(app, `user-${++run}`)
+  visitor = await signedIn(app, newUser())
 })
 
 const MARCUS = 'marcus@ridgeline.example'
@@ -48,7 +44,7 @@ describe('reconnecting one business when another one comes back', () => {
   })
 
   test('names businesses that are connected as the platform does', async () => {
-    visitor = await connected(app, { name: `named-${run}` })
+    visitor = await connected(app, { name: newUser() })
     await reconnect('harbour-homes')
     const page = await visitor.follow(await visitor.get(bxcontextUrl('ridgeline-build')))
     expect(page.text).toContain('You chose ridgeline-build on the platform, not Harbour Homes.')
@@ -65,7 +61,7 @@ describe('reconnecting one business when another one comes back', () => {
 
   test('is answered by its user only, and not once the account is connected', async () => {
     const url = await question()
-    const other = await signedIn(app, 'another account')
+    const other = await signedIn(app, newUser())
     expect((await other.post(url, { accept: 'application/json' })).json()).toMatchObject({ status: 400 })
     await logIn(app, visitor, MARCUS)
     const consent = await visitor.follow(await visitor.post(url))
@@ -82,7 +78,7 @@ describe('reconnecting one business when another one comes back', () => {
   })
 
   test('names the bxcontext on every Reconnect button', async () => {
-    const owner = await connected(app, { name: `owner-${run}` })
+    const owner = await connected(app, { name: newUser() })
     await app.sandbox('revoke')
     const error = await owner.get(`${app.url}/connections/harbour-homes/probe`)
     const list = await owner.get(`${app.url}/connections`)
@@ -91,7 +87,7 @@ describe('reconnecting one business when another one comes back', () => {
   })
 
   test('remembers the expected business after a denied consent, for the next attempt', async () => {
-    visitor = await connected(app, { name: `owner-${run}`, bxcontext: 'ridgeline-build', email: MARCUS })
+    visitor = await connected(app, { name: newUser(), bxcontext: 'ridgeline-build', email: MARCUS })
     await reconnect('ridgeline-build')
     const consent = await visitor.follow(await visitor.get(bxcontextUrl('ridgeline-build')))
     const denied = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'deny' } }))
@@ -150,8 +146,8 @@ describe('the platform (sandbox)', () => {
   })
 
   test('keeps your consent when a colleague with the same login connects too', async () => {
-    const first = await connected(app, { name: `first-${run}` })
-    await connected(app, { name: `colleague-${run}` })
+    const first = await connected(app, { name: newUser() })
+    await connected(app, { name: newUser() })
     await app.sandbox('expire')
     expect((await first.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
   })

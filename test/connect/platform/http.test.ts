@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process'
 import dns from 'node:dns'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { promisify } from 'node:util'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
@@ -201,23 +198,5 @@ test.each([
   const request = { method: 'GET', url: `http://127.0.0.1:${server.port}/` } as const
   await expect(http.send(request)).rejects.toMatchObject({ code })
   await http.close()
-  await server.close()
-})
-
-test('a process that was stopped past its deadline reads the response that has arrived', async () => {
-  let pid = 0
-  const server = await serve(async (_req, res) => {
-    process.kill(pid, 'SIGSTOP')
-    res.end('answer')
-    await pause(1_500)
-    process.kill(pid, 'SIGCONT')
-  })
-  const script = `import { createHttp } from './src/connect/platform/http.ts'
-    const request = { method: 'GET', url: 'http://127.0.0.1:${server.port}/' }
-    console.log((await createHttp({ deadlineMs: 1_000 }).send(request)).text)
-    process.exit()`
-  const running = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
-  pid = running.child.pid ?? 0
-  expect((await running).stdout).toBe('answer\n')
   await server.close()
 })

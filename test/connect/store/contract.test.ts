@@ -15,7 +15,7 @@ describeStoreContract('SQLite', async () => {
   return { store, close: () => store.close().then(remove) }
 })
 
-// On a Redis Cluster and behind Sentinels: test/real/redis-modes.long.test.ts.
+// On a Redis Cluster and behind Sentinels it runs among the long tests.
 describeStoreContract(
   `Redis${withRedis}`,
   async () => {

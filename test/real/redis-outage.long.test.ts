@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { type RedisServer, ready, startCluster, startRedis } from '../support/redis.ts'
-import { tapProxy } from '../support/tap-proxy.ts'
+import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
+import { startCluster } from './redis-servers.ts'
+import { tapProxy } from './tap-proxy.ts'
 
 /** What a busy machine may add to the time of an answer, in ms. */
 const BUSY_MS = 1000
@@ -56,6 +57,11 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     }
     await vi.waitFor(answer, { timeout: 2000, interval: 50 })
   }
+
+  test('is healthy, is not warned of', () => {
+    expect(app.logLines.join()).toContain('is connected')
+    expect(app.logLines.join()).not.toContain('store_unavailable')
+  })
 
   test('stops and starts again, answers 503 meanwhile and recovers by itself within 2 s', async () => {
     await redis.kill()

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { ROOT } from './support/documents.ts'
-import { projectWithRecipes } from './support/recipes.ts'
+import { projectWithRecipes } from '../starter/recipes.ts'
+import { ROOT } from '../support/documents.ts'
 
 const exec = promisify(execFile)
 

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import express, { Router } from 'express'
 import type { NamedSandboxFeature } from '../../src/sandbox/load.ts'
 import { sendPage } from '../../src/sandbox/odata.ts'
-import { ROOT, read } from './documents.ts'
-import { tempDir } from './env.ts'
+import { ROOT, read } from '../support/documents.ts'
+import { tempDir } from '../support/env.ts'
 
 /** The code of docs/recipes.md as it is written, by its file, which the first line names. */
 const RECIPES = new Map(

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { REDIS } from '../../support/programs.ts'
-import { REF } from '../../support/vault.ts'
-import { type StoreKind, startVaultProcesses, work } from '../../support/vault-processes.ts'
-import type { Done } from '../../support/vault-worker.ts'
+import { REDIS } from '../support/programs.ts'
+import { REF } from '../support/vault.ts'
+import { type StoreKind, startVaultProcesses, work } from './vault-processes.ts'
+import type { Done } from './vault-worker.ts'
 
 const CALL_MS = 12_000
 let processes: Awaited<ReturnType<typeof startVaultProcesses>>

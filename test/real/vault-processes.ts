@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openRedis, openSqlite } from '../../src/connect/stores.ts'
-import { forkWorker } from './process.ts'
-import { ready, startRedis } from './redis.ts'
-import { consent, newKey, vaultSetup } from './vault.ts'
+import { forkWorker } from '../support/process.ts'
+import { ready, startRedis } from '../support/redis.ts'
+import { consent, newKey, vaultSetup } from '../support/vault.ts'
 import type { Done, Work } from './vault-worker.ts'
 
 export type StoreKind = 'SQLite' | 'Redis'
@@ -21,7 +21,7 @@ export async function startVaultProcesses(kind: StoreKind, count: number, expire
   const setup = await vaultSetup({ store, keys: [key], now: Date.now })
   await consent(setup.vault, { expiresIn })
   const start = async (): Promise<ChildProcess> => {
-    const worker = forkWorker('vault-worker.ts', {
+    const worker = forkWorker('../real/vault-worker.ts', {
       STORE: address,
       AUTH_URL: setup.endpoint.authUrl,
       KEY: key.secret.toString('base64'),

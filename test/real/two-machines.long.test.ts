@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { startAlternatingProxy } from '../support/alternating-proxy.ts'
 import { openChromium, openPage } from '../support/chromium.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, run, runApp } from '../support/process.ts'
 import { CHROMIUM, REDIS } from '../support/programs.ts'
 import { startRedis } from '../support/redis.ts'
+import { startAlternatingProxy } from './alternating-proxy.ts'
 
 const PRICES = [
   'Code,Description,Unit,Price',

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from './ports.ts'
-import { copyProject } from './project.ts'
+import { freePort } from '../support/ports.ts'
+import { copyProject } from '../support/project.ts'
 
 test('a test that fails leaves no process behind', async () => {
   const copy = copyProject()

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { serve } from './ports.ts'
+import { serve } from '../support/ports.ts'
 
 /** A proxy in front of several processes of the app; it sends every request to another one than the request before. */
 export async function startAlternatingProxy(port: number, targets: readonly number[]) {

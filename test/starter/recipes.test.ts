@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { loadSandboxFeatures } from '../src/sandbox/load.ts'
-import type { Running } from './support/app.ts'
-import { testEnv } from './support/env.ts'
-import { connected, signedIn } from './support/flow.ts'
-import { sandboxProbe } from './support/probe.ts'
-import { run } from './support/process.ts'
-import { createSandboxLeads, projectWithRecipes } from './support/recipes.ts'
-import type { Visitor } from './support/visitor.ts'
+import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
+import type { Running } from '../support/app.ts'
+import { testEnv } from '../support/env.ts'
+import { connected, signedIn } from '../support/flow.ts'
+import { sandboxProbe } from '../support/probe.ts'
+import { run } from '../support/process.ts'
+import type { Visitor } from '../support/visitor.ts'
+import { createSandboxLeads, projectWithRecipes } from './recipes.ts'
 
 const sandboxLeads = createSandboxLeads()
 const { received } = sandboxLeads
@@ -23,7 +23,7 @@ const ENV = {
 }
 
 let project: ReturnType<typeof projectWithRecipes>
-let support: typeof import('./support/app.ts')
+let support: typeof import('../support/app.ts')
 let app: Running
 beforeAll(async () => {
   project = projectWithRecipes()

@@ -6,7 +6,6 @@ export async function tapProxy(port: number) {
   const pairs: { inbound: Socket; outbound: Socket }[] = []
   /** Decides about the next chunk that a client sends: whether it is delivered. */
   let onNext: (() => Promise<boolean>) | undefined
-  let rewritten: [from: string, to: string] | undefined
 
   const server = createServer((inbound) => {
     const outbound = connect(port, '127.0.0.1')
@@ -14,8 +13,7 @@ export async function tapProxy(port: number) {
     pairs.push({ inbound, outbound })
     for (const socket of [inbound, outbound]) socket.on('error', () => {})
     outbound.pipe(inbound)
-    inbound.on('data', (sent) => {
-      const chunk = rewritten ? Buffer.from(sent.toString('latin1').replaceAll(...rewritten), 'latin1') : sent
+    inbound.on('data', (chunk) => {
       const decide = onNext
       onNext = undefined
       if (!decide) return void outbound.write(chunk)
@@ -29,10 +27,6 @@ export async function tapProxy(port: number) {
     /** Hands the next chunk that a client sends to `decide`. */
     tap(decide: () => Promise<boolean>): void {
       onNext = decide
-    },
-    /** Replaces a word in everything that clients send from now on, by one of the same length. */
-    rewrite(from: string, to: string): void {
-      rewritten = [from, to]
     },
     /** Connections that are open now stay open and deliver nothing any more, in either direction. */
     fallSilent(): void {
