@@ -30,7 +30,7 @@ the platform. If you have the platform's full documentation, correct the contrac
 Where a rule is code, such as how a request is built or a signature is checked, it is in the same folder.
 
 <!-- feature: probe -->
-\`npm run probe\` compares the platform with these assumptions: see [The probe](probe.md).
+\`npm run feature -- first-contact probe\` compares the platform with these assumptions: see [The probe](probe.md).
 <!-- end of feature -->
 `
 

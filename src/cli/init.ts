@@ -8,11 +8,11 @@ import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { regenerate, requireFormatter, updateLockFile } from './generated.ts'
-import { makeOwn, slugOf } from './make-own.ts'
-import { openProject, readManifest, type Starter } from './project.ts'
-import { describeFeature, findUnusedExports, tolerateUnusedExports } from './removal.ts'
-import { commitOf, requireCleanTree } from './repository.ts'
+import { nameProduct, slugOf } from './naming.ts'
+import { regenerate, requirePackages } from './programs.ts'
+import { changeManifest, openProject, readManifest } from './project.ts'
+import { placesOf, removeAll, sizeOf } from './removal.ts'
+import { git, requireCleanTree, requireGit } from './repository.ts'
 
 const features = await loadFeatures()
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
@@ -35,7 +35,7 @@ const FEATURES: string[] = features.map(({ name }) => name)
 const DEFAULT_PORT = '3000'
 const DEFAULT_SANDBOX_PORT = '4400'
 
-const command = createCommand('init', 'Makes this clone of the starter yours.')
+const command = createCommand('npm run init --', 'Makes this clone of the starter yours.')
   .option('--name <name>', 'the name of your product')
   .option('--features <names>', 'the features to keep, separated by commas; "none" keeps none (default: all)')
   .option(
@@ -91,10 +91,8 @@ const isSignIn = (value: string): value is Answers['signIn'] => SIGN_INS.some((k
 function problemOfName(name: string | undefined): string | undefined {
   const trimmed = name?.trim() ?? ''
   if (trimmed === '') return 'enter the name of your product, such as "Acme Link"'
-  if (trimmed.length > 60) return 'at most 60 characters'
-  // It becomes part of strings of the code and of pages.
-  if (!/^[\p{L}\p{N}][\p{L}\p{N} .()-]*$/u.test(trimmed))
-    return 'only letters, digits, spaces and . ( ) -, and a letter or a digit first'
+  if (!/^[^\p{Cc}"`<>*_[\]|\\]{1,60}$/u.test(trimmed))
+    return 'one line of at most 60 characters, without " ` < > * _ [ ] | and \\'
   if (!/[a-z]/.test(slugOf(trimmed))) return 'it needs a letter from A to Z, for the name of the package'
   const { dependencies, devDependencies } = readManifest(project)
   if (Object.hasOwn({ ...dependencies, ...devDependencies }, slugOf(trimmed)))
@@ -184,10 +182,9 @@ function askFor(message: string, problemOf: (value: string) => string | undefine
 
 /** Asks until each feature has those that it needs. */
 async function askForFeatures(): Promise<string> {
-  const options = features.map(({ name, needs = [] }) => {
-    const { purpose, lines } = describeFeature(project, name)
+  const options = features.map(({ name, title, needs = [] }) => {
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
-    return { value: name, label: name, hint: `${purpose}; ${lines} lines${needed}` }
+    return { value: name, label: name, hint: `${title}; ${sizeOf(project, name).lines} lines${needed}` }
   })
   for (let initialValues = FEATURES; ; ) {
     const message = 'The features to keep'
@@ -198,16 +195,35 @@ async function askForFeatures(): Promise<string> {
   }
 }
 
+/** What proves the starter, and not a product. */
+const OF_STARTER = [
+  ...['bench', 'chaos', 'mutate', 'real', 'scale', 'starter'].map((name) => `test/${name}`),
+  ...project.filesBelow('test/features').flatMap((file) => /^.*\/bench(?=\/)/.exec(file)?.[0] ?? []),
+  ...project.filesBelow('test/features').filter((file) => file.endsWith('/demo-script.long.test.ts')),
+  ...project.filesBelow('docs').filter((file) => file.startsWith('docs/demo-')),
+]
+
 function init(answers: Answers): void {
-  const removed = features.map(({ name }) => name).filter((name) => !answers.features.includes(name))
-  const { version } = readManifest(project)
-  const starter: Starter = { version, commit: commitOf(project.root), name: answers.name, removed }
-  const unusedBefore = findUnusedExports(project)
-  makeOwn(project, starter)
-  const wroteEnv = writeEnv(answers)
+  const removed = FEATURES.filter((name) => !answers.features.includes(name))
+  const tree = requireGit(project.root, ['rev-parse', 'HEAD:./'])
+  print('Working. If you stop it: git restore . && git clean -fdq . puts everything back.')
+  removeAll(project, [...OF_STARTER, ...removed.flatMap(placesOf)])
+  nameProduct(project, answers.name)
+  project.change('README.md', (text) => productReadme(text, answers.name), 'is that of the product')
+  project.change('CHANGELOG.md', () => '# Changelog\n\n## Unreleased\n', 'begins again')
+  changeManifest(
+    project,
+    (manifest) => ({
+      ...manifest,
+      name: slugOf(answers.name),
+      version: '0.1.0',
+      description: `${answers.name}: connects accounts on the platform.`,
+      starter: { name: answers.name, tree },
+    }),
+    'the name, and what it was made from',
+  )
   regenerate(project)
-  updateLockFile(project)
-  tolerateUnusedExports(project, unusedBefore)
+  const wroteEnv = writeEnv(answers)
   print(
     `This clone is now ${answers.name}. git diff shows the changes.`,
     '',
@@ -226,7 +242,7 @@ const SIGN_IN_STEPS: Record<Answers['signIn'], string> = {
 }
 
 /** Writes an .env with fresh secrets, unless there is one. Resolves to whether it did. */
-function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boolean {
+function writeEnv({ scopes, port, sandboxPort, redisUrl }: Answers): boolean {
   const file = join(project.root, '.env')
   if (existsSync(file)) return false
   const values: Record<string, string> = {
@@ -237,13 +253,40 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
     SANDBOX_PORT: String(sandboxPort),
     ...(scopes.length > 0 && { PLATFORM_SCOPES: scopes.join(' ') }),
     ...(redisUrl && { REDIS_URL: redisUrl }),
-    ...(project.read('.env.example').includes('APP_NAME=') && { APP_NAME: name }),
   }
   let example = project.read('.env.example')
   for (const [variable, value] of Object.entries(values))
     example = example.replace(new RegExp(`^(# )?${variable}=.*`, 'm'), () => `${variable}=${value}`)
   writeFileSync(file, example, { mode: 0o600 })
   return true
+}
+
+/** A README of the product: its own beginning, and then the sections of the starter's that its docs link to. */
+function productReadme(text: string, name: string): string {
+  const kept = text.indexOf('\n## ', text.indexOf('\n## Make it yours') + 1)
+  return `# ${name}
+
+${name} connects the accounts of its users on the platform. It began as the Connect Starter; \`npm run update\` merges
+newer versions of it.
+
+## Quick start
+
+\`\`\`sh
+npm install
+npm run demo
+\`\`\`
+
+Open the address that it prints, sign in with any name, and press **Connect an account**. \`npm run dev\` runs the app with the
+settings in \`.env\`, and \`npm run sandbox\` the platform beside it; \`npm run add-feature -- NAME\` adds a feature, and \`npm test\` runs the tests.
+${text.slice(kept).replace(/ There is no licence yet:.*/, '')}`
+}
+
+/** Throws if git could not undo what is changed, and later updates could not tell what the clone began with. */
+function requireRepository(): void {
+  if (git(project.root, 'rev-parse', '--verify', '--quiet', 'HEAD') === null)
+    throw new Error(
+      'These files are not in a Git repository: run git init && git add --all && git commit -m "The starter". Nothing was changed.',
+    )
 }
 
 try {
@@ -254,7 +297,8 @@ try {
     )
     process.exit(0)
   }
-  requireFormatter(project)
+  requirePackages(project)
+  requireRepository()
   requireCleanTree(project.root)
   const flags = command.opts<Flags>()
   const answers = check(flags.yes ? flags : await ask(flags))

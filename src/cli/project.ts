@@ -12,7 +12,6 @@ export interface Project {
   /** The files below a folder, or the file itself; without installed packages, data, and git's own. */
   filesBelow(path: string): string[]
   read(file: string): string
-  write(file: string, text: string): void
   /** Writes a file and notes what was changed, unless nothing was. */
   change(file: string, next: (text: string) => string, what: string): void
   /** Deletes a file or a folder, and notes how many files it had. */
@@ -39,7 +38,6 @@ export function openProject(root: string): Project {
     exists: (path) => existsSync(place(path)),
     filesBelow,
     read,
-    write: (file, text) => writeFileSync(place(file), text),
     change(file, next, what) {
       const before = read(file)
       const after = next(before)
@@ -64,25 +62,25 @@ export interface Manifest {
   scripts: Record<string, string>
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
-  knip?: { ignoreIssues?: Record<string, string[]> }
   /** What `npm run init` did, for `npm run update`. */
   starter?: Starter
 }
 
 export interface Starter {
-  version: string
-  /** The commit that the clone began with, or was last updated to; null if it had no git history. */
-  commit: string | null
   /** The product's name. */
   name: string
-  /** The features that were removed. */
-  removed: string[]
+  /** The hash of git's tree with the files of the starter that the clone began with, or was last updated to. */
+  tree: string
   /** Where the last update came from. */
   source?: string
 }
 
-export const readManifest = (project: Project) => JSON.parse(project.read('package.json')) as Manifest
+export const readManifest = (project: Project): Manifest => JSON.parse(project.read('package.json'))
 
 export function changeManifest(project: Project, next: (manifest: Manifest) => Manifest, what: string): void {
   project.change('package.json', (text) => `${JSON.stringify(next(JSON.parse(text)), null, 2)}\n`, what)
 }
+
+/** A map without some of its keys. */
+export const without = <Value>(map: Record<string, Value>, isGone: (key: string, value: Value) => boolean) =>
+  Object.fromEntries(Object.entries(map).filter(([key, value]) => !isGone(key, value)))

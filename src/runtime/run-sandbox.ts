@@ -4,6 +4,7 @@ import { ACCOUNTS } from '../sandbox/accounts.ts'
 import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.ts'
 import type { Recorded } from '../sandbox/recorded.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
+import { texts } from '../web/texts.ts'
 import { protectDataDir } from './data-dir.ts'
 import { listen } from './serve.ts'
 
@@ -75,7 +76,7 @@ export async function openSandbox(settings: SandboxSettings, recorded?: Recorded
     recorded,
     apps: [
       {
-        name: 'Connect Starter',
+        name: texts.layout.appName,
         logo: '/assets/app.svg',
         clientId,
         clientSecret,

@@ -13,7 +13,7 @@ const headerName = z.string().regex(/^[a-z-]{1,60}$/, 'must be the name of a hea
 const fields = z.record(z.string(), z.string())
 
 /**
- * How a platform answers, as `npm run probe -- --record` writes it: names of fields, types and statuses. What is absent
+ * How a platform answers, as `npm run feature -- first-contact probe --record` writes it: names of fields, types and statuses. What is absent
  * stays as the sandbox does it.
  */
 export const recordedSchema = z.object({

@@ -1,4 +1,4 @@
-/** What `contract.ts` assumes, for docs/assumptions.md, `npm run registration`, and `npm run probe`. */
+/** What `contract.ts` assumes, for docs/assumptions.md, `npm run feature -- first-contact registration`, and `npm run feature -- first-contact probe`. */
 
 /** Something that the specification does not show, and what we assume in its place. */
 export interface Assumption {
@@ -15,7 +15,7 @@ export interface Assumption {
   code: string
   /** What to do if it is wrong, at that place. */
   cure: string
-  /** How to find out, where `npm run probe` cannot. */
+  /** How to find out, where `npm run feature -- first-contact probe` cannot. */
   otherwise?: string
 }
 

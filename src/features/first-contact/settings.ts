@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
-
-export const DEFAULT_NAME = 'Connect Starter'
+import { texts } from '../../web/texts.ts'
 
 /** One line of text that Markdown does not read as markup. */
 const text = z
@@ -14,7 +13,7 @@ const address = z.string().regex(/^[^\p{Cc}`<>[\]|]{1,500}$/u, 'must be an addre
 /** What platform support registers beside the settings of the core. Addresses are checked by the registration sheet. */
 export const setupSettings = settingsGroup({
   variables: () => ({
-    APP_NAME: text.default(DEFAULT_NAME),
+    APP_NAME: text.default(texts.layout.appName),
     APP_LOGO_URL: address.optional(),
     APP_STAGING_URL: address.optional(),
     APP_PRODUCTION_URL: address.optional(),

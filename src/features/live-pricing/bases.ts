@@ -34,7 +34,10 @@ export function openBases({ baseUrl, dataDir, settings, log }: BasesOptions): Li
       const folder = join(dataDir, PRICE_LIST_FOLDERS[environment])
       const provider: PriceProvider = openPriceLists(folder, log)
       if (provider.loaded?.() === false)
-        log.warn({ folder }, `${path} has no price list yet: run npm run load-prices -- FOLDER`)
+        log.warn(
+          { folder },
+          `${path} has no price list yet: run npm run feature -- live-pricing load-prices FOLDER`,
+        )
       return { path, baseUrl: baseUrl + path, clients: settings.clients[environment], provider }
     })
 }

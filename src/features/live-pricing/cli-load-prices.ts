@@ -1,4 +1,4 @@
-/** `npm run load-prices`: builds the live price list from the CSV files in a folder. */
+/** `npm run feature -- live-pricing load-prices`: builds the live price list from the CSV files in a folder. */
 import '../../runtime/env-file.ts'
 import { existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ import type { RowProblem } from './csv-price-provider/table.ts'
 
 const names = Object.values(FILES).map(({ file }) => file)
 const command = createCommand(
-  'load-prices',
+  'npm run feature -- live-pricing load-prices',
   'Builds a new price list from CSV or XLSX files and swaps it in atomically.',
 )
   .argument('<folder>', `folder with ${names.join(', ')}; only stores.csv and items.csv are required`)

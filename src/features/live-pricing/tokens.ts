@@ -112,7 +112,7 @@ async function verifyJwt(
 
 /** Derives a signing key. Imported once: jose would import bytes anew for each token, which takes as long as to sign it. */
 async function importKey(secret: Uint8Array): Promise<webcrypto.CryptoKey> {
-  const bytes = hkdfSync('sha256', secret, '', 'connect-starter live pricing access token', 32)
+  const bytes = hkdfSync('sha256', secret, '', 'live pricing access token', 32)
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
 }
 

@@ -134,7 +134,7 @@ test('likely mistakes are noted: no opening hours, a group without members, unkn
   expect((await load({ ...SMALL, hours })).notes).toEqual([])
 })
 
-describe('npm run load-prices', () => {
+describe('npm run feature -- live-pricing load-prices', () => {
   test('loads the sample, for production and for staging, and says what it loaded', async () => {
     for (const args of [[SAMPLE], [SAMPLE, '--staging']]) {
       const program = await command(
@@ -173,6 +173,6 @@ describe('npm run load-prices', () => {
   test('explains itself with --help', async () => {
     const program = await command('src/features/live-pricing/cli-load-prices.ts', {}, { args: ['--help'] })
     expect(program.code).toBe(0)
-    expect(program.output).toMatch(/^Usage: npm run load-prices --/)
+    expect(program.output).toMatch(/^Usage: npm run feature -- live-pricing load-prices/)
   })
 })

@@ -62,7 +62,7 @@ function modifiedAt(path: string): number {
 /** The folder has no price list. Callers get the error that prices or stores are unavailable. */
 class NoPriceListError extends Error {
   constructor(folder: string) {
-    super(`no price list in ${folder}: run npm run load-prices -- FOLDER`)
+    super(`no price list in ${folder}: run npm run feature -- live-pricing load-prices FOLDER`)
     this.name = 'NoPriceListError'
   }
 }
