@@ -10,7 +10,7 @@ import { regenerate, requirePackages } from './programs.ts'
 import { openProject } from './project.ts'
 import { placesOf } from './removal.ts'
 
-const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
+const project = openProject()
 const TEMPLATE = fileURLToPath(new URL('template', import.meta.url))
 
 /** What to generate. Each is a word of the template, in strings, addresses and comments: no identifier is made of them. */

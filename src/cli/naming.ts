@@ -1,9 +1,5 @@
 import type { Project } from './project.ts'
 
-/** The starter's name in addresses, packages and programs. */
-const SLUG = 'connect-starter'
-const TEXTS = /\.(ts|cjs|md|json|ya?ml|conf)$|^Dockerfile$/
-
 /** A name as part of addresses and of names of packages: `Acme Link` becomes `acme-link`. */
 export const slugOf = (name: string): string =>
   name
@@ -13,18 +9,21 @@ export const slugOf = (name: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
 
+const TEXTS = /\.(ts|cjs|md|json|ya?ml|conf)$/
+
 /** Names the product: in the one constant that pages read, in its logo, and wherever the starter is named by its slug. */
 export function nameProduct(project: Project, name: string): void {
-  const literal = name.includes("'") ? JSON.stringify(name) : `'${name}'`
-  const setName = (text: string) => text.replace(/(?<=\bappName: )(['"]).*\1/, () => literal)
-  project.change('src/web/texts.ts', setName, 'has the name')
-  const slug = slugOf(name)
   for (const file of project.filesBelow('.')) {
     if (!TEXTS.test(file) || file === 'package-lock.json' || file.startsWith('src/cli/')) continue
-    project.change(file, (text) => text.replaceAll(SLUG, slug), 'has the name')
+    const text = project.read(file)
+    const named = text.replaceAll('connect-starter', slugOf(name))
+    if (named !== text) project.write(file, named)
   }
+  const literal = name.includes("'") ? JSON.stringify(name) : `'${name}'`
+  const texts = project.read('src/web/texts.ts').replace(/(?<=\bappName: )(['"]).*\1/, () => literal)
+  project.write('src/web/texts.ts', texts)
   const [letter = ''] = /[\p{L}\p{N}]/u.exec(name) ?? []
-  project.change('views/public/app.svg', () => logo(letter.toUpperCase()), 'has the letter of the name')
+  project.write('views/public/app.svg', logo(letter.toUpperCase()))
 }
 
 const logo = (letter: string) =>

@@ -1,6 +1,6 @@
 /** Removes features, and what only they have used, from a clone. */
 import { findUnused, type Unused } from './programs.ts'
-import { changeManifest, type Project, without } from './project.ts'
+import { type Project, readManifest, writeManifest } from './project.ts'
 
 /** Everything that belongs to a feature, by its place. */
 export const placesOf = (name: string) => [
@@ -26,48 +26,43 @@ export function sizeOf(project: Project, name: string) {
 }
 
 /**
- * Removes features or other folders, and what nothing uses without them: files, packages and npm scripts. What nothing has
- * used before stays. Throws, before anything is changed, if knip cannot run.
+ * Removes features or other folders, and what nothing uses without them. Throws, before anything is changed, if knip cannot
+ * run.
  */
-export function removeAll(project: Project, places: readonly string[]): void {
+export function removeAll(project: Project, places: readonly string[]): Unused {
   const before = findUnused(project)
   for (const place of places) project.remove(place)
-  removeUnused(project, before)
+  return removeUnused(project, before)
 }
 
-/** Removes npm scripts whose file is gone, and the files and packages that nothing uses, unless nothing has used them before. */
-export function removeUnused(
-  project: Project,
-  before: Unused,
-  isFile: (file: string) => boolean = () => true,
-  isPackage: (name: string) => boolean = () => true,
-): void {
-  removeScripts(project)
-  // A script that is gone may have been the only one to use a file or a package.
-  const { files, packages } = findUnused(project)
-  for (const file of files) if (!before.files.includes(file) && isFile(file)) project.remove(file)
-  const gone = packages.filter((name) => !before.packages.includes(name) && isPackage(name))
-  changeManifest(
-    project,
-    (manifest) => ({
-      ...manifest,
-      dependencies: without(manifest.dependencies, (name) => gone.includes(name)),
-      devDependencies: without(manifest.devDependencies, (name) => gone.includes(name)),
-    }),
-    `nothing uses these packages any more: ${gone.join(', ')}`,
-  )
+/**
+ * Removes npm scripts whose file is gone, and files and packages that nothing uses, unless nothing has used them before.
+ * Returns the files and packages.
+ */
+export function removeUnused(project: Project, before: Unused): Unused {
+  const manifest = readManifest(project)
+  // First the scripts: one that is gone may have been the only one to use a file or a package.
+  writeManifest(project, { ...manifest, scripts: without(manifest.scripts, isScriptOfGoneFile(project)) })
+  const unused = findUnused(project)
+  const files = unused.files.filter((file) => !before.files.includes(file))
+  const packages = unused.packages.filter((name) => !before.packages.includes(name))
+  for (const file of files) project.remove(file)
+  const { dependencies, devDependencies, ...others } = readManifest(project)
+  const isUnused = (name: string) => packages.includes(name)
+  writeManifest(project, {
+    ...others,
+    devDependencies: without(devDependencies, isUnused),
+    dependencies: without(dependencies, isUnused),
+  })
+  return { files, packages }
 }
 
-/** Removes the npm scripts of a file, or of a command of a feature, that is gone. */
-function removeScripts(project: Project): void {
-  const isGone = (_name: string, script: string) => {
-    const [, feature, command] = /^node src\/cli\/feature\.ts (\S+) (\S+)/.exec(script) ?? []
-    const file = command ? `src/features/${feature}/cli-${command}.ts` : /^node (\S+\.ts)/.exec(script)?.[1]
-    return file !== undefined && !project.exists(file)
-  }
-  changeManifest(
-    project,
-    (manifest) => ({ ...manifest, scripts: without(manifest.scripts, isGone) }),
-    'scripts of what is gone were removed',
-  )
+const without = (map: Record<string, string>, isGone: (key: string, value: string) => boolean) =>
+  Object.fromEntries(Object.entries(map).filter(([key, value]) => !isGone(key, value)))
+
+/** Whether the file of an npm script, or of the command of a feature that it runs, is gone. */
+const isScriptOfGoneFile = (project: Project) => (_name: string, script: string) => {
+  const [, feature, command] = /^node src\/cli\/feature\.ts (\S+) (\S+)/.exec(script) ?? []
+  const file = command ? `src/features/${feature}/cli-${command}.ts` : /^node (\S+\.ts)/.exec(script)?.[1]
+  return file !== undefined && !project.exists(file)
 }

@@ -1,5 +1,4 @@
 /** `npm run remove-feature -- NAME…`: removes features. Alone, it lists them with their size. */
-import { fileURLToPath } from 'node:url'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
@@ -10,7 +9,7 @@ import { placesOf, removeAll, sizeOf } from './removal.ts'
 import { git } from './repository.ts'
 
 const features = await loadFeatures()
-const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
+const project = openProject()
 
 function listFeatures(): void {
   if (features.length === 0) print('All features are removed.')
@@ -59,8 +58,10 @@ function requireCommitted(names: string[]): void {
 function remove(names: string[], discard: boolean): void {
   requirePackages(project)
   if (!discard) requireCommitted(names)
-  removeAll(project, names.flatMap(placesOf))
-  print(`Removed ${names.join(', ')}:`, ...project.done.map((change) => `  ${change}`))
+  const { files, packages } = removeAll(project, names.flatMap(placesOf))
+  print(`Removed ${names.join(', ')}, with their pages, tests and docs.`)
+  if (files.length > 0) print(`Files that nothing uses any more: ${files.join(', ')}.`)
+  if (packages.length > 0) print(`Packages that nothing uses any more: ${packages.join(', ')}.`)
   print('If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env), if it is there.')
   regenerate(project)
   const undo = git(project.root, 'rev-parse', 'HEAD')

@@ -1,19 +1,11 @@
 import { spawnSync } from 'node:child_process'
 
-interface Options {
-  /** What its environment has in addition. */
-  env?: Record<string, string>
-  /** What it reads. */
-  input?: string
-}
-
-function run(root: string, args: readonly string[], { env, input = '' }: Options = {}) {
+function run(root: string, args: readonly string[], env: Record<string, string> = {}) {
   return spawnSync('git', args, {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 200_000_000,
     env: { ...process.env, ...env },
-    input,
   })
 }
 
@@ -23,9 +15,9 @@ export function git(root: string, ...args: string[]): string | null {
   return status === 0 ? stdout.trimEnd() : null
 }
 
-/** Runs git; its output. Throws what git says if it fails. */
-export function requireGit(root: string, args: readonly string[], options?: Options): string {
-  const { status, stdout, stderr } = run(root, args, options)
+/** Runs git; its output. `env`: what its environment has in addition. Throws what git says if it fails. */
+export function requireGit(root: string, args: readonly string[], env?: Record<string, string>): string {
+  const { status, stdout, stderr } = run(root, args, env)
   if (status !== 0) throw new Error(`git ${args[0]} failed: ${stderr?.trim()}`)
   return stdout.trim()
 }

@@ -7,21 +7,20 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { isCancel, multiselect } from '@clack/prompts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { mergeJson } from './merge-json.ts'
 import { nameProduct } from './naming.ts'
-import { findUnused, regenerate, requirePackages, type Unused } from './programs.ts'
+import { regenerate, requirePackages, type Unused } from './programs.ts'
 import { openProject, readManifest, type Starter } from './project.ts'
 import { removeUnused } from './removal.ts'
 import { git, requireCleanTree, requireGit } from './repository.ts'
 import { createSelection, type Selection } from './update-selection.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const project = openProject(root)
+const project = openProject()
+const { root } = project
 
 const command = createCommand('npm run update --', 'Merges a newer version of the starter.')
   .argument('[source]', 'the address of the starter, or its folder (default: that of the last update)')
@@ -93,8 +92,8 @@ function ownVersion(commit: string, selection: Selection, manifest: object, name
     GIT_WORK_TREE: dir,
     GIT_DIR: requireGit(root, ['rev-parse', '--absolute-git-dir']),
   }
-  requireGit(dir, ['add', '--all', '--force', '.'], { env })
-  return commitTree(requireGit(dir, ['write-tree'], { env }), parent)
+  requireGit(dir, ['add', '--all', '--force', '.'], env)
+  return commitTree(requireGit(dir, ['write-tree'], env), parent)
 }
 
 /** A commit of a tree, which no branch has. */
@@ -105,41 +104,35 @@ function commitTree(tree: string, parent?: string): string {
 }
 
 interface Merge {
-  /** The merged tree; conflicts are marked in its files. */
-  tree: string
-  conflicts: string[]
-  /** The entries of git's index for the conflicts: `MODE OBJECT STAGE<tab>FILE`. */
-  unmerged: string[]
   changed: string[]
+  /** The files in conflict, which have marks. */
+  conflicts: string[]
 }
 
-function mergeOf(base: string, theirs: string): Merge {
-  // This clone need not share the starter's history: for the merge, it comes from the base.
-  const ours = commitTree('HEAD^{tree}', base)
-  // The marks of a conflict have these names.
-  const sides = { 'update/yours': ours, 'update/starter': theirs }
-  for (const [name, commit] of Object.entries(sides)) requireGit(root, ['update-ref', `refs/${name}`, commit])
-  const { status, stdout, stderr } = spawnSync(
-    'git',
-    ['merge-tree', '--write-tree', '--no-messages', ...Object.keys(sides)],
-    { cwd: root, encoding: 'utf8', maxBuffer: 200_000_000 },
-  )
-  for (const name of Object.keys(sides)) requireGit(root, ['update-ref', '-d', `refs/${name}`])
-  if (status === null || status > 1)
-    throw new Error(
-      `git cannot merge: it must be version 2.38 or newer (${stderr.trim()}). Nothing was changed.`,
-    )
-  const [tree = '', ...unmerged] = stdout.trim().split('\n')
-  const conflicts = [...new Set(unmerged.map((entry) => entry.split('\t')[1] ?? ''))]
-  const changed = requireGit(root, ['diff', '--name-only', 'HEAD', tree]).split('\n').filter(Boolean)
-  return { tree, conflicts, unmerged, changed }
+/** Merges what changed between the two versions into a folder with this clone's files; stages it, and commits nothing. */
+function merge(dir: string, commit: string): Merge {
+  const { status, stderr } = spawnSync('git', ['cherry-pick', '--no-commit', commit], {
+    cwd: dir,
+    encoding: 'utf8',
+  })
+  const filesOf = (...filter: string[]) =>
+    requireGit(dir, ['diff', '--name-only', ...filter, 'HEAD'])
+      .split('\n')
+      .filter(Boolean)
+  const [changed, conflicts] = [filesOf(), filesOf('--diff-filter=U')]
+  if (status !== 0 && conflicts.length === 0) throw new Error(`git cannot merge: ${stderr.trim()}`)
+  return { changed, conflicts }
 }
 
-/** Marks the conflicts as unmerged, as `git merge` does: git commits them only after `git add`. */
-function markUnmerged({ conflicts, unmerged }: Merge): void {
-  if (conflicts.length === 0) return
-  requireGit(root, ['update-index', '--force-remove', '--', ...conflicts])
-  requireGit(root, ['update-index', '--index-info'], { input: `${unmerged.join('\n')}\n` })
+/** What the update would do. */
+function tryMerge(commit: string): Merge {
+  const dir = join(folder, 'trial')
+  requireGit(root, ['worktree', 'add', '--quiet', '--detach', dir, 'HEAD'])
+  try {
+    return merge(dir, commit)
+  } finally {
+    requireGit(root, ['worktree', 'remove', '--force', dir])
+  }
 }
 
 /** What the changelog says since the base, what breaks first: whole entries, also those that were only changed. */
@@ -154,61 +147,42 @@ function changelogOf(base: string, commit: string): string {
   return [...entries.filter(isBreaking), ...entries.filter((entry) => !isBreaking(entry))].join('\n').trim()
 }
 
-/** An update that was given up leaves its branch. */
-function unusedBranch(name: string): string {
-  const exists = (branch: string) =>
-    git(root, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`) !== null
-  let number = 1
-  while (exists(number === 1 ? name : `${name}-${number}`)) number++
-  return number === 1 ? name : `${name}-${number}`
-}
-
-/** Throws if an earlier update is neither committed nor discarded. */
-function requireNoUpdate(): void {
-  const branch = git(root, 'branch', '--show-current') ?? ''
-  if (!/^starter-[0-9a-f]{12}(-\d+)?$/.test(branch) || !git(root, 'status', '--porcelain')) return
-  throw new Error(
-    `An update is in progress on the branch ${branch}: commit it, or discard it with git switch --quiet --discard-changes - && git branch -D ${branch}. Nothing was changed.`,
-  )
-}
-
-/** Puts the merge into a branch, and the generated files in order. `unusedBefore`: what nothing has used before. */
-function apply(merge: Merge, commit: string, unusedBefore: Unused): void {
-  const branch = unusedBranch(`starter-${commit.slice(0, 12)}`)
+/** Merges in a branch, and puts the generated files in order. `own`: what this clone had before. */
+function apply(branch: string, commit: string, own: Unused): void {
   requireGit(root, ['switch', '--quiet', '--create', branch])
-  requireGit(root, ['restore', `--source=${merge.tree}`, '--staged', '--worktree', ':/'])
-  const isBlocked = merge.conflicts.some((file) => file.startsWith('src/'))
+  const { changed, conflicts } = merge(root, commit)
+  const isBlocked = conflicts.some((file) => file.startsWith('src/'))
   if (!isBlocked) {
-    if (merge.changed.includes('package.json'))
+    if (changed.includes('package.json'))
       spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: root, stdio: 'ignore' })
     // What only features and tests use that this product does not have.
-    const isNew = new Set(requireGit(root, ['diff', '--name-only', '--diff-filter=A', 'HEAD']).split('\n'))
-    const own = JSON.parse(requireGit(root, ['show', 'HEAD:package.json']))
-    removeUnused(
-      project,
-      unusedBefore,
-      (file) => isNew.has(file),
-      (name) => !(name in { ...own.dependencies, ...own.devDependencies }),
-    )
+    removeUnused(project, own)
     regenerate(project)
+    const generated = requireGit(root, [
+      'ls-files',
+      '--modified',
+      '--deleted',
+      '--others',
+      '--exclude-standard',
+    ])
+    const files = generated.split('\n').filter((file) => file && !conflicts.includes(file))
+    requireGit(root, ['add', '--all', '--', ...files])
   }
-  requireGit(root, ['add', '--all'])
-  markUnmerged(merge)
-  print('', `The branch ${branch} has ${merge.changed.length} changed files, which are staged.`)
-  if (merge.conflicts.length > 0)
+  print('', `The branch ${branch} has ${changed.length} changed files, which are staged.`)
+  if (conflicts.length > 0)
     print(
       'These are in conflict; look for <<<<<<< in them, and git add each when it is resolved:',
-      ...merge.conflicts.map((path) => `  ${path}`),
+      ...conflicts.map((path) => `  ${path}`),
     )
   else if (!check())
     print(
       'npm run check reports problems, such as a name that the starter has changed and your code uses: correct them, and run npm run docs.',
     )
   const next = isBlocked ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
-  print(
-    `${next}, and commit. To abandon the update: git switch --quiet --discard-changes - && git branch -D ${branch}`,
-  )
+  print(`${next}, and commit. To abandon the update: ${abandon(branch)}`)
 }
+
+const abandon = (branch: string) => `git switch --quiet --discard-changes - && git branch -D ${branch}`
 
 const check = () =>
   spawnSync('npm', ['run', '--silent', 'check'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
@@ -232,7 +206,6 @@ async function update(source: string | undefined, version: string | undefined, f
   requirePackages(project)
   if (!existsSync(join(root, '.git')))
     throw new Error('This is not a Git repository: run git init, and commit. Nothing was changed.')
-  requireNoUpdate()
   requireCleanTree(root)
   const commit = fetchStarter(from, version)
   const base = findBase(from, commit, starter.tree)
@@ -241,12 +214,18 @@ async function update(source: string | undefined, version: string | undefined, f
     print('This clone has everything of that version already. Nothing was changed.')
     return
   }
+  const branch = `starter-${commit.slice(0, 12)}`
+  if (git(root, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`) !== null)
+    throw new Error(
+      `The branch ${branch} has an update to that version: merge it, or abandon it: git switch main && git branch -D ${branch}. Nothing was changed.`,
+    )
   const filesOf = (dir: string, revision: string) =>
     requireGit(dir, ['ls-tree', '-r', '--name-only', revision]).split('\n')
+  const ours = filesOf(root, 'HEAD')
   const selection = createSelection({
     base: filesOf(starterGit, base),
     theirs: filesOf(starterGit, commit),
-    ours: filesOf(root, 'HEAD'),
+    ours,
   })
   const wanted = flags.with ?? (await askForFeatures(selection.newFeatures))
   selection.take(wanted)
@@ -256,21 +235,23 @@ async function update(source: string | undefined, version: string | undefined, f
   const merged = { ...mergeJson(manifestOf(base), manifest, manifestOf(commit)), starter: next }
   const before = ownVersion(base, selection, manifest, starter.name)
   const after = ownVersion(commit, selection, merged, starter.name, before)
-  const merge = mergeOf(before, after)
   print(...changelogOf(base, commit).split('\n'))
   const offered = selection.newFeatures.filter((name) => !wanted.includes(name))
   if (offered.length > 0)
     print('', `New features, which are not taken: ${offered.join(', ')}. To take them: --with NAME.`)
   for (const name of selection.ownOfSameName)
     print(`The starter has a new feature ${name}; yours of this name stays.`)
-  if (!flags.dryRun) apply(merge, commit, findUnused(project))
-  else
-    print(
-      '',
-      `${merge.changed.length} files would change, and ${merge.conflicts.length} would be in conflict${merge.conflicts.length > 0 ? ':' : '.'}`,
-      ...merge.conflicts.map((path) => `  ${path}`),
-      'Nothing was changed.',
-    )
+  if (!flags.dryRun) {
+    const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
+    return apply(branch, after, { files: ours, packages })
+  }
+  const { changed, conflicts } = tryMerge(after)
+  print(
+    '',
+    `${changed.length} files would change, and ${conflicts.length} would be in conflict${conflicts.length > 0 ? ':' : '.'}`,
+    ...conflicts.map((path) => `  ${path}`),
+    'Nothing was changed.',
+  )
 }
 
 interface Flags {

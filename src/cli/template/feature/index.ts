@@ -17,7 +17,7 @@ export default {
     },
   },
   create: ({ connect }) => ({
-    routes: entriesRoutes({ entries: createEntries(connect.api), vault: connect.vault }),
+    routes: entriesRoutes(createEntries(connect.api), connect.vault),
     connectionLinks: async () => [{ path: '/spare-parts', label: texts.title }],
   }),
 } satisfies Feature

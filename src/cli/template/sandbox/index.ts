@@ -4,7 +4,7 @@ import { API_FAULTS } from '../../../sandbox/faults.ts'
 import type { SandboxCore, SandboxFeature } from '../../../sandbox/feature.ts'
 import { bxcontextOf } from '../../../sandbox/guard.ts'
 import { sendPage } from '../../../sandbox/odata.ts'
-import { type SandboxEntry, samplesOf } from './samples.ts'
+import { DAY_MS, NEWEST, pick, seededRandom } from '../../../sandbox/random.ts'
 // template: write
 import express from 'express'
 import * as z from 'zod'
@@ -34,7 +34,7 @@ export default {
 } satisfies SandboxFeature
 
 function entriesApi(core: SandboxCore): Router {
-  const list = (bxcontext: string): SandboxEntry[] => [
+  const list = (bxcontext: string): { id: string }[] => [
     // template: write
     // Created ones, the latest first.
     ...core.sql
@@ -43,24 +43,35 @@ function entriesApi(core: SandboxCore): Router {
     // end of template
     ...samplesOf(bxcontext),
   ]
-  return (
-    Router()
-      .use('/spare/parts', ...core.guard('spare-parts', SCOPE))
-      .get('/spare/parts', (req, res) => sendPage(req, res, list(bxcontextOf(res))))
-      .get('/spare/parts/:id', (req, res) => {
-        const entry = list(bxcontextOf(res)).find(({ id }) => id === req.params.id)
-        return entry ? void res.json(entry) : notFound(res)
-      })
-      // template: write
-      .post('/spare/parts', express.json({ limit: '100kb' }), (req, res) => {
-        const given = parseBody(res, newEntry, req.body, 'invalid_entry')
-        if (!given) return
-        const bxcontext = bxcontextOf(res)
-        const entry = { ...given, status: 'New', createdAt: new Date().toISOString() }
-        const insert = 'INSERT INTO "created spare-parts" (bxcontext, entry) VALUES (?, ?)'
-        const { lastInsertRowid } = core.sql.run(insert, bxcontext, JSON.stringify(entry))
-        res.status(201).json({ id: `${bxcontext}-N${lastInsertRowid}`, ...entry })
-      })
-      // end of template
-  )
+  const router = Router()
+  router.use('/spare/parts', ...core.guard(SCOPE, 'spare-parts'))
+  router.get('/spare/parts', (req, res) => sendPage(req, res, list(bxcontextOf(res))))
+  router.get('/spare/parts/:id', (req, res) => {
+    const entry = list(bxcontextOf(res)).find(({ id }) => id === req.params.id)
+    return entry ? void res.json(entry) : notFound(res)
+  })
+  // template: write
+  router.post('/spare/parts', express.json({ limit: '100kb' }), (req, res) => {
+    const given = parseBody(res, newEntry, req.body, 'invalid_entry')
+    if (!given) return
+    const bxcontext = bxcontextOf(res)
+    const entry = { ...given, status: 'New', createdAt: new Date().toISOString() }
+    const insert = 'INSERT INTO "created spare-parts" (bxcontext, entry) VALUES (?, ?)'
+    const { lastInsertRowid } = core.sql.run(insert, bxcontext, JSON.stringify(entry))
+    res.status(201).json({ id: `${bxcontext}-N${lastInsertRowid}`, ...entry })
+  })
+  // end of template
+  return router
+}
+
+/** The sample spare parts of a business. */
+function samplesOf(bxcontext: string) {
+  const random = seededRandom(`spare-parts ${bxcontext}`)
+  return Array.from({ length: 30 + random(16) }, (_, index) => ({
+    id: `${bxcontext}-${1000 + index}`,
+    name: `Spare part ${1000 + index}`,
+    status: pick(['New', 'In progress', 'Done'], random),
+    notes: pick(['Checked by phone.', 'Waiting for an answer.', ''], random),
+    createdAt: new Date(NEWEST - index * DAY_MS - random(DAY_MS)).toISOString(),
+  }))
 }

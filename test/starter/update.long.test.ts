@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { placesOf } from '../../src/cli/removal.ts'
+import { tempDir } from '../support/env.ts'
+import { openClone } from './clones.ts'
+
+type Clone = ReturnType<typeof openClone>
+let starter: Clone
+let product: Clone
+
+/** What the older version has otherwise, in files that the product also changes: [file, older, newer, the product's]. */
+const EDITED = [
+  ['src/connect/platform/api.ts', 'MAX_ATTEMPTS = 2', 'MAX_ATTEMPTS = 3', 'MAX_ATTEMPTS = 5'],
+  ['docs/deploy.md', '- A proxy.', '- A TLS proxy in front of the app.', '- Our proxy.'],
+  ['views/app/home.eta', '<h1 id="old">', '<h1>', '<h1 id="own">'],
+  ['tsconfig.json', '"lib": ["es2025"]', '"lib": ["esnext"]', '"lib": ["es2024"]'],
+  ['docs/testing.md', '# Tests', '# Test your own features', '# Our tests'],
+] as const
+/** Only the starter changes it. */
+const CHANGED = ['docs/sandbox.md', '# The simulated platform', '# The sandbox'] as const
+/** The product has deleted it, and the starter changes it. */
+const DELETED = 'compose.yaml'
+const GONE = 'src/web/gone.ts'
+const REMOVED = ['metrics', 'supplier-check']
+const NEW_FEATURE = 'connection-checks'
+
+/** Each test begins with an older version of the starter, and updates to the one that is here. */
+beforeAll(async () => {
+  starter = openClone()
+  appendFileSync(join(starter.dir, 'CHANGELOG.md'), '- Breaking: attempts are three. Change nothing.\n')
+  starter.commit('this version')
+  for (const [file, older, newer] of [...EDITED, CHANGED]) starter.edit(file, newer, older)
+  writeFileSync(join(starter.dir, 'CHANGELOG.md'), '# Changelog\n')
+  writeFileSync(join(starter.dir, GONE), '/** Gone. */\nexport const GONE = 1\n')
+  appendFileSync(join(starter.dir, DELETED), '# As it was.\n')
+  for (const name of REMOVED)
+    appendFileSync(join(starter.dir, `src/features/${name}/index.ts`), '// As it was.\n')
+  for (const place of placesOf(NEW_FEATURE))
+    rmSync(join(starter.dir, place), { recursive: true, force: true })
+  starter.commit('the version before')
+  await makeProduct()
+  starter.git('revert', '--no-edit', 'HEAD')
+})
+afterAll(() => {
+  starter.remove()
+  product.remove()
+})
+
+/** A product that began with a ZIP of the older version: without two features, with one of its own, a file edited, one deleted. */
+async function makeProduct(): Promise<void> {
+  const zip = tempDir()
+  execFileSync('sh', ['-c', `git -C ${starter.dir} archive HEAD | tar x -C ${zip.dir}`])
+  product = openClone(zip.dir)
+  zip.remove()
+  product.git('init', '-q', '-b', 'main')
+  product.commit('Our beginning')
+  await product.command('init', '--name', 'Acme Link', '--yes')
+  await product.command('remove-feature', ...REMOVED)
+  await product.command('add-feature', 'orders', '--write')
+  product.edit('src/web/texts.ts', "onPlatform: 'On the platform:'", "onPlatform: 'There:'")
+  rmSync(join(product.dir, DELETED))
+  product.commit('own')
+}
+
+const update = (...args: string[]) => product.command('update', ...args)
+const exists = (file: string) => existsSync(join(product.dir, file))
+
+test('what cannot be updated is refused in one sentence, and nothing changes', async () => {
+  await expect(update()).rejects.toThrow(/Add the address of the starter/)
+  await expect(update('/nowhere')).rejects.toThrow(/\/nowhere cannot be fetched/)
+  await expect(update(starter.dir, '9.9.9')).rejects.toThrow(/has no version 9\.9\.9/)
+  await expect(update(starter.dir, 'HEAD~2')).rejects.toThrow(/That version is older/)
+  await expect(update(starter.dir, '--with', 'leads')).rejects.toThrow(/no such new feature/)
+  const other = tempDir()
+  execFileSync('git', ['init', '-q', other.dir])
+  symlinkSync('/', join(other.dir, 'link'))
+  await expect(update(other.dir)).rejects.toThrow(/has no version|cannot be fetched|is not a Connect Starter/)
+  other.remove()
+  expect(product.git('status', '--porcelain')).toBe('')
+})
+
+describe('a product from a ZIP of an older version', () => {
+  let own: string
+  beforeAll(() => {
+    own = product.git('rev-parse', 'HEAD')
+  })
+  beforeEach(() => {
+    product.git('switch', '-q', '--discard-changes', 'main')
+    product.git('reset', '-q', '--hard', own)
+    for (const branch of product.git('branch', '--format=%(refname:short)').split('\n'))
+      if (branch !== 'main') product.git('branch', '-D', branch)
+  })
+
+  test('is updated without a conflict: what was deleted stays away, what was changed stays changed, a new feature is only named', async () => {
+    const dry = await update(starter.dir, '--dry-run')
+    expect(dry).toMatch(/^- Breaking: attempts are three[\s\S]*, and 0 would be in conflict/)
+    expect(product.git('status', '--porcelain')).toBe('')
+
+    const output = await update(starter.dir)
+    expect(output).toContain(`New features, which are not taken: ${NEW_FEATURE}.`)
+    expect(output).toContain('which are staged')
+    for (const [file, , newer] of [...EDITED, CHANGED]) expect(product.read(file)).toContain(newer)
+    expect(product.read('src/web/texts.ts')).toMatch(/appName: 'Acme Link'[\s\S]*onPlatform: 'There:'/)
+    expect(product.read('README.md')).toMatch(/^# Acme Link\n/)
+    const away = [DELETED, GONE, 'test/bench', 'test/starter', ...[...REMOVED, NEW_FEATURE].flatMap(placesOf)]
+    expect(away.filter(exists)).toEqual([])
+    await product.check()
+    await product.runTests('test/features/orders', 'test/web/pages.test.ts')
+    product.commit('updated')
+    expect(await update()).toContain('has everything of that version already')
+  })
+
+  test('is in conflict only in the five files that both have changed', async () => {
+    for (const [file, older, , mine] of EDITED) product.edit(file, older, mine)
+    product.commit('mine')
+    const list = EDITED.map(([file]) => `  ${file}\n`)
+      .sort()
+      .join('')
+    expect(await update(starter.dir, '--dry-run')).toContain(`and 5 would be in conflict:\n${list}Nothing`)
+    expect(await update(starter.dir)).toContain(`git add each when it is resolved:\n${list}Then`)
+    expect(product.git('diff', '--name-only', '--diff-filter=U').split('\n')).toHaveLength(5)
+    expect(product.read('docs/deploy.md')).toMatch(/<<<<<<< [\s\S]*- Our proxy\.[\s\S]*- A TLS proxy/)
+    product.git('checkout', '--theirs', '.')
+    product.commit('updated')
+    await product.check()
+  })
+
+  test('takes a new feature that is wanted', async () => {
+    await update(starter.dir, '--with', NEW_FEATURE)
+    expect(exists(`src/features/${NEW_FEATURE}/index.ts`)).toBe(true)
+    await product.check()
+  })
+})
