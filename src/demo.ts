@@ -5,13 +5,12 @@
 
 import { loadFeatures, loadTools } from './features/load.ts'
 import type { DemoTool } from './features/tools.ts'
-import { loadEnvFile } from './runtime/load-env-file.ts'
+import { loadEnvFile, sandboxEnv } from './runtime/load-env-file.ts'
 import { createLog } from './runtime/log.ts'
 import { print } from './runtime/print.ts'
 import { readableLog } from './runtime/readable-log.ts'
 import { configOf, start } from './runtime/run-app.ts'
 import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
-import { sandboxEnv } from './runtime/sandbox-env.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
 
 try {

@@ -1,13 +1,12 @@
-import { chmodSync, type Dirent, mkdirSync, readdirSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 
-/** Names that this app uses in `DATA_DIR`. */
-const OURS = /^(store|sandbox(-\d+)?)\.sqlite|^secrets\.json|^imports$|^price-lists/
-/** Names that say nothing about who uses the folder. */
-const IGNORED = new Set(['lost+found', '.DS_Store', '.gitkeep'])
+/** Names that this app uses in `DATA_DIR`, and names that say nothing about who uses the folder. */
+const OURS =
+  /^(store|sandbox(-\d+)?)\.sqlite|^secrets\.json|^imports$|^price-lists|^(lost\+found|\.DS_Store|\.gitkeep)$/
 
 /**
- * Restricts `DATA_DIR` and the app's files in it to this user: folders 0700, files 0600. Does not change a folder that
+ * Closes `DATA_DIR` to other users (mode 0700), so that they reach none of the files in it. Does not change a folder that
  * contains other files; throws if other users can open it. Errors have one line and name `DATA_DIR`.
  */
 export function protectDataDir(dataDir: string): void {
@@ -15,39 +14,26 @@ export function protectDataDir(dataDir: string): void {
   if (process.platform === 'win32') return
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    const entries = readdirSync(dataDir, { withFileTypes: true })
-    const unknownEntry = entries.find(({ name }) => !OURS.test(name) && !IGNORED.has(name))
-    if (unknownEntry && accessOfOthers(dataDir) !== 0) {
+    if ((statSync(dataDir).mode & 0o077) === 0) return
+    const other = readdirSync(dataDir).find((name) => !OURS.test(name))
+    if (other !== undefined)
       throw new Error(
-        `other users can access this folder, and it contains other files (${unknownEntry.name}): use a separate folder, or run chmod 700 ${resolve(dataDir)}`,
+        `other users can access this folder, and it contains other files (${other}): use a separate folder, or run chmod 700 ${resolve(dataDir)}`,
       )
-    }
-    protect(dataDir, 0o700)
-    for (const entry of entries) if (OURS.test(entry.name)) protectEntry(dataDir, entry)
+    close(dataDir)
   } catch (error) {
-    throw new Error(`DATA_DIR: ${dataDir}: ${(error as Error).message}`)
+    throw new Error(`DATA_DIR: ${dataDir}: ${error instanceof Error ? error.message : error}`)
   }
 }
 
-function protectEntry(folder: string, entry: Dirent): void {
-  const path = join(folder, entry.name)
-  if (entry.isFile()) protect(path, 0o600)
-  if (!entry.isDirectory()) return
-  protect(path, 0o700)
-  for (const inner of readdirSync(path, { withFileTypes: true })) protectEntry(path, inner)
-}
-
-/** The mode bits of a path for group and others; 0 if it no longer exists, as other processes may delete files. */
-const accessOfOthers = (path: string) => (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077
-
-function protect(path: string, mode: number): void {
-  if (accessOfOthers(path) === 0) return
+function close(folder: string): void {
   try {
-    chmodSync(path, mode)
+    chmodSync(folder, 0o700)
   } catch {
-    // Accept group access: a volume may belong to a group of the app's user.
-    if ((accessOfOthers(path) & 0o007) === 0) return
-    const command = `chmod ${mode.toString(8)} ${resolve(path)}`
-    throw new Error(`other users can access ${path}, and this user cannot change its mode: run ${command}`)
+    // Accept access of the group: a volume may belong to a group of the app's user.
+    if ((statSync(folder).mode & 0o007) === 0) return
+    throw new Error(
+      `other users can access this folder, and this user cannot change its mode: run chmod 700 ${resolve(folder)}`,
+    )
   }
 }

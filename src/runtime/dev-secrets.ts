@@ -30,9 +30,9 @@ function developmentSecrets(dataDir: string): ReturnType<typeof newSecrets> {
   try {
     return createOrRead(dataDir, file)
   } catch (error) {
-    const reason =
-      error instanceof SyntaxError ? 'is not JSON; delete it to get new secrets' : (error as Error).message
-    throw new Error(`DATA_DIR: ${file}: ${reason}`)
+    if (error instanceof SyntaxError)
+      throw new Error(`DATA_DIR: ${file}: is not JSON; delete it to get new secrets`)
+    throw new Error(`DATA_DIR: ${file}: ${error instanceof Error ? error.message : error}`)
   }
 }
 

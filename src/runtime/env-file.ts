@@ -2,8 +2,7 @@
  * Loads `.env` if it exists, and lets the platform's addresses follow `SANDBOX_PORT`. Import this module first. Prints
  * nothing, since cron mails any output. A command with `--demo` uses what `npm run demo` uses.
  */
-import { loadEnvFile } from './load-env-file.ts'
-import { missingSandboxEnv } from './sandbox-env.ts'
+import { loadEnvFile, missingSandboxEnv } from './load-env-file.ts'
 
 /** The names in `.env`, also of those that the environment overrides. */
 export const namesInEnvFile: readonly string[] = loadEnvFile({ demo: process.argv.includes('--demo') })

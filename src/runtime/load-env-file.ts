@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { missingSandboxEnv } from './sandbox-env.ts'
+import type { Environment } from '../settings/read.ts'
 
 /**
  * Loads `.env`, if there is one, into the environment, whose own values come first. For the `demo`, an `.env` that names
@@ -20,4 +20,24 @@ function readEnvFile() {
   if (!existsSync('.env')) return {}
   // Editors on Windows begin a file with a byte order mark, which would become part of the first name.
   return parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, ''))
+}
+
+/** The variables with which an app uses the sandbox at `url`. The sandbox itself is not imported: production has none. */
+export const sandboxEnv = (url: string) => ({
+  PLATFORM_APP_URL: url,
+  PLATFORM_AUTH_URL: `${url}/auth`,
+  PLATFORM_API_URL: `${url}/api`,
+  SANDBOX_URL: url,
+})
+
+/**
+ * Outside production, an app that has `SANDBOX_PORT` and none of the platform's addresses uses the sandbox there. Returns
+ * the variables to add.
+ */
+export function missingSandboxEnv(env: Environment): Partial<ReturnType<typeof sandboxEnv>> {
+  const given = (name: string) => env[name]?.trim() || undefined
+  const port = given('SANDBOX_PORT')
+  const hasAddress = ['PLATFORM_APP_URL', 'PLATFORM_AUTH_URL', 'PLATFORM_API_URL'].some(given)
+  if (!port || hasAddress || given('NODE_ENV') === 'production') return {}
+  return sandboxEnv(given('SANDBOX_URL')?.replace(/\/+$/, '') ?? `http://localhost:${port}`)
 }

@@ -1,5 +1,5 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { UPLOAD_MS } from '../web/body-deadline.ts'
 import { printError } from './print.ts'
 
@@ -27,7 +27,7 @@ export interface ListenOptions {
 
 export interface Listening {
   /**
-   * Stops accepting connections, answers what arrives on open ones within a second, lets requests finish, and closes
+   * Answers what arrives within a second, with `Connection: close`, then closes the port, lets requests finish, and closes the
    * remaining connections after `graceMs`.
    */
   stop(graceMs: number): Promise<void>
@@ -38,7 +38,7 @@ const KEEP_ALIVE_MS = 75_000
 export const MAX_HEADER_BYTES = 32_768
 /** How long the headers of a request may take, in ms. */
 const HEADERS_MS = 15_000
-/** How long idle connections stay open after the port was closed, in ms. */
+/** How long requests are answered before the port is closed, in ms: a proxy may be sending one on an idle connection. */
 const LAST_REQUEST_MS = 1_000
 
 const REMOTE =
@@ -59,40 +59,21 @@ export function listen(
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: keepAliveMs,
   })
-  const sockets = new Set<Socket>()
-  const open = new Set<ServerResponse>()
   let stopping = false
-  server.on('connection', (socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
   server.on('request', (req, res) => {
-    open.add(res)
-    res.once('close', () => open.delete(res))
-    if (stopping) closeAfter(res)
+    if (stopping) res.shouldKeepAlive = false
     if (!localOnly || isLocal(req, localOnly)) return handler(req, res)
     res.writeHead(403, { 'content-type': 'text/plain' }).end(REMOTE)
   })
 
   async function stop(graceMs: number): Promise<void> {
-    // `http.Server.close` would drop responses that are written but not yet sent.
-    const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
     stopping = true
-    for (const res of open) closeAfter(res)
-    const closeIdleSockets = () => {
-      const busy = new Set([...open].map(({ socket }) => socket))
-      for (const socket of sockets) if (!busy.has(socket)) socket.end()
-    }
-    // A proxy may be sending a request on an idle connection. It learns from the response that the connection ends.
-    const idleMs = Math.min(graceMs, LAST_REQUEST_MS)
-    let idle: NodeJS.Timeout | undefined
-    const idleEnd = setTimeout(() => {
-      closeIdleSockets()
-      idle = setInterval(closeIdleSockets, 50)
-    }, idleMs)
+    // For connections that become idle from now on; `close` closes those that are.
+    server.keepAliveTimeout = 1
     const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
-    await closed
-    for (const timer of [idleEnd, idle, deadline]) clearTimeout(timer)
+    await pause(Math.min(graceMs, LAST_REQUEST_MS))
+    await new Promise((resolve) => server.close(resolve))
+    clearTimeout(deadline)
   }
 
   return new Promise((resolve, reject) => {
@@ -102,11 +83,6 @@ export function listen(
     )
     server.listen({ port, host })
   })
-}
-
-/** Has the connection end with this response, if it can still say so. */
-function closeAfter(res: ServerResponse): void {
-  if (!res.headersSent) res.shouldKeepAlive = false
 }
 
 function isLocal({ socket, headers }: IncomingMessage, hosts: string[]): boolean {

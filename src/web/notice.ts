@@ -3,6 +3,7 @@ import type { Request, RequestHandler } from 'express'
 import * as z from 'zod'
 import { parseJson } from '../connect/index.ts'
 import { type Key, type KeyValueStore, update } from '../connect/stores.ts'
+import type { Notice } from './respond.ts'
 import { currentUser } from './user.ts'
 
 declare module 'express-serve-static-core' {
@@ -12,24 +13,6 @@ declare module 'express-serve-static-core' {
     /** Returns and deletes the notices that wait for the signed-in user; without `ofAction`, only those for the user. */
     takeNotices(options: { ofAction: boolean }): Promise<Notice[]>
   }
-}
-
-/** `good`: the action succeeded. `wait`: something is left to do, or to try again later. */
-type NoticeTone = 'good' | 'wait'
-
-/** Shown behind the text. */
-export interface NoticeLink {
-  href: string
-  label: string
-}
-
-export interface Notice {
-  text: string
-  /** Defaults to `good`. */
-  tone?: NoticeTone | undefined
-  link?: NoticeLink | undefined
-  /** What a developer wants to know; folded. */
-  details?: string | undefined
 }
 
 /** Lifetime of the notice of an action, in ms. */

@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import { type IRoute, Router } from 'express'
 import * as z from 'zod'
 import { type DescribedHandler, describeRoute, type RouteDescription } from '../connect/express.ts'
 import { texts } from './texts.ts'
@@ -11,16 +11,19 @@ export interface Operation extends RouteDescription {
   path: string
 }
 
-/** The described routes of a router, with those of nested routers that are mounted without a prefix. */
+/** The routes of a router, with those of nested routers that are mounted without a prefix. */
+export const routesOf = (router: Router): IRoute[] =>
+  router.stack.flatMap(({ route, handle }) => route ?? (isRouter(handle) ? routesOf(handle) : []))
+
+const isRouter = (handler: unknown): handler is Router => typeof handler === 'function' && 'stack' in handler
+
+/** The described routes of a router. */
 export function operationsOf(router: Router): Operation[] {
-  return router.stack.flatMap(({ route, handle }) => {
-    if (!route) return 'stack' in handle ? operationsOf(handle as unknown as Router) : []
-    return route.stack.flatMap((layer) =>
-      isDescribed(layer.handle)
-        ? { method: layer.method, path: route.path, ...layer.handle.description }
-        : [],
-    )
-  })
+  return routesOf(router).flatMap(({ path, stack }) =>
+    stack.flatMap(({ method, handle }) =>
+      isDescribed(handle) ? { method, path, ...handle.description } : [],
+    ),
+  )
 }
 
 const isDescribed = (handler: unknown): handler is DescribedHandler =>

@@ -1,6 +1,23 @@
 import type { Request, Response } from 'express'
 import { PlatformRejectedError } from '../connect/errors.ts'
-import type { Notice } from './notice.ts'
+
+/** `good`: the action succeeded. `wait`: something is left to do, or to try again later. */
+type NoticeTone = 'good' | 'wait'
+
+/** Shown behind the text. */
+export interface NoticeLink {
+  href: string
+  label: string
+}
+
+export interface Notice {
+  text: string
+  /** Defaults to `good`. */
+  tone?: NoticeTone | undefined
+  link?: NoticeLink | undefined
+  /** What a developer wants to know; folded. */
+  details?: string | undefined
+}
 
 /** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
 export function wantsJson(req: Request): boolean {

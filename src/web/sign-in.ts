@@ -3,12 +3,13 @@
  * Without either, the demo's form signs users in, and the app refuses to start in production. This file decides which
  * routes exist, what pages show to visitors, and whether other machines may connect.
  */
-import type { Router } from 'express'
+import type { IRoute, Router } from 'express'
 import type { EncryptionKey, Http } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { demoSignIn } from './demo-sign-in.ts'
 import type { OidcProvider } from './oidc-discovery.ts'
 import { oidcSignIn } from './oidc-sign-in.ts'
+import { routesOf } from './openapi.ts'
 
 /**
  * The sign-in of your product, or null. A function that returns a router with `GET /sign-in`, a page that pages link to,
@@ -54,19 +55,15 @@ const REQUIRED_ROUTES = [
 ] as const
 
 function requireRoutes(router: Router): Router {
+  const routes = routesOf(router)
   for (const [method, path] of REQUIRED_ROUTES)
-    if (!hasRoute(router, method, path))
+    if (!routes.some((route) => [route.path].flat().includes(path) && answers(route, method)))
       throw new Error(
         `src/web/sign-in.ts: OWN_SIGN_IN has no route ${method.toUpperCase()} ${path}, which pages need; add it to its router`,
       )
   return router
 }
 
-/** Whether a router, or one that it uses at its own path, has a route. */
-function hasRoute(router: Router, method: string, path: string): boolean {
-  return router.stack.some(({ route, handle }) => {
-    if (!route) return 'stack' in handle && hasRoute(handle as unknown as Router, method, path)
-    const answers = route.stack.some((handler) => handler.method === method || handler.method === undefined)
-    return answers && [route.path].flat().includes(path)
-  })
-}
+/** A handler without a method answers all of them. */
+const answers = ({ stack }: IRoute, method: string) =>
+  stack.some((handler) => handler.method === method || handler.method === undefined)

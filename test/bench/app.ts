@@ -53,7 +53,8 @@ export async function startYardstick(
   env: Record<string, string>,
 ): Promise<Program & { url: string }> {
   const port = String(await freePort())
-  const program = run(script, { ...env, PORT: port })
+  // Its log is written, but not read by this process, like that of ours.
+  const program = run(script, { ...env, PORT: port }, { stdout: '/dev/null' })
   const url = `http://localhost:${port}`
   await answering(`${url}/health/live`, program)
   return { ...program, url }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { missingSandboxEnv } from '../../src/runtime/load-env-file.ts'
 import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
-import { missingSandboxEnv } from '../../src/runtime/sandbox-env.ts'
 import { testEnv } from '../support/env.ts'
 
 describe('the platform’s addresses', () => {

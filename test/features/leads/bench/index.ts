@@ -42,15 +42,17 @@ async function routeBench(add: Add): Promise<void> {
     startYardstick(`test/features/leads/bench/${script}`, { ...settings, ...extra })
   const byHand = await start('simple-oauth2.ts')
   const deployed = await start('simple-oauth2.ts', { DEPLOYED: 'true' })
+  const inFastify = await start('fastify.ts')
   const bare = await start('bare-server.ts')
   const workOf = async ({ url, child }: typeof bare): Promise<Work> => ({
     call: await signedInCaller(url, ROUTE),
     pid: child.pid,
   })
   const subject: Work = { call: await signedInCaller(ours.url, ROUTE), pid: ours.pid }
-  const [byHandWork, deployedWork, bareWork] = [
+  const [byHandWork, deployedWork, fastifyWork, bareWork] = [
     await workOf(byHand),
     await workOf(deployed),
+    await workOf(inFastify),
     await workOf(bare),
   ]
   const name = '`GET /connections/:bxcontext/leads`, whole app, Redis, 32 callers'
@@ -61,6 +63,7 @@ async function routeBench(add: Add): Promise<void> {
     await compare(32, subject, deployedWork),
     '>= 1.4',
   )
+  add(name, 'the same by hand in Fastify 5', await compare(32, subject, fastifyWork), '>= 1.0')
   add(name, 'by hand with `simple-oauth2`', await compare(32, subject, byHandWork), '>= 1.15')
   add(name, least, await compare(32, subject, bareWork), '>= 0.6')
   add(
@@ -69,7 +72,11 @@ async function routeBench(add: Add): Promise<void> {
     await compare(32, byHandWork, bareWork),
     '(for information)',
   )
-  await Promise.all([ours.close(), byHand.kill(), deployed.kill(), bare.kill(), platform.stop()])
+  await Promise.all([
+    ours.close(),
+    ...[byHand, deployed, inFastify, bare].map((yardstick) => yardstick.kill()),
+    platform.stop(),
+  ])
   await redis.close()
 }
 
