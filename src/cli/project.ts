@@ -1,12 +1,14 @@
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+
+const SKIPPED = ['node_modules', '.git', '.data', 'coverage']
 
 /** The files of a clone, by their paths relative to it. */
 export interface Project {
   readonly root: string
   exists(path: string): boolean
-  /** The files below a folder, or the file itself; without installed packages and data. */
+  /** The files below a folder, or the file itself; without installed packages, data, and git's own. */
   filesBelow(path: string): string[]
   read(file: string): string
   write(file: string, text: string): void
@@ -17,14 +19,17 @@ export interface Project {
 /** Opens the clone in a folder; by default, this one. */
 export function openProject(root = fileURLToPath(new URL('../..', import.meta.url))): Project {
   const place = (path: string) => join(root, path)
-  const exclude = ['**/node_modules', '.git', '.data', 'coverage']
+  const filesBelow = (path: string): string[] => {
+    if (!existsSync(place(path))) return []
+    if (statSync(place(path)).isFile()) return [path]
+    return readdirSync(place(path), { withFileTypes: true })
+      .filter(({ name }) => !SKIPPED.includes(name))
+      .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(path, entry.name)) : join(path, entry.name)))
+  }
   return {
     root,
     exists: (path) => existsSync(place(path)),
-    filesBelow: (path) =>
-      globSync([path, `${path}/**`], { cwd: root, withFileTypes: true, exclude })
-        .filter((entry) => !entry.isDirectory())
-        .map(({ parentPath, name }) => join(parentPath, name).slice(place('').length)),
+    filesBelow,
     read: (file) => readFileSync(place(file), 'utf8'),
     write: (file, text) => writeFileSync(place(file), text),
     remove: (path) => rmSync(place(path), { recursive: true, force: true }),
