@@ -1,241 +1,158 @@
 /** `npm run add-feature -- NAME`: adds a feature of your own that reads a list of the platform's API, with everything it needs. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runInNewContext } from 'node:vm'
-import { loadFeatures } from '../features/load.ts'
+import { cancel, isCancel, text } from '@clack/prompts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { loadSandboxFeatures } from '../sandbox/load.ts'
-import { PLATFORM } from '../sandbox/platform.ts'
-import { regenerate, requireFormatter } from './generated.ts'
+import { regenerate, requirePackages } from './programs.ts'
 import { openProject } from './project.ts'
+import { placesOf } from './removal.ts'
 
-const features = await loadFeatures()
-const sandboxFeatures = await loadSandboxFeatures()
-const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
+const project = openProject()
 const TEMPLATE = fileURLToPath(new URL('template', import.meta.url))
-const PAGES = ['list', 'detail'] as const
 
-/** What to generate. */
+/** What to generate. Each is a word of the template, in strings, addresses and comments: no identifier is made of them. */
 interface Plan {
-  /** A plural noun: `invoices`. */
+  /** A plural noun: `purchase-orders`. */
   name: string
-  /** One of them: `invoice`. */
+  /** On pages: `Purchase orders`. */
+  title: string
+  /** One of them, in a text: `purchase order`. */
   singular: string
   scope: string
   /** Below `{base_url}`. */
   path: string
-  hasDetail: boolean
   canWrite: boolean
 }
 
-/** The folders of the template, and where each belongs. */
-const TARGETS = (name: string) => ({
+interface Flags {
+  title?: string
+  singular?: string
+  scope?: string
+  path?: string
+  write: boolean
+}
+
+/** Where each folder of the template belongs. */
+const targetsOf = (name: string) => ({
   feature: `src/features/${name}`,
   sandbox: `src/sandbox/features/${name}`,
   views: `views/${name}`,
   test: `test/features/${name}`,
+  docs: 'docs',
 })
 
-/** Addresses and names that the app, git or Node uses for something else. */
-const RESERVED = [
-  'app',
-  'connections',
-  'contracts',
-  'disconnect',
-  'feature',
-  'imports',
-  'index',
-  'public',
-  'refresh',
-  'sandbox',
-  'test',
-  'tokens',
-]
-
-/** What the code of the template and JavaScript itself call something: a feature of that name could not be told from it. */
-function usedNames(): Set<string> {
-  const code = ['feature', 'sandbox'].flatMap((folder) =>
-    readdirSync(join(TEMPLATE, folder))
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(join(TEMPLATE, folder, file), 'utf8')),
-  )
-  const withoutTexts = code.join('\n').replace(/\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'/g, '')
-  // Without the names of properties, which are no variables.
-  const names = withoutTexts.match(/(?<![.\w])[A-Za-z]\w*(?!\w*:)/g) ?? []
-  return new Set([...names, ...runInNewContext('Object.getOwnPropertyNames(globalThis)')])
-}
-
 /** Throws an error that says what to write. Nothing is changed before. */
-function planOf(name: string, flags: Flags): Plan {
-  const refused = (what: string) => new Error(`${what} Nothing was changed.`)
-  if (!/^[a-z][a-z0-9]{1,29}$/.test(name))
+async function planOf(name: string, flags: Flags): Promise<Plan> {
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)
     throw refused(
-      `"${name}": the name must be a plural noun of 2 to 30 lower-case letters and digits, such as invoices.`,
+      `"${name}": the name must be a plural noun in lower case, such as invoices or purchase-orders.`,
     )
-  if (RESERVED.includes(name) || isReservedWord(name))
-    throw refused(`"${name}" is reserved; choose another name.`)
-  const singular = flags.singular ?? name.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '')
-  if (flags.singular !== undefined && !/^[a-z][a-z0-9]*$/.test(singular))
-    throw refused(`--singular "${singular}": lower-case letters and digits only, such as invoice.`)
-  if (singular === name || (flags.singular === undefined && /(x|ch|sh|ss)es$/.test(name)))
-    throw refused(`"${name}": Add --singular, the word for one of them, such as --singular invoice.`)
-  if (isReservedWord(singular))
-    throw refused(`"${singular}" is a reserved word; choose another --singular or name.`)
-  const used = usedNames()
-  const clash = [name, singular].find((word) => used.has(word) || used.has(capitalized(word)))
-  if (clash)
-    throw refused(
-      `The generated code itself uses the name "${clash}"; choose ${clash === name ? 'another name' : 'another --singular'}.`,
-    )
-  const taken = Object.values(TARGETS(name)).find((place) => project.exists(place))
-  if (taken || features.some((feature) => feature.name === name))
-    throw refused(`There is a feature "${name}" already${taken ? ` (${taken})` : ''}; choose another name.`)
-  const scope = flags.scope ?? name
+  const taken = placesOf(name).find(project.exists) ?? routeOf(name)
+  if (taken) throw refused(`"${name}" is taken (${taken}): choose another name, such as our-${name}.`)
+  const words = name.replaceAll('-', ' ')
+  const { title = capitalized(words), scope = name, path = `/${name}` } = flags
+  if (!WORDS.test(title))
+    throw refused(`--title "${title}": letters, digits and spaces only, such as Purchase orders.`)
   if (!/^[\w:.-]+$/.test(scope)) throw refused(`--scope: a scope of the platform, such as ${name}.`)
-  const path = flags.path ?? `/${name}`
   if (!/^(\/[\w.-]+)+$/.test(path)) throw refused(`--path: a path below {base_url}, such as /${name}.`)
-  const pages = (flags.pages ?? 'list,detail').split(',')
-  const unknown = pages.find((page) => !PAGES.some((known) => known === page))
-  if (unknown !== undefined || !pages.includes('list')) throw refused('--pages: list, or list,detail.')
-  return { name, singular, scope, path, hasDetail: pages.includes('detail'), canWrite: flags.write }
+  const simulated = simulatedIn(path)
+  if (simulated) throw refused(`The sandbox has ${path} already (${simulated}): choose another --path.`)
+  const singular = flags.singular ?? singularOf(words) ?? (await askForSingular(name))
+  if (!WORDS.test(singular)) throw refused(`--singular "${singular}": letters, digits and spaces only.`)
+  return { name, title, singular: singular.replaceAll('-', ' '), scope, path, canWrite: flags.write }
 }
 
-/** Whether a name cannot be that of a variable, or has another meaning: `it` is the data of a page. */
-function isReservedWord(name: string): boolean {
-  if (name === 'it' || name in Object.prototype) return true
-  try {
-    new Function(`'use strict'; const ${name} = 0; return ${name}`)
-    return false
-  } catch {
-    return true
-  }
+const refused = (what: string) => new Error(`${what} Nothing was changed.`)
+const WORDS = /^[\p{L}\p{N}][\p{L}\p{N} -]{0,60}$/u
+const capitalized = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1)
+
+/** One of a regular plural. Undefined if that is not certain: `statuses`, `movies`, `leaves`, `news`. */
+const singularOf = (words: string) =>
+  /(ies|ves|oes|[sxz]es|[cs]hes|[aiosuw]s|[^s])$/.test(words) ? undefined : words.slice(0, -1)
+
+async function askForSingular(name: string): Promise<string> {
+  const message = `One of the ${name.replaceAll('-', ' ')} is a …`
+  if (!process.stdin.isTTY) throw refused(`"${name}": add --singular, the word for one of them.`)
+  const validate = (value = '') => (WORDS.test(value) ? undefined : 'letters, digits and spaces only')
+  const answer = await text({ message, validate })
+  if (!isCancel(answer)) return answer
+  cancel('Nothing was changed.')
+  process.exit(1)
 }
 
-const capitalized = (word: string) => word[0]?.toUpperCase() + word.slice(1)
+/** The file with this route of a connection, if there is one. */
+const routeOf = (name: string) => fileWith('src/{web,features/*}/*.ts', `'/connections/:bxcontext/${name}'`)
 
-/** A file of the template as one of the feature. */
-function fill(text: string, plan: Plan, file: string): string {
-  const { name, singular, scope, path } = plan
-  const created = plan.canWrite ? ' and create new ones' : ''
-  const parts: Record<string, boolean> = {
-    write: plan.canWrite,
-    detail: plan.hasDetail,
-    'no-detail': !plan.hasDetail,
-    call: plan.canWrite || plan.hasDetail,
-    scope: !isKnownScope(scope),
-  }
-  // Where the addresses are those of the platform's API.
-  const paths = PLATFORM_PATHS.includes(file) ? /(?<=['` ])\/widgets(?=['`/,])/g : /(?!)/g
-  return withParts(text, parts)
-    .replaceAll(paths, path)
-    .replaceAll(/(?<='to show the widgets of the business|'See your widgets)(?=')/g, created)
-    .replaceAll(/'..\/..\/..\/features\/(feature|tools)\.ts'/g, "'../$1.ts'")
+/** The file in which the sandbox guards this path of the API, if there is one. */
+const simulatedIn = (path: string) => fileWith('src/sandbox/features/**/*.ts', `'${path}', ...`)
+
+const fileWith = (pattern: string, words: string) =>
+  globSync(pattern, { cwd: project.root }).find((file) => project.read(file).includes(words))
+
+/** A file of the template, which is about spare parts, as one of the feature. */
+function fill(template: string, { name, title, singular, scope, path, canWrite }: Plan): string {
+  return withoutParts(template, canWrite)
+    .replaceAll("'../../../features/", "'../")
     .replaceAll("'../../../sandbox/", "'../../")
     .replaceAll("'../../../../test/", "'../../")
     .replaceAll("'../../../", "'../../")
-    .replaceAll(/(?<=WIDGETS_SCOPE = ')widgets|(?<=the scope `)widgets|(?<=guard\(')widgets/g, scope)
-    .replaceAll(/(?<=scopes: \{ )widgets/g, /^\w+$/.test(scope) ? scope : `'${scope}'`)
-    .replaceAll(/\b([Aa]) (?=widget\b)/g, /^[aeiou]/.test(singular) ? '$1n ' : '$1 ')
-    .replaceAll('widgets', name)
-    .replaceAll('Widgets', capitalized(name))
-    .replaceAll('WIDGETS', name.toUpperCase())
-    .replaceAll('widget', singular)
-    .replaceAll('Widget', capitalized(singular))
+    .replaceAll('/spare/parts', path)
+    .replaceAll('spare_parts', scope)
+    .replaceAll('spare-parts', name)
+    .replaceAll('Spare parts', title)
+    .replaceAll('spare parts', name.replaceAll('-', ' '))
+    .replaceAll('Spare part', capitalized(singular))
+    .replaceAll('spare part', singular)
 }
 
-const PLATFORM_PATHS = ['feature/contract.ts', 'sandbox/index.ts']
+const START = /^.*(?:\/\/|\/\*) template: write\b.*\n/gm
+const PART = /^.*(?:\/\/|\/\*) template: write\b[\s\S]*?(?:\/\/|\/\*) end of template\b.*\n/gm
+const END = /^.*(?:\/\/|\/\*) end of template\b.*\n/gm
 
-const isKnownScope = (scope: string) =>
-  [PLATFORM.scopes, ...sandboxFeatures.map((feature) => feature.scopes ?? {})].some((known) => scope in known)
-
-/** Keeps the parts between `template: NAME` and `end of template` that are wanted, without these lines. */
-function withParts(text: string, parts: Record<string, boolean>): string {
-  let keep = true
-  const lines = text.split('\n').filter((line) => {
-    const [, part] = /(?:\/\/|\/\*) template: ([\w-]+)/.exec(line) ?? []
-    if (part !== undefined) {
-      keep = parts[part] ?? true
-      return false
-    }
-    if (/(?:\/\/|\/\*) end of template/.test(line)) {
-      keep = true
-      return false
-    }
-    return keep
-  })
-  return lines.join('\n')
-}
+/** Without the marks of what is for writing, and without that itself unless it is wanted. */
+const withoutParts = (template: string, canWrite: boolean) =>
+  canWrite ? template.replaceAll(START, '').replaceAll(END, '') : template.replaceAll(PART, '')
 
 function writeFiles(plan: Plan): string[] {
-  const written: string[] = []
-  for (const [folder, target] of Object.entries(TARGETS(plan.name)))
-    for (const file of readdirSync(join(TEMPLATE, folder))) {
-      if (file === 'widget.eta' && !plan.hasDetail) continue
-      const name = file.replace('widgets', plan.name).replace('widget', plan.singular)
-      const place = join(project.root, target, name)
-      mkdirSync(dirname(place), { recursive: true })
-      writeFileSync(
-        place,
-        fill(readFileSync(join(TEMPLATE, folder, file), 'utf8'), plan, `${folder}/${file}`),
-      )
-      written.push(join(target, name))
-    }
-  return written
-}
-
-/** Adds the parts of the docs that are not generated. */
-function addToDocs({ name }: Plan): void {
-  const part = (text: string) => `<!-- feature: ${name} -->\n${text}\n<!-- end of feature -->\n`
-  const title = capitalized(name)
-  project.change(
-    'docs/http-api.md',
-    (text) => `${text.trimEnd()}\n\n${part(`## ${title}\n\n<!-- routes: ${name} -->\n`.trimEnd())}`,
-    'has its routes',
-  )
-  const faults = '`500`, `429`, `stall`, `garbage`, `drop`, `expired`, `forbidden`'
-  const table = `The ${name} API:\n\n| Endpoint | Faults |\n| --- | --- |\n| \`${name}\` | ${faults} |`
-  project.change(
-    'docs/sandbox.md',
-    (text) => text.replace(ENDPOINTS, (endpoints) => `${endpoints}\n${part(table)}`),
-    'has its faults',
+  return Object.entries(targetsOf(plan.name)).flatMap(([folder, target]) =>
+    globSync('*', { cwd: join(TEMPLATE, folder) }).map((file) => {
+      const place = join(target, file.replace('spare-parts', plan.name))
+      mkdirSync(dirname(join(project.root, place)), { recursive: true })
+      const template = readFileSync(join(TEMPLATE, folder, file), 'utf8')
+      writeFileSync(join(project.root, place), fill(template, plan))
+      return place
+    }),
   )
 }
 
-/** The faults of the connect flow, after which those of the features come. */
-const ENDPOINTS = /\nEndpoints of the flow:\n\n(?:\|.*\n)+/
-
-interface Flags {
-  singular?: string
-  scope?: string
-  path?: string
-  pages?: string
-  write: boolean
-}
-
-const command = createCommand('add-feature', "Adds a feature that reads a list of the platform's API.")
-  .argument('<name>', 'a plural noun: invoices')
-  .option('--singular <word>', 'one of them (default: the name without its s)')
+const command = createCommand(
+  'npm run add-feature --',
+  "Adds a feature that reads a list of the platform's API.",
+)
+  .argument('<name>', 'a plural noun: invoices, purchase-orders')
+  .option('--title <title>', 'on pages (default: the name: Purchase orders)')
+  .option(
+    '--singular <word>',
+    'one of them, such as invoice (default: the name without its s, if that is certain)',
+  )
   .option('--scope <scope>', 'the scope that it needs (default: the name)')
   .option('--path <path>', 'the path below {base_url} (default: /NAME)')
-  .option('--pages <pages>', `${PAGES.join(',')} (default), or list`)
   .option('--write', 'users can also create records', false)
   .parse()
 try {
-  const [name = ''] = command.args
-  const plan = planOf(name, command.opts<Flags>())
-  requireFormatter(project)
-  if (!existsSync(TEMPLATE)) throw new Error('src/cli/template is missing: git can restore it.')
+  const plan = await planOf(command.args[0] ?? '', command.opts<Flags>())
+  const { name, title } = plan
+  requirePackages(project)
   const written = writeFiles(plan)
-  addToDocs(plan)
   regenerate(project)
   print(
     `Added ${name}:`,
-    ...[...written, ...project.done].map((change) => `  ${change}`),
+    ...written.map((file) => `  ${file}`),
     '',
-    `npm run demo shows it: connect an account, and open ${capitalized(name)} on its card. Restart npm run sandbox if it runs, and`,
+    `npm run demo shows it: connect an account, and open ${title} on its card. Restart npm run sandbox if it runs, and`,
     'press "Grant missing permissions" on a connection that you have.',
     `Change the fields in src/features/${name}/contract.ts and views/${name} to those of the platform.`,
     `npm test tests it; npm run remove-feature -- ${name} --discard removes it.`,

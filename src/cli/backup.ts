@@ -10,7 +10,10 @@ import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { readSettings } from '../settings/read.ts'
 
-const command = createCommand('backup', 'Copies the embedded store to a new file, while the app runs.')
+const command = createCommand(
+  'npm run backup --',
+  'Copies the embedded store to a new file, while the app runs.',
+)
   .argument('<file>', 'the new file')
   .parse()
 const [file = ''] = command.args

@@ -137,7 +137,7 @@ interface ListOptions {
 }
 
 const command = createCommand(
-  'connections',
+  'npm run connections --',
   'Lists and manages the connections of all users. Never shows a token.',
 )
 const listing = (name: string) =>

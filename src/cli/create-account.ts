@@ -14,7 +14,7 @@ import { readSettings } from '../settings/read.ts'
 import { createStore } from '../web/create-store.ts'
 import { createAccount } from '../web/password-sign-in.ts'
 
-const command = createCommand('create-account', 'Creates an account, and prints its password.')
+const command = createCommand('npm run create-account --', 'Creates an account, and prints its password.')
   .argument('<email>', 'the email address of the user')
   .parse()
 const [email = ''] = command.args

@@ -1,116 +1,38 @@
-/** `npm run init`: makes a clone of the starter yours. Asks, or takes flags for each answer and `--yes`. */
+/** `npm run init`: makes a clone of the starter yours. Asks for a name and the features to keep, or takes them as flags. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { cancel, confirm, isCancel, log, multiselect, select, text } from '@clack/prompts'
+import { isCancel, log, multiselect, text } from '@clack/prompts'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { regenerate, requireFormatter, updateLockFile } from './generated.ts'
-import { makeOwn, slugOf } from './make-own.ts'
-import { openProject, readManifest, type Starter } from './project.ts'
-import { describeFeature, findUnusedExports, tolerateUnusedExports } from './removal.ts'
-import { commitOf, requireCleanTree } from './repository.ts'
+import { nameProduct, slugOf } from './naming.ts'
+import { regenerate, requirePackages } from './programs.ts'
+import { openProject, readManifest, writeManifest } from './project.ts'
+import { placesOf, removeAll, sizeOf } from './removal.ts'
+import { git, requireCleanTree, requireGit } from './repository.ts'
 
 const features = await loadFeatures()
-const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
-
-interface Answers {
-  name: string
-  /** The features to keep. */
-  features: string[]
-  scopes: string[]
-  signIn: (typeof SIGN_INS)[number]
-  port: number
-  sandboxPort: number
-  /** Undefined: the embedded SQLite. */
-  redisUrl: string | undefined
-}
-
-const SIGN_INS = ['demo', 'openid', 'own'] as const
-const EITHER = new Intl.ListFormat('en', { type: 'disjunction' })
-const FEATURES: string[] = features.map(({ name }) => name)
-const DEFAULT_PORT = '3000'
-const DEFAULT_SANDBOX_PORT = '4400'
-
-const command = createCommand('init', 'Makes this clone of the starter yours.')
-  .option('--name <name>', 'the name of your product')
-  .option('--features <names>', 'the features to keep, separated by commas; "none" keeps none (default: all)')
-  .option(
-    '--scopes <names>',
-    'the scopes to ask users for, separated by commas (default: what the features need)',
-  )
-  .option('--sign-in <kind>', `how users sign in: ${SIGN_INS.join(', ')} (default: demo)`)
-  .option('--port <number>', 'the port of the app (default: 3000)')
-  .option('--sandbox-port <number>', 'the port of the sandbox (default: 4400)')
-  .option('--redis-url <url>', 'store connections in this Redis (default: an embedded SQLite file)')
-  .option('--yes', 'ask nothing: take the default of each answer that is not given', false)
-  .parse()
-interface Flags {
-  name?: string
-  features?: string
-  scopes?: string
-  signIn?: string
-  port?: string
-  sandboxPort?: string
-  redisUrl?: string
-  yes: boolean
-}
-
-/** Throws an error that names each flag that has a problem. */
-function check({ name = '', features, scopes, signIn = 'demo', ...flags }: Flags): Answers {
-  const { port = DEFAULT_PORT, sandboxPort = DEFAULT_SANDBOX_PORT, redisUrl } = flags
-  const kept = featuresOf(features)
-  const problems = Object.entries({
-    '--name': problemOfName(name),
-    '--features': problemOfFeatures(kept),
-    '--sign-in': isSignIn(signIn) ? undefined : `must be ${EITHER.format(SIGN_INS)}`,
-    '--port': problemOfPort(port),
-    '--sandbox-port': problemOfSandboxPort(sandboxPort, port),
-    '--redis-url': redisUrl === undefined ? undefined : problemOfRedisUrl(redisUrl),
-  }).flatMap(([flag, problem]) => (problem ? `${flag}: ${problem}.` : []))
-  if (problems.length > 0 || !isSignIn(signIn))
-    throw new Error([...problems, 'Nothing was changed.'].join('\n'))
-  return {
-    name: name.trim(),
-    features: kept,
-    scopes: listOf(scopes),
-    signIn,
-    port: Number(port),
-    sandboxPort: Number(sandboxPort),
-    redisUrl,
-  }
-}
-
-const listOf = (value = '') => value.split(',').flatMap((entry) => entry.trim() || [])
-const isSignIn = (value: string): value is Answers['signIn'] => SIGN_INS.some((kind) => kind === value)
+const project = openProject()
+const NAMES = features.map(({ name }) => name)
 
 /** What is wrong with a name, or undefined. */
-function problemOfName(name: string | undefined): string | undefined {
-  const trimmed = name?.trim() ?? ''
-  if (trimmed === '') return 'enter the name of your product, such as "Acme Link"'
-  if (trimmed.length > 60) return 'at most 60 characters'
-  // It becomes part of strings of the code and of pages.
-  if (!/^[\p{L}\p{N}][\p{L}\p{N} .()-]*$/u.test(trimmed))
-    return 'only letters, digits, spaces and . ( ) -, and a letter or a digit first'
-  if (!/[a-z]/.test(slugOf(trimmed))) return 'it needs a letter from A to Z, for the name of the package'
+function problemOfName(name = ''): string | undefined {
+  if (name.trim() === '') return 'enter the name of your product, such as "Acme Link"'
+  if (!/^[^\p{Cc}"`<>*_[\]|\\]{1,60}$/u.test(name))
+    return 'one line of at most 60 characters, without " ` < > * _ [ ] | and \\'
+  const slug = slugOf(name)
+  if (!/[a-z]/.test(slug)) return 'it needs a letter from A to Z, for the name of the package'
   const { dependencies, devDependencies } = readManifest(project)
-  if (Object.hasOwn({ ...dependencies, ...devDependencies }, slugOf(trimmed)))
-    return `the package ${slugOf(trimmed)} is one that this project uses`
-  return undefined
-}
-
-function featuresOf(value: string | undefined): string[] {
-  if (value === undefined) return FEATURES
-  return value.trim() === 'none' ? [] : listOf(value)
+  const isPackage = Object.hasOwn({ ...dependencies, ...devDependencies }, slug)
+  return isPackage ? `the package ${slug} is one that this project uses` : undefined
 }
 
 /** What is wrong if only these features are kept: one does not exist, or needs another one. */
 function problemOfFeatures(kept: readonly string[]): string | undefined {
-  const unknown = kept.find((name) => !FEATURES.includes(name))
-  if (unknown) return `there is no feature "${unknown}". The features are: ${FEATURES.join(', ')}`
+  const unknown = kept.find((name) => !NAMES.includes(name))
+  if (unknown) return `there is no feature "${unknown}". The features are: ${NAMES.join(', ')}`
   const unmet = features
     .filter(({ name }) => kept.includes(name))
     .map(({ name, needs = [] }) => ({ name, missing: needs.filter((need) => !kept.includes(need)) }))
@@ -119,146 +41,123 @@ function problemOfFeatures(kept: readonly string[]): string | undefined {
   return unmet.length > 0 ? `${unmet.join('; ')}. Keep the features that others need` : undefined
 }
 
-function problemOfPort(value: string): string | undefined {
-  const port = Number(value)
-  const isPort = /^\d{1,5}$/.test(value) && port >= 1 && port <= 65_535
-  return isPort ? undefined : 'must be a whole number from 1 to 65535'
-}
-
-function problemOfSandboxPort(value: string, port: string): string | undefined {
-  return Number(value) === Number(port) ? 'must differ from the port of the app' : problemOfPort(value)
-}
-
-function problemOfRedisUrl(value: string): string | undefined {
-  const isUrl = /^rediss?(\+sentinel)?:\/\/\S+$/.test(value)
-  return isUrl ? undefined : 'must be an address such as redis://localhost:6379'
-}
-
-/** Asks for what the flags do not say. Ends the process if the user stops. */
-async function ask(flags: Flags): Promise<Flags> {
-  if (!process.stdin.isTTY)
-    throw new Error('There is no terminal to ask in: add --name and --yes. Nothing was changed.')
-  const name =
-    flags.name ?? (await answered(text({ message: 'The name of your product', validate: problemOfName })))
-  const kept = flags.features ?? (await askForFeatures())
-  const signIn =
-    flags.signIn ??
-    (await answered(
-      select({
-        message: 'How users sign in',
-        options: [
-          { value: 'demo', label: 'By any name, for now', hint: 'not in production' },
-          { value: 'openid', label: 'OpenID Connect' },
-          { value: 'own', label: 'The sign-in of your product' },
-        ],
-      }),
-    ))
-  const port = flags.port ?? (await askFor('The port of the app', problemOfPort, DEFAULT_PORT))
-  const problemOfOther = (value: string) => problemOfSandboxPort(value, port)
-  const sandboxPort =
-    flags.sandboxPort ?? (await askFor('The port of the sandbox', problemOfOther, DEFAULT_SANDBOX_PORT))
-  const redisUrl =
-    flags.redisUrl ?? (await askFor('A Redis URL; empty for an embedded SQLite file', problemOfRedisUrl))
-  const answers = { ...flags, name, features: kept || 'none', signIn, port, sandboxPort }
-  const complete: Flags = redisUrl ? { ...answers, redisUrl } : answers
-  check(complete)
-  if (!(await answered(confirm({ message: `Make this clone ${name}?` })))) {
-    cancel('Nothing was changed.')
-    process.exit(1)
-  }
-  return complete
-}
-
-async function answered<T>(asked: Promise<T>): Promise<Exclude<T, symbol>> {
-  const answer = await asked
-  if (!isCancel(answer)) return answer as Exclude<T, symbol>
-  cancel('Nothing was changed.')
-  process.exit(1)
-}
-
-/** Asks until the answer has no problem, or is empty: that is `defaultValue`. */
-function askFor(message: string, problemOf: (value: string) => string | undefined, defaultValue = '') {
-  const validate = (value = '') => (value || defaultValue ? problemOf(value || defaultValue) : undefined)
-  return answered(text({ message, placeholder: defaultValue, defaultValue, validate }))
+async function askForName(): Promise<string> {
+  const name = await text({ message: 'The name of your product', validate: problemOfName })
+  if (isCancel(name)) throw new Error('Nothing was changed.')
+  return name
 }
 
 /** Asks until each feature has those that it needs. */
-async function askForFeatures(): Promise<string> {
-  const options = features.map(({ name, needs = [] }) => {
-    const { purpose, lines } = describeFeature(project, name)
+async function askForFeatures(): Promise<string[]> {
+  const options = features.map(({ name, title, needs = [] }) => {
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
-    return { value: name, label: name, hint: `${purpose}; ${lines} lines${needed}` }
+    return { value: name, label: name, hint: `${title}; ${sizeOf(project, name).lines} lines${needed}` }
   })
-  for (let initialValues = FEATURES; ; ) {
+  for (let kept = NAMES; ; ) {
     const message = 'The features to keep'
-    initialValues = await answered(multiselect({ message, options, initialValues, required: false }))
-    const problem = problemOfFeatures(initialValues)
-    if (!problem) return initialValues.join(',')
+    const answer = await multiselect({ message, options, initialValues: kept, required: false })
+    if (isCancel(answer)) throw new Error('Nothing was changed.')
+    const problem = problemOfFeatures(answer)
+    if (!problem) return answer
+    kept = answer
     log.warn(`${problem}.`)
   }
 }
 
-function init(answers: Answers): void {
-  const removed = features.map(({ name }) => name).filter((name) => !answers.features.includes(name))
-  const { version } = readManifest(project)
-  const starter: Starter = { version, commit: commitOf(project.root), name: answers.name, removed }
-  const unusedBefore = findUnusedExports(project)
-  makeOwn(project, starter)
-  const wroteEnv = writeEnv(answers)
+/** What proves the starter, and not a product. */
+const OF_STARTER = [
+  ...['bench', 'chaos', 'mutate', 'real', 'scale', 'starter'].map((name) => `test/${name}`),
+  ...NAMES.map((name) => `test/features/${name}/bench`),
+  ...project.filesBelow('test/features').filter((file) => file.endsWith('/demo-script.long.test.ts')),
+  ...project.filesBelow('docs').filter((file) => file.startsWith('docs/demo-')),
+]
+
+function init(name: string, kept: readonly string[]): void {
+  const removed = NAMES.filter((feature) => !kept.includes(feature))
+  const tree = requireGit(project.root, ['rev-parse', 'HEAD:./'])
+  print('Working. If you stop it, this puts everything back: git restore . && git clean -fdq .')
+  removeAll(project, [...OF_STARTER, ...removed.flatMap(placesOf)])
+  nameProduct(project, name)
+  project.write('README.md', productReadme(project.read('README.md'), name))
+  project.write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n')
+  writeManifest(project, {
+    ...readManifest(project),
+    version: '0.1.0',
+    description: `${name}: connects accounts on the platform.`,
+    starter: { name, tree },
+  })
   regenerate(project)
-  updateLockFile(project)
-  tolerateUnusedExports(project, unusedBefore)
+  const wroteEnv = writeEnv()
   print(
-    `This clone is now ${answers.name}. git diff shows the changes.`,
+    `This clone is now ${name}. git diff shows the changes.`,
     '',
     '1. npm run demo        the app and the sandbox; it prints their addresses',
     '2. npm test            checks what is left',
-    `3. ${SIGN_IN_STEPS[answers.signIn]}`,
+    '3. Users sign in by any name; before production, see "Replace the sign-in" in the README',
     `4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}`,
     '5. npm run add-feature -- NAME adds a feature of your own; commit what is here first',
   )
 }
 
-const SIGN_IN_STEPS: Record<Answers['signIn'], string> = {
-  demo: 'Users sign in by any name; before production, see "Replace the sign-in" in the README',
-  openid: 'Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET in .env',
-  own: 'Set OWN_SIGN_IN in src/web/sign-in.ts; see "Replace the sign-in" in the README',
-}
-
-/** Writes an .env with fresh secrets, unless there is one. Resolves to whether it did. */
-function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boolean {
+/** Writes an .env with fresh secrets, unless there is one. Returns whether it did. */
+function writeEnv(): boolean {
   const file = join(project.root, '.env')
   if (existsSync(file)) return false
-  const values: Record<string, string> = {
-    ...newSecrets(),
-    PORT: String(port),
-    // The demo has kept its data in .data until now, and encrypted it with other keys.
-    DATA_DIR: '.data/app',
-    SANDBOX_PORT: String(sandboxPort),
-    ...(scopes.length > 0 && { PLATFORM_SCOPES: scopes.join(' ') }),
-    ...(redisUrl && { REDIS_URL: redisUrl }),
-    ...(project.read('.env.example').includes('APP_NAME=') && { APP_NAME: name }),
-  }
-  let example = project.read('.env.example')
-  for (const [variable, value] of Object.entries(values))
-    example = example.replace(new RegExp(`^(# )?${variable}=.*`, 'm'), () => `${variable}=${value}`)
-  writeFileSync(file, example, { mode: 0o600 })
+  let env = project.read('.env.example')
+  // The demo has kept its data in .data until now, and encrypted it with other keys.
+  for (const [variable, value] of Object.entries({ ...newSecrets(), DATA_DIR: '.data/app' }))
+    env = env.replace(new RegExp(`^(# ?)?${variable}=.*`, 'm'), () => `${variable}=${value}`)
+  writeFileSync(file, env, { mode: 0o600 })
   return true
 }
 
+/** A README of the product: its own beginning, and then the sections of the starter's that its docs link to. */
+function productReadme(text: string, name: string): string {
+  const kept = text.indexOf('\n## ', text.indexOf('\n## Make it yours') + 1)
+  return `# ${name}
+
+${name} connects the accounts of its users on the platform. It began as the Connect Starter; \`npm run update\` merges
+newer versions of it.
+
+## Quick start
+
+\`\`\`sh
+npm install
+npm run demo
+\`\`\`
+
+Open the address that it prints, sign in with any name, and press **Connect an account**. \`npm run dev\` runs the app with the
+settings in \`.env\`, and \`npm run sandbox\` the platform beside it; \`npm run add-feature -- NAME\` adds a feature, and \`npm test\` runs the tests.
+${text.slice(kept).replace(/ There is no licence yet:.*/, '')}`
+}
+
+const command = createCommand('npm run init --', 'Makes this clone of the starter yours.')
+  .option('--name <name>', 'the name of your product')
+  .option('--features <names>', 'the features to keep, separated by commas; "none" keeps none')
+  .option('--yes', 'ask nothing: keep all features unless --features says which', false)
+  .parse()
 try {
   const { starter } = readManifest(project)
-  if (starter) {
-    print(
+  if (starter)
+    throw new Error(
       `This is ${starter.name} already. Nothing was changed. npm run remove-feature removes features; .env has the settings.`,
     )
-    process.exit(0)
-  }
-  requireFormatter(project)
+  requirePackages(project)
+  // Git undoes what is changed, and says what later updates begin with.
+  if (git(project.root, 'rev-parse', '--verify', '--quiet', 'HEAD') === null)
+    throw new Error(
+      'These files are not in a Git repository: run git init && git add --all && git commit -m "The starter". Nothing was changed.',
+    )
   requireCleanTree(project.root)
-  const flags = command.opts<Flags>()
-  const answers = check(flags.yes ? flags : await ask(flags))
-  init(answers)
+  const flags = command.opts<{ name?: string; features?: string; yes: boolean }>()
+  const asks = process.stdin.isTTY && !flags.yes
+  const name = flags.name ?? (asks ? await askForName() : '')
+  const named = flags.features?.split(',').flatMap((entry) => entry.trim() || [])
+  const kept = named?.join() === 'none' ? [] : (named ?? (asks ? await askForFeatures() : NAMES))
+  const problems = Object.entries({ '--name': problemOfName(name), '--features': problemOfFeatures(kept) })
+  for (const [flag, problem] of problems)
+    if (problem) throw new Error(`${flag}: ${problem}. Nothing was changed.`)
+  init(name.trim(), kept)
 } catch (error) {
   fail(error)
 }

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const ENTRIES = ['index', 'express', 'stores', 'errors']
 
 const command = createCommand(
-  'pack-core',
+  'npm run pack-core --',
   'Packs the core as a package for npm, in JavaScript with declarations.',
 )
   .argument('[folder]', 'where to write it (default: this folder)', '.')

@@ -1,58 +1,38 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-const SKIPPED = new Set(['node_modules', '.git', '.data', 'coverage'])
+const SKIPPED = ['node_modules', '.git', '.data', 'coverage']
 
-/** The files of a clone, by their paths relative to it, and a list of what was changed. */
+/** The files of a clone, by their paths relative to it. */
 export interface Project {
   readonly root: string
-  /** What was changed so far, for the user. */
-  readonly done: string[]
   exists(path: string): boolean
   /** The files below a folder, or the file itself; without installed packages, data, and git's own. */
   filesBelow(path: string): string[]
   read(file: string): string
   write(file: string, text: string): void
-  /** Writes a file and notes what was changed, unless nothing was. */
-  change(file: string, next: (text: string) => string, what: string): void
-  /** Deletes a file or a folder, and notes how many files it had. */
+  /** Deletes a file or a folder, if it is there. */
   remove(path: string): void
 }
 
-/** Opens the clone in a folder. */
-export function openProject(root: string): Project {
-  const done: string[] = []
+/** Opens the clone in a folder; by default, this one. */
+export function openProject(root = fileURLToPath(new URL('../..', import.meta.url))): Project {
   const place = (path: string) => join(root, path)
   const filesBelow = (path: string): string[] => {
     if (!existsSync(place(path))) return []
     if (statSync(place(path)).isFile()) return [path]
     return readdirSync(place(path), { withFileTypes: true })
-      .filter(({ name }) => !SKIPPED.has(name))
-      .flatMap((entry) =>
-        entry.isDirectory() ? filesBelow(join(path, entry.name)) : [join(path, entry.name)],
-      )
+      .filter(({ name }) => !SKIPPED.includes(name))
+      .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(path, entry.name)) : join(path, entry.name)))
   }
-  const read = (file: string) => readFileSync(place(file), 'utf8')
   return {
     root,
-    done,
     exists: (path) => existsSync(place(path)),
     filesBelow,
-    read,
+    read: (file) => readFileSync(place(file), 'utf8'),
     write: (file, text) => writeFileSync(place(file), text),
-    change(file, next, what) {
-      const before = read(file)
-      const after = next(before)
-      if (after === before) return
-      writeFileSync(place(file), after)
-      done.push(`${file}: ${what}`)
-    },
-    remove(path) {
-      const count = filesBelow(path).length
-      if (count === 0) return
-      rmSync(place(path), { recursive: true })
-      done.push(`${path}: deleted${count > 1 ? ` (${count} files)` : ''}`)
-    },
+    remove: (path) => rmSync(place(path), { recursive: true, force: true }),
   }
 }
 
@@ -64,25 +44,20 @@ export interface Manifest {
   scripts: Record<string, string>
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
-  knip?: { ignoreIssues?: Record<string, string[]> }
   /** What `npm run init` did, for `npm run update`. */
   starter?: Starter
 }
 
 export interface Starter {
-  version: string
-  /** The commit that the clone began with, or was last updated to; null if it had no git history. */
-  commit: string | null
   /** The product's name. */
   name: string
-  /** The features that were removed. */
-  removed: string[]
+  /** The hash of git's tree with the files of the starter that the clone began with, or was last updated to. */
+  tree: string
   /** Where the last update came from. */
   source?: string
 }
 
-export const readManifest = (project: Project) => JSON.parse(project.read('package.json')) as Manifest
+export const readManifest = (project: Project): Manifest => JSON.parse(project.read('package.json'))
 
-export function changeManifest(project: Project, next: (manifest: Manifest) => Manifest, what: string): void {
-  project.change('package.json', (text) => `${JSON.stringify(next(JSON.parse(text)), null, 2)}\n`, what)
-}
+export const writeManifest = (project: Project, manifest: object): void =>
+  project.write('package.json', `${JSON.stringify(manifest, null, 2)}\n`)

@@ -1,27 +1,20 @@
 /** `npm run remove-feature -- NAME…`: removes features. Alone, it lists them with their size. */
-import { fileURLToPath } from 'node:url'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { regenerate, requireFormatter, updateLockFile } from './generated.ts'
-import { changeManifest, openProject, readManifest } from './project.ts'
-import {
-  describeFeature,
-  findUnusedExports,
-  placesOf,
-  removeFeatures,
-  tolerateUnusedExports,
-} from './removal.ts'
-import { commitOf, git } from './repository.ts'
+import { regenerate, requirePackages } from './programs.ts'
+import { openProject } from './project.ts'
+import { placesOf, removeAll, sizeOf } from './removal.ts'
+import { git } from './repository.ts'
 
 const features = await loadFeatures()
-const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
+const project = openProject()
 
 function listFeatures(): void {
   if (features.length === 0) print('All features are removed.')
   for (const { name, needs = [] } of features) {
-    const { files, lines } = describeFeature(project, name)
+    const { files, lines } = sizeOf(project, name)
     const size = `${String(files).padStart(3)} files, ${String(lines).padStart(5)} lines of source`
     print(`${name.padEnd(18)} ${size}${needs.length > 0 ? `   needs ${needs.join(', ')}` : ''}`)
   }
@@ -52,7 +45,7 @@ function selected(names: string[], withDependents: boolean): string[] {
 /** Throws if a feature's own files, or changes to them, are not committed: they would be lost. */
 function requireCommitted(names: string[]): void {
   for (const name of names) {
-    const paths = placesOf(project, name).filter(project.exists)
+    const paths = placesOf(name).filter(project.exists)
     const changes = git(project.root, 'status', '--porcelain', '--untracked-files=all', '--', ...paths) ?? ''
     const [first, ...others] = changes.split('\n').filter(Boolean)
     if (first)
@@ -63,46 +56,22 @@ function requireCommitted(names: string[]): void {
 }
 
 function remove(names: string[], discard: boolean): void {
-  requireFormatter(project)
+  requirePackages(project)
   if (!discard) requireCommitted(names)
-  const ofStarter = names.filter(isOfStarter)
-  const unusedBefore = findUnusedExports(project)
-  removeFeatures(project, names)
-  if (ofStarter.length > 0) noteRemoval(ofStarter)
-  print(`Removed ${names.join(', ')}:`, ...project.done.map((change) => `  ${change}`))
+  const { files, packages } = removeAll(project, names.flatMap(placesOf))
+  print(`Removed ${names.join(', ')}, with their pages, tests and docs.`)
+  if (files.length > 0) print(`Files that nothing uses any more: ${files.join(', ')}.`)
+  if (packages.length > 0) print(`Packages that nothing uses any more: ${packages.join(', ')}.`)
   print('If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env), if it is there.')
   regenerate(project)
-  updateLockFile(project)
-  tolerateUnusedExports(project, unusedBefore)
-  const undo = commitOf(project.root)
+  const undo = git(project.root, 'rev-parse', 'HEAD')
     ? 'git can undo the removal of what was committed'
     : 'without git, this cannot be undone'
   print(`Run npm test to check what is left; ${undo}.`)
 }
 
-/** Whether a feature came with the starter, as far as this clone's history says. */
-function isOfStarter(name: string): boolean {
-  const { starter } = readManifest(project)
-  if (!starter) return false
-  const { commit } = starter
-  const isKnown = commit !== null && git(project.root, 'cat-file', '-e', `${commit}^{commit}`) !== null
-  return !isKnown || git(project.root, 'cat-file', '-e', `${commit}:src/features/${name}/index.ts`) !== null
-}
-
-/** Notes what was removed, so that `npm run update` does not bring it back. */
-function noteRemoval(names: string[]): void {
-  changeManifest(
-    project,
-    ({ starter, ...manifest }) => ({
-      ...manifest,
-      ...(starter && { starter: { ...starter, removed: [...new Set([...starter.removed, ...names])] } }),
-    }),
-    'npm run update does not restore them',
-  )
-}
-
 const command = createCommand(
-  'remove-feature',
+  'npm run remove-feature --',
   'Removes features; without a name, lists them with their size.',
 )
   .argument('[names...]', 'features to remove')

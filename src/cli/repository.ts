@@ -22,9 +22,6 @@ export function requireGit(root: string, args: readonly string[], env?: Record<s
   return stdout.trim()
 }
 
-/** The commit that is checked out; null without git. */
-export const commitOf = (root: string): string | null => git(root, 'rev-parse', 'HEAD')
-
 /** Throws if a file differs from what is committed: git could not undo what a command changes. */
 export function requireCleanTree(root: string): void {
   const changes = git(root, 'status', '--porcelain')

@@ -1,39 +1,31 @@
 /**
  * `npm run update -- [URL or folder] [version]`: merges a newer version of the starter: a three-way merge of the version
- * that this clone was made from, the new version, and this clone. Both versions are made what `npm run init` made of the
- * clone, so that removed features stay away and names stay changed.
+ * that this clone began with, the new version, and this clone. What this clone has deleted is left out of both versions, so
+ * that it stays deleted; both get the name of the product.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { isCancel, multiselect } from '@clack/prompts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { formatCode, regenerate, requireFormatter } from './generated.ts'
-import { makeOwn } from './make-own.ts'
+import { mergeJson } from './merge-json.ts'
+import { nameProduct } from './naming.ts'
+import { regenerate, requirePackages, type Unused } from './programs.ts'
 import { openProject, readManifest, type Starter } from './project.ts'
-import { findUnusedExports, tolerateUnusedExports } from './removal.ts'
+import { removeUnused } from './removal.ts'
 import { git, requireCleanTree, requireGit } from './repository.ts'
+import { createSelection, type Selection } from './update-selection.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const project = openProject(root)
-/** Written by programs as a whole: taken from the new version, and written again. */
-const GENERATED = ['package-lock.json', 'docs/assumptions.md']
+const project = openProject()
+const { root } = project
 
-interface Merge {
-  /** The merged tree; conflicts are marked in its files. */
-  tree: string
-  conflicts: string[]
-  /** The entries of git's index for the conflicts: `MODE OBJECT STAGE<tab>FILE`. */
-  unmerged: string[]
-  changed: string[]
-}
-
-const command = createCommand('update', 'Merges a newer version of the starter.')
+const command = createCommand('npm run update --', 'Merges a newer version of the starter.')
   .argument('[source]', 'the address of the starter, or its folder (default: that of the last update)')
   .argument('[version]', 'a version, a tag or a commit (default: the newest commit)')
+  .option('--with <names...>', 'take these new features of the starter')
   .option('--dry-run', 'say what would change, and change nothing', false)
   .parse()
 
@@ -43,8 +35,8 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const starterGit = join(folder, 'starter.git')
 
-/** Fetches the starter's history; resolves to the new commit. Throws one sentence that says what is wrong. */
-function fetchStarter(source: string, version: string | undefined, base: string): string {
+/** Fetches the starter's history; returns the new commit. Throws one sentence that says what is wrong. */
+function fetchStarter(source: string, version: string | undefined): string {
   const { status, stderr } = spawnSync('git', ['clone', '--quiet', '--bare', source, starterGit], {
     encoding: 'utf8',
     env: { ...process.env, GIT_TERMINAL_PROMPT: '0' },
@@ -58,10 +50,6 @@ function fetchStarter(source: string, version: string | undefined, base: string)
     throw new Error(
       `${version ? `${version} of ${source}` : source} is not a Connect Starter. Nothing was changed.`,
     )
-  if (git(starterGit, 'cat-file', '-e', `${base}^{commit}`) === null)
-    throw new Error(
-      `${source} does not have the commit ${base.slice(0, 12)}, from which this clone was made. Nothing was changed.`,
-    )
   return commit
 }
 
@@ -71,22 +59,41 @@ function reasonOf(stderr: string): string {
   return lines.find((line) => /^(ssh|fatal|remote|error):/.test(line)) ?? lines.at(-1) ?? ''
 }
 
-/** A version of the starter as a commit of this repository, made what `npm run init` made of this clone. */
-function ownVersion(commit: string, starter: Starter, parent?: string): string {
+/**
+ * The commit of the starter with exactly the files that this clone began with. They are found by their hash, so the clone
+ * need not share the starter's history: it may come from a ZIP file. Throws if there is none before `commit`.
+ */
+function findBase(source: string, commit: string, tree: string): string {
+  const find = (...revisions: string[]) =>
+    requireGit(starterGit, ['log', '--format=%H %T', ...revisions])
+      .split('\n')
+      .find((line) => line.endsWith(` ${tree}`))
+      ?.split(' ')[0]
+  const base = find(commit)
+  if (base) return base
+  throw new Error(
+    find('--all')
+      ? 'That version is older than the one that this clone began with, or of another branch. Nothing was changed.'
+      : `${source} has no commit with the files that this clone began with (starter.tree in package.json: ${tree}). If you know the commit, enter its tree there: git rev-parse COMMIT^{tree}. Nothing was changed.`,
+  )
+}
+
+/** A version of the starter as a commit of this repository: with this `package.json`, the product's name, and what is selected. */
+function ownVersion(commit: string, selection: Selection, manifest: object, name: string, parent?: string) {
   const dir = join(folder, commit)
   requireGit(starterGit, ['worktree', 'add', '--quiet', '--detach', '--force', dir, commit])
   const version = openProject(dir)
-  const removed = starter.removed.filter((name) => version.exists(`src/features/${name}/index.ts`))
-  makeOwn(version, { ...starter, commit, version: readManifest(version).version, removed })
-  symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
-  // As this clone was formatted; a version with other rules is compared as it is.
-  formatCode(version)
-  rmSync(join(dir, 'node_modules'))
+  nameProduct(version, name)
+  for (const file of version.filesBelow('.')) if (selection.isLeftOut(file)) rmSync(join(dir, file))
+  writeFileSync(join(dir, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   rmSync(join(dir, '.git'))
-  const env = { GIT_INDEX_FILE: join(folder, `${commit}.index`), GIT_WORK_TREE: dir, GIT_DIR: gitDir() }
+  const env = {
+    GIT_INDEX_FILE: join(folder, `${commit}.index`),
+    GIT_WORK_TREE: dir,
+    GIT_DIR: requireGit(root, ['rev-parse', '--absolute-git-dir']),
+  }
   requireGit(dir, ['add', '--all', '--force', '.'], env)
-  const tree = requireGit(dir, ['write-tree'], env)
-  return commitTree(tree, parent)
+  return commitTree(requireGit(dir, ['write-tree'], env), parent)
 }
 
 /** A commit of a tree, which no branch has. */
@@ -96,48 +103,42 @@ function commitTree(tree: string, parent?: string): string {
   return requireGit(root, [...author, 'commit-tree', tree, ...parents, '-m', 'npm run update'])
 }
 
-const gitDir = () => requireGit(root, ['rev-parse', '--absolute-git-dir'])
-
-function mergeOf(base: string, theirs: string): Merge {
-  // This clone need not share the starter's history: for the merge, it comes from the base.
-  const ours = commitTree('HEAD^{tree}', base)
-  // The marks of a conflict have these names.
-  const sides = { 'update/yours': ours, 'update/starter': theirs }
-  for (const [name, commit] of Object.entries(sides)) requireGit(root, ['update-ref', `refs/${name}`, commit])
-  const { status, stdout, stderr } = spawnSync(
-    'git',
-    ['merge-tree', '--write-tree', '--no-messages', ...Object.keys(sides)],
-    { cwd: root, encoding: 'utf8', maxBuffer: 200_000_000 },
-  )
-  for (const name of Object.keys(sides)) requireGit(root, ['update-ref', '-d', `refs/${name}`])
-  if (status === null || status > 1)
-    throw new Error(
-      `git cannot merge: it must be version 2.38 or newer (${stderr.trim()}). Nothing was changed.`,
-    )
-  const [tree = '', ...entries] = stdout.trim().split('\n')
-  const fileOf = (entry: string) => entry.split('\t')[1] ?? ''
-  const unmerged = entries.filter((entry) => !GENERATED.includes(fileOf(entry)))
-  const changed = requireGit(root, ['diff', '--name-only', 'HEAD', tree]).split('\n').filter(Boolean)
-  return { tree, conflicts: [...new Set(unmerged.map(fileOf))], unmerged, changed }
+interface Merge {
+  changed: string[]
+  /** The files in conflict, which have marks. */
+  conflicts: string[]
 }
 
-/** Marks the conflicts as unmerged, as `git merge` does: git commits them only after `git add`. */
-function markUnmerged({ conflicts, unmerged }: Merge): void {
-  if (conflicts.length === 0) return
-  requireGit(root, ['update-index', '--force-remove', '--', ...conflicts])
-  const { status, stderr } = spawnSync('git', ['update-index', '--index-info'], {
-    cwd: root,
+/** Merges what changed between the two versions into a folder with this clone's files; stages it, and commits nothing. */
+function merge(dir: string, commit: string): Merge {
+  const { status, stderr } = spawnSync('git', ['cherry-pick', '--no-commit', commit], {
+    cwd: dir,
     encoding: 'utf8',
-    input: `${unmerged.join('\n')}\n`,
   })
-  if (status !== 0) throw new Error(`git update-index failed: ${stderr.trim()}`)
+  const filesOf = (...filter: string[]) =>
+    requireGit(dir, ['diff', '--name-only', ...filter, 'HEAD'])
+      .split('\n')
+      .filter(Boolean)
+  const [changed, conflicts] = [filesOf(), filesOf('--diff-filter=U')]
+  if (status !== 0 && conflicts.length === 0) throw new Error(`git cannot merge: ${stderr.trim()}`)
+  return { changed, conflicts }
+}
+
+/** What the update would do. */
+function tryMerge(commit: string): Merge {
+  const dir = join(folder, 'trial')
+  requireGit(root, ['worktree', 'add', '--quiet', '--detach', dir, 'HEAD'])
+  try {
+    return merge(dir, commit)
+  } finally {
+    requireGit(root, ['worktree', 'remove', '--force', dir])
+  }
 }
 
 /** What the changelog says since the base, what breaks first: whole entries, also those that were only changed. */
 function changelogOf(base: string, commit: string): string {
   const entriesOf = (version: string) =>
     (git(starterGit, 'show', `${version}:CHANGELOG.md`) ?? '')
-      .replace(/^<!--.*-->\n/gm, '')
       .split(/\n+(?=- |#)/)
       .filter((entry) => entry.startsWith('- '))
   const known = new Set(entriesOf(base))
@@ -146,111 +147,121 @@ function changelogOf(base: string, commit: string): string {
   return [...entries.filter(isBreaking), ...entries.filter((entry) => !isBreaking(entry))].join('\n').trim()
 }
 
-/** An update that was given up leaves its branch. */
-function unusedBranch(name: string): string {
-  const exists = (branch: string) =>
-    git(root, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`) !== null
-  let number = 1
-  while (exists(number === 1 ? name : `${name}-${number}`)) number++
-  return number === 1 ? name : `${name}-${number}`
-}
-
-/** Throws if an earlier update is neither committed nor discarded. */
-function requireNoUpdate(): void {
-  const branch = git(root, 'branch', '--show-current') ?? ''
-  if (!/^starter-[0-9a-f]{12}(-\d+)?$/.test(branch) || !git(root, 'status', '--porcelain')) return
-  throw new Error(
-    `An update is in progress on the branch ${branch}: commit it, or discard it with git switch --quiet --discard-changes - && git branch -D ${branch}. Nothing was changed.`,
-  )
-}
-
-/** Puts the merge into a branch, and the generated files in order. */
-function apply(merge: Merge, theirs: string, commit: string): void {
-  const unusedBefore = findUnusedExports(project)
-  const branch = unusedBranch(`starter-${commit.slice(0, 12)}`)
+/** Merges in a branch, and puts the generated files in order. `own`: what this clone had before. */
+function apply(branch: string, commit: string, own: Unused): void {
   requireGit(root, ['switch', '--quiet', '--create', branch])
-  requireGit(root, ['restore', `--source=${merge.tree}`, '--staged', '--worktree', ':/'])
-  for (const file of GENERATED)
-    if (git(root, 'cat-file', '-e', `${theirs}:${file}`) !== null && project.exists(file))
-      requireGit(root, ['restore', `--source=${theirs}`, '--staged', '--worktree', '--', file])
-  const blocking = merge.conflicts.filter((file) => /^(src|package\.json)/.test(file))
-  if (blocking.length === 0) {
-    // The packages change only with those of package.json.
-    const changesPackages =
-      merge.changed.includes('package.json') && packagesOf('HEAD') !== packagesOf(merge.tree)
-    spawnSync('npm', ['install', ...(changesPackages ? [] : ['--package-lock-only'])], {
-      cwd: root,
-      stdio: 'ignore',
-    })
+  const { changed, conflicts } = merge(root, commit)
+  const isBlocked = conflicts.some((file) => file.startsWith('src/'))
+  if (!isBlocked) {
+    if (changed.includes('package.json'))
+      spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: root, stdio: 'ignore' })
+    // What only features and tests use that this product does not have.
+    removeUnused(project, own)
     regenerate(project)
-    tolerateUnusedExports(project, unusedBefore)
+    const generated = requireGit(root, [
+      'ls-files',
+      '--modified',
+      '--deleted',
+      '--others',
+      '--exclude-standard',
+    ])
+    const files = generated.split('\n').filter((file) => file && !conflicts.includes(file))
+    requireGit(root, ['add', '--all', '--', ...files])
   }
-  requireGit(root, ['add', '--all'])
-  markUnmerged(merge)
-  print('', `The branch ${branch} has ${merge.changed.length} changed files, which are staged.`)
-  if (merge.conflicts.length > 0)
+  print('', `The branch ${branch} has ${changed.length} changed files, which are staged.`)
+  if (conflicts.length > 0)
     print(
       'These are in conflict; look for <<<<<<< in them, and git add each when it is resolved:',
-      ...merge.conflicts.map((path) => `  ${path}`),
+      ...conflicts.map((path) => `  ${path}`),
     )
   else if (!check())
     print(
       'npm run check reports problems, such as a name that the starter has changed and your code uses: correct them, and run npm run docs.',
     )
-  const next = blocking.length > 0 ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
-  print(
-    `${next}, and commit. To abandon the update: git switch --quiet --discard-changes - && git branch -D ${branch}`,
-  )
+  const next = isBlocked ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
+  print(`${next}, and commit. To abandon the update: ${abandon(branch)}`)
 }
 
-/** The packages of a version, as text to compare. */
-function packagesOf(tree: string): string {
-  const { dependencies, devDependencies } = JSON.parse(requireGit(root, ['show', `${tree}:package.json`]))
-  return JSON.stringify([dependencies, devDependencies])
-}
+const abandon = (branch: string) => `git switch --quiet --discard-changes - && git branch -D ${branch}`
 
 const check = () =>
   spawnSync('npm', ['run', '--silent', 'check'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
     .status === 0
 
-function update(source: string | undefined, version: string | undefined, dryRun: boolean): void {
-  const { starter } = readManifest(project)
+/** Asks which of the starter's new features to take, if there is a terminal to ask in. */
+async function askForFeatures(names: string[]): Promise<string[]> {
+  if (names.length === 0 || !process.stdin.isTTY) return []
+  const options = names.map((name) => ({ value: name, label: name }))
+  const answer = await multiselect({ message: 'New features to take', options, required: false })
+  if (isCancel(answer)) throw new Error('Nothing was changed.')
+  return answer
+}
+
+async function update(source: string | undefined, version: string | undefined, flags: Flags): Promise<void> {
+  const manifest = readManifest(project)
+  const { starter } = manifest
   if (!starter) throw new Error('This clone is not yours yet: run npm run init first. Nothing was changed.')
-  if (!starter.commit)
-    throw new Error(
-      'package.json does not say from which commit of the starter this clone was made (starter.commit). Nothing was changed.',
-    )
   const from = source ?? starter.source
   if (!from) throw new Error('Add the address of the starter: npm run update -- URL. Nothing was changed.')
-  requireFormatter(project)
+  requirePackages(project)
   if (!existsSync(join(root, '.git')))
     throw new Error('This is not a Git repository: run git init, and commit. Nothing was changed.')
-  requireNoUpdate()
   requireCleanTree(root)
-  const commit = fetchStarter(from, version, starter.commit)
-  if (commit === starter.commit) {
+  const commit = fetchStarter(from, version)
+  const base = findBase(from, commit, starter.tree)
+  const tree = requireGit(starterGit, ['rev-parse', `${commit}^{tree}`])
+  if (tree === starter.tree) {
     print('This clone has everything of that version already. Nothing was changed.')
     return
   }
-  if (git(starterGit, 'merge-base', '--is-ancestor', commit, starter.commit) !== null)
-    throw new Error('That version is older than the one that this clone was made from. Nothing was changed.')
-  const base = ownVersion(starter.commit, starter)
-  const theirs = ownVersion(commit, { ...starter, source: from }, base)
-  const merge = mergeOf(base, theirs)
-  print(...changelogOf(starter.commit, commit).split('\n'))
-  if (!dryRun) apply(merge, theirs, commit)
-  else
-    print(
-      '',
-      `${merge.changed.length} files would change, and ${merge.conflicts.length} would be in conflict${merge.conflicts.length > 0 ? ':' : '.'}`,
-      ...merge.conflicts.map((path) => `  ${path}`),
-      'Nothing was changed.',
+  const branch = `starter-${commit.slice(0, 12)}`
+  if (git(root, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`) !== null)
+    throw new Error(
+      `The branch ${branch} has an update to that version: merge it, or abandon it: git switch main && git branch -D ${branch}. Nothing was changed.`,
     )
+  const filesOf = (dir: string, revision: string) =>
+    requireGit(dir, ['ls-tree', '-r', '--name-only', revision]).split('\n')
+  const ours = filesOf(root, 'HEAD')
+  const selection = createSelection({
+    base: filesOf(starterGit, base),
+    theirs: filesOf(starterGit, commit),
+    ours,
+  })
+  const wanted = flags.with ?? (await askForFeatures(selection.newFeatures))
+  selection.take(wanted)
+  const manifestOf = (revision: string) =>
+    JSON.parse(requireGit(starterGit, ['show', `${revision}:package.json`]))
+  const next: Starter = { name: starter.name, tree, source: from }
+  const merged = { ...mergeJson(manifestOf(base), manifest, manifestOf(commit)), starter: next }
+  const before = ownVersion(base, selection, manifest, starter.name)
+  const after = ownVersion(commit, selection, merged, starter.name, before)
+  print(...changelogOf(base, commit).split('\n'))
+  const offered = selection.newFeatures.filter((name) => !wanted.includes(name))
+  if (offered.length > 0)
+    print('', `New features, which are not taken: ${offered.join(', ')}. To take them: --with NAME.`)
+  for (const name of selection.ownOfSameName)
+    print(`The starter has a new feature ${name}; yours of this name stays.`)
+  if (!flags.dryRun) {
+    const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
+    return apply(branch, after, { files: ours, packages })
+  }
+  const { changed, conflicts } = tryMerge(after)
+  print(
+    '',
+    `${changed.length} files would change, and ${conflicts.length} would be in conflict${conflicts.length > 0 ? ':' : '.'}`,
+    ...conflicts.map((path) => `  ${path}`),
+    'Nothing was changed.',
+  )
+}
+
+interface Flags {
+  with?: string[]
+  dryRun: boolean
 }
 
 try {
   const [source, version] = command.args
-  update(source, version, command.opts<{ dryRun: boolean }>().dryRun)
+  await update(source, version, command.opts<Flags>())
 } catch (error) {
   fail(error)
 }

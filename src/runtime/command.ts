@@ -1,9 +1,12 @@
 import { Command } from 'commander'
 import type { StoreUnavailableError } from '../connect/errors.ts'
 
-/** Creates a command run by `npm run <name> -- …`. Prints its help with `--help` and after invalid arguments. */
-export function createCommand(name: string, description: string): Command {
-  return new Command(`npm run ${name} --`)
+/**
+ * Creates a command. `call`: what starts it, such as `npm run backup --` or `npm run feature -- NAME COMMAND`. Prints its help
+ * with `--help` and after invalid arguments.
+ */
+export function createCommand(call: string, description: string): Command {
+  return new Command(call)
     .description(description)
     .showHelpAfterError()
     .allowExcessArguments(false)

@@ -6,6 +6,7 @@ import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.t
 import type { Recorded } from '../sandbox/recorded.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
 import { readSettings } from '../settings/read.ts'
+import { texts } from '../web/texts.ts'
 import { protectDataDir } from './data-dir.ts'
 import { listen } from './serve.ts'
 
@@ -73,7 +74,7 @@ export async function openSandbox(settings: SandboxSettings, recorded?: Recorded
     recorded,
     apps: [
       {
-        name: 'Connect Starter',
+        name: texts.layout.appName,
         logo: '/assets/app.svg',
         clientId,
         clientSecret,

@@ -1,6 +1,7 @@
 import { type IRoute, Router } from 'express'
 import * as z from 'zod'
 import { type DescribedHandler, describeRoute, type RouteDescription } from '../connect/express.ts'
+import { texts } from './texts.ts'
 
 /** A described route. */
 export interface Operation extends RouteDescription {
@@ -105,7 +106,7 @@ function openApiDocument(baseUrl: string, operations: readonly Operation[]) {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Connect Starter',
+      title: texts.layout.appName,
       version: '1',
       description:
         'Send Accept: application/json. Calls are authenticated by the session cookie of a signed-in user.',

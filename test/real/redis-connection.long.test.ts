@@ -14,7 +14,7 @@ test.each([
   ['a cluster', ['redis://127.0.0.1:9', 'redis://127.0.0.1:10']],
 ])('a store on %s that is unreachable can be closed at any time, more than once', async (_what, urls) => {
   for (const wait of [0, 5, 100, 400]) {
-    const store = openRedis({ urls })
+    const store = await openRedis({ urls })
     await pause(wait)
     await store.close()
     await store.close()
@@ -33,7 +33,7 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
   afterAll(() => redis.close())
 
   const openReady = async (url = redis.url, onState?: (state: string, reason?: string) => void) =>
-    ready(openRedis({ urls: [url], ...(onState && { onState }) }))
+    ready(await openRedis({ urls: [url], ...(onState && { onState }) }))
 
   /** How many connections of clients the server has accepted since its start. */
   async function connectionsReceived(): Promise<number> {

@@ -19,7 +19,7 @@ import { probe } from '../support/probe.ts'
 const features = await loadFeatures()
 
 /** The changelog is not among them: it names what no longer exists. */
-const DOCS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...files('docs/*.md')]
+const DOCS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/starter/README.md', ...files('docs/*.md')]
 
 /** The rows with this first heading in all documents: the core's, and those of the features. */
 const rowsOfAll = (heading: string) => DOCS.flatMap((doc) => rows(read(doc), heading))
@@ -287,7 +287,7 @@ const documentedFeatures = files('docs/*.md')
 
 describe.runIf(documentedFeatures.length > 0)('the document of a feature', () => {
   test.each(documentedFeatures)('docs/%s.md names exactly the options of its commands', (name) => {
-    const source = files(`src/features/${name}/cli-*.ts`).map(read).join('\n')
+    const source = files(`src/features/${name}/{cli-*,*.cli}.ts`).map(read).join('\n')
     const options = all(source, /['`\s([](--[a-z]+(?:-[a-z]+)*)\b/g)
     const documented = rows(read(`docs/${name}.md`), 'Option').flatMap(([option]) =>
       codeIn(option).map((text) => text.split(' ')[0] ?? ''),

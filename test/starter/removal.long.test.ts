@@ -1,27 +1,19 @@
-import { existsSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openProject } from '../../src/cli/project.ts'
-import { removeFeatures } from '../../src/cli/removal.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { placesOf } from '../../src/cli/removal.ts'
 import { loadFeatures } from '../../src/features/load.ts'
-import { openCopy } from './removal-support.ts'
+import { openClone } from './clones.ts'
 
 const features = await loadFeatures()
 
-let original: ReturnType<typeof openCopy>
-let copy: ReturnType<typeof openCopy>
+let product: ReturnType<typeof openClone>
 beforeAll(async () => {
-  original = openCopy()
-  await original.checkTypes()
+  product = openClone()
+  await product.command('init', '--name', "O'Brien & Sons", '--yes')
+  await product.check()
 })
-afterAll(() => original.remove())
-beforeEach(() => {
-  copy = openCopy(original.dir)
-})
-afterEach(() => copy.remove())
-
-/** The tests of what all features have in common. `own.long.test.ts` and `removal-together.long.test.ts` run more. */
-const COMMON = ['test/starter/docs', 'test/starter/needs']
+afterAll(() => product.remove())
 
 /** A feature, and those that need it. */
 function withDependents(name: string): string[] {
@@ -29,15 +21,26 @@ function withDependents(name: string): string[] {
   return [name, ...dependents.flatMap((feature) => withDependents(feature.name))]
 }
 
-// The command itself is tested in remove-feature.test.ts and own.long.test.ts: how it formats, and what it notes for knip.
 test.each(features.map(({ name }) => name))(
-  'without %s and what needs it, the project compiles, keeps no file or package in vain, and passes its tests',
+  'a product without the folders of %s, and of what needs it, passes the check and the tests of what all pages share',
   async (name) => {
-    removeFeatures(openProject(copy.dir), [...new Set(withDependents(name))])
-    expect(existsSync(join(copy.dir, 'src/features', name))).toBe(false)
-    await copy.program('src/cli/docs.ts')
-    await copy.checkTypes()
-    await copy.bin('knip', '--exclude', 'exports,types')
-    await copy.runTests(...COMMON)
+    const copy = openClone(product.dir)
+    for (const place of withDependents(name).flatMap(placesOf))
+      rmSync(join(copy.dir, place), { recursive: true, force: true })
+    await copy.check()
+    await copy.runTests('test/config.test.ts', 'test/web/pages.test.ts', 'test/app/secrets.test.ts')
+    copy.remove()
   },
 )
+
+test('npm run remove-feature of all features leaves a product that passes all its tests, and nothing that is unused', async () => {
+  const copy = openClone(product.dir)
+  copy.commit('init')
+  await copy.command('remove-feature', ...features.map(({ name }) => name))
+  expect(copy.read('package.json')).not.toMatch(/saxes|yauzl|prom-client|csv-parse|doctor/)
+  expect(copy.read('package.json')).toMatch(/"express"[\s\S]*"redis"[\s\S]*"zod"/)
+  expect(await copy.bin('knip')).toBe('')
+  await copy.check()
+  await copy.runTests()
+  copy.remove()
+})

@@ -40,6 +40,5 @@ export function copyProject(from = ROOT) {
     program: (file: string, ...args: string[]) => run(process.execPath, [file, ...args]),
     /** One of the commands of `src/cli`. */
     command: (name: string, ...args: string[]) => run(process.execPath, [`src/cli/${name}.ts`, ...args]),
-    removeFeatures: (...args: string[]) => run(process.execPath, ['src/cli/remove-feature.ts', ...args]),
   }
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run probe`: compares the platform with the assumptions of the contracts. It needs one consent in the browser, and
+ * `npm run feature -- first-contact probe`: compares the platform with the assumptions of the contracts. It needs one consent in the browser, and
  * the app's own addresses, so the app must not run. Writes a report as Markdown and JSON.
  */
 import '../../runtime/env-file.ts'
@@ -15,7 +15,7 @@ import { createProbe } from './probe/probe.ts'
 import { type Report, summaryOf, toLines, toMarkdown } from './probe/report.ts'
 import { createProbeServer } from './probe/server.ts'
 
-const HELP = `Usage: npm run probe -- [--write] [--record] [--out NAME]
+const HELP = `Usage: npm run feature -- first-contact probe [--write] [--record] [--out NAME]
 
 Compares the platform with the assumptions of the contracts, after one consent in the browser.
 

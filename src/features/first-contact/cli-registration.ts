@@ -1,4 +1,4 @@
-/** `npm run registration`: prints what platform support needs in order to register this app. Needs no credentials. */
+/** `npm run feature -- first-contact registration`: prints what platform support needs in order to register this app. Needs no credentials. */
 import '../../runtime/env-file.ts'
 import { parseArgs } from 'node:util'
 import { scopes, serverSettings } from '../../config.ts'
@@ -11,7 +11,7 @@ import { registrationOf } from './registration.ts'
 import { toMarkdown, toText } from './registration-text.ts'
 import { setupSettings } from './settings.ts'
 
-const HELP = `Usage: npm run registration -- [--markdown]
+const HELP = `Usage: npm run feature -- first-contact registration [--markdown]
 
 Prints what the platform's support team needs in order to register this app, and the questions to ask them. The page
 /registration of the running app has the same, to print.`

@@ -1,6 +1,6 @@
 import { redirectUrls } from '../../connect/index.ts'
 import type { Contract } from '../tools.ts'
-import { DEFAULT_NAME, type SetupSettings } from './settings.ts'
+import type { SetupSettings } from './settings.ts'
 
 /** What platform support needs in order to register this app, and what to ask them. */
 export interface Registration {
@@ -64,7 +64,7 @@ export function registrationOf(options: RegistrationOptions): Registration {
     appName,
     logoUrl: isWebAddress(logoUrl) ? logoUrl : null,
     warnings: [
-      appName === DEFAULT_NAME && 'Set APP_NAME to the name of your app.',
+      appName === 'Connect Starter' && 'Set APP_NAME to the name of your app.',
       logoUrl !== null && !isWebAddress(logoUrl) && 'APP_LOGO_URL is not an https address: it is left out.',
     ].filter((warning) => warning !== false),
     environments,

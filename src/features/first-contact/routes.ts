@@ -84,7 +84,10 @@ export function setupRoutes(deps: FeatureDeps, settings: SetupSettings): Router 
     )
     .get(
       '/registration',
-      describeRoute({ summary: 'What `npm run registration` prints.', response: registrationSchema }),
+      describeRoute({
+        summary: 'What `npm run feature -- first-contact registration` prints.',
+        response: registrationSchema,
+      }),
       registrationHandler(deps, settings),
     )
 }

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
-
-export const DEFAULT_NAME = 'Connect Starter'
+import { texts } from '../../web/texts.ts'
 
 /** One line of text that Markdown does not read as markup. */
 const text = z
@@ -14,9 +13,9 @@ const address = z.string().regex(/^[^\p{Cc}`<>[\]|]{1,500}$/u, 'must be an addre
 /** What platform support registers beside the settings of the core. Addresses are checked by the registration sheet. */
 export const setupSettings = settingsGroup({
   variables: () => ({
-    APP_NAME: text.default(DEFAULT_NAME).meta({
+    APP_NAME: text.default(texts.layout.appName).meta({
       description:
-        "The name of the app on the platform's consent page. This and the next three are for the sheet of `npm run registration`; the app itself does not use them.",
+        "The name of the app on the platform's consent page. This and the next three are for the sheet of `npm run feature -- first-contact registration`; the app itself does not use them.",
     }),
     APP_LOGO_URL: address.optional().meta({
       description: 'The address of its logo.',

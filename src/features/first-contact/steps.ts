@@ -95,7 +95,7 @@ const probeState = (probe: ProbeSummary | undefined) =>
     ? `probe-report.md has ${probe.confirmed} assumptions confirmed, ${probe.different} different and ${probe.notSeen} not seen.${probe.breaking > 0 ? ` The app does not work with ${probe.breaking} of the differences.` : ''}`
     : 'There is no report of the probe for this platform.'
 
-/** Reads the report of `npm run probe` in the current folder; undefined if there is none for this platform. */
+/** Reads the report of `npm run feature -- first-contact probe` in the current folder; undefined if there is none for this platform. */
 export function readProbeReport(apiUrl: string, file = 'probe-report.json'): ProbeSummary | undefined {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8'))

@@ -106,7 +106,7 @@ async function explain(
     )
   }
   if (tenantId && (await login({ tenantId: undefined })).isAccepted) {
-    const cure = '`npm run tenants` lists those of the API key'
+    const cure = '`npm run feature -- first-party tenants` lists those of the API key'
     return problem(
       'first-party.tenant',
       'PLATFORM_TENANT_ID',

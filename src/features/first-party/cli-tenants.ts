@@ -1,4 +1,4 @@
-/** `npm run tenants`: lists the tenants that the API key may act for (specification 5.2.7). */
+/** `npm run feature -- first-party tenants`: lists the tenants that the API key may act for (specification 5.2.7). */
 import '../../runtime/env-file.ts'
 import { createCommand } from '../../runtime/command.ts'
 import { print, printError } from '../../runtime/print.ts'
@@ -7,7 +7,10 @@ import { openByApiKey } from './by-api-key.ts'
 import { describeError } from './describe-error.ts'
 import { listTenants } from './first-party.ts'
 
-const command = createCommand('tenants', 'Lists the tenants that the API key may act for.')
+const command = createCommand(
+  'npm run feature -- first-party tenants',
+  'Lists the tenants that the API key may act for.',
+)
   .option('--demo', 'use the running demo, without an .env', false)
   .parse()
 

@@ -29,7 +29,8 @@ function credentials(env: Environment) {
 
 const tenant = {
   PLATFORM_TENANT_ID: z.string().optional().meta({
-    description: "The tenant to act for; `npm run tenants` lists them. Unset: the account's own.",
+    description:
+      "The tenant to act for; `npm run feature -- first-party tenants` lists them. Unset: the account's own.",
   }),
 }
 

@@ -4,7 +4,7 @@ import { badInput } from '../../web/errors.ts'
 import { type Flow, flowSchema, LANE_NAMES, LANES } from './flow.ts'
 import { numberedSteps } from './flow-reader.ts'
 
-const FORMAT = 'connect-starter-flow'
+const FORMAT = 'connect-flow'
 const VERSION = 1
 
 const exportedSchema = z.object({

@@ -14,7 +14,7 @@ export default async function probeLeads(probe: Probe): Promise<void> {
     paged: true,
   })
   if (!probe.write) return probe.notSeen('new-lead', 'Run the probe with `--write`.')
-  const notes = 'Created by npm run probe. Delete it.'
+  const notes = 'Created by npm run feature -- first-contact probe. Delete it.'
   const answer = await probe.call(PATHS.leads, { name: 'Test lead of the probe', notes })
   const place = `POST ${PATHS.leads}`
   if (!answer) return probe.notSeen('new-lead', `${place}: no usable answer. Run the probe again.`)

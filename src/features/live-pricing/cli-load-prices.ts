@@ -1,4 +1,4 @@
-/** `npm run load-prices`: replaces the live price list by that of the CSV files in a folder. */
+/** `npm run feature -- live-pricing load-prices`: replaces the live price list by that of the CSV files in a folder. */
 import '../../runtime/env-file.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { describeProblem } from './csv-price-provider/problems.ts'
 
 const names = Object.values(FILES).map(({ file }) => file)
 const command = createCommand(
-  'load-prices',
+  'npm run feature -- live-pricing load-prices',
   'Replaces the live price list by that of CSV or XLSX files, as a whole.',
 )
   .argument('<folder>', `folder with ${names.join(', ')}; only stores.csv and items.csv are required`)

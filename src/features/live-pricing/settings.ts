@@ -15,7 +15,7 @@ export type LivePricingSettings = SettingsOf<typeof livePricingSettings>
 /** For the app, where live pricing is optional. */
 export const livePricingSettings = livePricingGroup({ clientsRequired: false })
 
-/** For `npm run live-pricing`, which needs at least one client. */
+/** For `npm run feature -- live-pricing serve`, which needs at least one client. */
 export const requiredLivePricingSettings = livePricingGroup({ clientsRequired: true })
 
 function livePricingGroup({ clientsRequired }: { clientsRequired: boolean }) {

@@ -61,7 +61,7 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions) {
 
 /** Derives a key for signing from one for encryption. */
 function signingKey(secret: Uint8Array): KeyObject {
-  const bytes = hkdfSync('sha256', secret, '', 'connect-starter live pricing access token', 32)
+  const bytes = hkdfSync('sha256', secret, '', 'live pricing access token', 32)
   return createSecretKey(Buffer.from(bytes))
 }
 

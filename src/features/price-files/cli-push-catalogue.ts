@@ -1,5 +1,5 @@
 /**
- * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using
+ * `npm run feature -- price-files push-catalogue prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using
  * an API key. Exits with 0 only if the platform reports the import as completed.
  */
 import '../../runtime/env-file.ts'
@@ -27,11 +27,11 @@ import {
   type FileOptions,
   formatCount,
   type Prepared,
-} from './cli-check.ts'
-import { createReporter } from './cli-reporter.ts'
+} from './check.cli.ts'
 import { type Comparison, describeComparison } from './comparison.ts'
 import { batchIdSchema } from './contract.ts'
 import { inTurn } from './import-turn.ts'
+import { createReporter } from './reporter.cli.ts'
 import { type Accepted, runImport } from './run.ts'
 import { texts } from './texts.ts'
 
@@ -172,7 +172,10 @@ interface Options extends FileOptions {
 }
 
 function readArguments(): { file: string; options: Options } {
-  const command = createCommand('push-catalogue', 'Imports a price file into a catalogue, using an API key.')
+  const command = createCommand(
+    'npm run feature -- price-files push-catalogue',
+    'Imports a price file into a catalogue, using an API key.',
+  )
     .argument('<file>', 'the price file (XLSX, CSV or TSV)')
     .option('--catalogue <name>', 'name of the catalogue; created if it does not exist')
     .option('--catalogue-id <id>', 'id of an existing catalogue, instead of a name')
@@ -184,7 +187,7 @@ function readArguments(): { file: string; options: Options } {
     )
     .option('--dry-run', 'check the file and send nothing', false)
     .option('--batch-id <id>', 'batch id of the import; use the same id to resume it', parseBatchId)
-    .option('--tenant <id>', 'act for this tenant; `npm run tenants` lists them')
+    .option('--tenant <id>', 'act for this tenant; `npm run feature -- first-party tenants` lists them')
     .option('--demo', 'use the running demo, without an .env', false)
   for (const option of CHOICE_OPTIONS) command.addOption(option)
   command.parse()

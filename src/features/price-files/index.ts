@@ -9,7 +9,7 @@ import { importRoutes, importSection, isUnfinished } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 import { texts } from './texts.ts'
 
-/** Imports price files into a catalogue: on web pages, and from the command line (`npm run push-catalogue`). */
+/** Imports price files into a catalogue: on web pages, and from the command line (`npm run feature -- price-files push-catalogue`). */
 export default {
   title: 'Price files',
   order: 40,

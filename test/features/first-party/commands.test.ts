@@ -18,7 +18,7 @@ const ran = (script: string, env: Record<string, string>, args: string[] = []) =
 const tenants = (env: Record<string, string> = platform.env, args?: string[]) =>
   ran('src/features/first-party/cli-tenants.ts', env, args)
 
-describe('npm run tenants', () => {
+describe('npm run feature -- first-party tenants', () => {
   test('lists the tenants that the API key may act for, whichever tenant is set', async () => {
     const { code, output } = await tenants({ ...platform.env, PLATFORM_TENANT_ID: 'any' })
     expect(code).toBe(0)
@@ -86,7 +86,7 @@ describe('npm run tenants', () => {
   test('explains itself with --help, without settings', async () => {
     const { code, output } = await tenants({}, ['--help'])
     expect(code).toBe(0)
-    expect(output).toContain('Usage: npm run tenants --')
+    expect(output).toContain('Usage: npm run feature -- first-party tenants')
   })
 })
 

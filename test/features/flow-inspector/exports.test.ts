@@ -75,7 +75,7 @@ test.each([
   ['another JSON', '{"steps": []}', 'is not an exported flow of this version (format)'],
   [
     'a flow without steps',
-    '{"format":"connect-starter-flow","version":1,"flow":{"bxcontext":null,"steps":[]}}',
+    '{"format":"connect-flow","version":1,"flow":{"bxcontext":null,"steps":[]}}',
     'without steps',
   ],
 ])('importing %s is refused with what to do', async (_what, text, message) => {

@@ -77,7 +77,7 @@ test('a load that has a problem, or begins during another, is refused and leaves
   await supplier.close()
 })
 
-describe('npm run load-prices', () => {
+describe('npm run feature -- live-pricing load-prices', () => {
   test('loads the sample, for production and for staging, and says what it loaded', async () => {
     for (const args of [[SAMPLE], [SAMPLE, '--staging']]) {
       const program = await command(
@@ -115,6 +115,6 @@ describe('npm run load-prices', () => {
   test('explains itself with --help', async () => {
     const program = await command('src/features/live-pricing/cli-load-prices.ts', {}, { args: ['--help'] })
     expect(program.code).toBe(0)
-    expect(program.output).toMatch(/^Usage: npm run load-prices --/)
+    expect(program.output).toMatch(/^Usage: npm run feature -- live-pricing load-prices/)
   })
 })

@@ -14,7 +14,7 @@ afterEach(async () => {
   remove()
 })
 
-async function start(env: Record<string, string>, script = 'src/features/live-pricing/cli-live-pricing.ts') {
+async function start(env: Record<string, string>, script = 'src/features/live-pricing/cli-serve.ts') {
   const port = String(await freePort())
   program = run(script, { DATA_DIR: join(dir, 'data'), PORT: port, ...env })
   const url = `http://localhost:${port}`
@@ -41,7 +41,7 @@ async function unitPrice(base: string, access: string | undefined): Promise<unkn
   return unitPrice ?? errorCode
 }
 
-describe('npm run live-pricing', () => {
+describe('npm run feature -- live-pricing serve', () => {
   test('serves only the live pricing API, without platform settings, and is ready once it has prices', async () => {
     const url = await start({
       LIVE_PRICING_CLIENTS: 'p:secret-of-production',
@@ -92,14 +92,14 @@ describe('npm run live-pricing', () => {
   })
 
   test('explains itself with --help, without settings', async () => {
-    const script = 'src/features/live-pricing/cli-live-pricing.ts'
+    const script = 'src/features/live-pricing/cli-serve.ts'
     const { code, output } = await command(script, {}, { args: ['--help'] })
     expect(code).toBe(0)
-    expect(output).toMatch(/^Usage: npm run live-pricing --/)
+    expect(output).toMatch(/^Usage: npm run feature -- live-pricing serve/)
   })
 
   test('does not start without callers, and says which setting is missing', async () => {
-    const script = 'src/features/live-pricing/cli-live-pricing.ts'
+    const script = 'src/features/live-pricing/cli-serve.ts'
     const { code, output } = await command(script, { DATA_DIR: dir, PORT: '3999' })
     expect(code).toBe(1)
     expect(output).toBe(
@@ -108,7 +108,7 @@ describe('npm run live-pricing', () => {
   })
 })
 
-test('npm run load-prices killed at eight moments of a load leaves the prices unchanged, and the next load works', async () => {
+test('npm run feature -- live-pricing load-prices killed at eight moments of a load leaves the prices unchanged, and the next load works', async () => {
   const lists = join(dir, 'data', PRICE_LIST_FOLDERS.production)
   await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), lists)
   const url = await start({ LIVE_PRICING_CLIENTS: 'p:secret-of-production' })

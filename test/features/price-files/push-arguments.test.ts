@@ -23,7 +23,7 @@ describe('push-catalogue without settings', () => {
   test('explains itself with --help', async () => {
     const { code, output } = await withoutSettings(['--help'])
     expect(code).toBe(0)
-    expect(output).toMatch(/^Usage: npm run push-catalogue -- [\s\S]*--dry-run/)
+    expect(output).toMatch(/^Usage: npm run feature -- price-files push-catalogue [\s\S]*--dry-run/)
   })
 
   test.each([

@@ -36,7 +36,7 @@ describe('push-catalogue', () => {
     expect(await platform.statusesOf('login')).toHaveLength(1)
   })
 
-  test('acts for a tenant that npm run tenants lists', async () => {
+  test('acts for a tenant that npm run feature -- first-party tenants lists', async () => {
     const tenants = await command('src/features/first-party/cli-tenants.ts', platform.env)
     expect(tenants.code).toBe(0)
     const [, coast = ''] = /^(\S+) {2}Summit Coast$/m.exec(tenants.output) ?? []

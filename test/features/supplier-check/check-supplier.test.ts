@@ -35,7 +35,7 @@ async function started(tamper: Tamper = () => {}): Promise<string> {
   return url
 }
 
-const ran = (...args: string[]) => command('src/features/supplier-check/cli-check-supplier.ts', {}, { args })
+const ran = (...args: string[]) => command('src/features/supplier-check/cli-run.ts', {}, { args })
 const check = (url: string, ...more: string[]) =>
   ran(url, '--client-id', CLIENT.id, '--client-secret', CLIENT.secret, ...more)
 const DATA = ['--item', 'FT-1', '--item', 'DK-2', '--member', 'CUST1', '--not-in-range', 'ONLY-1@suva']
@@ -45,7 +45,7 @@ const negative = eachPriced((price) => {
   price.totalPrice = Number((price.totalPrice + 0.5).toFixed(6))
 })
 
-describe.concurrent('npm run check-supplier', () => {
+describe.concurrent('npm run feature -- supplier-check run', () => {
   test('prints every rule with its basis and call, and exits with 0 if all rules pass', async () => {
     const { code, output } = await check(right, ...DATA, '--verbose')
     expect(code, output).toBe(0)
@@ -139,7 +139,7 @@ describe.concurrent('npm run check-supplier', () => {
   test('explains itself with --help', async () => {
     const { code, output } = await ran('--help')
     expect(code).toBe(0)
-    expect(output).toMatch(/^Usage: npm run check-supplier --/)
+    expect(output).toMatch(/^Usage: npm run feature -- supplier-check run/)
   })
 
   test.each([

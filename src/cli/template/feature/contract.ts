@@ -1,4 +1,4 @@
-/** The platform's widgets API: given and assumed, as in `connect/platform/contract.ts`. */
+/** The platform's API for spare parts. The specification does not describe it: all of this is assumed. */
 import * as z from 'zod'
 import { type Assumption, idSchema } from '../../../connect/index.ts'
 // template: write
@@ -7,64 +7,62 @@ import { texts as webTexts } from '../../../web/texts.ts'
 import { texts } from './texts.ts'
 // end of template
 
-/** Assumed: the specification does not say it. */
-export const WIDGETS_SCOPE = 'widgets'
+export const SCOPE = 'spare_parts'
 
 /** What this feature needs the scope for. */
-export const SCOPES = { [WIDGETS_SCOPE]: 'to show the widgets of the business' }
+export const SCOPES = { [SCOPE]: 'to show the spare parts of the business' }
 
-/** Paths below `{base_url}`. Assumed: the specification does not say them. */
+/** Paths below `{base_url}`. */
 export const PATHS = {
-  widgets: '/widgets',
-  widget: (id: string) => `/widgets/${encodeURIComponent(id)}`,
+  list: '/spare/parts',
+  entry: (id: string) => `/spare/parts/${encodeURIComponent(id)}`,
 } as const
 
-/** Assumed: the specification does not say it. */
-export const widgetSchema = z.looseObject({
+export const entrySchema = z.looseObject({
   id: idSchema,
   name: z.string().nullish(),
   status: z.string().nullish(),
   notes: z.string().nullish(),
   createdAt: z.string().nullish(),
 })
-export type Widget = z.infer<typeof widgetSchema>
+export type Entry = z.infer<typeof entrySchema>
 
 // template: write
-/** assumed: the body that creates a widget. */
-export const newWidgetSchema = z.strictObject(
+/** The body that creates one. */
+export const newEntrySchema = z.strictObject(
   {
     name: textField(200, webTexts.rules).min(1, texts.rules.name),
     notes: textField(2000, webTexts.rules).optional(),
   },
   texts.rules.unknownField,
 )
-export type NewWidget = z.infer<typeof newWidgetSchema>
+export type NewEntry = z.infer<typeof newEntrySchema>
 
 // end of template
 export const ASSUMPTIONS: readonly Assumption[] = [
   {
-    id: 'widgets-operations',
-    topic: 'Reading widgets',
-    assumed: '`GET /widgets`, `GET /widgets/{id}`, with the scope `widgets`.',
+    id: 'spare-parts-operations',
+    topic: 'Reading spare parts',
+    assumed: '`GET /spare/parts`, `GET /spare/parts/{id}`, with the scope `spare_parts`.',
     importance: 1,
     code: 'PATHS',
     cure: 'Change the paths.',
   },
   {
-    id: 'widget',
-    topic: 'A widget',
+    id: 'spare-parts-fields',
+    topic: 'Fields of spare parts',
     assumed: '`id`, and optionally `name`, `status`, `notes`, `createdAt`.',
     importance: 2,
-    code: 'widgetSchema',
-    cure: 'Rename the fields in the schema and in `views/widgets`; remove those that do not exist.',
+    code: 'entrySchema',
+    cure: 'Rename the fields in the schema and in `views/spare-parts`; remove those that do not exist.',
   },
   // template: write
   {
-    id: 'new-widget',
-    topic: 'Creating a widget',
-    assumed: '`POST /widgets` with the fields of a widget; the response is the widget.',
+    id: 'spare-parts-create',
+    topic: 'Creating spare parts',
+    assumed: '`POST /spare/parts` with `name` and `notes`; the response has all fields.',
     importance: 2,
-    code: 'newWidgetSchema',
+    code: 'newEntrySchema',
     cure: 'Change the schema to the fields that the platform accepts.',
   },
   // end of template

@@ -1,23 +1,23 @@
 import type { Feature } from '../../../features/feature.ts'
-import { PATHS, SCOPES, WIDGETS_SCOPE } from './contract.ts'
-import { widgetsRoutes } from './routes.ts'
+import { PATHS, SCOPE, SCOPES } from './contract.ts'
+import { createEntries } from './entries.ts'
+import { entriesRoutes } from './routes.ts'
 import { texts } from './texts.ts'
-import { createWidgets } from './widgets.ts'
 
-/** Shows the widgets of a connected account. */
+/** Shows the spare parts of a connected account. */
 export default {
   title: texts.title,
   order: 200,
   scopes: SCOPES,
   connectionTest: {
-    scope: WIDGETS_SCOPE,
+    scope: SCOPE,
     async run(api, source) {
-      const { total } = await createWidgets(api).list(source, { top: 1 })
-      return { summary: texts.tested(total), call: `GET ${PATHS.widgets}` }
+      const { total } = await createEntries(api).list(source, { top: 1 })
+      return { summary: texts.tested(total), call: `GET ${PATHS.list}` }
     },
   },
   create: ({ connect }) => ({
-    routes: widgetsRoutes({ widgets: createWidgets(connect.api), vault: connect.vault }),
-    connectionLinks: async () => [{ path: '/widgets', label: texts.title }],
+    routes: entriesRoutes(createEntries(connect.api), connect.vault),
+    connectionLinks: async () => [{ path: '/spare-parts', label: texts.title }],
   }),
 } satisfies Feature

@@ -1,28 +1,19 @@
 import type { Probe } from '../../../features/tools.ts'
-import { PATHS, WIDGETS_SCOPE, widgetSchema } from './contract.ts'
+import { entrySchema, PATHS, SCOPE } from './contract.ts'
 
-/** Compares the widgets of the platform with the contract. */
-export default async function probeWidgets(probe: Probe): Promise<void> {
+/** Compares the spare parts of the platform with the contract. */
+export default async function probeEntries(probe: Probe): Promise<void> {
   await probe.checkRecords({
-    scope: WIDGETS_SCOPE,
-    path: PATHS.widgets,
-    record: PATHS.widget,
+    scope: SCOPE,
+    path: PATHS.list,
+    record: PATHS.entry,
     idField: 'id',
-    schema: widgetSchema,
-    operations: 'widgets-operations',
-    fields: 'widget',
+    schema: entrySchema,
+    operations: 'spare-parts-operations',
+    fields: 'spare-parts-fields',
     paged: true,
   })
   // template: write
-  if (!probe.write) return probe.notSeen('new-widget', 'Run the probe with `--write`.')
-  const notes = 'Created by npm run probe. Delete it.'
-  const answer = await probe.call(PATHS.widgets, { name: 'Test widget of the probe', notes })
-  const place = `POST ${PATHS.widgets}`
-  if (!answer) return probe.notSeen('new-widget', `${place}: no usable answer. Run the probe again.`)
-  if (answer.status === 403)
-    return probe.notSeen('new-widget', `The consent does not include the scope \`${WIDGETS_SCOPE}\`.`)
-  const isWidget = answer.status < 300 && widgetSchema.safeParse(answer.json).success
-  if (isWidget) probe.confirm('new-widget', `${place}: ${answer.status}, with the widget`)
-  else probe.differ('new-widget', `${place}: ${answer.status}, without a widget`, false)
+  probe.notSeen('spare-parts-create', 'Create one on the page of the app.')
   // end of template
 }

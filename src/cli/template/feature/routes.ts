@@ -1,121 +1,76 @@
-import { type RequestHandler, Router } from 'express'
+import { Router } from 'express'
 import { describeRoute } from '../../../connect/express.ts'
 import type { Vault } from '../../../connect/index.ts'
 import { connectionRef } from '../../../web/connections.ts'
 import { READ_ERRORS } from '../../../web/openapi.ts'
 import { pageOf, pageOfSchema, pageQuery, pager } from '../../../web/paging.ts'
 import { sendPageOrJson } from '../../../web/respond.ts'
-import { widgetSchema } from './contract.ts'
+import { entrySchema } from './contract.ts'
+import type { Entries } from './entries.ts'
 import { texts } from './texts.ts'
-import type { Widgets } from './widgets.ts'
 // template: write
 import * as z from 'zod'
 import { rejectForm } from '../../../web/errors.ts'
 import { sendResultOrRedirect } from '../../../web/respond.ts'
-import { newWidgetSchema } from './contract.ts'
+import { newEntrySchema } from './contract.ts'
 
-/** A new widget from a form or JSON. An empty field counts as absent. */
-const widgetBody = z.preprocess(
+/** The fields of a form or of JSON. An empty field counts as absent. */
+const entryBody = z.preprocess(
   (fields) => Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== '')),
-  newWidgetSchema,
+  newEntrySchema,
 )
 // end of template
 
-export interface WidgetsOptions {
-  widgets: Widgets
-  vault: Vault
-}
+const LIST = '/connections/:bxcontext/spare-parts'
+const listRoute = describeRoute({
+  summary: 'A page of spare parts.',
+  query: pageQuery,
+  response: pageOfSchema(entrySchema),
+  errors: READ_ERRORS,
+})
+const entryRoute = describeRoute({
+  summary: 'One of them.',
+  response: entrySchema,
+  errors: [...READ_ERRORS, 'not_found'],
+})
+// template: write
+const createRoute = describeRoute({
+  summary: 'Creates one. Fields: `name` (required), `notes`. Answers `201` with what was created.',
+  body: entryBody,
+  status: 201,
+  response: entrySchema,
+  errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
+})
+// end of template
 
-/** Routes of the widgets of a connection. */
-export function widgetsRoutes(options: WidgetsOptions): Router {
-  return (
-    Router()
-      .get(
-        '/connections/:bxcontext/widgets',
-        describeRoute({
-          summary: 'A page of widgets.',
-          query: pageQuery,
-          response: pageOfSchema(widgetSchema),
-          errors: READ_ERRORS,
-        }),
-        listHandler(options),
-      )
-      // template: write
-      .post(
-        '/connections/:bxcontext/widgets',
-        describeRoute({
-          summary: 'Creates a widget. Fields: `name` (required), `notes`. Answers `201` with the widget.',
-          body: widgetBody,
-          status: 201,
-          response: widgetSchema,
-          errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
-        }),
-        createHandler(options),
-      )
-      // end of template
-      // template: detail
-      .get(
-        '/connections/:bxcontext/widgets/:id',
-        describeRoute({
-          summary: 'One widget.',
-          response: widgetSchema,
-          errors: [...READ_ERRORS, 'not_found'],
-        }),
-        showHandler(options),
-      )
-      // end of template
-  )
-}
-
-function listHandler({ widgets, vault }: WidgetsOptions): RequestHandler<{ bxcontext: string }> {
-  return async (req, res) => {
+/** Routes of the spare parts of a connection. */
+export function entriesRoutes(entries: Entries, vault: Vault): Router {
+  const router = Router()
+  router.get(LIST, listRoute, async (req, res) => {
     const ref = connectionRef(req)
     const page = pageOf(req)
-    const { items, total } = await widgets.list(vault.tokenSource(ref), page)
-    sendPageOrJson(req, res, {
-      view: 'widgets/widgets',
-      title: texts.title,
-      data: {
-        bxcontext: ref.bxcontext,
-        widgets: items,
-        pager: pager({ items, total }, page),
-        widgetTexts: texts,
-      },
-      json: { items, total },
-    })
-  }
-}
-// template: write
-
-function createHandler({ widgets, vault }: WidgetsOptions): RequestHandler<{ bxcontext: string }> {
-  return async (req, res) => {
+    const { items, total } = await entries.list(vault.tokenSource(ref), page)
+    const data = { bxcontext: ref.bxcontext, entries: items, pager: pager({ items, total }, page), entryTexts: texts }
+    sendPageOrJson(req, res, { view: 'spare-parts/list', title: texts.title, data, json: { items, total } })
+  })
+  // template: write
+  router.post(LIST, createRoute, async (req, res) => {
     const ref = connectionRef(req)
-    const location = `/connections/${encodeURIComponent(ref.bxcontext)}/widgets`
+    const location = `/connections/${encodeURIComponent(ref.bxcontext)}/spare-parts`
     try {
-      const widget = await widgets.create(vault.tokenSource(ref), widgetBody.parse(req.body ?? {}))
-      await sendResultOrRedirect(req, res, location, widget, { status: 201, notice: texts.created })
+      const entry = await entries.create(vault.tokenSource(ref), entryBody.parse(req.body ?? {}))
+      await sendResultOrRedirect(req, res, location, entry, { status: 201, notice: texts.created })
     } catch (error) {
-      await rejectForm(req, res, error, async () => ({
-        view: 'widgets/widgets',
-        title: texts.title,
-        data: { bxcontext: ref.bxcontext, widgets: null, pager: null, widgetTexts: texts },
-      }))
+      const data = { bxcontext: ref.bxcontext, entries: null, pager: null, entryTexts: texts }
+      await rejectForm(req, res, error, async () => ({ view: 'spare-parts/list', title: texts.title, data }))
     }
-  }
-}
-// end of template
-// template: detail
-
-function showHandler({ widgets, vault }: WidgetsOptions): RequestHandler<{ bxcontext: string; id: string }> {
-  return async (req, res) => {
+  })
+  // end of template
+  router.get(`${LIST}/:id`, entryRoute, async (req, res) => {
     const ref = connectionRef(req)
-    const widget = await widgets.get(vault.tokenSource(ref), req.params.id)
-    sendPageOrJson(req, res, {
-      view: 'widgets/widget',
-      title: widget.name || widget.id,
-      data: { bxcontext: ref.bxcontext, widget, widgetTexts: texts },
-      json: widget,
-    })
-  }
+    const entry = await entries.get(vault.tokenSource(ref), req.params.id)
+    const data = { bxcontext: ref.bxcontext, entry, entryTexts: texts }
+    sendPageOrJson(req, res, { view: 'spare-parts/entry', title: entry.name || entry.id, data, json: entry })
+  })
+  return router
 }
-// end of template

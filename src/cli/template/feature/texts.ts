@@ -1,16 +1,11 @@
-import { format } from '../../../web/format.ts'
-
 /** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
 export const texts = {
-  title: 'Widgets',
+  title: 'Spare parts',
   /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */
   tested: (total: number | null) =>
-    total === null ? 'Works: widgets can be read.' : `Works: ${format.pluralize(total, 'widget')} found.`,
-  // template: call
-  notFound: 'There is no such widget in this account.',
-  // end of template
-  openInNewTab: 'Open the widgets in a new tab',
-  none: 'No widgets.',
+    total === null ? 'Works: spare parts can be read.' : `Works. Spare parts found: ${total}.`,
+  notFound: 'There is no such spare part in this account.',
+  none: 'No spare parts.',
 
   name: 'Name',
   status: 'Status',
@@ -19,12 +14,13 @@ export const texts = {
   id: 'ID',
   // template: write
 
-  newWidget: 'New widget',
-  create: 'Create widget',
-  created: 'The widget was created.',
+  openInNewTab: 'Open the spare parts in a new tab',
+  newEntry: 'New spare part',
+  create: 'Create',
+  created: 'The spare part was created.',
   rules: {
     name: 'enter a name',
-    unknownField: 'is not a field of a widget',
+    unknownField: 'is not a known field',
   },
   // end of template
 }

@@ -4,13 +4,13 @@ import { API_FAULTS } from '../../../sandbox/faults.ts'
 import type { SandboxCore, SandboxFeature } from '../../../sandbox/feature.ts'
 import { bxcontextOf } from '../../../sandbox/guard.ts'
 import { sendPage } from '../../../sandbox/odata.ts'
-import { type SandboxWidget, widgetsOf } from './generated.ts'
+import { DAY_MS, NEWEST, pick, seededRandom } from '../../../sandbox/random.ts'
 // template: write
 import express from 'express'
 import * as z from 'zod'
 import { NOT_AN_OBJECT, parseBody } from '../../../sandbox/api.ts'
 
-const newWidget = z.object(
+const newEntry = z.object(
   {
     name: z.string('must be text').min(1, 'must not be empty'),
     notes: z.string('must be text').default(''),
@@ -19,48 +19,59 @@ const newWidget = z.object(
 )
 // end of template
 
-/** The widgets API. */
+const SCOPE = 'spare_parts'
+
+/** The platform's API for spare parts. */
 export default {
-  // template: scope
-  scopes: { widgets: 'See your widgets' },
-  // end of template
+  scopes: { [SCOPE]: 'See your spare parts' },
   // template: write
-  schema: `CREATE TABLE IF NOT EXISTS widgets (
-    id INTEGER PRIMARY KEY, bxcontext TEXT NOT NULL, widget TEXT NOT NULL
+  schema: `CREATE TABLE IF NOT EXISTS "created spare-parts" (
+    id INTEGER PRIMARY KEY, bxcontext TEXT NOT NULL, entry TEXT NOT NULL
   ) STRICT;`,
   // end of template
-  faults: { widgets: API_FAULTS },
-  create: (core) => ({ api: widgetsApi(core) }),
+  faults: { 'spare-parts': API_FAULTS },
+  create: (core) => ({ api: entriesApi(core) }),
 } satisfies SandboxFeature
 
-function widgetsApi(core: SandboxCore): Router {
-  const list = (bxcontext: string): SandboxWidget[] => [
+function entriesApi(core: SandboxCore): Router {
+  const list = (bxcontext: string): { id: string }[] => [
     // template: write
-    // Created widgets, the latest first.
+    // Created ones, the latest first.
     ...core.sql
-      .all('SELECT id, widget FROM widgets WHERE bxcontext = ? ORDER BY id DESC', bxcontext)
-      .map(({ id, widget }) => ({ id: `${bxcontext}-N${id}`, ...JSON.parse(String(widget)) })),
+      .all('SELECT id, entry FROM "created spare-parts" WHERE bxcontext = ? ORDER BY id DESC', bxcontext)
+      .map(({ id, entry }) => ({ id: `${bxcontext}-N${id}`, ...JSON.parse(String(entry)) })),
     // end of template
-    ...widgetsOf(bxcontext),
+    ...samplesOf(bxcontext),
   ]
-  return (
-    Router()
-      .use('/widgets', ...core.guard('widgets', 'widgets'))
-      .get('/widgets', (req, res) => sendPage(req, res, list(bxcontextOf(res))))
-      .get('/widgets/:id', (req, res) => {
-        const widget = list(bxcontextOf(res)).find(({ id }) => id === req.params.id)
-        return widget ? void res.json(widget) : notFound(res)
-      })
-      // template: write
-      .post('/widgets', express.json({ limit: '100kb' }), (req, res) => {
-        const given = parseBody(res, newWidget, req.body, 'invalid_widget')
-        if (!given) return
-        const bxcontext = bxcontextOf(res)
-        const widget = { ...given, status: 'New', createdAt: new Date().toISOString() }
-        const insert = 'INSERT INTO widgets (bxcontext, widget) VALUES (?, ?)'
-        const { lastInsertRowid } = core.sql.run(insert, bxcontext, JSON.stringify(widget))
-        res.status(201).json({ id: `${bxcontext}-N${lastInsertRowid}`, ...widget })
-      })
-      // end of template
-  )
+  const router = Router()
+  router.use('/spare/parts', ...core.guard(SCOPE, 'spare-parts'))
+  router.get('/spare/parts', (req, res) => sendPage(req, res, list(bxcontextOf(res))))
+  router.get('/spare/parts/:id', (req, res) => {
+    const entry = list(bxcontextOf(res)).find(({ id }) => id === req.params.id)
+    return entry ? void res.json(entry) : notFound(res)
+  })
+  // template: write
+  router.post('/spare/parts', express.json({ limit: '100kb' }), (req, res) => {
+    const given = parseBody(res, newEntry, req.body, 'invalid_entry')
+    if (!given) return
+    const bxcontext = bxcontextOf(res)
+    const entry = { ...given, status: 'New', createdAt: new Date().toISOString() }
+    const insert = 'INSERT INTO "created spare-parts" (bxcontext, entry) VALUES (?, ?)'
+    const { lastInsertRowid } = core.sql.run(insert, bxcontext, JSON.stringify(entry))
+    res.status(201).json({ id: `${bxcontext}-N${lastInsertRowid}`, ...entry })
+  })
+  // end of template
+  return router
+}
+
+/** The sample spare parts of a business. */
+function samplesOf(bxcontext: string) {
+  const random = seededRandom(`spare-parts ${bxcontext}`)
+  return Array.from({ length: 30 + random(16) }, (_, index) => ({
+    id: `${bxcontext}-${1000 + index}`,
+    name: `Spare part ${1000 + index}`,
+    status: pick(['New', 'In progress', 'Done'], random),
+    notes: pick(['Checked by phone.', 'Waiting for an answer.', ''], random),
+    createdAt: new Date(NEWEST - index * DAY_MS - random(DAY_MS)).toISOString(),
+  }))
 }

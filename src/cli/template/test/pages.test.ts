@@ -17,11 +17,11 @@ beforeAll(async () => {
 afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
 
-const at = (path = '') => `${app.url}/connections/harbour-homes/widgets${path}`
+const at = (path = '') => `${app.url}/connections/harbour-homes/spare-parts${path}`
 
-describe('widgets', () => {
+describe('spare parts', () => {
   test('HTML for a browser and JSON for a client that asks for it', () =>
-    expectBothFormats(visitor, at(), 'Widgets'))
+    expectBothFormats(visitor, at(), 'Spare parts'))
 
   test('are paged, with the total', async () => {
     const first = (await visitor.get(at('?top=10'), JSON_TYPE)).json()
@@ -32,39 +32,31 @@ describe('widgets', () => {
     expect((await visitor.get(at('?top=10&skip=10'))).text).toContain(`11–20 of ${first.total}`)
   })
 
-  test('show when they were created, in UTC until the browser shows the time zone of the reader', async () => {
-    expect((await visitor.get(at())).text).toMatch(/<td [^>]*><time datetime="20[^"]+Z">[^<]+ UTC<\/time>/)
-  })
-
-  test('of a bxcontext that is not connected: 404 not_connected', async () => {
-    const answer = await visitor.get(`${app.url}/connections/elsewhere/widgets`, JSON_TYPE)
-    expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
-  })
-
-  test('without the scope: 403 insufficient_scope', async () => {
-    await app.fault('widgets', 'forbidden')
-    expect((await visitor.get(at(), JSON_TYPE)).json()).toMatchObject({ code: 'insufficient_scope' })
-  })
-
-  test('while the platform fails: 503 platform_unavailable', async () => {
-    await app.fault('widgets', '500', 10)
-    expect((await visitor.get(at(), JSON_TYPE)).json()).toMatchObject({ code: 'platform_unavailable' })
-  })
-
-  // template: detail
   test('one at a time, and 404 not_found for another', async () => {
     const { items } = (await visitor.get(at('?top=1'), JSON_TYPE)).json()
     await expectBothFormats(visitor, at(`/${items[0].id}`), items[0].name)
     expect((await visitor.get(at('/none'), JSON_TYPE)).json()).toMatchObject({ code: 'not_found' })
   })
-  // end of template
+
+  test('of a bxcontext that is not connected: 404 not_connected', async () => {
+    const answer = await visitor.get(`${app.url}/connections/elsewhere/spare-parts`, JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
+  })
+
+  test.each([
+    ['without the scope', 'forbidden', 'insufficient_scope'],
+    ['while the platform fails', '500', 'platform_unavailable'],
+  ])('%s: an error that says so', async (_when, fault, code) => {
+    await app.fault('spare-parts', fault, 10)
+    expect((await visitor.get(at(), JSON_TYPE)).json()).toMatchObject({ code })
+  })
 })
 
 // template: write
-describe('a new widget', () => {
+describe('a new spare part', () => {
   test('is created by form and by JSON', async () => {
     const page = await visitor.follow(await visitor.post(at(), { form: { name: 'By form', notes: '' } }))
-    expect(page.text).toContain('The widget was created.')
+    expect(page.text).toContain('The spare part was created.')
     expect(page.text).toContain('By form')
     const created = await visitor.post(at(), {
       text: JSON.stringify({ name: 'By JSON' }),

@@ -1,7 +1,7 @@
 import type { Recording } from './recording.ts'
 import type { Result, Status } from './results.ts'
 
-/** What `npm run probe` writes as JSON. It holds no value of the platform: names, types and statuses only. */
+/** What `npm run feature -- first-contact probe` writes as JSON. It holds no value of the platform: names, types and statuses only. */
 export interface Report {
   /** ISO 8601. */
   probedAt: string

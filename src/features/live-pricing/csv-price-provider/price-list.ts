@@ -86,7 +86,7 @@ type Queries = ReturnType<typeof openQueries>
 
 function openQueries(folder: string) {
   const file = priceListFile(folder)
-  const none = `no price list in ${folder}: run npm run load-prices -- FOLDER`
+  const none = `no price list in ${folder}: run npm run feature -- live-pricing load-prices FOLDER`
   if (!existsSync(file)) throw new Error(none)
   const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
   if (db.prepare('PRAGMA user_version').get()?.user_version !== VERSION) {

@@ -24,7 +24,7 @@ function start(script: string, env: Record<string, string>, ...args: string[]): 
   return program
 }
 
-test('npm run probe writes a report, from which npm run sandbox answers', async () => {
+test('npm run feature -- first-contact probe writes a report, from which npm run sandbox answers', async () => {
   const [port, sandboxPort] = [await freePort(), await freePort()]
   const env = {
     PORT: String(port),
@@ -67,7 +67,7 @@ test('npm run probe writes a report, from which npm run sandbox answers', async 
   expect([refused.status, await refused.json()]).toEqual([401, { error: 'unauthorized' }])
 })
 
-test('npm run probe refuses a file that it cannot write, before anybody gives consent', async () => {
+test('npm run feature -- first-contact probe refuses a file that it cannot write, before anybody gives consent', async () => {
   const env = {
     DATA_DIR: join(temp.dir, 'data'),
     PLATFORM_APP_URL: 'http://localhost:9',

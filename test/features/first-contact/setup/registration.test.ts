@@ -88,7 +88,7 @@ describe('the registration', () => {
   })
 })
 
-test('npm run registration prints it as text or Markdown, without credentials', async () => {
+test('npm run feature -- first-contact registration prints it as text or Markdown, without credentials', async () => {
   const { dir, remove } = tempDir()
   const script = 'src/features/first-contact/cli-registration.ts'
   const env = { APP_NAME: 'Builder Tools', BASE_URL: 'http://localhost:3210' }

@@ -84,7 +84,7 @@ async function routeBench(add: Add): Promise<void> {
 async function featuresBench(add: Add): Promise<void> {
   const copy = copyProject()
   const others = features.map(({ name }) => name).filter((name) => name !== 'leads')
-  await copy.removeFeatures(...others)
+  await copy.command('remove-feature', ...others)
   const platform = await startServer('test/bench/platform-server.ts')
   const apps = []
   for (const script of ['src/start.cjs', join(copy.dir, 'src/start.cjs')]) {

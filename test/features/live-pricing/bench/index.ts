@@ -44,7 +44,7 @@ async function loadBench(add: Add, folder: string, dataDir: string): Promise<voi
   }
   const measured = medianOf(rounds)
   add(
-    '`npm run load-prices`, 1,000,000 rows',
+    '`npm run feature -- live-pricing load-prices`, 1,000,000 rows',
     'csv-parse and a bare prepared insert',
     measured,
     '<= 1.5x',
@@ -81,7 +81,7 @@ async function startSupplier(dataDir: string): Promise<Supplier> {
     LIVE_PRICING_CLIENTS: 'bench:bench-secret',
     LIVE_PRICING_RATE_LIMIT: '0',
   })
-  const program = run('src/features/live-pricing/cli-live-pricing.ts', env, { stdout: '/dev/null' })
+  const program = run('src/features/live-pricing/cli-serve.ts', env, { stdout: '/dev/null' })
   await answering(`http://localhost:${port}/health/live`, program)
   return { ...(await withToken(`http://localhost:${port}/live-pricing`)), program }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createReporter } from '../../../src/features/price-files/cli-reporter.ts'
+import { createReporter } from '../../../src/features/price-files/reporter.cli.ts'
 
 const PROGRESS = { batchId: 'b', importSent: 500, sent: 500, batches: 1, processed: null, waiting: null }
 

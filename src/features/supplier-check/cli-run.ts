@@ -1,4 +1,4 @@
-/** `npm run check-supplier`: tests any implementation of the live pricing API over HTTP. */
+/** `npm run feature -- supplier-check run`: tests any implementation of the live pricing API over HTTP. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, extname } from 'node:path'
 import { InvalidArgumentError } from 'commander'
@@ -97,7 +97,7 @@ interface Options {
 function readArguments(): { subject: Subject; options: Options; baseUrl: string } {
   const command = addOptions(
     createCommand(
-      'check-supplier',
+      'npm run feature -- supplier-check run',
       'Tests any implementation of the live pricing API over HTTP, before the platform calls it.',
     ).argument(
       '<base-url>',

@@ -17,12 +17,12 @@ import { printError } from '../../runtime/print.ts'
 import { DECIMALS, type Decimal } from '../../tables/prices.ts'
 import { checkFile } from './check-file.ts'
 import { type Check, MAX_PROBLEMS } from './check-rows.ts'
-import type { Reporter } from './cli-reporter.ts'
 import { type Columns, FIELDS, type Field } from './columns.ts'
 import { type Comparison, comparePrices } from './comparison.ts'
 import { lastPricesPath } from './last-prices.ts'
 import { openPriceFile } from './layout.ts'
 import type { Choices } from './questions.ts'
+import type { Reporter } from './reporter.cli.ts'
 
 /** Options on how to read the file, and what to do about problems. */
 export interface FileOptions {

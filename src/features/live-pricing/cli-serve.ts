@@ -1,4 +1,4 @@
-/** `npm run live-pricing`: serves only the live pricing API, for suppliers that don't need the rest of the app. */
+/** `npm run feature -- live-pricing serve`: serves only the live pricing API, for suppliers that don't need the rest of the app. */
 import '../../runtime/env-file.ts'
 import express from 'express'
 import { generalSettings, serverSettings, storeSettings } from '../../config.ts'
@@ -16,7 +16,10 @@ import { securityHeaders } from '../../web/security-headers.ts'
 import { livePricingRoutes } from './routes.ts'
 import { requiredLivePricingSettings } from './settings.ts'
 
-createCommand('live-pricing', 'Serves the live pricing API alone, without the rest of the app.').parse()
+createCommand(
+  'npm run feature -- live-pricing serve',
+  'Serves the live pricing API alone, without the rest of the app.',
+).parse()
 
 try {
   const { general, server, store, settings } = readSettings(withDevelopmentSecrets(process.env), {
