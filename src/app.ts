@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
 import express, { type Express } from 'express'
 import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
-import type { ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { businessName, connectionsRoutes, createConnectPages } from './web/connections.ts'
@@ -34,14 +33,6 @@ function newApp(trustProxy: number): Express {
   return app
 }
 
-/** What the features add to the cards of connections. */
-const connectionParts = (parts: Dependencies['parts']) => ({
-  linksOf: async (ref: ConnectionRef) =>
-    (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat(),
-  connectionTests: parts.flatMap((part) => part.connectionTest ?? []),
-  connectControls: parts.flatMap((part) => part.connectControl ?? []),
-})
-
 /** Creates the Express app: middleware and routes in the order in which requests pass through them. */
 export function createApp({
   config,
@@ -51,12 +42,14 @@ export function createApp({
   connect,
   http,
   signIn,
+  features,
   parts,
+  hopListeners,
   drainSignal,
-  context: { sendChanges },
+  deps: { sendChanges },
 }: Dependencies): Express {
   const { baseUrl, platform, sessionSecrets: secrets } = config
-  const { vault, oauth } = connect
+  const { vault, oauth, api } = connect
   const app = newApp(config.trustProxy)
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
@@ -66,6 +59,7 @@ export function createApp({
     linksToSignIn: !signIn.isDemo,
     sandboxUrl: platform.sandboxUrl,
     navigation: parts.flatMap((part) => part.navigation ?? []),
+    sections: parts.flatMap((part) => part.sections ?? []),
   }
   app.use(requestLog(log), bodyDeadline(), pages(shown))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
@@ -83,7 +77,7 @@ export function createApp({
   if (platform.sandboxUrl) app.use(customerViewRoute())
   const onHop: OnHop = async (event) => {
     let { target } = event
-    for (const part of parts) if (part.onHop) target = await part.onHop({ ...event, target })
+    for (const listener of hopListeners) target = await listener({ ...event, target })
     return target
   }
   const connectPages = createConnectPages(vault)
@@ -92,11 +86,14 @@ export function createApp({
   app.use(
     connectionsRoutes({
       vault,
+      api,
       requestedScopes: oauth.scopes,
       connectedAppsUrl: platform.connectedAppsUrl,
       sendChanges,
       waitingNotices: (userId) => waitingNotices(store, userId),
-      ...connectionParts(parts),
+      linksOf: async (ref) =>
+        (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat(),
+      connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
     }),
   )
   for (const { routes } of parts) if (routes) app.use(routes)

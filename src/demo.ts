@@ -3,7 +3,8 @@
  * shares the settings and the data of an `.env` that is for the sandbox.
  */
 
-import { features } from './features/index.ts'
+import { loadFeatures, loadTools } from './features/load.ts'
+import type { DemoTool } from './features/tools.ts'
 import { loadEnvFile, sandboxEnv } from './runtime/load-env-file.ts'
 import { createLog } from './runtime/log.ts'
 import { print } from './runtime/print.ts'
@@ -14,18 +15,20 @@ import { fail, onStopSignal } from './runtime/serve.ts'
 
 try {
   loadEnvFile({ demo: true })
-  const settings = sandboxSettings(process.env)
-  const config = configOf({
+  const settings = await sandboxSettings(process.env)
+  const features = await loadFeatures()
+  const env = {
     LOG_LEVEL: 'info',
     ...process.env,
     ...sandboxEnv(settings.url),
     PLATFORM_CLIENT_ID: settings.clientId,
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
     ...settings.shared,
-  })
-  for (const { prepareDemo } of features) await prepareDemo?.(config.dataDir)
+  }
+  const config = configOf(env, features)
+  for (const prepare of (await loadTools<DemoTool>('demo.ts')).values()) await prepare(config.dataDir)
   const sandbox = await openSandbox(settings)
-  const app = await start(config, createLog(config.logLevel, readableLog()))
+  const app = await start(config, features, createLog(config.logLevel, readableLog()))
   print(
     '',
     `  The app                ${config.baseUrl}`,

@@ -2,9 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { OnHop } from './connect/express.ts'
 import { type Connect, createConnect, createHttpPools, type HttpPools, platform } from './connect/index.ts'
 import type { KeyValueStore } from './connect/stores.ts'
-import type { Feature, FeatureContext, FeatureParts } from './features/feature.ts'
+import type { FeatureDeps, FeatureParts } from './features/feature.ts'
+import type { NamedFeature } from './features/load.ts'
 import { createStore } from './web/create-store.ts'
 import { createSignIn, OWN_SIGN_IN, type SignIn } from './web/sign-in.ts'
 import { createChangeStreams } from './web/sse.ts'
@@ -18,10 +20,13 @@ export interface Dependencies {
   connect: Connect
   http: HttpPools
   signIn: SignIn
-  /** The parts added by each feature, in the order of the list of features. */
+  features: readonly NamedFeature[]
+  /** What each feature adds, in their order. */
   parts: FeatureParts[]
-  /** The context passed to features. */
-  context: FeatureContext
+  /** What features can use. */
+  deps: FeatureDeps
+  /** What features listen to at each hop of a connect flow, in their order. */
+  hopListeners: readonly OnHop[]
   /** Aborted when the app is about to stop: it still answers everything, and says that it is not ready. */
   drainSignal: AbortSignal
   /** Aborts `drainSignal`. */
@@ -45,14 +50,12 @@ const FINAL_GRACE_MS = 1_000
 export async function createDependencies(
   config: Config,
   log: Logger,
-  features: readonly Feature[],
+  features: readonly NamedFeature[],
   http: HttpPools = createHttpPools(platform, { proxies: config.platform.proxies }),
   ownSignIn = config.test ? null : OWN_SIGN_IN,
 ): Promise<Dependencies> {
   const { store, sessionStore } = await createStore(config, log)
   const { platform: client, tokenEncryptionKeys } = config
-  // Features do not need the client secret.
-  const { authUrl, apiUrl, clientId, pkce } = client
   const connect = createConnect({ store, keys: tokenEncryptionKeys, platform, client, log, http })
   const { oidc, baseUrl } = config
   const { scopes } = connect.oauth
@@ -60,29 +63,20 @@ export async function createDependencies(
   const signIn = createSignIn({ ...signInOptions, http: http.api }, ownSignIn)
   const draining = new AbortController()
   const shutdown = new AbortController()
-  const parts: FeatureParts[] = []
-  const context: FeatureContext = {
+  const hopListeners: OnHop[] = []
+  const deps: FeatureDeps = {
+    config,
     connect,
     http,
     store,
     log,
-    production: config.production,
-    baseUrl,
-    demoSignIn: signIn.isDemo,
-    trustProxy: config.trustProxy,
-    dataDir: config.dataDir,
-    encryptionKeys: tokenEncryptionKeys,
-    platform: { authUrl, apiUrl, clientId, pkce },
-    sandboxUrl: client.sandboxUrl,
+    hasDemoSignIn: signIn.isDemo,
     shutdownSignal: shutdown.signal,
     sendChanges: createChangeStreams(shutdown.signal),
-    doctorOptions: { config, store, features },
-    // Loaded on demand: most processes never need them.
-    loadContracts: async () => (await import('./features/contracts.ts')).loadContracts(),
-    ...ofAll(parts),
+    onHop: (listener) => void hopListeners.push(listener),
   }
-  for (const feature of features)
-    parts.push((await feature.create?.(context, config.features[feature.name])) ?? {})
+  const parts: FeatureParts[] = []
+  for (const { name, create } of features) parts.push((await create?.(deps, config.features[name])) ?? {})
   return {
     config,
     log,
@@ -91,8 +85,10 @@ export async function createDependencies(
     connect,
     http,
     signIn,
+    features,
     parts,
-    context,
+    deps,
+    hopListeners,
     drainSignal: draining.signal,
     drain: () => draining.abort(),
     stop: () => shutdown.abort(),
@@ -103,26 +99,13 @@ export async function createDependencies(
   }
 }
 
-/** What features get from each other; called when all parts are there. */
-const ofAll = (
-  parts: FeatureParts[],
-): Pick<FeatureContext, 'sections' | 'flush' | 'connectionTests' | 'gauges'> => ({
-  sections: (page) =>
-    parts.flatMap(({ sections = [] }) => sections).filter((section) => section.page === page),
-  flush: async () => {
-    await Promise.all(parts.map(async (part) => part.flush?.()))
-  },
-  connectionTests: () => parts.flatMap((part) => part.connectionTest ?? []),
-  gauges: async () => (await Promise.all(parts.map(async (part) => (await part.gauges?.()) ?? []))).flat(),
-})
-
 async function closeAll(
   { parts, connect, http, store }: Pick<Dependencies, 'parts' | 'connect' | 'http' | 'store'>,
   graceMs: number,
 ): Promise<void> {
   const deadline = performance.now() + graceMs
   // Close features first: their work may still need to refresh a token.
-  const closed = Promise.allSettled(parts.map(async (part) => part.close?.()))
+  const closed = Promise.allSettled(parts.map(async (part) => part.stop?.()))
   await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
   await connect.vault.close(Math.max(0, deadline - performance.now()))
   await http.close()

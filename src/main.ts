@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module'
+import { loadFeatures } from './features/load.ts'
 import { namesInEnvFile } from './runtime/env-file.ts'
 import { createLog } from './runtime/log.ts'
 import { configOf, start, unknownSettingsOf } from './runtime/run-app.ts'
@@ -21,11 +22,12 @@ async function finishStart() {
 }
 
 try {
-  const config = configOf(process.env)
+  const features = await loadFeatures()
+  const config = configOf(process.env, features)
   const log = createLog(config.logLevel, await destination())
-  for (const name of unknownSettingsOf(process.env, namesInEnvFile))
+  for (const name of unknownSettingsOf(process.env, features, namesInEnvFile))
     log.warn({ name }, 'there is no setting of this name; .env.example lists them all')
-  const app = await start(config, log)
+  const app = await start(config, features, log)
   const { sandboxUrl } = config.platform
   if (sandboxUrl) log.info({ url: sandboxUrl }, 'the platform is the sandbox; npm run sandbox starts it')
   onStopSignal(() => app.close())

@@ -11,7 +11,7 @@ import {
   storeSettings,
   unknownSettings,
 } from '../src/config.ts'
-import { featureOptions } from '../src/features/index.ts'
+import { featureOptions, loadFeatures } from '../src/features/load.ts'
 import { missingSandboxEnv } from '../src/runtime/load-env-file.ts'
 import { wholeNumber } from '../src/settings/fields.ts'
 import {
@@ -228,7 +228,7 @@ test('the second line of a value in .env is no name: it may be a key', () => {
   expect(unknownSettings({}, {}, names)).toEqual([])
 })
 
-test('every name of .env.example and of compose.yaml is known', () => {
+test('every name of .env.example and of compose.yaml is known', async () => {
   const namesIn = (file: string, pattern: RegExp) =>
     [...readFileSync(new URL(`../${file}`, import.meta.url), 'utf8').matchAll(pattern)].map(
       ([, name = '']) => name,
@@ -238,7 +238,7 @@ test('every name of .env.example and of compose.yaml is known', () => {
     ...namesIn('compose.yaml', /\$\{([A-Z_]+)/g),
   ]
   expect(names).toEqual(expect.arrayContaining(['SESSION_SECRET', 'HOST_NAME']))
-  expect(unknownSettings({}, featureOptions().features, names)).toEqual([])
+  expect(unknownSettings({}, featureOptions(await loadFeatures()).features, names)).toEqual([])
 })
 
 test('no problem repeats the value that caused it: it may be a secret', () => {

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Feature } from '../src/features/feature.ts'
-import { readSettings, type SettingsGroup } from '../src/settings/read.ts'
+import { readSettings } from '../src/settings/read.ts'
 import { startAll } from './support/app.ts'
 import { connectDemo } from './support/demo.ts'
 import { ROOT, read } from './support/documents.ts'
@@ -120,17 +120,17 @@ test('Webhooks to your own system: changes arrive signed, again after a failure,
     CONNECTION_WEBHOOK_URL: system.url,
     CONNECTION_WEBHOOK_SECRET: `whsec_${key.toString('base64')}`,
   }
-  const module: Record<string, Feature<unknown>> = await import(pathToFileURL(join(folder, 'index.ts')).href)
-  const [feature] = Object.values(module)
-  if (!feature?.settings) throw new Error('the recipe has no feature')
+  const module: { default: Feature } = await import(pathToFileURL(join(folder, 'index.ts')).href)
+  const feature = module.default
+  if (!feature.settings) throw new Error('the recipe has no feature')
   const app = await startAll()
   onTestFinished(app.close)
-  const settings = readSettings(env, { own: feature.settings as SettingsGroup<unknown> }).own
-  const parts = await feature.create?.(app.services.context, settings)
+  const settings = readSettings(env, { own: feature.settings }).own
+  const parts = await feature.create?.(app.services.deps, settings)
 
   const visitor = await connected(app)
   await visitor.post(`${app.url}/connections/harbour-homes/disconnect`)
-  await parts?.close?.()
+  await parts?.stop?.()
   const ofType = (type: string) => system.received.filter(({ body }) => JSON.parse(body).type === type)
   const [first, again] = ofType('connection.connected')
   expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id'])

@@ -3,15 +3,17 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
-import { features } from '../features/index.ts'
+import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { FEATURES as sandboxFeatures } from '../sandbox/features/index.ts'
+import { loadSandboxFeatures } from '../sandbox/load.ts'
 import { PLATFORM } from '../sandbox/platform.ts'
 import { regenerate, requireFormatter } from './generated.ts'
 import { openProject } from './project.ts'
 
+const features = await loadFeatures()
+const sandboxFeatures = await loadSandboxFeatures()
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
 const TEMPLATE = fileURLToPath(new URL('template', import.meta.url))
 const PAGES = ['list', 'detail'] as const
@@ -130,7 +132,7 @@ function fill(text: string, plan: Plan, file: string): string {
   return withParts(text, parts)
     .replaceAll(paths, path)
     .replaceAll(/(?<='to show the widgets of the business|'See your widgets)(?=')/g, created)
-    .replaceAll("'../../../features/feature.ts'", "'../feature.ts'")
+    .replaceAll(/'..\/..\/..\/features\/(feature|tools)\.ts'/g, "'../$1.ts'")
     .replaceAll("'../../../sandbox/", "'../../")
     .replaceAll("'../../../../test/", "'../../")
     .replaceAll("'../../../", "'../../")
@@ -184,20 +186,6 @@ function writeFiles(plan: Plan): string[] {
   return written
 }
 
-/** Adds the feature to the lists of features, of the app and of the sandbox. */
-function addToLists({ name }: Plan): void {
-  for (const list of ['src/features/index.ts', 'src/sandbox/features/index.ts'])
-    project.change(
-      list,
-      (text) =>
-        text
-          .replace(/^(?=import )/m, `import { ${name} } from './${name}/index.ts'\n`)
-          .replace(/(?<=: readonly (?:Sandbox)?Feature\[\] = \[[^\]]*?)(,?\s*)\]/, `,\n  ${name},\n]`)
-          .replace('[,', '['),
-      `${name} is listed`,
-    )
-}
-
 /** Adds the parts of the docs that are not generated. */
 function addToDocs({ name }: Plan): void {
   const part = (text: string) => `<!-- feature: ${name} -->\n${text}\n<!-- end of feature -->\n`
@@ -241,7 +229,6 @@ try {
   requireFormatter(project)
   if (!existsSync(TEMPLATE)) throw new Error('src/cli/template is missing: git can restore it.')
   const written = writeFiles(plan)
-  addToLists(plan)
   addToDocs(plan)
   regenerate(project)
   print(

@@ -6,7 +6,8 @@ import { StoreUnavailableError } from '../connect/errors.ts'
 import { type ConnectionRef, connectionKind, parseJson, type Revocation } from '../connect/index.ts'
 import { allOwners, ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
-import { features } from '../features/index.ts'
+import { loadFeatures, loadTools } from '../features/load.ts'
+import type { DeleteUserTool } from '../features/tools.ts'
 import { createCommand, storeProblem } from '../runtime/command.ts'
 import { createLog } from '../runtime/log.ts'
 import { print, printError, printJson, toJson } from '../runtime/print.ts'
@@ -78,7 +79,7 @@ async function exportUser({ store, connect }: Dependencies, userId: string, file
 }
 
 async function deleteUser(
-  { store, connect, parts }: Dependencies,
+  { config, store, connect, parts, deps }: Dependencies,
   userId: string,
   { yes }: { yes?: boolean },
 ): Promise<void> {
@@ -93,9 +94,10 @@ async function deleteUser(
     const consent = await connect.vault.disconnect({ userId, bxcontext })
     if (consent) print(`${bxcontext}: deleted. ${CONSENT[consent]}`)
   }
-  for (const part of parts) await part.deleteUser?.(userId)
+  for (const [name, deleteData] of await loadTools<DeleteUserTool>('delete-user.ts'))
+    await deleteData(deps, config.features[name], userId)
   // Features write what they have noted about the events above, so that nothing is written after the deletion.
-  for (const part of parts) await part.close?.()
+  for (const part of parts) await part.stop?.()
   const rest = await store.ofOwner(userId)
   // What is left of a connection keeps a consent from being stored that began before the deletion; it expires within an hour.
   for (const { key } of rest) if (key.kind !== connectionKind(connect.platform.name)) await store.delete(key)
@@ -112,7 +114,9 @@ const nothingStored = (userId: string) =>
 /** Runs a command with the app's store and vault. */
 async function run(work: (dependencies: Dependencies) => Promise<void>): Promise<void> {
   try {
-    const dependencies = await createDependencies(configOf(process.env), createLog('silent'), features)
+    const features = await loadFeatures()
+    const config = configOf(process.env, features)
+    const dependencies = await createDependencies(config, createLog('silent'), features)
     try {
       await ready(dependencies.store)
       await work(dependencies)

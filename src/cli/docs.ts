@@ -10,8 +10,9 @@ import { fileURLToPath } from 'node:url'
 import { Router } from 'express'
 import { createApp } from '../app.ts'
 import { createDependencies } from '../dependencies.ts'
-import { type Contract, loadContracts } from '../features/contracts.ts'
-import { features } from '../features/index.ts'
+import { loadContracts } from '../features/contracts.ts'
+import { loadFeatures } from '../features/load.ts'
+import type { Contract } from '../features/tools.ts'
 import { createLog } from '../runtime/log.ts'
 import { print } from '../runtime/print.ts'
 import { configOf } from '../runtime/run-app.ts'
@@ -106,7 +107,8 @@ async function routeTables(): Promise<Map<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'docs-'))
   const platform = 'http://localhost:4000'
   // With the sandbox and the demo's sign-in, so that the features that need them have their routes too.
-  const config = configOf({
+  const features = await loadFeatures()
+  const env = {
     NODE_ENV: 'test',
     DATA_DIR: dataDir,
     PLATFORM_APP_URL: platform,
@@ -115,7 +117,8 @@ async function routeTables(): Promise<Map<string, string>> {
     PLATFORM_CLIENT_ID: 'docs',
     PLATFORM_CLIENT_SECRET: 'docs',
     SANDBOX_URL: platform,
-  })
+  }
+  const config = configOf(env, features)
   const dependencies = await createDependencies(config, createLog('silent'), features)
   const groups = new Map<string, Operation[]>()
   for (const [index, { name }] of features.entries()) {

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cancel, confirm, isCancel, log, multiselect, select, text } from '@clack/prompts'
-import { features } from '../features/index.ts'
+import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
 import { print } from '../runtime/print.ts'
@@ -14,6 +14,7 @@ import { openProject, readManifest, type Starter } from './project.ts'
 import { describeFeature, findUnusedExports, tolerateUnusedExports } from './removal.ts'
 import { commitOf, requireCleanTree } from './repository.ts'
 
+const features = await loadFeatures()
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
 
 interface Answers {

@@ -7,7 +7,8 @@ import { StoreUnavailableError } from '../connect/errors.ts'
 import type { ReencryptResult } from '../connect/index.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies } from '../dependencies.ts'
-import { features } from '../features/index.ts'
+import { loadFeatures, loadTools } from '../features/load.ts'
+import type { ReencryptTool } from '../features/tools.ts'
 import { storeProblem } from '../runtime/command.ts'
 import { createLog } from '../runtime/log.ts'
 import { print, printError } from '../runtime/print.ts'
@@ -25,14 +26,16 @@ function printProgress({ reencrypted, current }: ReencryptResult): void {
 }
 
 try {
-  const { config, store, connect, parts, close } = await createDependencies(
-    configOf(process.env),
+  const features = await loadFeatures()
+  const { config, store, connect, deps, close } = await createDependencies(
+    configOf(process.env, features),
     createLog('silent'),
     features,
   )
   await ready(store)
   const results = [await connect.vault.reencrypt(printProgress)]
-  for (const part of parts) if (part.reencrypt) results.push(await part.reencrypt(printProgress))
+  for (const reencrypt of (await loadTools<ReencryptTool>('reencrypt.ts')).values())
+    results.push(await reencrypt(deps, printProgress))
   await close()
   const sum = (name: 'reencrypted' | 'current' | 'unreadable') =>
     results.reduce((total, result) => total + result[name], 0)

@@ -27,12 +27,10 @@ export function describeFeature(project: Project, name: string) {
   const source = files.filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
   const lines = source.reduce((sum, file) => sum + project.read(file).split('\n').length - 1, 0)
   const index = project.read(`src/features/${name}/index.ts`)
-  const [, purpose = ''] = /\/\*\* (.*?)\.? \*\/\nexport const/.exec(index) ?? []
+  const [, purpose = ''] = /\/\*\* (.*?)\.? \*\/\nexport default/.exec(index) ?? []
   return { purpose, files: files.length, lines }
 }
 
-/** Lists with an import and an entry for each feature. */
-const LISTS = ['src/features/index.ts', 'src/sandbox/features/index.ts'] as const
 /** Folders of shared code that may become unused when features are removed. */
 const SHARED = /^(src\/(tables|supplier-api|web|settings|runtime|sandbox)|test\/(support|web|settings))\//
 const START = /^\s*(?:#|\/\/|\/\*|<!--)\s*feature: ([\w-]+)/
@@ -43,12 +41,11 @@ const END = /^\s*(?:#|\/\/|\/\*|<!--)\s*end of feature\b/
  * wrongly.
  */
 export function removeFeatures(project: Project, names: readonly string[]): void {
-  check(project, names)
+  check(project)
   const importedBefore = importedFiles(project)
   const packagesBefore = namedPackages(project)
   for (const name of names) {
     for (const place of placesOf(project, name)) project.remove(place)
-    removeFromLists(project, name)
     removeMarkedParts(project, name)
     removeScripts(project, name)
   }
@@ -56,12 +53,7 @@ export function removeFeatures(project: Project, names: readonly string[]): void
   removeUnusedPackages(project, packagesBefore)
 }
 
-function check(project: Project, names: readonly string[]): void {
-  for (const name of names)
-    if (!importIn(project, LISTS[0], name))
-      throw new Error(
-        `${LISTS[0]} has no line "import { … } from './${name}/index.ts'". Nothing was changed.`,
-      )
+function check(project: Project): void {
   for (const file of markedFiles(project)) {
     let open = 0
     for (const [index, line] of project.read(file).split('\n').entries()) {
@@ -70,26 +62,6 @@ function check(project: Project, names: readonly string[]): void {
         throw new Error(`${file}:${index + 1}: "feature" markers must come in pairs. Nothing was changed.`)
     }
     if (open !== 0) throw new Error(`${file}: a "feature" marker has no end. Nothing was changed.`)
-  }
-}
-
-/** The import line of a feature in a list, and its identifier. */
-function importIn(project: Project, list: string, name: string) {
-  const pattern = new RegExp(`^import \\{ (\\w+) \\} from ['"]\\./${name}/index\\.ts['"];?\\r?\\n`, 'm')
-  const [line, identifier] = pattern.exec(project.read(list)) ?? []
-  return line && identifier ? { line, identifier } : null
-}
-
-function removeFromLists(project: Project, name: string): void {
-  for (const list of LISTS) {
-    const found = importIn(project, list, name)
-    if (!found) continue
-    const entry = new RegExp(`(?<=\\[[^\\]]*)\\b${found.identifier}\\b,?\\s*`)
-    project.change(
-      list,
-      (text) => text.replace(found.line, '').replace(entry, ''),
-      `${found.identifier} is no longer listed`,
-    )
   }
 }
 

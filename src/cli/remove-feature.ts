@@ -1,6 +1,6 @@
 /** `npm run remove-feature -- NAME…`: removes features. Alone, it lists them with their size. */
 import { fileURLToPath } from 'node:url'
-import { features } from '../features/index.ts'
+import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
@@ -15,6 +15,7 @@ import {
 } from './removal.ts'
 import { commitOf, git } from './repository.ts'
 
+const features = await loadFeatures()
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
 
 function listFeatures(): void {

@@ -30,7 +30,7 @@ try {
     print(...HELP.split('\n'))
     process.exit(0)
   }
-  const settings = sandboxSettings(process.env)
+  const settings = await sandboxSettings(process.env)
   const sandbox = await openSandbox(settings, values.as === undefined ? undefined : recordedOf(values.as))
   print(...sandbox.summary)
   if (values.as !== undefined)

@@ -2,9 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Assumption } from '../connect/index.ts'
-import type { Contract } from './feature.ts'
-
-export type { Contract } from './feature.ts'
+import type { Contract } from './tools.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FEATURES = 'src/features'

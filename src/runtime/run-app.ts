@@ -4,7 +4,7 @@ import { createListener } from '../app.ts'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
-import { featureOptions, features } from '../features/index.ts'
+import { featureOptions, type NamedFeature } from '../features/load.ts'
 import { OPEN_DEMO } from '../web/demo-sign-in.ts'
 import { OWN_SIGN_IN } from '../web/sign-in.ts'
 import { protectDataDir } from './data-dir.ts'
@@ -16,17 +16,21 @@ import { GRACE_MS, listen } from './serve.ts'
 const POLL_MS = 250
 
 /** Reads the config of the app and its features. In development, generates missing secrets. Throws `ConfigError`. */
-export function configOf(env: NodeJS.ProcessEnv): Config {
-  return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: OWN_SIGN_IN !== null, ...featureOptions() })
+export function configOf(env: NodeJS.ProcessEnv, features: readonly NamedFeature[]): Config {
+  const hasOwnSignIn = OWN_SIGN_IN !== null
+  return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn, ...featureOptions(features) })
 }
 
 /** The variables that look like settings and are none: a misspelled one would be ignored without a word. */
-export const unknownSettingsOf = (env: NodeJS.ProcessEnv, namesInEnvFile: readonly string[]): string[] =>
-  unknownSettings(env, featureOptions().features, namesInEnvFile)
+export const unknownSettingsOf = (
+  env: NodeJS.ProcessEnv,
+  features: readonly NamedFeature[],
+  namesInEnvFile: readonly string[],
+): string[] => unknownSettings(env, featureOptions(features).features, namesInEnvFile)
 
 /** Begins background work when the store answers. */
-async function startBackgroundWork({ store, parts, context }: Dependencies): Promise<void> {
-  const { shutdownSignal: signal } = context
+async function startBackgroundWork({ store, parts, deps }: Dependencies): Promise<void> {
+  const { shutdownSignal: signal } = deps
   while (!signal.aborted) {
     const isReachable = await store.ping().then(
       () => true,
@@ -46,6 +50,7 @@ async function startBackgroundWork({ store, parts, context }: Dependencies): Pro
  */
 export async function start(
   config: Config,
+  features: readonly NamedFeature[],
   log: Logger = createLog(config.logLevel),
 ): Promise<{ hasDemoSignIn: boolean; close(): Promise<void> }> {
   protectDataDir(config.dataDir)

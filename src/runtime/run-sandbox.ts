@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { redirectUrls } from '../connect/index.ts'
 import { ACCOUNTS } from '../sandbox/accounts.ts'
-import { FEATURES } from '../sandbox/features/index.ts'
+import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.ts'
 import type { Recorded } from '../sandbox/recorded.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
 import { protectDataDir } from './data-dir.ts'
@@ -21,13 +21,15 @@ export interface SandboxSettings {
   clientSecret: string
   /** Environment variables that the app and the sandbox's features must share. */
   shared: Record<string, string>
+  simulated: readonly NamedSandboxFeature[]
   /** Options of the sandbox's features, by name. */
   features: Record<string, unknown>
   dataDir: string
 }
 
 /** Reads the sandbox's settings, which all have defaults. Throws an error that names an invalid setting. */
-export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
+export async function sandboxSettings(env: NodeJS.ProcessEnv): Promise<SandboxSettings> {
+  const simulated = await loadSandboxFeatures()
   const port = env.SANDBOX_PORT || '4400'
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535 || Number(port) === 0) {
     throw new Error('SANDBOX_PORT must be a whole number from 1 to 65535')
@@ -40,11 +42,11 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
     throw new Error(
       env.BASE_URL ? 'BASE_URL must be an address' : 'PORT must be a whole number from 1 to 65535',
     )
-  const defaults: Record<string, string> = Object.assign({}, ...FEATURES.map(({ demoEnv }) => demoEnv))
+  const defaults: Record<string, string> = Object.assign({}, ...simulated.map(({ demoEnv }) => demoEnv))
   const shared = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, env[name]?.trim() || value]),
   )
-  const options = FEATURES.map(({ name, demoOptions }) => [
+  const options = simulated.map(({ name, demoOptions }) => [
     name,
     demoOptions?.({ ...env, ...shared }, appUrl),
   ])
@@ -57,6 +59,7 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
     clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
     clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
     shared,
+    simulated,
     features: Object.fromEntries(options),
     dataDir: env.DATA_DIR || '.data',
   }
@@ -64,7 +67,7 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
 
 /** Starts the sandbox, or one that answers like the `recorded` platform. `summary` lists its URL and accounts. */
 export async function openSandbox(settings: SandboxSettings, recorded?: Recorded) {
-  const { port, host, url, appUrl, clientId, clientSecret, features, dataDir } = settings
+  const { port, host, url, appUrl, clientId, clientSecret, simulated, features, dataDir } = settings
   protectDataDir(dataDir)
   const sandbox = createSandbox({
     baseUrl: url,
@@ -81,6 +84,7 @@ export async function openSandbox(settings: SandboxSettings, recorded?: Recorded
     ],
     // The number is the schema version; files of older versions are left unchanged.
     file: join(dataDir, 'sandbox-2.sqlite'),
+    simulated,
     features,
   })
   const server = await listen(sandbox.app, {

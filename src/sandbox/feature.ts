@@ -7,10 +7,11 @@ import type { Journal } from './journal.ts'
 import type { Place, Section } from './sections.ts'
 import type { TokenExchanges } from './token-exchanges.ts'
 
-/** What the sandbox simulates for one feature of the app. Delete its folder and its two lines in features/index.ts to remove it. */
+/**
+ * What the sandbox simulates for one feature of the app: the folder `features/NAME`, with the feature's name, whose `index.ts`
+ * default-exports this value.
+ */
 export interface SandboxFeature {
-  /** Its folder's name; the app's feature has the same one. */
-  name: string
   /** Its scopes, each with its description on the consent page. */
   scopes?: Readonly<Record<string, string>>
   /** SQL of its tables. */

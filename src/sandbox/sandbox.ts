@@ -9,10 +9,10 @@ import { createConsents } from './consents.ts'
 import { openDatabase } from './database.ts'
 import { CORE_FAULTS, createFaults } from './faults.ts'
 import type { SandboxCore, SandboxFeature, SandboxPart } from './feature.ts'
-import { FEATURES } from './features/index.ts'
 import { createGuard } from './guard.ts'
 import { createIdentity, type RegisteredApp, type Scopes } from './identity.ts'
 import { createJournal } from './journal.ts'
+import type { NamedSandboxFeature } from './load.ts'
 import { createOidcAdapter } from './oidc-adapter.ts'
 import { problem } from './pages.ts'
 import { type Addresses, addressesOf, PLATFORM } from './platform.ts'
@@ -42,8 +42,8 @@ export interface SandboxOptions {
   features?: Record<string, unknown>
   /** Answers like the platform that was recorded. */
   recorded?: Recorded | undefined
-  /** The features that it simulates; all of them by default. */
-  parts?: readonly SandboxFeature[]
+  /** What it simulates of the features: `loadSandboxFeatures`. */
+  simulated: readonly NamedSandboxFeature[]
 }
 
 export interface Sandbox {
@@ -74,7 +74,7 @@ function simulatedBy(features: readonly SandboxFeature[]) {
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { baseUrl, apps, file, openToAll = false, recorded, slowMs = 6_000 } = options
   const { accessTokenSeconds = recorded?.token?.expiresIn ?? 300 } = options
-  const { rateLimit = { limit: 100, windowMs: 30_000 }, parts: simulated = FEATURES, features = {} } = options
+  const { rateLimit = { limit: 100, windowMs: 30_000 }, simulated, features = {} } = options
   const addresses = addressesOf(baseUrl)
   const schemas = simulated.map(({ schema = '' }) => schema)
   const { sql, setting, clear, close } = openDatabase(file, schemas)

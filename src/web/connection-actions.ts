@@ -1,5 +1,5 @@
 import { NotConnectedError } from '../connect/errors.ts'
-import type { ConnectionRef, TokenSource, Vault } from '../connect/index.ts'
+import type { Api, ConnectionRef, TokenSource, Vault } from '../connect/index.ts'
 import { texts } from './texts.ts'
 
 /** A call that shows whether a connection works. */
@@ -7,7 +7,7 @@ export interface ConnectionTest {
   /** The scope that the call needs. */
   scope: string
   /** Makes one cheap read. */
-  run(source: TokenSource): Promise<TestResult>
+  run(api: Api, source: TokenSource): Promise<TestResult>
 }
 
 export interface TestResult {
@@ -22,7 +22,7 @@ export interface TestResult {
  * what was called, and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.
  */
 export async function testConnection(
-  vault: Vault,
+  { vault, api }: { vault: Vault; api: Api },
   tests: readonly ConnectionTest[],
   ref: ConnectionRef,
 ): Promise<{ summary: string; call: string; ms: number }> {
@@ -33,7 +33,9 @@ export async function testConnection(
   const startedAt = performance.now()
   // A platform that refused access may grant it again: ask for a new token at once, although refreshing may be paused.
   if (connection.view.state === 'revoked' && connection.tokens) await vault.refresh(ref)
-  const { summary, call } = test ? await test.run(vault.tokenSource(ref)) : await testByRefresh(vault, ref)
+  const { summary, call } = test
+    ? await test.run(api, vault.tokenSource(ref))
+    : await testByRefresh(vault, ref)
   return { summary, call, ms: Math.round(performance.now() - startedAt) }
 }
 

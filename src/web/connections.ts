@@ -3,7 +3,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
 import { type ConnectPages, describeRoute } from '../connect/express.ts'
-import type { ConnectionRef, Vault } from '../connect/index.ts'
+import type { Api, ConnectionRef, Vault } from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema } from './connection-view.ts'
 import { notSignedIn, problemOf } from './errors.ts'
@@ -24,12 +24,11 @@ export interface ConnectionLink {
 
 export interface ConnectionsOptions {
   vault: Vault
+  api: Api
   /** The scopes requested by every authorization request. */
   requestedScopes: readonly string[]
   /** Returns the links for the card of an active connection. */
   linksOf(ref: ConnectionRef): Promise<ConnectionLink[]>
-  /** Controls beside “Connect an account”. */
-  connectControls: readonly { view: string; load(req: Request): Promise<Record<string, unknown>> }[]
   /** The tests of a connection, in order of preference. */
   connectionTests: readonly ConnectionTest[]
   /** The platform's page where users withdraw a consent, if it is known. */
@@ -112,7 +111,7 @@ function listRoutes(options: ConnectionsOptions): Router {
 }
 
 function actionRoutes(options: ConnectionsOptions): Router {
-  const { vault, connectionTests } = options
+  const { vault, api, connectionTests } = options
   return Router()
     .post(
       '/connections/:bxcontext/refresh',
@@ -139,7 +138,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
         errors: [...CALL_ERRORS, 'insufficient_scope', 'platform_rejected'],
       }),
       refreshingHandler(options, async (ref) => {
-        const { summary, call, ms } = await testConnection(vault, connectionTests, ref)
+        const { summary, call, ms } = await testConnection({ vault, api }, connectionTests, ref)
         return { notice: summary, details: `${call}, ${ms} ms`, json: { ok: true, summary, call, ms } }
       }),
     )
@@ -218,7 +217,7 @@ function sendHome(req: Request, res: Response, requestedScopes: readonly string[
 
 /** The list of the user's connections, and the events that tell an open page of a change. */
 function listHandlers(options: ConnectionsOptions) {
-  const { vault, linksOf, connectControls, sendChanges } = options
+  const { vault, linksOf, sendChanges } = options
 
   const list: RequestHandler = async (req, res) => {
     const userId = requireUser(req)
@@ -231,9 +230,7 @@ function listHandlers(options: ConnectionsOptions) {
     const links = wantsJson(req)
       ? []
       : await Promise.all(stored.map(({ bxcontext }) => linksOf({ userId, bxcontext })))
-    const controls = await Promise.all(
-      connectControls.map(async ({ view, load }) => ({ view, data: await load(req) })),
-    )
+    const controls = await res.loadSections('app/connections')
     sendPageOrJson(req, res, {
       view: 'app/connections',
       title: texts.connections.title,

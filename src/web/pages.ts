@@ -4,6 +4,7 @@ import express, { type RequestHandler } from 'express'
 import { isCustomerView } from './customer-view.ts'
 import { format } from './format.ts'
 import type { Notice } from './respond.ts'
+import { type LoadedSection, loadSections, type PageSection } from './sections.ts'
 import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
 
@@ -11,6 +12,8 @@ declare module 'express-serve-static-core' {
   interface Response {
     /** Renders a template in `views`, such as `app/home`. `keepNotice`: leaves the notice to the next page. */
     page(view: string, data: { title: string; keepNotice?: boolean } & Record<string, unknown>): void
+    /** Loads what features add to a page, by its template. */
+    loadSections(page: string): Promise<LoadedSection[]>
   }
 }
 
@@ -28,11 +31,20 @@ export interface PagesOptions {
   businessName?(userId: string, bxcontext: string): Promise<string | null | undefined>
   /** Links in the header, for signed-in users. */
   navigation?: readonly { href: string; label: string }[]
+  /** What features add to pages. */
+  sections?: readonly PageSection[]
 }
 
 /** Adds `res.page()`. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
-  const { production, warning = null, linksToSignIn = false, sandboxUrl, navigation = [] } = options
+  const {
+    production,
+    warning = null,
+    linksToSignIn = false,
+    sandboxUrl,
+    navigation = [],
+    sections = [],
+  } = options
   const eta = new Eta({ views, cache: production })
   return (req, res, next) => {
     const render = (view: string, data: object, notices: Notice[]) => {
@@ -52,6 +64,7 @@ export function pages(options: PagesOptions): RequestHandler {
       const html = eta.render(`/${view}`, { ...shared, ...format, ...data })
       res.type('html').send(html)
     }
+    res.loadSections = (page) => loadSections(sections, page, req)
     res.page = (view, data) => {
       // The notice of an action is for the page that follows it: not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined

@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { loadFeatures } from '../../src/features/load.ts'
 import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
 import { connectDemo, type Demo, openDemo } from '../support/demo.ts'
@@ -133,7 +134,7 @@ describe('the demo that cannot start', () => {
   test.each([
     ['PORT', 'x', sandboxSettings],
     ['SANDBOX_PORT', 'y', sandboxSettings],
-    ['REDIS_URL', 'http://x', configOf],
+    ['REDIS_URL', 'http://x', async (env: NodeJS.ProcessEnv) => configOf(env, await loadFeatures())],
   ])('because of a bad %s has one line to print, which names it', async (name, value, read) => {
     demo = await openDemo({ [name]: value })
     const address = 'http://localhost:1'
@@ -147,7 +148,7 @@ describe('the demo that cannot start', () => {
     }
     let message = ''
     try {
-      read(env)
+      await read(env)
     } catch (error) {
       message = (error as Error).message
     }

@@ -11,7 +11,7 @@ import { probe } from '../support/probe.ts'
 Object.assign(platform, { refreshTokens: 'rotated' })
 
 try {
-  const config = configOf(process.env)
+  const config = configOf(process.env, [probe])
   const dependencies = await createDependencies(config, createLog(config.logLevel), [probe])
   const server = await listen(createApp(dependencies), { port: config.port, variable: 'PORT' })
   onStopSignal(async () => {

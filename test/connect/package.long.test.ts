@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { tempDir } from '../support/env.ts'
 import { freePort, serve } from '../support/ports.ts'
@@ -53,6 +54,7 @@ test('the app of docs/use-the-core.md connects an account, calls the API, refres
   const client = { clientId: 'sandbox-client', clientSecret: `secret-${randomBytes(9).toString('hex')}` }
   const redirectUrls = [`${url}/connect/context`, `${url}/connect/callback`]
   const sandbox = createSandbox({
+    simulated: await loadSandboxFeatures(),
     baseUrl: platform,
     apps: [{ name: 'Your app', ...client, redirectUrls }],
     file: ':memory:',

@@ -37,7 +37,7 @@ test('the example sends one email when access is revoked, with the reason and a 
     from: 'app@example.com',
     addressOf: async (id: string) => `${id}@example.com`,
   }
-  const parts = await revocationEmail(options).create?.(app.services.context, undefined)
+  const parts = await revocationEmail(options).create?.(app.services.deps, undefined)
   const ann = await connected(app, { name: 'ann' })
   await app.sandbox('revoke')
   await ann.get(`${app.url}/connections/harbour-homes/probe`)
@@ -45,7 +45,7 @@ test('the example sends one email when access is revoked, with the reason and a 
   await pause(300)
   expect(server.mails).toHaveLength(1)
   expect(server.mails[0]).toMatch(/To: .*ann[\s\S]*invalid_grant[\s\S]*\/connections/)
-  await parts?.close?.()
+  await parts?.stop?.()
   await app.close()
   server.close()
 })

@@ -11,8 +11,9 @@ export interface RevocationEmailOptions {
 
 /** An example for your own code: a feature that writes to the user when access is revoked. */
 export const revocationEmail = ({ smtpUrl, from, addressOf }: RevocationEmailOptions): Feature => ({
-  name: 'revocation-email',
-  create({ connect, baseUrl }) {
+  title: 'Revocation email',
+  order: 300,
+  create({ config, connect }) {
     const mail = createTransport(smtpUrl)
     const stop = connect.vault.onChange(async ({ userId, bxcontext }, events) => {
       for (const event of events) {
@@ -23,12 +24,12 @@ export const revocationEmail = ({ smtpUrl, from, addressOf }: RevocationEmailOpt
           from,
           to,
           subject: `${bxcontext} is no longer connected`,
-          text: `Access has ended (${event.reason}).\n\nTo connect it again: ${baseUrl}/connections`,
+          text: `Access has ended (${event.reason}).\n\nTo connect it again: ${config.baseUrl}/connections`,
         })
       }
     })
     return {
-      async close() {
+      async stop() {
         stop()
         mail.close()
       },

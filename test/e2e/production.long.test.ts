@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
+import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { openChromium, openPage } from '../support/chromium.ts'
 import { CLIENT, tempDir, testEnv } from '../support/env.ts'
@@ -18,6 +19,7 @@ describe.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)('the app in prod
     const platform = `http://127.0.0.1:${server.port}`
     const redirectUrls = [`${url}/connect/context`, `${url}/connect/callback`]
     const sandbox = createSandbox({
+      simulated: await loadSandboxFeatures(),
       baseUrl: platform,
       apps: [{ name: 'Test App', ...CLIENT, redirectUrls }],
       file: ':memory:',

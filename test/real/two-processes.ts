@@ -1,10 +1,12 @@
 import { vi } from 'vitest'
-import { FEATURES } from '../../src/sandbox/features/index.ts'
+import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { CLIENT, tempDir, testEnv } from '../support/env.ts'
 import { freePort, serve } from '../support/ports.ts'
 import { type Program, runApp } from '../support/process.ts'
 import { startRedis } from '../support/redis.ts'
+
+const FEATURES = await loadSandboxFeatures()
 
 /** Two processes of the app on one Redis, with a sandbox, for a proxy at `url`. */
 export async function startTwoProcesses(url: string, extra: Record<string, string> = {}) {
@@ -16,7 +18,7 @@ export async function startTwoProcesses(url: string, extra: Record<string, strin
     apps: [{ name: 'Test App', ...CLIENT, redirectUrls }],
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
-    parts: FEATURES,
+    simulated: FEATURES,
   })
   server.on('request', sandbox.app)
   const { appUrl, authUrl, apiUrl } = sandbox.addresses

@@ -5,15 +5,15 @@ import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
 import { testEnv } from '../support/env.ts'
 
 describe('the platform’s addresses', () => {
-  test('follow SANDBOX_PORT, and the app’s follow PORT', () => {
+  test('follow SANDBOX_PORT, and the app’s follow PORT', async () => {
     const env = { PORT: '3100', SANDBOX_PORT: '4500' }
-    const config = configOf({ ...testEnv(env), ...missingSandboxEnv(env) })
+    const config = configOf({ ...testEnv(env), ...missingSandboxEnv(env) }, [])
     expect(config.baseUrl).toBe('http://localhost:3100')
     expect(config.platform).toMatchObject({
       appUrl: 'http://localhost:4500',
       authUrl: 'http://localhost:4500/auth',
       apiUrl: 'http://localhost:4500/api',
-      sandboxUrl: sandboxSettings(env).url,
+      sandboxUrl: (await sandboxSettings(env)).url,
     })
   })
 

@@ -6,7 +6,7 @@ import { type RunningSandbox, startSandbox } from './support.ts'
 
 let sandbox: RunningSandbox
 beforeAll(async () => {
-  sandbox = await startSandbox({ parts: [probe] })
+  sandbox = await startSandbox({ simulated: [probe] })
 })
 afterAll(() => sandbox.close())
 beforeEach(() => clear())
@@ -95,7 +95,7 @@ describe('faults', () => {
 test('the rate limit accepts its number of calls in any window, and says when to retry', async () => {
   const { call, close } = await startSandbox({
     rateLimit: { limit: 5, windowMs: 1_000 },
-    parts: [probe],
+    simulated: [probe],
   })
   const status = async () => (await call('harbour-homes', '/probe')).status
   for (let time = 0; time < 5; time++) expect(await status()).toBe(200)
@@ -107,7 +107,7 @@ test('the rate limit accepts its number of calls in any window, and says when to
 })
 
 test('without features it still has its home page, and the menu shows only pages of the core', async () => {
-  const { url, logIn, close } = await startSandbox({ parts: [] })
+  const { url, logIn, close } = await startSandbox({ simulated: [] })
   const visitor = await logIn('olivia@harbour.example')
   const { status, text } = await visitor.get(`${url}/`)
   expect(status).toBe(200)

@@ -1,9 +1,9 @@
 import { Router } from 'express'
 import { API_FAULTS } from '../../src/sandbox/faults.ts'
-import type { SandboxFeature } from '../../src/sandbox/feature.ts'
+import type { NamedSandboxFeature } from '../../src/sandbox/load.ts'
 
 /** A feature for tests: an API operation for each scope. The token `probe-BXCONTEXT` acts for that business. */
-export const probe: SandboxFeature = {
+export const probe: NamedSandboxFeature = {
   name: 'probe',
   scopes: { leads: 'See leads', catalogues: 'See catalogues' },
   faults: { probe: API_FAULTS },

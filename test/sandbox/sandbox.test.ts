@@ -7,7 +7,7 @@ import { probe } from './probe.ts'
 
 let app: Running
 beforeAll(async () => {
-  app = await startAll({ PLATFORM_SCOPES: 'catalogues leads' }, { parts: [probe] })
+  app = await startAll({ PLATFORM_SCOPES: 'catalogues leads' }, { simulated: [probe] })
 })
 afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))

@@ -1,9 +1,11 @@
 import { createApi, createHttp, platform, type TokenSource } from '../../src/connect/index.ts'
-import { FEATURES } from '../../src/sandbox/features/index.ts'
+import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { serve } from '../support/ports.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 import { probe } from './probe.ts'
+
+const FEATURES = await loadSandboxFeatures()
 
 export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>
 
@@ -16,7 +18,7 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}) {
     apps: [],
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
-    parts: [...FEATURES, probe],
+    simulated: [...FEATURES, probe],
     ...options,
   })
   server.on('request', sandbox.app)

@@ -2,8 +2,12 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { features } from '../../src/features/index.ts'
-import { FEATURES } from '../../src/sandbox/features/index.ts'
+import { loadFeatures } from '../../src/features/load.ts'
+import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
+
+const FEATURES = await loadSandboxFeatures()
+
+const features = await loadFeatures()
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDERS = ['src/features', 'src/sandbox/features', 'test/features', 'test/sandbox/features']

@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { features } from '../../src/features/index.ts'
+import { loadFeatures } from '../../src/features/load.ts'
 import { openCopy } from './removal-support.ts'
+
+const features = await loadFeatures()
 
 let original: ReturnType<typeof openCopy>
 let copy: ReturnType<typeof openCopy>

@@ -5,8 +5,10 @@
 import { existsSync, globSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from '@babel/parser'
-import { features } from '../../src/features/index.ts'
+import { loadFeatures } from '../../src/features/load.ts'
 import { codeIn, ROOT, read, rows } from '../support/documents.ts'
+
+const features = await loadFeatures()
 
 export const RECORD = 'test/starter/public-names.json'
 

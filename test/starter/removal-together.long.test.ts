@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { features } from '../../src/features/index.ts'
+import { loadFeatures } from '../../src/features/load.ts'
 import { openCopy } from './removal-support.ts'
+
+const features = await loadFeatures()
 
 let copy: ReturnType<typeof openCopy>
 beforeEach(() => {

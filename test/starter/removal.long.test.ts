@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openProject } from '../../src/cli/project.ts'
 import { removeFeatures } from '../../src/cli/removal.ts'
-import { features } from '../../src/features/index.ts'
+import { loadFeatures } from '../../src/features/load.ts'
 import { openCopy } from './removal-support.ts'
+
+const features = await loadFeatures()
 
 let original: ReturnType<typeof openCopy>
 let copy: ReturnType<typeof openCopy>

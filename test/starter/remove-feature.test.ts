@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openProject } from '../../src/cli/project.ts'
 import { removeFeatures } from '../../src/cli/removal.ts'
-import { features } from '../../src/features/index.ts'
+import { loadFeatures } from '../../src/features/load.ts'
 import { copyProject } from '../support/project.ts'
+
+const features = await loadFeatures()
 
 let copy: ReturnType<typeof copyProject>
 beforeAll(() => {

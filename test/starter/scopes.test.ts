@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { platform } from '../../src/connect/index.ts'
 import { loadContracts } from '../../src/features/contracts.ts'
-import { featureOptions, features } from '../../src/features/index.ts'
+import { featureOptions, loadFeatures } from '../../src/features/load.ts'
+
+const features = await loadFeatures()
 
 test('a feature asks for the scopes that its contract names, whichever other features there are', async () => {
   for (const { name, scopes } of await loadContracts()) {
@@ -11,7 +13,7 @@ test('a feature asks for the scopes that its contract names, whichever other fea
 })
 
 test('the app asks for the scopes of its features, and for those of the platform only if no feature needs one', () => {
-  const invoices = { name: 'invoices', scopes: { billing: 'to read invoices' } }
-  expect(featureOptions([invoices, { name: 'metrics' }]).scopes).toEqual(['billing'])
-  expect(featureOptions([{ name: 'metrics' }]).scopes).toEqual(platform.scopes)
+  const invoices = { name: 'invoices', title: '', order: 1, scopes: { billing: 'to read invoices' } }
+  expect(featureOptions([invoices, { name: 'metrics', title: '', order: 2 }]).scopes).toEqual(['billing'])
+  expect(featureOptions([{ name: 'metrics', title: '', order: 2 }]).scopes).toEqual(platform.scopes)
 })

@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { features } from '../../src/features/index.ts'
+import { loadFeatures } from '../../src/features/load.ts'
 import { tempDir } from '../support/env.ts'
 import { openCopy } from './removal-support.ts'
+
+const features = await loadFeatures()
 
 let starter: ReturnType<typeof openCopy>
 let clone: ReturnType<typeof openCopy>

@@ -4,15 +4,19 @@ import { type Config, readConfig } from '../../src/config.ts'
 import { createHttpPools, platform } from '../../src/connect/index.ts'
 import { ready } from '../../src/connect/stores.ts'
 import { createDependencies, type Dependencies } from '../../src/dependencies.ts'
-import { featureOptions, features } from '../../src/features/index.ts'
+import { featureOptions, loadFeatures } from '../../src/features/load.ts'
 import { createLog } from '../../src/runtime/log.ts'
-import { FEATURES as sandboxFeatures } from '../../src/sandbox/features/index.ts'
+import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { readRecorded } from '../../src/sandbox/recorded.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import type { OwnSignIn } from '../../src/web/sign-in.ts'
 import { CLIENT, PRICING_CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from './env.ts'
 import { serve } from './ports.ts'
 import { probe, sandboxProbe } from './probe.ts'
+
+const sandboxFeatures = await loadSandboxFeatures()
+
+const features = await loadFeatures()
 
 export interface Running {
   /** The app's address, on `localhost`. */
@@ -72,7 +76,7 @@ export async function startAll(
     apps: [{ name: 'Test App', ...CLIENT, redirectUrls }],
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
-    parts: [...sandboxFeatures, sandboxProbe],
+    simulated: [...sandboxFeatures, sandboxProbe],
     recorded: RECORDED,
     ...sandboxOptions,
     features: {

@@ -1,7 +1,9 @@
-import { featureOptions, features } from '../../src/features/index.ts'
+import { featureOptions, loadFeatures } from '../../src/features/load.ts'
 import type { Running } from './app.ts'
 import { probe } from './probe.ts'
 import { type Answer, createVisitor, type Visitor } from './visitor.ts'
+
+const features = await loadFeatures()
 
 /** The scopes that the app asks for: those of the features, and of the one that only tests have. */
 export const { scopes: SCOPES } = featureOptions([...features, probe])

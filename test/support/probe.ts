@@ -5,9 +5,10 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { idSchema } from '../../src/connect/index.ts'
-import type { Contract, Feature } from '../../src/features/feature.ts'
+import type { NamedFeature } from '../../src/features/load.ts'
+import type { Contract, ProbeTool } from '../../src/features/tools.ts'
 import { API_FAULTS } from '../../src/sandbox/faults.ts'
-import type { SandboxFeature } from '../../src/sandbox/feature.ts'
+import type { NamedSandboxFeature } from '../../src/sandbox/load.ts'
 import { sendPage } from '../../src/sandbox/odata.ts'
 import { connectionRef } from '../../src/web/connections.ts'
 import { rejectForm } from '../../src/web/errors.ts'
@@ -29,36 +30,40 @@ export const probeContract: Contract = {
   paths: ['/probe'],
 }
 
+/** What it compares with the platform. */
+export const probeTool: ProbeTool = async ({ checkRecords }) => {
+  for (const [path, scope] of [
+    ['/probe', 'leads'],
+    ['/probe-catalogues', 'catalogues'],
+  ] as const) {
+    await checkRecords({
+      path,
+      scope,
+      record: (id) => `${path}/${encodeURIComponent(id)}`,
+      idField: 'id',
+      schema: recordSchema,
+      operations: 'probe-operations',
+      fields: 'probe-record',
+      paged: true,
+    })
+  }
+}
+
 /** The app's side. */
-export const probe: Feature = {
+export const probe: NamedFeature = {
   name: 'probe',
+  title: 'Probe',
+  order: 5,
   scopes: { leads: 'to read records', catalogues: 'to read others' },
-  async probe({ checkRecords }) {
-    for (const [path, scope] of [
-      ['/probe', 'leads'],
-      ['/probe-catalogues', 'catalogues'],
-    ] as const) {
-      await checkRecords({
-        path,
-        scope,
-        record: (id) => `${path}/${encodeURIComponent(id)}`,
-        idField: 'id',
-        schema: recordSchema,
-        operations: 'probe-operations',
-        fields: 'probe-record',
-        paged: true,
-      })
-    }
+  connectionTest: {
+    scope: 'leads',
+    async run(api, source) {
+      await api.list(source, { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }, { top: 1 })
+      return { summary: 'Works: the probe answered.', call: 'GET /probe' }
+    },
   },
   create: ({ connect: { api, vault } }) => ({
     connectionLinks: async () => [{ path: '/probe', label: 'Probe' }],
-    connectionTest: {
-      scope: 'leads',
-      async run(source) {
-        await api.list(source, { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }, { top: 1 })
-        return { summary: 'Works: the probe answered.', call: 'GET /probe' }
-      },
-    },
     routes: Router()
       .get('/connections/:bxcontext/probe', async (req, res) => {
         const call = { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }
@@ -99,7 +104,7 @@ export const probe: Feature = {
 }
 
 /** The platform's side, with faults that the control page can set. */
-export const sandboxProbe: SandboxFeature = {
+export const sandboxProbe: NamedSandboxFeature = {
   name: 'probe',
   faults: { probe: API_FAULTS },
   create: ({ guard }) => ({

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import type { FeatureParts } from '../../src/features/feature.ts'
+import type { ConnectionTest } from '../../src/web/connection-actions.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, connectionsOf, signedIn, toCallback } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
@@ -17,16 +17,21 @@ const JSON_TYPE = { accept: 'application/json' }
 const at = (path: string, url = app.url) => `${url}/connections/harbour-homes${path}`
 
 /** The same app with other features, and the visitor's session there. */
-async function withParts(parts: FeatureParts[], visitor: Visitor) {
+async function withTests(connectionTests: (ConnectionTest | undefined)[], visitor: Visitor) {
+  const features = connectionTests.map((connectionTest, order) => ({
+    ...{ name: `${order}`, title: '', order },
+    ...(connectionTest && { connectionTest }),
+  }))
   const { server, port, close } = await serve()
-  server.on('request', createApp({ ...app.services, parts }))
+  server.on('request', createApp({ ...app.services, features }))
   const host = `localhost:${port}`
   visitor.cookies.set(host, visitor.cookies.get(new URL(app.url).host) ?? new Map())
   return { url: `http://${host}`, close }
 }
 
-const partOf = (scope: string): FeatureParts => ({
-  connectionTest: { scope, run: async () => ({ summary: `Works: ${scope}.`, call: `GET /${scope}` }) },
+const testOf = (scope: string) => ({
+  scope,
+  run: async () => ({ summary: `Works: ${scope}.`, call: `GET /${scope}` }),
 })
 
 test('who is signed out gets 401, whatever the body', async () => {
@@ -63,14 +68,14 @@ describe('POST /connections/:bxcontext/test', () => {
     const visitor = await signedIn(app, 'tester-3')
     const form = { answer: 'accept', scope: 'catalogues' }
     await visitor.get(await toCallback(app, visitor, { form }))
-    const { url, close } = await withParts([{}, partOf('leads'), partOf('catalogues')], visitor)
+    const { url, close } = await withTests([undefined, testOf('leads'), testOf('catalogues')], visitor)
     expect((await visitor.post(at('/test', url), JSON_TYPE)).json().summary).toBe('Works: catalogues.')
     await close()
   })
 
   test('refreshes the token if there is no test', async () => {
     const visitor = await connected(app, { name: 'tester-4' })
-    const { url, close } = await withParts([], visitor)
+    const { url, close } = await withTests([], visitor)
     expect((await visitor.post(at('/test', url), JSON_TYPE)).json()).toMatchObject({
       summary: 'Works: access was renewed.',
       connection: { refreshedAt: expect.any(String) },

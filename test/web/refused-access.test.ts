@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { TokenSource } from '../../src/connect/index.ts'
+import { type Api, createApi, createHttp, platform, type TokenSource } from '../../src/connect/index.ts'
 import { testConnection } from '../../src/web/connection-actions.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connectionsOf, SCOPES, signedIn } from '../support/flow.ts'
@@ -60,11 +60,12 @@ test('Check now asks for a new token first, although refreshing is paused', asyn
     .catch(() => {})
   setup.later(5.1)
   setup.endpoint.answers(tokens({ access_token: 'again' }))
-  const run = async (source: TokenSource) => ({
+  const api = createApi({ platform, baseUrl: 'http://localhost:1', http: createHttp() })
+  const run = async (_api: Api, source: TokenSource) => ({
     summary: `Works: ${await source.accessToken()}.`,
     call: 'GET /leads',
   })
-  expect(await testConnection(setup.vault, [{ scope: 'leads', run }], REF)).toMatchObject({
+  expect(await testConnection({ vault: setup.vault, api }, [{ scope: 'leads', run }], REF)).toMatchObject({
     summary: 'Works: again.',
   })
   await setup.close()

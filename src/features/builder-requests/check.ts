@@ -1,9 +1,9 @@
 import { isSandboxSecret } from '../../settings/fields.ts'
-import type { CheckContext, Finding } from '../feature.ts'
+import type { CheckContext, Finding } from '../tools.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 
 /** Warns of the sandbox's secret, with which anybody could sign a webhook. */
-export async function checkWebhook(
+export default async function checkWebhook(
   { isSandbox }: CheckContext,
   { webhookSecrets }: BuilderRequestsSettings,
 ): Promise<Finding[]> {

@@ -1,11 +1,9 @@
 import { createGrants } from '../catalogues/grants.ts'
 import type { Feature } from '../feature.ts'
 import { createBuilderRequests } from './builder-requests.ts'
-import { checkWebhook } from './check.ts'
 import { SCOPES } from './contract.ts'
 import { createDecisions } from './decisions.ts'
 import { createPending } from './pending.ts'
-import { probeBuilderRequests } from './probe.ts'
 import { builderRequestsRoutes } from './routes.ts'
 import { type BuilderRequestsSettings, builderRequestsSettings } from './settings.ts'
 import { texts } from './texts.ts'
@@ -13,13 +11,12 @@ import { webhookRoutes } from './webhook.ts'
 import { createEvents } from './webhook-events.ts'
 
 /** Lists, accepts and rejects builders' connection requests, and receives the webhook that announces them. */
-export const builderRequests: Feature<BuilderRequestsSettings> = {
-  name: 'builder-requests',
+export default {
+  title: texts.title,
+  order: 30,
   needs: ['catalogues'],
   settings: builderRequestsSettings,
   scopes: SCOPES,
-  check: checkWebhook,
-  probe: probeBuilderRequests,
   create({ connect, store, log, sendChanges }, { webhookSecrets, webhookHeader }) {
     const { vault } = connect
     const requests = createBuilderRequests(connect.api)
@@ -43,4 +40,4 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
       ],
     }
   },
-}
+} satisfies Feature<BuilderRequestsSettings>

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { parseJson } from '../../connect/index.ts'
-import type { Probe, ReceivedRequest } from '../feature.ts'
+import type { Probe, ReceivedRequest } from '../tools.ts'
 import {
   BUILDER_REQUESTS_SCOPE,
   builderRequestSchema,
@@ -11,7 +11,10 @@ import {
 import type { BuilderRequestsSettings } from './settings.ts'
 
 /** Reads builder requests, and checks the webhooks that arrived while the probe was running. */
-export async function probeBuilderRequests(probe: Probe, settings: BuilderRequestsSettings): Promise<void> {
+export default async function probeBuilderRequests(
+  probe: Probe,
+  settings: BuilderRequestsSettings,
+): Promise<void> {
   await checkRequests(probe)
   checkWebhooks(probe, settings)
 }

@@ -1,6 +1,5 @@
-import type { Request } from 'express'
+import type { Response } from 'express'
 import type { ConnectionRef } from '../../connect/index.ts'
-import type { FeatureContext } from '../feature.ts'
 import type { Catalogue } from './contract.ts'
 import type { Grant } from './grants.ts'
 import type { History } from './history.ts'
@@ -10,24 +9,18 @@ const PAGE = 'catalogues/catalogue'
 
 /** What the page of a catalogue is built from. */
 export interface CataloguePageOptions {
-  sections: FeatureContext['sections']
   grants: History<Grant>
 }
 
 /** Builds the page of a catalogue, including the sections that other features add to it. Throws `StoreUnavailableError`. */
 export async function cataloguePage(
-  req: Request,
+  res: Response,
   ref: ConnectionRef,
   catalogue: Catalogue,
-  { sections, grants }: CataloguePageOptions,
+  { grants }: CataloguePageOptions,
 ) {
   const granted = (await grants.list(ref)).filter(({ catalogueId }) => catalogueId === catalogue.id)
-  const loaded = await Promise.all(
-    sections(PAGE).map(async (section) => ({
-      view: section.view,
-      ...(await section.load(req, ref, catalogue.id)),
-    })),
-  )
+  const loaded = await res.loadSections(PAGE)
   return {
     view: PAGE,
     title: catalogue.name ?? catalogue.id,

@@ -1,4 +1,4 @@
-import type { Probe } from '../feature.ts'
+import type { Probe } from '../tools.ts'
 import {
   type AccessControl,
   CATALOGUES_SCOPE,
@@ -11,7 +11,7 @@ import {
 const TEST_CATALOGUE = 'Test catalogue of the probe'
 
 /** Reads catalogues, and with `--write` creates one that only granted builders see. */
-export async function probeCatalogues(probe: Probe): Promise<void> {
+export default async function probeCatalogues(probe: Probe): Promise<void> {
   await probe.checkRecords({
     scope: CATALOGUES_SCOPE,
     path: PATHS.catalogues,

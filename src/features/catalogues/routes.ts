@@ -134,7 +134,7 @@ function showHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: st
   return async (req, res) => {
     const ref = connectionRef(req)
     const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
-    sendPageOrJson(req, res, await cataloguePage(req, ref, catalogue, options))
+    sendPageOrJson(req, res, await cataloguePage(res, ref, catalogue, options))
   }
 }
 
@@ -159,7 +159,7 @@ function grantHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: s
       await rejectForm(req, res, error, async () => {
         // If the catalogue cannot be loaded, show the form without its details.
         const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
-        return cataloguePage(req, ref, catalogue, options)
+        return cataloguePage(res, ref, catalogue, options)
       })
     }
   }

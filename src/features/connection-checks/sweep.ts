@@ -18,7 +18,7 @@ export interface SweepOptions {
 export interface Sweep {
   start(): void
   /** Stops when the checks in progress have ended. The next process repeats the current page, of some hundred users. */
-  close(): Promise<void>
+  stop(): Promise<void>
 }
 
 /** How long another process waits before it continues the work of a killed one, in ms. */
@@ -58,7 +58,7 @@ export function createSweep(options: SweepOptions): Sweep {
     start() {
       running = loop(sweep)
     },
-    async close() {
+    async stop() {
       sweep.closing.abort()
       await running
     },

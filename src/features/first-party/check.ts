@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { type Http, type HttpResponse, parseJson } from '../../connect/index.ts'
 import { isSandboxSecret } from '../../settings/fields.ts'
-import type { CheckContext, Finding } from '../feature.ts'
+import type { CheckContext, Finding } from '../tools.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER } from './contract.ts'
 import type { FirstPartyCredentials } from './first-party.ts'
+import type { FirstPartySettings } from './settings.ts'
 
 /**
  * Logs in anew with the API key, and if that is rejected, with one value changed at a time: two answers that are equal
  * tell which value is wrong, as far as the platform distinguishes them.
  */
-export async function checkFirstParty(
+export default async function checkFirstParty(
   { http, apiUrl, isSandbox }: CheckContext,
-  credentials: FirstPartyCredentials,
+  credentials: FirstPartySettings,
 ): Promise<Finding[]> {
+  if (!credentials) return []
   if (!isSandbox && isSandboxSecret(credentials.apiKey)) {
     const text =
       "PLATFORM_API_EMAIL, PLATFORM_API_KEY, PLATFORM_SUBSCRIPTION_KEY: these are still the sandbox's. Enter your own, or remove all three if no job uses an API key"

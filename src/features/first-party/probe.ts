@@ -1,10 +1,10 @@
 import { parseJson } from '../../connect/index.ts'
-import type { Probe } from '../feature.ts'
+import type { Probe } from '../tools.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, tenantSchema } from './contract.ts'
 import type { FirstPartySettings } from './settings.ts'
 
 /** Logs in with the API key, refreshes, and lists the tenants. */
-export async function probeFirstParty(probe: Probe, credentials: FirstPartySettings): Promise<void> {
+export default async function probeFirstParty(probe: Probe, credentials: FirstPartySettings): Promise<void> {
   if (!credentials) {
     for (const id of ['first-party-refresh', 'tenants'])
       probe.notSeen(id, 'Set `PLATFORM_API_EMAIL`, `PLATFORM_API_KEY` and `PLATFORM_SUBSCRIPTION_KEY`.')

@@ -1,8 +1,8 @@
-import type { Probe } from '../feature.ts'
+import type { Probe } from '../tools.ts'
 import { LEADS_SCOPE, leadSchema, PATHS } from './contract.ts'
 
 /** Reads leads, and with `--write` creates one. */
-export async function probeLeads(probe: Probe): Promise<void> {
+export default async function probeLeads(probe: Probe): Promise<void> {
   await probe.checkRecords({
     scope: LEADS_SCOPE,
     path: PATHS.leads,

@@ -1,9 +1,9 @@
 import { isSandboxSecret } from '../../settings/fields.ts'
-import type { CheckContext, Finding } from '../feature.ts'
+import type { CheckContext, Finding } from '../tools.ts'
 import type { LivePricingSettings } from './settings.ts'
 
 /** Warns of the sandbox's clients, as whom anybody could ask for prices. */
-export async function checkClients(
+export default async function checkClients(
   { isSandbox }: CheckContext,
   { clients }: LivePricingSettings,
 ): Promise<Finding[]> {

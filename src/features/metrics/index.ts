@@ -1,23 +1,21 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Router } from 'express'
-import type { Feature, FeatureContext, FeatureParts } from '../feature.ts'
+import type { Feature, FeatureDeps, FeatureParts } from '../feature.ts'
 import type { Metrics } from './metrics.ts'
 import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 
 /** `GET /metrics` for Prometheus: on a separate port (`METRICS_PORT`), or on the app's behind a token (`METRICS_TOKEN`). */
-export const metrics: Feature<MetricsSettings> = {
-  name: 'metrics',
+export default {
+  title: 'Metrics',
+  order: 110,
   settings: metricsSettings,
-  create: (context, settings) => (settings ? createParts(context, settings) : {}),
-}
+  create: (deps, settings) => (settings ? createParts(deps, settings) : {}),
+} satisfies Feature<MetricsSettings>
 
-function createParts(
-  context: FeatureContext,
-  { port, tokenDigest }: NonNullable<MetricsSettings>,
-): FeatureParts {
+function createParts(deps: FeatureDeps, { port, tokenDigest }: NonNullable<MetricsSettings>): FeatureParts {
   // Loaded on demand: without metrics, the library costs nothing.
-  const collected = import('./metrics.ts').then(({ createMetrics }) => createMetrics(context))
+  const collected = import('./metrics.ts').then(({ createMetrics }) => createMetrics(deps))
   const answer = (req: IncomingMessage, res: ServerResponse) =>
     respond(req, res, collected, tokenDigest).catch(() => {
       if (!res.headersSent) res.writeHead(500).end()
@@ -27,8 +25,8 @@ function createParts(
   const server = port === undefined ? undefined : createServer(answer)
   return {
     ...(server ? {} : { serverRoutes: Router().get('/metrics', answer) }),
-    start: () => server && listen(server, port, context),
-    async close() {
+    start: () => server && listen(server, port, deps),
+    async stop() {
       server?.close()
       server?.closeAllConnections()
       const { close } = await collected
@@ -37,7 +35,7 @@ function createParts(
   }
 }
 
-function listen(server: Server, port: number | undefined, { log }: FeatureContext): void {
+function listen(server: Server, port: number | undefined, { log }: FeatureDeps): void {
   server.on('error', ({ code }: NodeJS.ErrnoException) =>
     log.error({ code, port }, 'METRICS_PORT cannot be opened; there are no metrics'),
   )

@@ -1,7 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Connect, pathTemplates } from '../../connect/index.ts'
 import { onRequest } from '../../web/request-log.ts'
-import type { FeatureContext } from '../feature.ts'
+import { loadContracts } from '../contracts.ts'
+import type { FeatureDeps } from '../feature.ts'
+import { loadTools } from '../load.ts'
+import type { GaugesTool } from '../tools.ts'
 
 export interface Metrics {
   readonly contentType: string
@@ -17,29 +20,32 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
  * Collects metrics of this process, by subscribing to what the core and the web part publish. No label holds a user id,
  * a bxcontext, or an id of the platform.
  */
-export async function createMetrics(context: FeatureContext): Promise<Metrics> {
-  const { connect, platform, loadContracts } = context
+export async function createMetrics(deps: FeatureDeps): Promise<Metrics> {
+  const { config, connect } = deps
   const register = new Registry()
   collectDefaultMetrics({ register })
   const paths = (await loadContracts()).flatMap((contract) => contract.paths)
   const unsubscribes = [
     countRequests(register),
     countConnectionEvents(register, connect),
-    measurePlatform(register, connect, pathTemplates(platform.apiUrl, paths)),
+    measurePlatform(register, connect, pathTemplates(config.platform.apiUrl, paths)),
   ]
-  observePools(register, context)
-  observeStore(register, context)
-  const featureGauges = new Map<string, Gauge>()
+  observePools(register, deps)
+  observeStore(register, deps)
+  const tools = [...(await loadTools<GaugesTool>('gauges.ts'))]
+  const readGauges = async () =>
+    (await Promise.all(tools.map(([name, read]) => read(deps, config.features[name])))).flat()
+  const gauges = new Map<string, Gauge>()
 
   return {
     contentType: register.contentType,
     async text() {
-      for (const { name, help, values } of await context.gauges()) {
-        featureGauges.get(name)?.reset()
+      for (const { name, help, values } of await readGauges()) {
+        gauges.get(name)?.reset()
         if (!values[0]) continue
         const labelNames = Object.keys(values[0].labels)
-        const gauge = featureGauges.get(name) ?? new Gauge({ name, help, labelNames, registers: [register] })
-        featureGauges.set(name, gauge)
+        const gauge = gauges.get(name) ?? new Gauge({ name, help, labelNames, registers: [register] })
+        gauges.set(name, gauge)
         for (const { labels, value } of values) gauge.set(labels, value)
       }
       return register.metrics()
@@ -109,7 +115,7 @@ function measurePlatform(
   })
 }
 
-function observePools(register: Registry, { http }: FeatureContext): void {
+function observePools(register: Registry, { http }: FeatureDeps): void {
   new Gauge({
     name: 'connect_pool_requests',
     help: 'Requests to the platform by pool: running, or queued for a connection.',
@@ -125,7 +131,7 @@ function observePools(register: Registry, { http }: FeatureContext): void {
   })
 }
 
-function observeStore(register: Registry, { store }: FeatureContext): void {
+function observeStore(register: Registry, { store }: FeatureDeps): void {
   new Gauge({
     name: 'connect_store_up',
     help: '1 if the store answers.',

@@ -1,8 +1,20 @@
-import type { Gauge } from '../feature.ts'
+import type { Gauge } from '../tools.ts'
 import type { Job } from './import-job.ts'
 
+type CurrentJobs = () => readonly Job[]
+
+/** The services of this process. */
+const services = new Set<CurrentJobs>()
+
+/** Counts the jobs of a service. Returns a function that ends this. */
+export function observeImports(current: CurrentJobs): () => void {
+  services.add(current)
+  return () => void services.delete(current)
+}
+
 /** The progress of the jobs of this process. */
-export function importGauges(jobs: readonly Job[]): Gauge[] {
+export default async function importGauges(): Promise<Gauge[]> {
+  const jobs = [...services].flatMap((current) => current())
   const sending = jobs.filter(({ state }) => state === 'running')
   const sum = (figure: (job: Job) => number) => sending.reduce((total, job) => total + figure(job), 0)
   return [

@@ -1,42 +1,31 @@
-import { join } from 'node:path'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createGrants } from '../catalogues/grants.ts'
 import type { Feature } from '../feature.ts'
-import { createCatalogueImports } from './catalogue-imports.ts'
 import { SCOPES } from './contract.ts'
-import { importGauges } from './gauges.ts'
-import { createImportService } from './import-service.ts'
-import { probeImports } from './probe.ts'
+import { observeImports } from './gauges.ts'
+import { openImports } from './open-imports.ts'
 import { resumeImports } from './resume.ts'
 import { importRoutes, importSection, isUnfinished } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 import { texts } from './texts.ts'
 
 /** Imports price files into a catalogue: on web pages, and from the command line (`npm run push-catalogue`). */
-export const priceFiles: Feature<PriceFilesSettings> = {
-  name: 'price-files',
+export default {
+  title: 'Price files',
+  order: 40,
   needs: ['catalogues', 'first-party'],
   settings: priceFilesSettings,
   scopes: SCOPES,
-  probe: probeImports,
-  create({ connect, store, log, dataDir, shutdownSignal, sendChanges, sections }, settings) {
-    const imports = createImportService({
-      store,
-      log,
-      dir: join(dataDir, 'imports'),
-      maxBytes: settings.maxUploadBytes,
-      quotaBytes: settings.uploadQuotaBytes,
-      totalBytes: settings.uploadTotalBytes,
-      catalogueImports: createCatalogueImports(connect.api),
-      source: (ref) => connect.vault.tokenSource(ref),
-    })
+  create(deps, settings) {
+    const { connect, store, log, shutdownSignal, sendChanges } = deps
+    const imports = openImports(deps, settings)
+    const stopObserving = observeImports(imports.current)
     return {
       routes: importRoutes({
         imports,
         catalogues: createCatalogues(connect.api),
         vault: connect.vault,
         sendChanges,
-        sections,
         grants: createGrants(store),
       }),
       sections: [importSection(imports)],
@@ -46,9 +35,10 @@ export const priceFiles: Feature<PriceFilesSettings> = {
           label: texts.importOf(fileName),
         })),
       start: () => void resumeImports(imports, shutdownSignal, log),
-      close: imports.close,
-      deleteUser: imports.deleteUser,
-      gauges: () => importGauges(imports.current()),
+      async stop() {
+        stopObserving()
+        await imports.close()
+      },
     }
   },
-}
+} satisfies Feature<PriceFilesSettings>

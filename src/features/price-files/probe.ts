@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTestCatalogue } from '../catalogues/probe.ts'
-import type { Probe } from '../feature.ts'
+import type { Probe } from '../tools.ts'
 import { type Item, importJobSchema, PATHS } from './contract.ts'
 
 const POLLS = 20
@@ -8,7 +8,7 @@ const POLL_MS = 500
 const ITEM: Item = { code: 'PROBE-1', name: 'Test item of the probe', unit: 'each', price: 1.5 }
 
 /** With `--write`, imports one item into a new catalogue. */
-export async function probeImports(probe: Probe): Promise<void> {
+export default async function probeImports(probe: Probe): Promise<void> {
   const ids = ['start-import', 'upload-items', 'import-state']
   const notSeen = (how: string) => {
     for (const id of ids) probe.notSeen(id, how)

@@ -9,12 +9,13 @@ import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from '../../web/respond.ts'
+import type { PageSection } from '../../web/sections.ts'
 import type { SendChanges } from '../../web/sse.ts'
+import { requireUser } from '../../web/user.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
 import { texts as catalogueTexts } from '../catalogues/texts.ts'
-import type { PageSection } from '../feature.ts'
 import { readChoices } from './choices.ts'
 import { FIELDS, REQUIRED } from './columns.ts'
 import { importNotFound } from './errors.ts'
@@ -69,8 +70,10 @@ const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
 export const importSection = (imports: ImportService): PageSection => ({
   page: 'catalogues/catalogue',
   view: 'price-files/section',
-  async load(_req, ref, catalogueId) {
-    const jobs = (await imports.list(ref)).filter((job) => job.catalogueId === catalogueId)
+  async load(req) {
+    const { bxcontext, id } = req.params
+    const all = await imports.list({ userId: requireUser(req), bxcontext: String(bxcontext) })
+    const jobs = all.filter(({ catalogueId }) => catalogueId === id)
     const views = jobs.map(importView)
     return {
       data: { imports: views, importBadges: jobs.map(badgeOf), importTexts: texts },
@@ -221,7 +224,7 @@ function uploadRoute(options: ImportRoutesOptions): Router {
         await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })
       } catch (error) {
         await rejectForm(req, res, error, async () => {
-          const page = await cataloguePage(req, ref, catalogue, options)
+          const page = await cataloguePage(res, ref, catalogue, options)
           return { ...page, data: { ...page.data, uploadRejected: true } }
         })
       }

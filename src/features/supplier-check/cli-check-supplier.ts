@@ -5,12 +5,12 @@ import { InvalidArgumentError } from 'commander'
 import { createCommand } from '../../runtime/command.ts'
 import { print, printJson } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
-import { checkSupplier, type Finding, isBroken, isUnproven } from './check.ts'
+import { checkSupplier, type Finding, isBroken, isUnproven } from './check-supplier.ts'
 import { htmlReport } from './html-report.ts'
 import { junitReport } from './junit-report.ts'
-import { createProbe } from './probe.ts'
 import { basisOf, callOf, type Report, resultOf, summaryOf } from './report.ts'
 import type { Subject } from './rule.ts'
+import { createProbe } from './supplier-probe.ts'
 
 const MARKS = { pass: 'pass', fail: 'FAIL', warning: 'warn', 'not checked': ' -- ' } as const
 const WRITERS: Record<string, (report: Report) => string> = { '.html': htmlReport, '.xml': junitReport }

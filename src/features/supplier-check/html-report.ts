@@ -1,4 +1,4 @@
-import type { Finding } from './check.ts'
+import type { Finding } from './check-supplier.ts'
 import { basisOf, callOf, escapeText, type Report, resultOf, summaryOf } from './report.ts'
 
 const STYLE = `body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }

@@ -1,4 +1,4 @@
-import type { Finding } from './check.ts'
+import type { Finding } from './check-supplier.ts'
 import { basisOf, callOf, escapeText, type Report, resultOf } from './report.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type Finding, isBroken } from './check.ts'
+import { type Finding, isBroken } from './check-supplier.ts'
 import type { Rule } from './rule.ts'
 
 /** What a report is about. It holds no secrets: findings have none, and the address has neither credentials nor a query. */

@@ -10,11 +10,9 @@ let run = 0
 let events: HopEvent[]
 beforeAll(async () => {
   app = await startAll()
-  app.services.parts.push({
-    async onHop(event) {
-      events.push(event)
-      return event.target
-    },
+  app.services.deps.onHop(async (event) => {
+    events.push(event)
+    return event.target
   })
 })
 afterAll(() => app.close())

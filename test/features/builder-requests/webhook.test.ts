@@ -354,7 +354,7 @@ test('an open page polls the platform even with a webhook, because a delivery ma
     grants: createGrants(app.services.store),
     events: createEvents(app.services.store),
     vault: app.services.connect.vault,
-    sendChanges: app.services.context.sendChanges,
+    sendChanges: app.services.deps.sendChanges,
     pending: {
       ...pending(),
       fetch: async () => {

@@ -22,7 +22,7 @@ let setup: VaultSetup
 let sweeps: Sweep[] = []
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
-  await Promise.all(sweeps.map((sweep) => sweep.close()))
+  await Promise.all(sweeps.map((sweep) => sweep.stop()))
   sweeps = []
   await setup.close()
   for (const cleanup of cleanups.splice(0)) await cleanup()
@@ -112,7 +112,7 @@ describe('a round', () => {
     setup = await connectedSetup()
     const longer = startSweep(100_000_000)
     await roundEnds()
-    await longer.close()
+    await longer.stop()
     setup.later(3600)
     startSweep(100_000)
     await expect.poll(() => setup.sent()).toEqual(['refresh-0'])
@@ -162,7 +162,7 @@ describe.each(stores)('on $name', ({ open, skip }) => {
       const first = startSweep(2_000)
       startSweep(2_000, setup.anotherVault())
       await expect.poll(() => setup.sent().length).toBeGreaterThan(150)
-      await first.close()
+      await first.stop()
       startSweep(2_000, setup.anotherVault())
       await roundEnds()
       expect(new Set(setup.sent()).size).toBe(users)

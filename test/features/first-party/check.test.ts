@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHttp } from '../../../src/connect/index.ts'
-import { checkFirstParty } from '../../../src/features/first-party/check.ts'
+import checkFirstParty from '../../../src/features/first-party/check.ts'
 import { serve } from '../../support/ports.ts'
 import { CREDENTIALS, type Platform, startPlatform } from './support.ts'
 

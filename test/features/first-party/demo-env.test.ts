@@ -35,7 +35,7 @@ test('--demo uses the values of .env.example', () => {
 
 test.each([{}, { SANDBOX_PORT: '5500' }, { SANDBOX_URL: 'https://sandbox.example/' }])(
   '--demo finds the sandbox where npm run demo starts it (%j)',
-  (env) => {
-    expect(demoEnv(env).PLATFORM_API_URL).toBe(addressesOf(sandboxSettings(env).url).apiUrl)
+  async (env) => {
+    expect(demoEnv(env).PLATFORM_API_URL).toBe(addressesOf((await sandboxSettings(env)).url).apiUrl)
   },
 )

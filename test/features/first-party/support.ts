@@ -7,6 +7,7 @@ import {
   type FirstPartyCredentials,
 } from '../../../src/features/first-party/first-party.ts'
 import { createLog } from '../../../src/runtime/log.ts'
+import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { tempDir } from '../../support/env.ts'
 import { freePort, serve } from '../../support/ports.ts'
@@ -85,7 +86,13 @@ export async function startPlatform(
 async function sandboxHere(options: Partial<SandboxOptions>) {
   const server = await serve()
   const url = `http://127.0.0.1:${server.port}`
-  const sandbox = createSandbox({ baseUrl: url, apps: [], file: ':memory:', ...options })
+  const sandbox = createSandbox({
+    simulated: await loadSandboxFeatures(),
+    baseUrl: url,
+    apps: [],
+    file: ':memory:',
+    ...options,
+  })
   server.server.on('request', sandbox.app)
   return {
     url,

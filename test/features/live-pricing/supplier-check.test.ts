@@ -6,9 +6,9 @@ import {
   type PriceLists,
 } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
 import type { Clock } from '../../../src/features/supplier-check/exchange.ts'
-import { createProbe } from '../../../src/features/supplier-check/probe.ts'
 import type { Subject } from '../../../src/features/supplier-check/rule.ts'
 import { RULES } from '../../../src/features/supplier-check/rules.ts'
+import { createProbe } from '../../../src/features/supplier-check/supplier-probe.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openDemo } from '../../support/demo.ts'
 import { tempDir } from '../../support/env.ts'

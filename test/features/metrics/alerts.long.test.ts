@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { features } from '../../../src/features/index.ts'
+import { loadFeatures } from '../../../src/features/load.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { endsWithFile } from '../../support/children.ts'
 import { connected } from '../../support/flow.ts'
@@ -12,6 +12,8 @@ import { freePort } from '../../support/ports.ts'
 import { PROMETHEUS, REDIS } from '../../support/programs.ts'
 import { type RedisServer, startRedis } from '../../support/redis.ts'
 import type { Visitor } from '../../support/visitor.ts'
+
+const features = await loadFeatures()
 
 const DOCS = new URL('../../../docs/metrics/', import.meta.url)
 const TOKEN = 'metrics-token-of-the-scraper'

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readBatches } from '../../../src/features/price-files/batches.ts'
-import { type CheckedFile, checkPriceFile } from '../../../src/features/price-files/check.ts'
+import { type CheckedFile, checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
 import type { Choices } from '../../../src/features/price-files/questions.ts'
 import { tempDir } from '../../support/env.ts'

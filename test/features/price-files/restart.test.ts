@@ -2,15 +2,20 @@ import { existsSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDependencies } from '../../../src/dependencies.ts'
-import { features } from '../../../src/features/index.ts'
-import { priceFiles } from '../../../src/features/price-files/index.ts'
+import { loadFeatures } from '../../../src/features/load.ts'
+import type { Running } from '../../support/app.ts'
 import { keyOf, type Pages, rowsOf, startPages } from './pages-support.ts'
+
+const features = await loadFeatures()
 
 let pages: Pages
 beforeEach(async () => {
   pages = await startPages()
 })
 afterEach(() => pages.close())
+
+const stopped = ({ services }: Running) =>
+  services.parts[services.features.findIndex(({ name }) => name === 'price-files')]?.stop?.()
 
 /** Another process of the app, on the same store and files. */
 async function startAgain() {
@@ -28,7 +33,7 @@ describe('after a restart of the app', () => {
     await act(json.id, 'start')
     await waiting(json.id)
     const started = performance.now()
-    await app.services.parts[features.indexOf(priceFiles)]?.close?.()
+    await stopped(app)
     expect(performance.now() - started).toBeLessThan(3_000)
     expect(await jobOf(json.id)).toMatchObject({ state: 'running', interrupted: true })
     expect((await visitor.get(urlOf(json.id))).text).toContain('was interrupted')
@@ -41,7 +46,7 @@ describe('after a restart of the app', () => {
   test('a check runs again that was going on when the app was stopped', async () => {
     const { upload, jobOf, checked, app } = pages
     const { json } = await upload(rowsOf(500_000), { atOnce: true })
-    await app.services.parts[features.indexOf(priceFiles)]?.close?.()
+    await stopped(app)
     const next = await startAgain()
     expect(await checked(await jobOf(json.id))).toMatchObject({ state: 'ready', validRows: 500_000 })
     await next.close()

@@ -7,7 +7,7 @@ import {
   type CatalogueImports,
   createCatalogueImports,
 } from '../../../src/features/price-files/catalogue-imports.ts'
-import { checkPriceFile } from '../../../src/features/price-files/check.ts'
+import { checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
 import { itemsBody } from '../../../src/features/price-files/contract.ts'
 import { type ImportOptions, runImport } from '../../../src/features/price-files/run.ts'
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'

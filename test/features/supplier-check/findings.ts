@@ -1,4 +1,4 @@
-import { checkSupplier, type Finding } from '../../../src/features/supplier-check/check.ts'
+import { checkSupplier, type Finding } from '../../../src/features/supplier-check/check-supplier.ts'
 import type { Clock } from '../../../src/features/supplier-check/exchange.ts'
 import type { Subject } from '../../../src/features/supplier-check/rule.ts'
 

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { Big } from 'big.js'
-import { checkSupplier, type Finding } from '../../../src/features/supplier-check/check.ts'
-import { createProbe } from '../../../src/features/supplier-check/probe.ts'
+import { checkSupplier, type Finding } from '../../../src/features/supplier-check/check-supplier.ts'
 import type { Subject } from '../../../src/features/supplier-check/rule.ts'
+import { createProbe } from '../../../src/features/supplier-check/supplier-probe.ts'
 import { serve } from '../../support/ports.ts'
 
 /** A request to the model supplier. */

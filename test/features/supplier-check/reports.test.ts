@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Finding } from '../../../src/features/supplier-check/check.ts'
+import type { Finding } from '../../../src/features/supplier-check/check-supplier.ts'
 import { htmlReport } from '../../../src/features/supplier-check/html-report.ts'
 import { junitReport } from '../../../src/features/supplier-check/junit-report.ts'
 import type { Report } from '../../../src/features/supplier-check/report.ts'

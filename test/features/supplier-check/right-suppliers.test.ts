@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isBroken } from '../../../src/features/supplier-check/check.ts'
+import { isBroken } from '../../../src/features/supplier-check/check-supplier.ts'
 import { findingsWith } from './model-supplier.ts'
 import { RIGHT_PRICES } from './right-prices.ts'
 import { RIGHT_STORES } from './right-stores.ts'

@@ -6,7 +6,7 @@ import type { ImportJson, Pages } from '../../features/price-files/pages-support
 import { tempDir } from '../../support/env.ts'
 import { expectMarked, expectMarkedPage, hideDeveloperPages } from './marked-texts.ts'
 
-const { checkPriceFile } = await import('../../../src/features/price-files/check.ts')
+const { checkPriceFile } = await import('../../../src/features/price-files/check-rows.ts')
 const { startPages } = await import('../../features/price-files/pages-support.ts')
 
 /** Names in requests, which errors show as they are. */

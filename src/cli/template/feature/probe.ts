@@ -1,8 +1,8 @@
-import type { Probe } from '../../../features/feature.ts'
+import type { Probe } from '../../../features/tools.ts'
 import { PATHS, WIDGETS_SCOPE, widgetSchema } from './contract.ts'
 
 /** Compares the widgets of the platform with the contract. */
-export async function probeWidgets(probe: Probe): Promise<void> {
+export default async function probeWidgets(probe: Probe): Promise<void> {
   await probe.checkRecords({
     scope: WIDGETS_SCOPE,
     path: PATHS.widgets,

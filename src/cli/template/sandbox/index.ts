@@ -20,8 +20,7 @@ const newWidget = z.object(
 // end of template
 
 /** The widgets API. */
-export const widgets: SandboxFeature = {
-  name: 'widgets',
+export default {
   // template: scope
   scopes: { widgets: 'See your widgets' },
   // end of template
@@ -32,7 +31,7 @@ export const widgets: SandboxFeature = {
   // end of template
   faults: { widgets: API_FAULTS },
   create: (core) => ({ api: widgetsApi(core) }),
-}
+} satisfies SandboxFeature
 
 function widgetsApi(core: SandboxCore): Router {
   const list = (bxcontext: string): SandboxWidget[] => [

@@ -18,8 +18,7 @@ const optionsSchema = z.object({
 })
 
 /** Builders ask a supplier to connect; the supplier learns of it by webhook and decides by API. */
-export const builderRequests: SandboxFeature = {
-  name: 'builder-requests',
+export default {
   schema: `CREATE TABLE IF NOT EXISTS webhooks (
     bxcontext TEXT PRIMARY KEY, url TEXT NOT NULL, secret TEXT NOT NULL
   ) STRICT;`,
@@ -57,7 +56,7 @@ export const builderRequests: SandboxFeature = {
     const [secret] = PLATFORM_WEBHOOK_SECRET.split(',').map((secret) => secret.trim())
     return { webhooks: { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret } } }
   },
-}
+} satisfies SandboxFeature
 
 /** Pending requests, and the supplier's decisions (specification 3). */
 function builderRequestsApi({ sql, guard }: SandboxCore): Router {

@@ -8,8 +8,7 @@ import { SCHEMA } from './schema.ts'
 import { suppliersRoutes } from './suppliers.ts'
 
 /** A supplier's catalogues and access controls, and the catalogues that builders see. */
-export const catalogues: SandboxFeature = {
-  name: 'catalogues',
+export default {
   schema: SCHEMA,
   faults: { catalogues: API_FAULTS },
   create(core, options) {
@@ -29,4 +28,4 @@ export const catalogues: SandboxFeature = {
       links: [{ href: '/suppliers', label: 'Suppliers' }],
     }
   },
-}
+} satisfies SandboxFeature

@@ -6,8 +6,7 @@ import { API_KEY, checkSubscription, firstPartyApi, SUBSCRIPTION_KEY } from './a
 import { createFirstPartyTokens, SCHEMA } from './tokens.ts'
 
 /** First-party access: login by API key, for unattended jobs. */
-export const firstParty: SandboxFeature = {
-  name: 'first-party',
+export default {
   schema: SCHEMA,
   faults: { login: HTTP_FAULTS },
   create(core) {
@@ -40,4 +39,4 @@ export const firstParty: SandboxFeature = {
       expireAccessTokens: tokens.expireAccessTokens,
     }
   },
-}
+} satisfies SandboxFeature

@@ -14,8 +14,7 @@ const querySchema = z.object({
 })
 
 /** Records what happens on the platform's own pages, so that the app's flow inspector can show it. */
-export const flowInspector: SandboxFeature = {
-  name: 'flow-inspector',
+export default {
   create(core) {
     const pageSteps = createPageSteps(core.baseUrl)
     return {
@@ -27,6 +26,8 @@ export const flowInspector: SandboxFeature = {
         })
         .use(sendAgainRoutes(core)),
       reset: pageSteps.clear,
+      // For support staff who show both.
+      links: [{ href: `${core.appUrl}/scenarios`, label: 'Scenarios' }],
     }
   },
-}
+} satisfies SandboxFeature

@@ -9,14 +9,13 @@ import { sendPage } from '../../odata.ts'
 import { leadsOf, type SandboxLead } from './generated.ts'
 
 /** Leads: list, read, create. */
-export const leads: SandboxFeature = {
-  name: 'leads',
+export default {
   schema: `CREATE TABLE IF NOT EXISTS leads (
     id INTEGER PRIMARY KEY, bxcontext TEXT NOT NULL, lead TEXT NOT NULL
   ) STRICT;`,
   faults: { leads: API_FAULTS },
   create: (core) => ({ api: leadsApi(core) }),
-}
+} satisfies SandboxFeature
 
 const optionalText = z.string('must be text').default('')
 const newLead = z.object(

@@ -21,8 +21,7 @@ const optionsSchema = samplesSchema.extend({
 })
 
 /** Builders see live prices, which the platform requests from the supplier. */
-export const livePricing: SandboxFeature = {
-  name: 'live-pricing',
+export default {
   schema: SCHEMA,
   create({ sql, journal }, options) {
     const { registered, ...samples } = optionsSchema.parse(options)
@@ -62,4 +61,4 @@ export const livePricing: SandboxFeature = {
       connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],
     }
   },
-}
+} satisfies SandboxFeature

@@ -15,11 +15,10 @@ const optionsSchema = z.object({
 })
 
 /** Imports of items into catalogues. */
-export const priceFiles: SandboxFeature = {
-  name: 'price-files',
+export default {
   faults: { items: API_FAULTS, import: ['failed'] },
   create: (core, options) => ({ api: importsApi(core, optionsSchema.parse(options).importTiming) }),
-}
+} satisfies SandboxFeature
 
 /** Specification 8. */
 const MAX_BATCH = 1000

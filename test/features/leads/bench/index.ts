@@ -1,14 +1,16 @@
 /** The rows of the table that are about leads. */
 import { join } from 'node:path'
 import { createApi, createHttp, platform } from '../../../../src/connect/index.ts'
-import { features } from '../../../../src/features/index.ts'
 import { createLeads } from '../../../../src/features/leads/leads.ts'
+import { loadFeatures } from '../../../../src/features/load.ts'
 import { signedInCaller, startBenchApp, startYardstick } from '../../../bench/app.ts'
 import { type Add, compare, type Work } from '../../../bench/measure.ts'
 import { BARE_SOURCE, bareList, startServer } from '../../../bench/platform.ts'
 import { copyProject } from '../../../support/project.ts'
 import { startRedis } from '../../../support/redis.ts'
 import { REF } from '../../../support/vault.ts'
+
+const features = await loadFeatures()
 
 const ROUTE = `/connections/${REF.bxcontext}/leads`
 const CALLERS = 100

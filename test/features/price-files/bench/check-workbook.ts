@@ -1,5 +1,5 @@
 /** Checks a workbook, in this process; prints by how much memory grows at most, in bytes. */
-import { checkPriceFile } from '../../../../src/features/price-files/check.ts'
+import { checkPriceFile } from '../../../../src/features/price-files/check-rows.ts'
 
 const { FILE = '' } = process.env
 const idle = process.memoryUsage().rss

@@ -2,7 +2,7 @@
 import { createReadStream, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse'
-import { checkPriceFile } from '../../../../src/features/price-files/check.ts'
+import { checkPriceFile } from '../../../../src/features/price-files/check-rows.ts'
 import { type Add, compare, type Measured, medianOf } from '../../../bench/measure.ts'
 import { startServer } from '../../../bench/platform.ts'
 import { tempDir } from '../../../support/env.ts'

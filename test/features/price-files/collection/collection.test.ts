@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { checkPriceFile } from '../../../../src/features/price-files/check.ts'
+import { checkPriceFile } from '../../../../src/features/price-files/check-rows.ts'
 import type { Columns, Field } from '../../../../src/features/price-files/columns.ts'
 import type { Item } from '../../../../src/features/price-files/item.ts'
 import type { Choices } from '../../../../src/features/price-files/questions.ts'

@@ -1,8 +1,12 @@
 /** Suppliers, right and wrong, built from the specification alone. `given` quotes the sentence that a wrong one breaks. */
 import { describe, expect, test } from 'vitest'
-import { checkSupplier, isBroken, isUnproven } from '../../../../src/features/supplier-check/check.ts'
-import { createProbe } from '../../../../src/features/supplier-check/probe.ts'
+import {
+  checkSupplier,
+  isBroken,
+  isUnproven,
+} from '../../../../src/features/supplier-check/check-supplier.ts'
 import type { Subject } from '../../../../src/features/supplier-check/rule.ts'
+import { createProbe } from '../../../../src/features/supplier-check/supplier-probe.ts'
 import { clientId, clientSecret, defaultOptions, type Supplier, startSupplier } from './supplier.ts'
 import { suppliers } from './suppliers.ts'
 

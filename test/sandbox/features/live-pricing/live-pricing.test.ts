@@ -4,10 +4,9 @@ import { Router } from 'express'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRICE_LIST_FOLDERS } from '../../../../src/features/live-pricing/bases.ts'
 import { loadPriceList } from '../../../../src/features/live-pricing/csv-price-provider/load.ts'
-import type { SandboxFeature } from '../../../../src/sandbox/feature.ts'
 import { createItems } from '../../../../src/sandbox/features/catalogues/items.ts'
 import { SAMPLE_MEMBERS } from '../../../../src/sandbox/features/catalogues/samples.ts'
-import { FEATURES } from '../../../../src/sandbox/features/index.ts'
+import { loadSandboxFeatures, type NamedSandboxFeature } from '../../../../src/sandbox/load.ts'
 import { SAMPLE as SAMPLE_FOLDER, SMALL, writeFiles } from '../../../features/live-pricing/support.ts'
 import { type Running, startAll } from '../../../support/app.ts'
 import { PRICING_CLIENT, tempDir } from '../../../support/env.ts'
@@ -15,6 +14,8 @@ import { serve } from '../../../support/ports.ts'
 import { createVisitor, type Visitor } from '../../../support/visitor.ts'
 import { probe } from '../../probe.ts'
 import { startSandbox } from '../../support.ts'
+
+const FEATURES = await loadSandboxFeatures()
 
 const SUPPLIER = 'summit-supplies'
 const items = [
@@ -27,7 +28,7 @@ const SAMPLE = {
   connected: [{ builder: 'ridgeline-build', supplier: SUPPLIER, externalRef: 'CUST1' }],
 }
 /** `POST /api/imports/ID` adds an import of one item to a catalogue, which completes in so many ms. */
-const imports: SandboxFeature = {
+const imports: NamedSandboxFeature = {
   name: 'imports',
   create: ({ sql }) => ({
     api: Router().post('/imports/:id', (req, res) => {
@@ -45,7 +46,7 @@ const RANGE = `/suppliers/ridgeline-build/${SUPPLIER}/range`
 let app: Running
 let builder: Visitor
 beforeAll(async () => {
-  app = await startAll({}, { features: { catalogues: SAMPLE }, parts: [...FEATURES, probe, imports] })
+  app = await startAll({}, { features: { catalogues: SAMPLE }, simulated: [...FEATURES, probe, imports] })
   const { dataDir } = app.config
   await loadPriceList(writeFiles(join(dataDir, 'csv'), SMALL), join(dataDir, PRICE_LIST_FOLDERS.production))
   builder = await logIn('marcus@ridgeline.example')

@@ -1,0 +1,20 @@
+import { connectionKind } from '../../connect/index.ts'
+import type { FeatureDeps } from '../feature.ts'
+import type { Gauge } from '../tools.ts'
+import { lastCounts } from './sweep-state.ts'
+
+/** Connections as the last complete round found them; no values before that, and without the store. */
+export default async function connectionGauges({ connect, store }: FeatureDeps): Promise<Gauge[]> {
+  const recordKind = connectionKind(connect.platform.name)
+  // Without the store, the other metrics still have to be there: they say that it is gone.
+  const counts = await lastCounts({ store, recordKind }).catch(() => null)
+  return [
+    {
+      name: 'connect_connections',
+      help: 'Connections by status, as the last check of all connections found them.',
+      values: (['active', 'revoked', 'unreadable'] as const).flatMap((status) =>
+        counts ? [{ labels: { status }, value: counts[status] }] : [],
+      ),
+    },
+  ]
+}

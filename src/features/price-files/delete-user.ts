@@ -1,0 +1,14 @@
+import type { FeatureDeps } from '../feature.ts'
+import { openImports } from './open-imports.ts'
+import type { PriceFilesSettings } from './settings.ts'
+
+/** Deletes a user's imports with their files. */
+export default async function deleteUser(
+  deps: FeatureDeps,
+  settings: PriceFilesSettings,
+  userId: string,
+): Promise<void> {
+  const imports = openImports(deps, settings)
+  await imports.deleteUser(userId)
+  await imports.close()
+}

@@ -1,0 +1,21 @@
+import { join } from 'node:path'
+import type { FeatureDeps } from '../feature.ts'
+import { createCatalogueImports } from './catalogue-imports.ts'
+import { createImportService, type ImportService } from './import-service.ts'
+import type { PriceFilesSettings } from './settings.ts'
+
+/** The imports of this app's users. */
+export const openImports = (
+  { connect, store, log, config }: FeatureDeps,
+  settings: PriceFilesSettings,
+): ImportService =>
+  createImportService({
+    store,
+    log,
+    dir: join(config.dataDir, 'imports'),
+    maxBytes: settings.maxUploadBytes,
+    quotaBytes: settings.uploadQuotaBytes,
+    totalBytes: settings.uploadTotalBytes,
+    catalogueImports: createCatalogueImports(connect.api),
+    source: (ref) => connect.vault.tokenSource(ref),
+  })

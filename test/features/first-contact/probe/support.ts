@@ -1,0 +1,153 @@
+import type { Server } from 'node:http'
+import { expect, vi } from 'vitest'
+import { loadContracts } from '../../../../src/features/contracts.ts'
+import { createProbe, type ProbeRun } from '../../../../src/features/first-contact/probe/probe.ts'
+import type { Result } from '../../../../src/features/first-contact/probe/results.ts'
+import { createProbeServer } from '../../../../src/features/first-contact/probe/server.ts'
+import { loadFeatures, loadTools } from '../../../../src/features/load.ts'
+import type { ProbeTool } from '../../../../src/features/tools.ts'
+import { loadSandboxFeatures } from '../../../../src/sandbox/load.ts'
+import { createSandbox, type SandboxOptions } from '../../../../src/sandbox/sandbox.ts'
+import { CLIENT, PRICING_CLIENT, WEBHOOK_SECRET } from '../../../support/env.ts'
+import { SCOPES } from '../../../support/flow.ts'
+import { serve } from '../../../support/ports.ts'
+import { probe, probeContract, probeTool, sandboxProbe } from '../../../support/probe.ts'
+import { type Answer, createVisitor, type Visitor } from '../../../support/visitor.ts'
+import { configOf } from '../doctor/support.ts'
+
+const sandboxFeatures = await loadSandboxFeatures()
+
+const appFeatures = await loadFeatures()
+
+export interface Probing {
+  /** The address of the probe's pages. */
+  url: string
+  run: ProbeRun
+  visitor: Visitor
+  /** The platform's address. */
+  platform: string
+  /** Gives consent as the sandbox's supplier, with all permissions. */
+  consent(): Promise<void>
+  /** Has a builder ask the supplier for a connection, which sends a webhook. */
+  webhook(): Promise<void>
+  /** Denies the consent; resolves to the page of the probe that follows. */
+  deny(): Promise<Answer>
+  /** The JSON that the platform has answered so far. */
+  bodies(): unknown[]
+  /** The paths of the calls of its API that create or change something. */
+  writes(): string[]
+  /** Secrets of the app. */
+  secrets: string[]
+  /** Presses the button that checks. */
+  check(): Promise<Result[]>
+  close(): Promise<void>
+}
+
+/** A probe of the real sandbox, over HTTP. */
+export async function startProbe(
+  options: Partial<SandboxOptions> = {},
+  { write = true, env = {} as Record<string, string> } = {},
+): Promise<Probing> {
+  const [probeServer, sandboxServer] = [await serve(), await serve()]
+  const url = `http://localhost:${probeServer.port}`
+  const platform = `http://127.0.0.1:${sandboxServer.port}`
+  const sandbox = createSandbox({
+    baseUrl: platform,
+    apps: [{ name: 'Probe', ...CLIENT, redirectUrls: [`${url}/connect/context`, `${url}/connect/callback`] }],
+    file: ':memory:',
+    rateLimit: { limit: 100_000, windowMs: 1_000 },
+    simulated: [...sandboxFeatures, sandboxProbe],
+    ...options,
+    features: {
+      'price-files': { importTiming: { itemsPerSecond: 200_000, settleMs: 50 } },
+      'live-pricing': {
+        registered: { 'summit-supplies': { url: `${url}/live-pricing`, ...PRICING_CLIENT } },
+      },
+      'builder-requests': {
+        webhooks: { 'summit-supplies': { url: `${url}/webhooks/platform`, secret: WEBHOOK_SECRET } },
+      },
+    },
+  })
+  const traffic = record(sandboxServer.server)
+  sandboxServer.server.on('request', sandbox.app)
+  const { appUrl, authUrl, apiUrl } = sandbox.addresses
+  // So that there are lists whichever features are removed.
+  const features = [...appFeatures, probe]
+  const settings = {
+    BASE_URL: url,
+    PLATFORM_APP_URL: appUrl,
+    PLATFORM_AUTH_URL: authUrl,
+    PLATFORM_API_URL: apiUrl,
+    PLATFORM_CLIENT_ID: CLIENT.clientId,
+    PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
+    PLATFORM_API_EMAIL: 'priya@summit.example',
+    PLATFORM_API_KEY: 'sandbox-api-key',
+    PLATFORM_SUBSCRIPTION_KEY: 'sandbox-subscription-key',
+    ...env,
+  }
+  const config = configOf(settings, features)
+  const run = createProbe({
+    config,
+    probes: new Map([...(await loadTools<ProbeTool>('probe.ts')), ['probe', probeTool]]),
+    contracts: [...(await loadContracts()), probeContract],
+    write,
+  })
+  probeServer.server.on('request', createProbeServer({ config, run, onChecked: async () => {} }))
+  const visitor = createVisitor()
+  const answer = async (form: Record<string, string | string[]>) => {
+    await visitor.post(`${platform}/login`, { form: { email: 'priya@summit.example', password: 'sandbox' } })
+    const page = await visitor.follow(await visitor.post(`${url}/start`))
+    return visitor.follow(await visitor.post(page.url, { form }))
+  }
+
+  return {
+    bodies: () => traffic.bodies,
+    writes: () => traffic.writes,
+    secrets: [CLIENT.clientSecret, WEBHOOK_SECRET, 'sandbox-api-key', 'sandbox-subscription-key'],
+    deny: () => answer({ answer: 'deny' }),
+    url,
+    run,
+    visitor,
+    platform,
+    async consent() {
+      await answer({ answer: 'accept', scope: SCOPES })
+    },
+    async webhook() {
+      if (!appFeatures.some(({ name }) => name === 'builder-requests')) return
+      const builder = createVisitor()
+      await builder.post(`${platform}/login`, {
+        form: { email: 'marcus@ridgeline.example', password: 'sandbox' },
+      })
+      await builder.post(`${platform}/suppliers/ridgeline-build/summit-supplies/ask`, {
+        form: { externalRef: 'RIDGE1' },
+      })
+      await vi.waitFor(() => expect(run.received).toHaveLength(1))
+    },
+    async check() {
+      await visitor.post(`${url}/check`)
+      return run.results()
+    },
+    async close() {
+      await Promise.all([probeServer.close(), sandboxServer.close()])
+      await run.close()
+      sandbox.close()
+    },
+  }
+}
+
+/** Keeps what a server answers as JSON, and which calls of the API wrote. Logins with an API key write nothing. */
+function record(server: Server) {
+  const bodies: unknown[] = []
+  const writes: string[] = []
+  server.on('request', (req, res) => {
+    const path = req.url ?? ''
+    if (req.method === 'POST' && path.startsWith('/api/') && !path.startsWith('/api/accounts/'))
+      writes.push(path)
+    const end = res.end.bind(res) as (...args: unknown[]) => typeof res
+    res.end = (...args: unknown[]) => {
+      if (/json/.test(String(res.getHeader('content-type')))) bodies.push(JSON.parse(String(args[0])))
+      return end(...args)
+    }
+  })
+  return { bodies, writes }
+}

@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest'
+import { SCENARIOS } from '../../../../src/features/flow-inspector/scenarios/scenarios.ts'
+import { startAll } from '../../../support/app.ts'
+import { openChromium, openPage, takeSession } from '../../../support/chromium.ts'
+import { signedIn } from '../../../support/flow.ts'
+import { CHROMIUM, withChromium } from '../../../support/programs.ts'
+
+describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
+  test('every scenario runs from its page and ends as expected', async () => {
+    const [browser, app] = [await openChromium(), await startAll()]
+    const { page, complaints, close } = await openPage(browser)
+    await takeSession(page, app, await signedIn(app, 'ann'))
+    await page.goto(`${app.url}/scenarios`)
+    for (const { name } of SCENARIOS) {
+      await page.locator(`#${name} button`).click()
+      await page.locator(`#${name}`).getByText('as expected', { exact: true }).waitFor()
+    }
+    await page.locator('#two-tabs').getByRole('link', { name: 'See the flow' }).first().click()
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Connect an account')
+    expect(complaints).toEqual([])
+    await close()
+    await browser.close()
+    await app.close()
+  })
+})

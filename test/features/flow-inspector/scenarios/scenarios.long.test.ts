@@ -1,0 +1,191 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { ScenarioResult } from '../../../../src/features/flow-inspector/scenarios/runner.ts'
+import { SCENARIOS } from '../../../../src/features/flow-inspector/scenarios/scenarios.ts'
+import { OTHER_BUSINESS } from '../../../../src/features/flow-inspector/scenarios/stage.ts'
+import { ACCOUNTS } from '../../../../src/sandbox/accounts.ts'
+import { type Running, startAll } from '../../../support/app.ts'
+import { connected, connectionsOf, signedIn } from '../../../support/flow.ts'
+import { flowsOf, flowWith } from '../support.ts'
+
+let app: Running
+beforeAll(async () => {
+  app = await startAll()
+})
+afterAll(() => app.close())
+afterEach(() => vi.restoreAllMocks())
+
+const JSON_ONLY = { accept: 'application/json' }
+
+async function run(name: string): Promise<ScenarioResult> {
+  const ann = await signedIn(app)
+  return (await ann.post(`${app.url}/scenarios/${name}/run`, JSON_ONLY)).json()
+}
+
+const failedObservations = ({ observations }: ScenarioResult) => observations.filter(({ ok }) => !ok)
+
+test.each(SCENARIOS)('$name ends as expected, and its flow shows it', async ({ name }) => {
+  const result = await run(name)
+  expect(failedObservations(result)).toEqual([])
+  expect(result.asExpected).toBe(true)
+  expect(result.flows[0]?.shows).toBe(true)
+  const ann = await signedIn(app)
+  expect((await flowWith(app, ann, result.flows[0]?.id ?? '')).steps.length).toBeGreaterThan(0)
+  const { scenarios } = (await ann.get(`${app.url}/scenarios`, JSON_ONLY)).json()
+  expect(scenarios.find((scenario: { name: string }) => scenario.name === name).result).toEqual(result)
+})
+
+/** For each scenario, a fault of the app that it must notice. */
+const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
+  // The tokens are thrown away.
+  'happy-path': ({ vault }) => vi.spyOn(vault, 'connect').mockResolvedValue('connected'),
+  // A denial counts as a success.
+  denied: ({ flows }) =>
+    vi.spyOn(flows, 'claim').mockResolvedValue({ flowId: 'x', outcome: { connected: 'demo-builders' } }),
+  // The granted scopes are forgotten.
+  'missing-permission': ({ oauth }) => {
+    const { exchangeCode } = oauth
+    vi.spyOn(oauth, 'exchangeCode').mockImplementation(async (flow) => ({
+      ...(await exchangeCode(flow)),
+      scopes: undefined,
+    }))
+  },
+  // A rejected token is used again.
+  'token-expires': ({ vault }) => {
+    const tokenSource = vault.tokenSource.bind(vault)
+    vi.spyOn(vault, 'tokenSource').mockImplementation((ref) => ({
+      ...tokenSource(ref),
+      refresh: async (rejectedToken) => rejectedToken,
+    }))
+  },
+  // Each caller refreshes for itself.
+  'hundred-callers': ({ vault, oauth }) => {
+    const accessToken = vault.accessToken.bind(vault)
+    vi.spyOn(vault, 'accessToken').mockImplementation(async (ref) => {
+      const token = await accessToken(ref)
+      await oauth.refresh({ refreshToken: 'x', bxcontext: ref.bxcontext }).catch(() => {})
+      return token
+    })
+  },
+  // A refused refresh is taken for an outage.
+  revoked: ({ vault }) => {
+    const tokenSource = vault.tokenSource.bind(vault)
+    vi.spyOn(vault, 'tokenSource').mockImplementation((ref) => ({
+      ...tokenSource(ref),
+      refresh: async () => {
+        throw new Error('an outage')
+      },
+    }))
+  },
+  // An outage disconnects the account.
+  outage: ({ vault }) => {
+    const tokenSource = vault.tokenSource.bind(vault)
+    vi.spyOn(vault, 'tokenSource').mockImplementation((ref) => ({
+      ...tokenSource(ref),
+      refresh: async () => {
+        await vault.disconnect(ref)
+        throw new Error('an outage')
+      },
+    }))
+  },
+  // The call is given up at the first 429.
+  'rate-limited': ({ api }) => {
+    const { list } = api
+    vi.spyOn(api, 'list').mockImplementation(async (source, call, page) => {
+      await api.post(source, { path: '/none', scope: call.scope }, {}).catch(() => {})
+      return list(source, call, page)
+    })
+  },
+  // A callback is accepted as often as it is opened.
+  'callback-twice': ({ flows }) => {
+    const claim = flows.claim.bind(flows)
+    let first: Awaited<ReturnType<typeof claim>> | undefined
+    vi.spyOn(flows, 'claim').mockImplementation(async (browser, state) => {
+      first ??= await claim(browser, state)
+      return first
+    })
+  },
+  // Any state will do.
+  'foreign-state': ({ flows }) => {
+    const [arrive, claim] = [flows.arrive.bind(flows), flows.claim.bind(flows)]
+    let latest = ''
+    vi.spyOn(flows, 'arrive').mockImplementation(async (browser, bxcontext) => {
+      const flow = await arrive(browser, bxcontext)
+      if (flow.phase === 'consenting') latest = flow.state
+      return flow
+    })
+    vi.spyOn(flows, 'claim').mockImplementation((browser) => claim(browser, latest))
+  },
+  // A bxcontext counts although nothing was started.
+  'planted-bxcontext': ({ flows }) => {
+    const arrive = flows.arrive.bind(flows)
+    vi.spyOn(flows, 'arrive').mockImplementation(async (browser, bxcontext) => {
+      await flows.start(browser)
+      return arrive(browser, bxcontext)
+    })
+  },
+  // Nobody asks about the other business.
+  'other-business': ({ flows }) => {
+    const start = flows.start.bind(flows)
+    vi.spyOn(flows, 'start').mockImplementation((browser) => start(browser))
+  },
+  // The second tab ends the flow of the first.
+  'two-tabs': ({ vault }) => {
+    const connect = vault.connect.bind(vault)
+    vi.spyOn(vault, 'connect').mockImplementation(async (ref, requestTokens) =>
+      ref.bxcontext === OTHER_BUSINESS ? connect(ref, requestTokens) : 'connected',
+    )
+  },
+}
+
+describe('an app that misbehaves', () => {
+  test.each(SCENARIOS)('$name does not end as expected, and says what was observed', async ({ name }) => {
+    const breakIt = BROKEN[name]
+    if (!breakIt) throw new Error(`nothing breaks ${name}`)
+    breakIt(app.services.connect)
+    const result = await run(name)
+    expect(result.asExpected).toBe(false)
+    expect(failedObservations(result).length).toBeGreaterThan(0)
+    for (const { expected, observed } of failedObservations(result)) expect(expected).not.toBe(observed)
+  })
+})
+
+test('a scenario leaves the connections of the user alone, and clears its faults', async () => {
+  const ann = await connected(app, { name: 'ann' })
+  await run('outage')
+  const connections = await connectionsOf(app, ann)
+  expect(
+    connections.find(({ bxcontext }: { bxcontext: string }) => bxcontext === 'harbour-homes'),
+  ).toMatchObject({
+    status: 'active',
+  })
+  const state = await fetch(`${app.platform}/sandbox/faults`, { headers: JSON_ONLY })
+  expect(((await state.json()) as { faults: unknown[] }).faults).toEqual([])
+})
+
+test('a reset puts everything back within a second: connections, flows, results, consents', async () => {
+  const ann = await connected(app, { name: 'ann' })
+  await run('denied')
+  const startedAt = performance.now()
+  const answer = await ann.post(`${app.url}/scenarios/reset`, JSON_ONLY)
+  expect(answer.json()).toEqual({ reset: true })
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(await connectionsOf(app, ann)).toEqual([])
+  expect(await flowsOf(app, ann)).toEqual([])
+  const { scenarios } = (await ann.get(`${app.url}/scenarios`, JSON_ONLY)).json()
+  expect(scenarios.filter(({ result }: { result: unknown }) => result)).toEqual([])
+  expect(await app.calls()).toEqual([])
+})
+
+test('without the sandbox there are no scenarios', async () => {
+  const other = await startAll({ SANDBOX_URL: '' })
+  const ann = await signedIn(other)
+  expect((await ann.get(`${other.url}/scenarios`, JSON_ONLY)).status).toBe(404)
+  expect((await ann.get(`${other.url}/connections`)).text).not.toContain('Scenarios')
+  await other.close()
+})
+
+test('the account of the scenarios is one of the sandbox', () => {
+  const sam = ACCOUNTS.find(({ id }) => id === 'sam')
+  expect(sam).toMatchObject({ email: 'sam@demo.example', password: 'sandbox' })
+  expect(sam?.businesses.map(({ bxcontext }) => bxcontext)).toEqual(['demo-builders', 'demo-renovations'])
+})

@@ -1,9 +1,0 @@
-import { expect, test } from 'vitest'
-import { importing, lint } from '../../support/lint.ts'
-
-test.each([
-  ['src/features/live-pricing/csv-price-provider/x.ts', '../../../web/errors.ts', ['noRestrictedImports']],
-] as const)('the import rules: of %s importing %s the linter says %j', (path, target, rules) => {
-  const [complaints] = lint([importing([path, target], 0)])
-  expect(complaints?.map(({ rule }) => rule)).toEqual(rules)
-})
