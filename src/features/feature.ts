@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { Router } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { OnHop } from '../connect/express.ts'
@@ -57,12 +57,12 @@ export interface FeatureParts {
   /** Run in front of Express, and so of everything below. */
   plainHandlers?: PlainHandler[]
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
-  serverRoutes?: RequestHandler
+  serverRoutes?: Router
   /**
    * Routes for signed-in users, mounted after sessions and CSRF protection. A handler must call `connectionRef` or
    * `requireUser`, which throw if the user is not signed in.
    */
-  routes?: RequestHandler
+  routes?: Router
   /** Links in the header of every page for signed-in users. */
   navigation?: { href: string; label: string }[]
   /** Returns the links for the card of an active connection. */
