@@ -1,4 +1,7 @@
-/** The settings of the core. Those of a feature are in its own `settings.ts`. */
+/**
+ * The settings of the core. Those of a feature are in its own `settings.ts`. Each has a description, from which
+ * `npm run docs` writes docs/configuration.md and .env.example.
+ */
 
 import { isIP } from 'node:net'
 import * as z from 'zod'
@@ -13,6 +16,8 @@ import {
   settingsGroup,
 } from './settings/read.ts'
 
+const GENERATED =
+  '`npm run keys` prints a new one. Outside production, the app generates one if it is unset, and keeps it in `DATA_DIR`.'
 const NEW_SECRETS = '`npm run keys` prints a new one'
 const ASK_SUPPORT = "ask the platform's support team"
 
@@ -20,8 +25,15 @@ export const generalSettings = settingsGroup({
   variables: () => ({
     NODE_ENV: z
       .enum(['production', 'development', 'test'], 'must be production, development, test or unset')
-      .default('development'),
-    LOG_LEVEL: field.oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+      .default('development')
+      .meta({
+        description:
+          '`production`, `development`, or `test`, which has the demo sign-in in place of your own. docs/deploy.md says what `production` requires.',
+      }),
+    LOG_LEVEL: field
+      .oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+      .default('info')
+      .meta({ description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent`.' }),
   }),
   build: (values) => ({
     production: values.NODE_ENV === 'production',
@@ -34,16 +46,38 @@ export const generalSettings = settingsGroup({
 /** For a program that listens. */
 export const serverSettings = settingsGroup({
   variables: (env) => ({
-    PORT: field.wholeNumber({ min: 1, max: 65_535, default: 3000 }),
+    PORT: field
+      .wholeNumber({ min: 1, max: 65_535, default: 3000 })
+      .meta({ description: 'The port that the app listens on.' }),
     HOST: z
       .string()
       .refine(isHost, 'must be an IP address or a host name, such as 127.0.0.1 or 0.0.0.0')
-      .optional(),
-    BASE_URL: baseUrl(env),
-    TRUST_PROXY: field.wholeNumber({ min: 0, max: 9, default: 0 }),
-    KEEP_ALIVE_SECONDS: field.wholeNumber({ min: 1, max: 3_600, default: 75 }),
-    DRAIN_SECONDS: field.wholeNumber({ min: 0, max: 300, default: 0 }),
-    DEMO_ALLOW_REMOTE: field.flag(false),
+      .optional()
+      .meta({
+        description: 'The address that the app and the sandbox listen on. Unset: all addresses.',
+        example: '127.0.0.1',
+      }),
+    BASE_URL: baseUrl(env).meta({
+      description:
+        "The app's public address as browsers see it: an origin, without a path. Unset: `http://localhost` with the port.",
+      example: 'https://app.example.com',
+    }),
+    TRUST_PROXY: field.wholeNumber({ min: 0, max: 9, default: 0 }).meta({
+      description:
+        'How many reverse proxies are in front of the app. Their `X-Forwarded-*` headers are trusted.',
+    }),
+    KEEP_ALIVE_SECONDS: field.wholeNumber({ min: 1, max: 3_600, default: 75 }).meta({
+      description:
+        'How long an idle connection stays open, in seconds. It must be longer than the reverse proxy keeps one (nginx: 60).',
+    }),
+    DRAIN_SECONDS: field.wholeNumber({ min: 0, max: 300, default: 0 }).meta({
+      description:
+        'How long `/health/ready` answers `503` before the app stops, in seconds, for proxies that check it. See docs/deploy.md.',
+    }),
+    DEMO_ALLOW_REMOTE: field.flag(false).meta({
+      description:
+        '`true` opens the demo sign-in to other machines, for example in a container, a Codespace or behind a tunnel: everyone who can reach the app can then sign in with any name. See docs/deploy.md.',
+    }),
   }),
   build: (values) => ({
     port: values.PORT,
@@ -63,14 +97,17 @@ export const serverSettings = settingsGroup({
 })
 
 /** For a program with pages. */
-const sessionSettings = settingsGroup({
+export const sessionSettings = settingsGroup({
   variables: (env) => ({
     SESSION_SECRET: field
       .requiredList(NEW_SECRETS)
       .refine(
         (secrets) => !field.isProduction(env) || !secrets.some((secret) => field.isWeak(secret, 32, 10)),
         `is too weak (use 32 random characters or more; ${NEW_SECRETS})`,
-      ),
+      )
+      .meta({
+        description: `Signs session cookies. ${GENERATED} Separate several with commas: the first signs, all of them verify.`,
+      }),
   }),
   build: (values) => ({
     /** The first signs, all of them verify. */
@@ -79,17 +116,32 @@ const sessionSettings = settingsGroup({
 })
 
 /** Sign-in by OpenID Connect; without it, the app has the demo's sign-in or your own. */
-const signInSettings = settingsGroup({
+export const signInSettings = settingsGroup({
   variables: (env) => {
     const needed = env.OIDC_ISSUER ? field.required('your sign-in service names it') : z.string().optional()
     return {
       // An issuer is compared to the last character (OpenID Connect Discovery 1.0, section 4.3).
       OIDC_ISSUER: field
         .httpAddress({ hint: 'your sign-in service names it', env, parts: ['a path'] })
-        .optional(),
-      OIDC_CLIENT_ID: needed,
-      OIDC_CLIENT_SECRET: needed,
-      OIDC_TOKEN_ENDPOINT_AUTH_METHOD: field.oneOf(['client_secret_basic', 'client_secret_post']).optional(),
+        .optional()
+        .meta({
+          description:
+            'The issuer of your OpenID Connect provider. Its `/.well-known/openid-configuration` must be reachable. A user is the issuer and the subject (`sub`) together: if you change the issuer, users lose their connections. Unset: the demo sign-in, or your own.',
+          example: 'https://login.example.com',
+        }),
+      OIDC_CLIENT_ID: needed.meta({
+        description:
+          'The client id of this app there. Required with `OIDC_ISSUER`. The redirect URL is `BASE_URL/sign-in/callback`; for after logout, `BASE_URL/`.',
+      }),
+      OIDC_CLIENT_SECRET: needed.meta({ description: 'The client secret. Required with `OIDC_ISSUER`.' }),
+      OIDC_TOKEN_ENDPOINT_AUTH_METHOD: field
+        .oneOf(['client_secret_basic', 'client_secret_post'])
+        .optional()
+        .meta({
+          description:
+            "How the app authenticates at the provider's token endpoint: in an `Authorization` header (`client_secret_basic`) or in the body (`client_secret_post`). Unset: as the provider's metadata says, and `client_secret_basic` if it names none or both.",
+          example: 'client_secret_basic',
+        }),
     }
   },
   build: ({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET = '', ...values }) => ({
@@ -121,10 +173,22 @@ const demoSignInRule = settingsGroup({
 
 export const storeSettings = settingsGroup({
   variables: (env) => ({
-    TOKEN_ENCRYPTION_KEYS: encryptionKeys(),
-    REDIS_URL: redisUrls(env),
-    REDIS_PLAINTEXT: field.flag(false),
-    DATA_DIR: z.string().default('.data'),
+    TOKEN_ENCRYPTION_KEYS: encryptionKeys().meta({
+      description: `Encrypt the stored connections. Each is an id, a colon, and 32 bytes in base64. ${GENERATED} Separate several with commas: the first encrypts, all of them decrypt. docs/deploy.md says how to rotate them.`,
+    }),
+    REDIS_URL: redisUrls(env).meta({
+      description:
+        'A `redis://` or `rediss://` address, of a server or of a Redis Cluster. Several, separated by commas, are nodes of a cluster, or Sentinels: `redis+sentinel://HOST:PORT/NAME` (`rediss+sentinel://` with TLS), where `NAME` is the name of the master. User and password are those of the Redis servers. Unset: an embedded SQLite file in `DATA_DIR`.',
+      example: 'redis://localhost:6379',
+    }),
+    REDIS_PLAINTEXT: field.flag(false).meta({
+      description:
+        '`true` allows a plain `redis://` address of another machine in production, on a private network.',
+    }),
+    DATA_DIR: z.string().default('.data').meta({
+      description:
+        'The folder for the embedded store and for files. Use a dedicated folder, or one that other users cannot open.',
+    }),
   }),
   build: (values) => ({
     /** The first encrypts, all of them decrypt. */
@@ -138,10 +202,26 @@ export const storeSettings = settingsGroup({
 /** For a program that calls the platform's API. */
 export const apiSettings = settingsGroup({
   variables: (env) => ({
-    PLATFORM_API_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }),
-    HTTPS_PROXY: proxy(env.https_proxy),
-    HTTP_PROXY: proxy(env.http_proxy),
-    NO_PROXY: field.list().transform((hosts) => env.no_proxy?.split(',') ?? hosts),
+    PLATFORM_API_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }).meta({
+      description: "The platform's API. May have a path.",
+      example: 'https://api.platform.example',
+    }),
+    HTTPS_PROXY: proxy(env.https_proxy).meta({
+      description:
+        'The forward proxy for calls to `https` addresses of the platform. This machine is always reached directly. Unset: that of `HTTP_PROXY`.',
+      example: 'http://proxy.internal.example:3128',
+    }),
+    HTTP_PROXY: proxy(env.http_proxy).meta({
+      description: 'The same for `http` addresses. Unset: no proxy.',
+      example: 'http://proxy.internal.example:3128',
+    }),
+    NO_PROXY: field
+      .list()
+      .transform((hosts) => env.no_proxy?.split(',') ?? hosts)
+      .meta({
+        description: 'Hosts to reach directly, separated by commas. `.internal.example` includes subdomains.',
+        example: '.internal.example',
+      }),
   }),
   build: (values) => ({
     apiUrl: values.PLATFORM_API_URL,
@@ -151,32 +231,63 @@ export const apiSettings = settingsGroup({
 })
 
 /** For a program that connects users' accounts. */
-const oauthSettings = settingsGroup({
+export const oauthSettings = settingsGroup({
   variables: (env) => ({
-    PLATFORM_APP_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }),
-    PLATFORM_AUTH_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }),
-    PLATFORM_CLIENT_ID: field.required(ASK_SUPPORT),
+    PLATFORM_APP_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }).meta({
+      description: "The platform's web application, where `oauth2.html` is. May have a path.",
+      example: 'https://app.platform.example',
+    }),
+    PLATFORM_AUTH_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }).meta({
+      description: "The platform's identity provider, and the expected issuer. May have a path.",
+      example: 'https://identity.platform.example',
+    }),
+    PLATFORM_CLIENT_ID: field
+      .required(ASK_SUPPORT)
+      .meta({ description: 'The client id of your app.', sandbox: 'sandbox-client' }),
     PLATFORM_CLIENT_SECRET: field
       .required(ASK_SUPPORT)
       .refine(
         (secret) => !field.isProduction(env) || !field.isSandboxSecret(secret),
         `is the sandbox's (${ASK_SUPPORT})`,
-      ),
-    PLATFORM_SCOPES: scopes(),
+      )
+      .meta({ description: 'The client secret of your app.', sandbox: 'sandbox-client-secret' }),
+    PLATFORM_SCOPES: scopes().meta({
+      description:
+        'The scopes that the app asks every user for, separated by spaces. Add `offline_access` if the platform issues refresh tokens only for it. Unset: those that the features need, or those that the platform documents if no feature needs any.',
+      example: platform.scopes.join(' '),
+    }),
     PLATFORM_AUTHORIZE_PATH: field
       .pattern(/^\/[\w\-./~%]*$/, 'must be a path that starts with /')
-      .default(platform.authorizePath),
-    PLATFORM_AUTHORIZE_PARAMS: authorizeParams(),
-    PLATFORM_PKCE: field.flag(true),
+      .default(platform.authorizePath)
+      .meta({ description: 'The path of the consent page below `PLATFORM_AUTH_URL`.' }),
+    PLATFORM_AUTHORIZE_PARAMS: authorizeParams().meta({
+      description:
+        'Further parameters of the consent URL, as a query string. A name may come twice, such as `resource`. They cannot replace the parameters of the flow.',
+      example: 'audience=https://api.platform.example',
+    }),
+    PLATFORM_PKCE: field.flag(true).meta({ description: 'Whether to send a PKCE challenge.' }),
     PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: field
       .oneOf(['client_secret_post', 'client_secret_basic'])
-      .default('client_secret_post'),
+      .default('client_secret_post')
+      .meta({
+        description:
+          'How token requests carry the client id and the secret: in the body (`client_secret_post`) or in an `Authorization` header (`client_secret_basic`).',
+      }),
     // RFC 7009 section 2: it may have a query.
-    PLATFORM_REVOCATION_URL: field.httpAddress({ hint: '', env, parts: ['a path', 'a query'] }).optional(),
+    PLATFORM_REVOCATION_URL: field
+      .httpAddress({ hint: '', env, parts: ['a path', 'a query'] })
+      .optional()
+      .meta({
+        description:
+          "The platform's revocation endpoint (RFC 7009), used as it is typed: a closing slash and a query count. If it is set, Disconnect also ends the consent on the platform.",
+      }),
     PLATFORM_CONNECTED_APPS_URL: field
       .httpAddress({ hint: '', env, parts: ['a path', 'a query', 'a #'] })
-      .optional(),
-    SANDBOX_URL: sandboxUrl(env),
+      .optional()
+      .meta({
+        description:
+          "The platform's page where users withdraw a consent; it may have a query and a `#` (in `.env`, put it in quotes then). Disconnect links to it if the consent remains.",
+      }),
   }),
   build: (values) => ({
     appUrl: values.PLATFORM_APP_URL,
@@ -193,11 +304,30 @@ const oauthSettings = settingsGroup({
     /** The platform's revocation endpoint (RFC 7009); undefined: it has none. */
     revocationUrl: values.PLATFORM_REVOCATION_URL,
     /** The platform's page where users withdraw a consent. */
-    connectedAppsUrl:
-      values.PLATFORM_CONNECTED_APPS_URL ??
-      (values.SANDBOX_URL === undefined ? undefined : `${values.SANDBOX_URL}/connected-apps`),
-    /** The sandbox's address, if the platform is the sandbox: pages link to it. */
-    sandboxUrl: values.SANDBOX_URL,
+    connectedAppsUrl: values.PLATFORM_CONNECTED_APPS_URL,
+  }),
+})
+
+/** Where the sandbox is. */
+export const sandboxAddressSettings = settingsGroup({
+  variables: (env) => ({
+    SANDBOX_PORT: field
+      .wholeNumber({ min: 1, max: 65_535, default: 4400 })
+      .meta({ description: 'The port that the sandbox listens on.', sandbox: '4400' }),
+    SANDBOX_URL: field
+      .baseAddress({ hint: '', env, parts: [] })
+      .optional()
+      .refine((url) => url === undefined || !field.isProduction(env), 'must not be set in production')
+      .meta({
+        description:
+          "The sandbox's address as browsers and the app see it. If it is set for the app, its pages link to the sandbox. Must not be set in production. Unset: `http://localhost` with the sandbox's port.",
+        example: 'https://sandbox.example.com',
+      }),
+  }),
+  build: (values) => ({
+    port: values.SANDBOX_PORT,
+    /** Undefined: `http://localhost` with the port, or the platform is not the sandbox. */
+    url: values.SANDBOX_URL,
   }),
 })
 
@@ -210,6 +340,7 @@ export const coreSettings = {
   store: storeSettings,
   api: apiSettings,
   oauth: oauthSettings,
+  sandbox: sandboxAddressSettings,
 }
 
 type Core = SettingsOf<typeof coreSettings>
@@ -220,7 +351,12 @@ export type Config = Core['general'] &
   Core['session'] &
   Core['signIn'] &
   Core['store'] & {
-    platform: Core['api'] & Omit<Core['oauth'], 'scopes'> & { scopes: readonly string[] }
+    platform: Core['api'] &
+      Omit<Core['oauth'], 'scopes'> & {
+        scopes: readonly string[]
+        /** The sandbox's address, if the platform is the sandbox: pages link to it. */
+        sandboxUrl: string | undefined
+      }
     /** The settings of each feature, by the feature's name. */
     features: Readonly<Record<string, unknown>>
   }
@@ -240,18 +376,24 @@ export function readConfig(
   { hasOwnSignIn, features = {}, scopes = [] }: ReadOptions,
 ): Config {
   const rule = hasOwnSignIn || env.OIDC_ISSUER ? {} : { demoSignIn: demoSignInRule }
-  const { general, server, session, signIn, store, api, oauth, ...rest } = readSettings(env, {
+  const { general, server, session, signIn, store, api, oauth, sandbox, ...rest } = readSettings(env, {
     ...coreSettings,
     ...rule,
     features,
   })
-  const client = { ...oauth, ...api, scopes: oauth.scopes ?? scopes }
+  const connectedApps = sandbox.url === undefined ? undefined : `${sandbox.url}/connected-apps`
+  const client = {
+    ...oauth,
+    ...api,
+    scopes: oauth.scopes ?? scopes,
+    connectedAppsUrl: oauth.connectedAppsUrl ?? connectedApps,
+    sandboxUrl: sandbox.url,
+  }
   return { ...general, ...server, ...session, ...signIn, ...store, platform: client, features: rest.features }
 }
 
-/** Names that belong in `.env` and are not the app's: of Node, OpenTelemetry, Docker Compose, and the sandbox. */
-const OF_OTHERS =
-  /^((NODE|OTEL|COMPOSE|DOCKER)_\w+|TZ|NO_COLOR|FORCE_COLOR|UV_THREADPOOL_SIZE|HOST_NAME|SANDBOX_PORT)$/
+/** Names that belong in `.env` and are not the app's: of Node, OpenTelemetry, and Docker Compose. */
+const OF_OTHERS = /^((NODE|OTEL|COMPOSE|DOCKER)_\w+|TZ|NO_COLOR|FORCE_COLOR|UV_THREADPOOL_SIZE|HOST_NAME)$/
 /** If a value goes on in the next line, `.env` has a part of a secret in place of a name, which must not be printed. */
 const A_NAME = /^[A-Z][A-Z\d_]{0,39}$/
 
@@ -277,12 +419,6 @@ function baseUrl(env: Environment) {
   const address = field.baseAddress({ hint: 'production needs the public https address', env, parts: [] })
   return field.isProduction(env) ? address : address.optional()
 }
-
-const sandboxUrl = (env: Environment) =>
-  field
-    .baseAddress({ hint: '', env, parts: [] })
-    .optional()
-    .refine((url) => url === undefined || !field.isProduction(env), 'must not be set in production')
 
 /** The address of a forward proxy. As in other programs, the variable in lower case comes first. */
 const proxy = (lowerCase: string | undefined) =>

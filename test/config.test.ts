@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { configurationPage, envExample } from '../src/cli/settings-docs.ts'
 import {
   apiSettings,
   coreSettings,
@@ -339,10 +340,6 @@ describe('a program without pages reads only what it needs', () => {
 describe('.env.example', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const example = read('../.env.example')
-  const names = (text: string) => [...text.matchAll(/^#? ?([A-Z_]+)=/gm)].map(([, name]) => name).sort()
-  const variables = (groups: SettingsGroup<unknown>[]) =>
-    [...new Set(groups.flatMap((group) => Object.keys(group.variables({}))))].sort()
-  const section = /^# feature: ([\w-]+)\n([\s\S]*?)^# end of feature\n/gm
 
   /** The groups that the features' `settings.ts` export. */
   async function featureGroups(): Promise<Map<string, SettingsGroup<unknown>[]>> {
@@ -360,17 +357,17 @@ describe('.env.example', () => {
     return groups
   }
 
-  test('has a section for each feature, with the variables of that feature and no others', async () => {
-    const sections = [...example.matchAll(section)].map(([, name, text = '']) => [name, names(text)])
-    const groups = [...(await featureGroups())].map(([name, found]) => [name, variables(found)])
-    expect(Object.fromEntries(sections)).toEqual(Object.fromEntries(groups))
-    expect(sections).toHaveLength(groups.length)
+  test('is what `npm run docs` writes, and so is docs/configuration.md', async () => {
+    const features = await loadFeatures()
+    expect(example).toBe(envExample(features))
+    expect(read('../docs/configuration.md')).toBe(configurationPage(features))
   })
 
-  test('names every variable of the core and the sandbox outside of these sections, and no others', () => {
-    const sandbox = [...read('../src/runtime/run-sandbox.ts').matchAll(/env\.(SANDBOX_[A-Z_]+)/g)]
-    const expected = new Set([...variables(Object.values(coreSettings)), ...sandbox.map(([, name]) => name)])
-    expect(names(example.replaceAll(section, ''))).toEqual([...expected].sort())
+  test('names every setting of the core and the features, and no other', async () => {
+    const groups = [...Object.values(coreSettings), ...[...(await featureGroups()).values()].flat()]
+    const expected = new Set(groups.flatMap((group) => Object.keys(group.variables({}))))
+    const names = [...example.matchAll(/^#? ?([A-Z_]+)=/gm)].map(([, name]) => name)
+    expect(names.sort()).toEqual([...expected].sort())
   })
 
   test('is valid, and needs only secrets', async () => {

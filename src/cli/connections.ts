@@ -85,7 +85,8 @@ async function deleteUser(
 ): Promise<void> {
   const connections = await connect.vault.list(userId)
   const entries = await store.ofOwner(userId)
-  if (connections.length + entries.length === 0) throw nothingStored(userId)
+  const isEmpty = connections.length + entries.length === 0
+  if (isEmpty && !yes) throw nothingStored(userId)
   if (!yes)
     throw new Error(
       `This deletes all connections of ${userId} (${connections.length}) and ${entries.length} stored values. Add --yes. Nothing was changed.`,
@@ -96,6 +97,8 @@ async function deleteUser(
   }
   for (const [name, deleteData] of await loadTools<DeleteUserTool>('delete-user.ts'))
     await deleteData(deps, config.features[name], userId)
+  // Only now: what a feature has elsewhere is deleted also if the store has nothing.
+  if (isEmpty) throw nothingStored(userId)
   // Features write what they have noted about the events above, so that nothing is written after the deletion.
   for (const part of parts) await part.stop?.()
   const rest = await store.ofOwner(userId)

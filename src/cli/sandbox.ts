@@ -1,6 +1,6 @@
 /**
- * `npm run sandbox`: starts only the sandbox, for use with `npm start`. `--as FILE` makes it answer like the platform of a
- * report that `npm run probe -- --record` wrote.
+ * `npm run sandbox`: starts only the sandbox, for use with `npm start`. `--as FILE` makes it answer like a platform whose
+ * answers were recorded.
  */
 import '../runtime/env-file.ts'
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const HELP = `Usage: npm run sandbox -- [--as FILE]
 
 Starts the sandbox, for use with npm start.
 
-  --as FILE   Answers like the platform of a report that npm run probe -- --record wrote.`
+  --as FILE   Answers like the platform whose answers were recorded in FILE.`
 
 function recordedOf(file: string): Recorded {
   try {

@@ -20,7 +20,10 @@ export type ReencryptTool = (
   deps: FeatureDeps,
   onProgress: (result: ReencryptResult) => void,
 ) => Promise<ReencryptResult>
-/** `delete-user.ts`: deletes the user's data that is outside the store, or stored under another owner (`npm run connections -- delete`). */
+/**
+ * `delete-user.ts`: deletes the user's data that is outside the store, or stored under another owner (`npm run connections --
+ * delete`). It is called also if the store has nothing about the user.
+ */
 export type DeleteUserTool = (deps: FeatureDeps, settings: unknown, userId: string) => Promise<void>
 
 /** What one contract says about the platform: the core's, or a feature's. */

@@ -12,4 +12,4 @@ export function createCommand(name: string, description: string): Command {
 
 /** What a command prints if the store fails. */
 export const storeProblem = ({ reason }: StoreUnavailableError): string =>
-  `The store is not available (${reason}). \`npm run doctor\` says more about REDIS_URL and DATA_DIR.`
+  `The store is not available (${reason}). Check REDIS_URL and DATA_DIR.`

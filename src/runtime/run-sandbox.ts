@@ -1,9 +1,11 @@
 import { join } from 'node:path'
+import { sandboxAddressSettings } from '../config.ts'
 import { redirectUrls } from '../connect/index.ts'
 import { ACCOUNTS } from '../sandbox/accounts.ts'
 import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.ts'
 import type { Recorded } from '../sandbox/recorded.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
+import { readSettings } from '../settings/read.ts'
 import { protectDataDir } from './data-dir.ts'
 import { listen } from './serve.ts'
 
@@ -30,13 +32,9 @@ export interface SandboxSettings {
 /** Reads the sandbox's settings, which all have defaults. Throws an error that names an invalid setting. */
 export async function sandboxSettings(env: NodeJS.ProcessEnv): Promise<SandboxSettings> {
   const simulated = await loadSandboxFeatures()
-  const port = env.SANDBOX_PORT || '4400'
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535 || Number(port) === 0) {
-    throw new Error('SANDBOX_PORT must be a whole number from 1 to 65535')
-  }
-  const url = (env.SANDBOX_URL?.trim() || `http://localhost:${port}`).replace(/\/+$/, '')
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || new URL(url).pathname !== '/')
-    throw new Error('SANDBOX_URL must be an http or https URL without a path')
+  const { port, url = `http://localhost:${port}` } = readSettings(env, {
+    sandbox: sandboxAddressSettings,
+  }).sandbox
   const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
   if (!URL.canParse(appUrl))
     throw new Error(
@@ -51,7 +49,7 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv): Promise<SandboxSe
     demoOptions?.({ ...env, ...shared }, appUrl),
   ])
   return {
-    port: Number(port),
+    port,
     host: env.HOST?.trim() || undefined,
     allowRemote: env.DEMO_ALLOW_REMOTE?.trim() === 'true',
     url,

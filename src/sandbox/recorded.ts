@@ -13,7 +13,7 @@ const headerName = z.string().regex(/^[a-z-]{1,60}$/, 'must be the name of a hea
 const fields = z.record(z.string(), z.string())
 
 /**
- * How a platform answers, as `npm run probe -- --record` writes it: names of fields, types and statuses. What is absent
+ * How a platform answers, as it was recorded: names of fields, types and statuses. What is absent
  * stays as the sandbox does it.
  */
 export const recordedSchema = z.object({
@@ -33,7 +33,7 @@ export const recordedSchema = z.object({
 })
 export type Recorded = z.infer<typeof recordedSchema>
 
-/** Reads the recording in a report of the probe. Throws an error that says what is wrong with the report. */
+/** Reads the recording in a report. Throws an error that says what is wrong with the report. */
 export function readRecorded(json: string): Recorded {
   let report: unknown
   try {
@@ -42,7 +42,7 @@ export function readRecorded(json: string): Recorded {
     throw new Error('is not JSON')
   }
   const { recording } = Object(report)
-  if (recording === undefined) throw new Error('has no recording: run the probe with --record')
+  if (recording === undefined) throw new Error('has no recording of how a platform answers')
   const parsed = recordedSchema.safeParse(recording)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues

@@ -6,7 +6,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface SettingsGroup<T> {
   /**
    * A schema for each variable, by name. A schema reads the text of its own variable and may depend on the others in
-   * `env`, for example on `NODE_ENV`. `Object.keys(group.variables({}))` lists the names.
+   * `env`, for example on `NODE_ENV`. `Object.keys(group.variables({}))` lists the names. Each ends with `.meta`, whose
+   * `description` `npm run docs` writes to docs/configuration.md and .env.example.
    */
   variables(env: Environment): z.core.$ZodShape
   /** Turns the values of the variables into the typed settings. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 
 /** Handles some requests without Express, for routes that need the speed. It has to log them and handle its own errors. */
 export interface PlainHandler {
-  /** Such as `GET /live-pricing/stores/:id`, as in `docs/http-api.md`. */
+  /** Such as `GET /stores/:id`, as in the documentation. */
   routes: readonly string[]
   /** Handles a request, or returns false if it belongs to another route. */
   handle(req: IncomingMessage, res: ServerResponse): boolean

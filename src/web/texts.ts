@@ -1,7 +1,6 @@
 /**
  * What users read on the pages of `src/web`, by code: change the tone here, or translate it. Each feature with pages for
- * users has a file like this one, and so has what features share. Pages for developers (flows, scenarios, setup, step by
- * step) have none.
+ * users has a file like this one, and so has what features share. Pages for developers have none.
  */
 import type { ConnectError, OutageKind } from '../connect/errors.ts'
 import type { Revocation, Trouble } from '../connect/index.ts'

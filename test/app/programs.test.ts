@@ -209,7 +209,7 @@ describe('the command', () => {
       const { code, output } = await command(script, env, { args: rest })
       expect(code).toBe(1)
       expect(output).toContain('The store is not available (')
-      expect(output).toContain('npm run doctor')
+      expect(output).toContain('REDIS_URL')
     }
   })
 

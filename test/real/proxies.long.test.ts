@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -142,26 +143,27 @@ describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
     expect(new TextDecoder().decode(value)).toMatch(/^retry: /)
   })
 
-  // feature: price-files
-  test.skipIf(skip)('a price file of 20 MB arrives whole', async () => {
-    const ROWS = 10_000
-    const description = 'timber '.repeat(285)
-    const lines = Array.from({ length: ROWS }, (_, row) => `T-${row},${description},each,${row + 1}.50`)
-    const text = ['Code,Description,Unit,Price', ...lines].join('\n')
-    expect(text.length).toBeGreaterThan(20_000_000)
-    const connection = `${url}/connections/summit-supplies`
-    const form = { name: 'Behind a proxy', scope: 'Public' }
-    const created = await visitor.post(`${connection}/catalogues`, { form, ...JSON_TYPE })
-    const catalogue = `${connection}/catalogues/${created.json().id}`
-    const headers = { 'content-type': 'text/csv' }
-    const uploaded = await visitor.post(`${catalogue}/imports`, { text, headers, ...JSON_TYPE })
-    expect(uploaded.status, uploaded.text).toBe(201)
-    const { id, bytes } = uploaded.json()
-    expect(bytes).toBe(text.length)
-    const checked = async () => (await visitor.get(`${connection}/imports/${id}`, JSON_TYPE)).json()
-    await expect
-      .poll(checked, { timeout: 60_000, interval: 200 })
-      .toMatchObject({ state: 'ready', validRows: ROWS })
-  })
-  // end of feature
+  test.skipIf(skip || !existsSync('src/features/price-files'))(
+    'a price file of 20 MB arrives whole',
+    async () => {
+      const ROWS = 10_000
+      const description = 'timber '.repeat(285)
+      const lines = Array.from({ length: ROWS }, (_, row) => `T-${row},${description},each,${row + 1}.50`)
+      const text = ['Code,Description,Unit,Price', ...lines].join('\n')
+      expect(text.length).toBeGreaterThan(20_000_000)
+      const connection = `${url}/connections/summit-supplies`
+      const form = { name: 'Behind a proxy', scope: 'Public' }
+      const created = await visitor.post(`${connection}/catalogues`, { form, ...JSON_TYPE })
+      const catalogue = `${connection}/catalogues/${created.json().id}`
+      const headers = { 'content-type': 'text/csv' }
+      const uploaded = await visitor.post(`${catalogue}/imports`, { text, headers, ...JSON_TYPE })
+      expect(uploaded.status, uploaded.text).toBe(201)
+      const { id, bytes } = uploaded.json()
+      expect(bytes).toBe(text.length)
+      const checked = async () => (await visitor.get(`${connection}/imports/${id}`, JSON_TYPE)).json()
+      await expect
+        .poll(checked, { timeout: 60_000, interval: 200 })
+        .toMatchObject({ state: 'ready', validRows: ROWS })
+    },
+  )
 })

@@ -4,37 +4,36 @@
  */
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import * as z from 'zod'
 import { createApp } from '../../src/app.ts'
-import { assumptionsPage, httpApiPage } from '../../src/cli/docs.ts'
-import { coreSettings } from '../../src/config.ts'
+import { generatedFiles } from '../../src/cli/docs.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
+import { loadFeatures } from '../../src/features/load.ts'
 import { ACCOUNTS } from '../../src/sandbox/accounts.ts'
-import type { SettingsGroup } from '../../src/settings/read.ts'
 import { connectionViewSchema } from '../../src/web/connection-view.ts'
 import { texts } from '../../src/web/texts.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { all, codeIn, files, ROOT, read, rows } from '../support/documents.ts'
 import { probe } from '../support/probe.ts'
 
+const features = await loadFeatures()
+
 /** The changelog is not among them: it names what no longer exists. */
 const DOCS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...files('docs/*.md')]
+
+/** The rows with this first heading in all documents: the core's, and those of the features. */
+const rowsOfAll = (heading: string) => DOCS.flatMap((doc) => rows(read(doc), heading))
 
 /** What a connection can be. */
 const STATES = connectionViewSchema.shape.status.options
 
-test('docs/assumptions.md is what `npm run docs` writes', async () => {
-  // Where a feature has been cut out, blank lines may be left.
-  const plain = (text: string) => text.replace(/\n{3,}/g, '\n\n').trim()
-  expect(plain(read('docs/assumptions.md'))).toBe(plain(await assumptionsPage()))
+test('what is generated is what `npm run docs` writes', async () => {
+  for (const [path, text] of await generatedFiles()) expect(read(path), path).toBe(text)
 })
 
-test('docs/http-api.md is what `npm run docs` writes', async () => {
-  const page = read('docs/http-api.md')
-  expect(page).toBe(await httpApiPage(page))
+test('every feature has a page', () => {
+  const missing = features.filter(({ name }) => !existsSync(join(ROOT, `docs/${name}.md`)))
+  expect(missing).toEqual([])
 })
 
 test('each assumption names a place in the code that exists', async () => {
@@ -43,8 +42,8 @@ test('each assumption names a place in the code that exists', async () => {
       expect(placeOf(contract, assumption)).toMatch(/^src\/\S+\.ts:\d+$/)
 })
 
-test('the README has at most 120 lines', () => {
-  expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
+test('the README has at most 110 lines', () => {
+  expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(110)
 })
 
 describe('what the documents refer to', () => {
@@ -88,84 +87,77 @@ const anchors = (file: string) =>
       .replaceAll(' ', '-'),
   )
 
-describe('docs/configuration.md', () => {
-  const documented = rows(read('docs/configuration.md'), 'Variable').map(([name, value = '']) => ({
-    name: codeIn(name)[0] ?? '',
-    value,
-  }))
+describe('a file that features share', () => {
+  const pages = features.map(({ name }) => `docs/${name}.md`)
+  // The demo script shows the starter with all its features; the others are written from the features that there are.
+  const exempt = ['docs/demo-script.md', 'docs/assumptions.md', 'docs/configuration.md', ...pages]
+  const shared = [...DOCS, ...files('docs/deploy/*'), 'compose.yaml', 'Dockerfile'].filter(
+    (path) => !exempt.includes(path),
+  )
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  const commands = Object.keys(scripts).filter((name) => scripts[name]?.includes('src/features/'))
+  const settings = features.flatMap((feature) => Object.keys(feature.settings?.variables({}) ?? {}))
 
-  test('names exactly the settings of the core, the features and the sandbox', async () => {
-    const names = (await settingsGroups()).flatMap((group) => Object.keys(group.variables({})))
-    const ofSandbox = all(read('src/runtime/run-sandbox.ts'), /\bSANDBOX_[A-Z_]+\b/g)
-    expect(documented.map(({ name }) => name).sort()).toEqual([...new Set([...names, ...ofSandbox])].sort())
+  test.each(shared)('%s speaks of no feature: neither its page, its commands nor its settings', (path) => {
+    const text = read(path)
+    const links = pages.filter((page) => text.includes(basename(page)))
+    const named = commands.filter((name) => new RegExp(`npm run ${name}(?![\\w-])`).test(text))
+    const set = settings.filter((name) => new RegExp(`\\b${name}\\b`).test(text))
+    expect([...links, ...named, ...set]).toEqual([])
   })
 
-  test('gives the default that the schema has', async () => {
-    const groups = await settingsGroups()
-    const wrong = documented.filter(({ name, value }) => {
-      // A feature may read a setting twice, for the app and for a command that cannot do without it.
-      const schemas = groups.flatMap((group) => group.variables({})[name] ?? [])
-      return schemas.length > 0 && !schemas.some((schema) => hasDefault(schema, value))
-    })
-    expect(wrong).toEqual([])
-  })
-
-  test('of features stands between their markers', () => {
-    const text = read('docs/configuration.md')
-    for (const path of files('src/features/*/settings.ts')) {
-      const name = basename(dirname(path))
-      expect(text).toMatch(new RegExp(`<!-- feature: ${name} -->\\n[\\s\\S]+?\\n<!-- end of feature -->`))
-    }
+  test.each(pages)('%s links to no page of a feature that it does not need', (page) => {
+    const needs = features.find(({ name }) => page === `docs/${name}.md`)?.needs ?? []
+    const links = all(read(page), /\]\(([\w-]+\.md)/g).map((link) => `docs/${link}`)
+    const allowed = [page, ...needs.map((name) => `docs/${name}.md`)]
+    expect(links.filter((link) => pages.includes(link) && !allowed.includes(link))).toEqual([])
   })
 })
 
-/** All groups of settings: those of the core, and those that a feature's settings.ts exports. */
-async function settingsGroups(): Promise<SettingsGroup<unknown>[]> {
-  const modules = await Promise.all(
-    files('src/features/*/settings.ts').map((path) => import(pathToFileURL(join(ROOT, path)).href)),
-  )
-  const exported = modules.flatMap((module) => Object.values(module as Record<string, unknown>))
-  return [...Object.values(coreSettings), ...exported].filter(isGroup)
+/** The folders that only features use: a code of theirs is explained by the features that show it. */
+const SHARED_BY_FEATURES = /^src\/(tables|supplier-api)\//
+/** Codes of the sandbox are the platform's; those of the supplier's API are compared by the tests of that feature. */
+const WITHOUT_CODES = /^src\/(sandbox|supplier-api)\/|\/texts\.ts$/
+
+/**
+ * The codes are read from the source, as they have no list in common: the `code` of error classes, the second argument
+ * of errors that are created with a status, the `code` in object literals, and the keys of TITLES, FAILURES and …_ERRORS.
+ */
+function errorCodes(paths: string[]): string[] {
+  const source = paths
+    .filter((path) => !WITHOUT_CODES.test(path))
+    .map(read)
+    .join('\n')
+  const tables = all(source, /const (?:TITLES|FAILURES|[A-Z]+_ERRORS)\b[^=]*= \{\n([\s\S]*?)\n\}/g)
+  const codes = [
+    ...all(source, /\breadonly code = '(\w+)'/g),
+    ...all(source, /\bnew \w*Error\(\s*\d{3},\s*'(\w+)'/g),
+    ...all(source, /\bcode: '([a-z]+(?:_[a-z]+)*)'/g),
+    ...tables.flatMap((table) => all(table, /^ {2}([a-z]\w*):/gm)),
+  ]
+  return [...new Set(codes)].sort()
 }
 
-const isGroup = (value: unknown): value is SettingsGroup<unknown> =>
-  typeof (value as Partial<SettingsGroup<unknown>> | null)?.variables === 'function'
+const explainedBy = (path: string) => [...new Set(rows(read(path), 'Code').flatMap(([code]) => codeIn(code)))]
+const inFeatures = (path: string) => /^src\/features\/[\w-]+\//.test(path) || SHARED_BY_FEATURES.test(path)
+const sources = files('src/**/*.ts')
+const coreCodes = [
+  ...new Set([
+    ...errorCodes(sources.filter((path) => !inFeatures(path))),
+    ...Object.keys({ ...texts.errors, ...texts.connectErrors }),
+  ]),
+].sort()
 
-/** Whether the documented default, such as "`3000`", "required" or "unset: all addresses", is the schema's. */
-function hasDefault(schema: z.core.$ZodType, documented: string): boolean {
-  const absent = z.safeParse(schema, undefined)
-  if (documented.startsWith('required')) return !absent.success
-  if (!absent.success) return false
-  if (documented.startsWith('unset'))
-    return [undefined, [], new URLSearchParams()].some((none) => isDeepStrictEqual(absent.data, none))
-  return isDeepStrictEqual(absent.data, z.safeParse(schema, codeIn(documented)[0]).data)
-}
+test('the pages of the features explain exactly the error codes that these add to those of the core', () => {
+  const ofFeatures = errorCodes(sources.filter(inFeatures))
+  const pages = features.flatMap(({ name }) => explainedBy(`docs/${name}.md`))
+  expect(ofFeatures.filter((code) => ![...pages, ...coreCodes].includes(code))).toEqual([])
+  expect(pages.filter((code) => ![...ofFeatures, ...coreCodes].includes(code))).toEqual([])
+})
 
 describe('docs/troubleshooting.md', () => {
-  /**
-   * The codes are read from the source, as they have no list in common: the `code` of error classes, the second argument
-   * of errors that are created with a status, the `code` in object literals, the keys of TITLES, FAILURES and …_ERRORS,
-   * and those of the texts. Codes of the sandbox are the platform's.
-   */
-  function errorCodes(): string[] {
-    const source = files('src/**/*.ts')
-      .filter((path) => !/^src\/(sandbox|supplier-api)\/|\/texts\.ts$/.test(path))
-      .map(read)
-      .join('\n')
-    const tables = all(source, /const (?:TITLES|FAILURES|[A-Z]+_ERRORS)\b[^=]*= \{\n([\s\S]*?)\n\}/g)
-    const codes = [
-      ...all(source, /\breadonly code = '(\w+)'/g),
-      ...all(source, /\bnew \w*Error\(\s*\d{3},\s*'(\w+)'/g),
-      ...all(source, /\bcode: '([a-z]+(?:_[a-z]+)*)'/g),
-      ...Object.keys({ ...texts.errors, ...texts.connectErrors }),
-      ...tables.flatMap((table) => all(table, /^ {2}([a-z]\w*):/gm)),
-    ]
-    return [...new Set(codes)].sort()
-  }
-
-  test('explains exactly the error codes that the app has', () => {
-    const documented = rows(read('docs/troubleshooting.md'), 'Code').flatMap(([code]) => codeIn(code))
-    expect([...new Set(documented)].sort()).toEqual(errorCodes())
+  test('explains exactly the error codes of the core', () => {
+    expect(explainedBy('docs/troubleshooting.md').sort()).toEqual(coreCodes)
   })
 
   test('explains every state of a connection', () => {
@@ -181,8 +173,8 @@ describe('with the app and the sandbox', () => {
   })
   afterAll(() => app.close())
 
-  test('docs/http-api.md names exactly the routes of the app', () => {
-    const documented = rows(read('docs/http-api.md'), 'Route').flatMap(([route]) => codeIn(route))
+  test('the documents name exactly the routes of the app', () => {
+    const documented = rowsOfAll('Route').flatMap(([route]) => codeIn(route))
     const plain = app.services.parts.flatMap(({ plainHandlers = [] }) => plainHandlers)
     const routes = [
       ...routesOf(createApp(app.services).router.stack as unknown as Layer[]),
@@ -200,7 +192,7 @@ describe('with the app and the sandbox', () => {
     for (const state of STATES) expect(text).toContain(`\`${state}\``)
   })
 
-  test('docs/sandbox.md names exactly the faults and quick actions of the sandbox', async () => {
+  test('the documents name exactly the faults and quick actions of the sandbox', async () => {
     const page = await (
       await fetch(`${app.platform}/sandbox/faults`, { headers: { accept: 'text/html' } })
     ).text()
@@ -214,14 +206,11 @@ describe('with the app and the sandbox', () => {
         all(section, /<option value="(\w+)"/g).filter((fault) => fault !== 'none'),
       ])
       .filter(([endpoint]) => endpoint !== probe.name)
-    const documented = rows(read('docs/sandbox.md'), 'Endpoint').map(([endpoint, names]) => [
-      codeIn(endpoint)[0],
-      codeIn(names),
-    ])
+    const documented = rowsOfAll('Endpoint').map(([endpoint, names]) => [codeIn(endpoint)[0], codeIn(names)])
     expect(documented.sort()).toEqual(faults.sort())
 
     const actions = all(page, /action="\/sandbox\/([\w/-]+)"/g).filter((action) => action !== 'faults')
-    const documentedActions = rows(read('docs/sandbox.md'), 'Action').flatMap(([action]) => codeIn(action))
+    const documentedActions = rowsOfAll('Action').flatMap(([action]) => codeIn(action))
     expect(documentedActions.sort()).toEqual(actions.map((action) => `POST /sandbox/${action}`))
   })
 
@@ -303,7 +292,7 @@ const documentedFeatures = files('docs/*.md')
 describe.runIf(documentedFeatures.length > 0)('the document of a feature', () => {
   test.each(documentedFeatures)('docs/%s.md names exactly the options of its commands', (name) => {
     const source = files(`src/features/${name}/cli-*.ts`).map(read).join('\n')
-    const options = all(source, /['`\s(](--[a-z]+(?:-[a-z]+)*)\b/g)
+    const options = all(source, /['`\s([](--[a-z]+(?:-[a-z]+)*)\b/g)
     const documented = rows(read(`docs/${name}.md`), 'Option').flatMap(([option]) =>
       codeIn(option).map((text) => text.split(' ')[0] ?? ''),
     )
@@ -322,25 +311,4 @@ describe.runIf(documentedFeatures.length > 0)('the document of a feature', () =>
       expect(codeIn(row?.columns), path).toEqual(expect.arrayContaining(headings.split(',')))
     }
   })
-})
-
-test('every marker of a feature has its end', () => {
-  for (const doc of DOCS) {
-    const markers = read(doc)
-      .split('\n')
-      .map((line) => /^<!-- (feature: [\w-]+|end of feature) -->$/.exec(line)?.[1])
-      .filter((marker) => marker !== undefined)
-    // The example of the marker is in a code block, and stands for any feature.
-    for (const [index, marker] of markers.entries())
-      expect(marker === 'end of feature', `${doc}: ${marker}`).toBe(index % 2 === 1)
-    const known = ['NAME', ...files('src/features/*/index.ts').map((path) => basename(dirname(path)))]
-    for (const marker of markers.filter((text) => text !== 'end of feature'))
-      expect(known, doc).toContain(marker.replace('feature: ', ''))
-  }
-})
-
-test('the README names files and folders that exist', () => {
-  const readme = read('README.md')
-  const named = new Set([...readme.matchAll(/\bsrc\/[\w./-]*\w/g)].map(([path]) => path))
-  expect([...named].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })

@@ -6,7 +6,10 @@ import { existsSync, globSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from '@babel/parser'
 import { loadFeatures } from '../../src/features/load.ts'
-import { codeIn, ROOT, read, rows } from '../support/documents.ts'
+import { codeIn, files, ROOT, read, rows } from '../support/documents.ts'
+
+/** The core's pages, and those of the features. */
+const DOCS = files('docs/*.md')
 
 const features = await loadFeatures()
 
@@ -25,17 +28,17 @@ export interface PublicNames {
 
 /** The public names of today's code. Tests compare the tables of the docs with the code. */
 export function publicNames(): PublicNames {
-  const firstCells = (path: string, heading: string) =>
-    [...new Set(rows(read(path), heading).flatMap(([cell]) => codeIn(cell)))].sort()
+  const firstCells = (heading: string) =>
+    [...new Set(DOCS.flatMap((path) => rows(read(path), heading).flatMap(([cell]) => codeIn(cell))))].sort()
   return {
     features: features.map(({ name }) => name).sort(),
     exports: ['index', 'express', 'stores', 'errors'].flatMap((entry) =>
       exportsOf(`src/connect/${entry}.ts`).map((name) => `${entry}: ${name}`),
     ),
     imports: importsOfFeatures(),
-    settings: firstCells('docs/configuration.md', 'Variable'),
-    codes: firstCells('docs/troubleshooting.md', 'Code'),
-    routes: firstCells('docs/http-api.md', 'Route'),
+    settings: firstCells('Variable'),
+    codes: firstCells('Code'),
+    routes: firstCells('Route'),
   }
 }
 

@@ -1,4 +1,4 @@
-/** What `contract.ts` assumes, for docs/assumptions.md, `npm run registration`, and `npm run probe`. */
+/** What `contract.ts` assumes, for docs/assumptions.md and whatever asks or checks whether it is so. */
 
 /** Something that the specification does not show, and what we assume in its place. */
 export interface Assumption {
@@ -15,7 +15,7 @@ export interface Assumption {
   code: string
   /** What to do if it is wrong, at that place. */
   cure: string
-  /** How to find out, where `npm run probe` cannot. */
+  /** How to find out, where a program cannot. */
   otherwise?: string
 }
 
@@ -28,7 +28,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     setting: '`PLATFORM_AUTHORIZE_PATH`, `PLATFORM_PKCE`, `PLATFORM_AUTHORIZE_PARAMS`',
     importance: 1,
     code: 'oauth.ts#createOAuth',
-    cure: 'Set the settings. The doctor says which of them the consent page refuses.',
+    cure: 'Set the settings. The error of the consent page says which of them it refuses.',
   },
   {
     id: 'token-request',
@@ -198,7 +198,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     importance: 2,
     code: 'api.ts#withRetry',
     cure: 'Nothing, if the status is `429`: without `Retry-After`, the pauses of retries grow. Otherwise treat the status like `429` there and in `parseResponse`.',
-    otherwise: "Ask the platform's support team: the probe does not exhaust the limit.",
+    otherwise: "Ask the platform's support team: only a program that exhausts the limit would see it.",
   },
   {
     id: 'rate-limit-headers',
@@ -223,7 +223,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     importance: 3,
     code: 'contract.ts#paging',
     cure: 'Change `paging`, or leave out `filter` where lists are read.',
-    otherwise: 'Read a list with a filter, and compare: the probe sends none.',
+    otherwise: 'Read a list with a filter, and compare.',
   },
   {
     id: 'list-total',

@@ -172,7 +172,7 @@ export const platform: Platform = {
   /** given 4.3: code exchange and refresh. */
   tokenPath: '/oauth/token',
   bxcontextParameter: BXCONTEXT,
-  /** given 4.4 for POST, assumed for GET; `npm run doctor` calls it. */
+  /** given 4.4 for POST, assumed for GET; checks of the settings call it. */
   apiCheckPath: '/catalogues',
   scopes: ['catalogues', 'leads'],
   paging,

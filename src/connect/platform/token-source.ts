@@ -7,7 +7,7 @@ export type CallOutcome =
   /** The API answered 403; `scope` is the missing one, or null if unknown. */
   | { result: 'forbidden'; call: string; scope: string | null }
 
-/** Where API calls get their bearer token: a user's connection in the vault, or first-party access. */
+/** Where API calls get their bearer token: a user's connection in the vault, or a login of a program's own. */
 export interface TokenSource {
   /** The connection, if it is one. */
   readonly connection?: { userId: string; bxcontext: string }

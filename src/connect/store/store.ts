@@ -30,7 +30,7 @@ export interface OwnersPage {
 
 /** A key whose parts are no texts is an error of the caller: every operation rejects with a `TypeError`. */
 export interface KeyValueStore {
-  /** Describes the store in the log at start and in `npm run doctor`. Contains no password. */
+  /** Describes the store in the log at start and in checks of the settings. Contains no password. */
   readonly description: string
   /** Whether processes on several machines can use it. */
   readonly shared: boolean

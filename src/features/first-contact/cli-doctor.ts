@@ -105,7 +105,7 @@ try {
   if (values.json) printJson(found)
   const has = (status: Finding['status']) => found.some((finding) => finding.status === status)
   if (!values.json && (has('failure') || has('warning')))
-    print('', 'docs/doctor.md explains each id in brackets.')
+    print('', 'docs/first-contact.md, or the page of the feature, explains each id in brackets.')
   process.exitCode = has('failure') ? 1 : has('warning') && values.strict ? 2 : 0
 } catch (error) {
   fail(error)

@@ -20,7 +20,7 @@ const stepSchema = z.object({
   state: z.string(),
 })
 const findingSchema = z.object({
-  id: z.string().meta({ description: 'docs/doctor.md has each id.' }),
+  id: z.string().meta({ description: 'docs/first-contact.md, or the page of the feature, has each id.' }),
   status: z.enum(['ok', 'warning', 'failure']),
   text: z.string(),
   setting: z.string().optional(),

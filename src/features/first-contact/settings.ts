@@ -14,10 +14,22 @@ const address = z.string().regex(/^[^\p{Cc}`<>[\]|]{1,500}$/u, 'must be an addre
 /** What platform support registers beside the settings of the core. Addresses are checked by the registration sheet. */
 export const setupSettings = settingsGroup({
   variables: () => ({
-    APP_NAME: text.default(DEFAULT_NAME),
-    APP_LOGO_URL: address.optional(),
-    APP_STAGING_URL: address.optional(),
-    APP_PRODUCTION_URL: address.optional(),
+    APP_NAME: text.default(DEFAULT_NAME).meta({
+      description:
+        "The name of the app on the platform's consent page. This and the next three are for the sheet of `npm run registration`; the app itself does not use them.",
+    }),
+    APP_LOGO_URL: address.optional().meta({
+      description: 'The address of its logo.',
+      example: 'https://app.example.com/logo.svg',
+    }),
+    APP_STAGING_URL: address.optional().meta({
+      description: 'The public address of the staging environment.',
+      example: 'https://staging.example.com',
+    }),
+    APP_PRODUCTION_URL: address.optional().meta({
+      description: 'The public address in production.',
+      example: 'https://app.example.com',
+    }),
   }),
   build: (values) => ({
     appName: values.APP_NAME,

@@ -11,13 +11,27 @@ function credentials(env: Environment) {
     "is the sandbox's (ask the platform's support team)",
   )
   return {
-    PLATFORM_API_EMAIL: credential,
-    PLATFORM_API_KEY: key,
-    PLATFORM_SUBSCRIPTION_KEY: key.regex(/^[\x21-\x7e]+$/, 'has invalid characters'),
+    PLATFORM_API_EMAIL: credential.meta({
+      description:
+        'The email address of the user who created the API key. Set this and the next two, or none: then there is no access by API key.',
+      sandbox: 'priya@summit.example',
+    }),
+    PLATFORM_API_KEY: key.meta({
+      description: "The API key, from the platform's API keys page.",
+      sandbox: 'sandbox-api-key',
+    }),
+    PLATFORM_SUBSCRIPTION_KEY: key.regex(/^[\x21-\x7e]+$/, 'has invalid characters').meta({
+      description: 'The subscription key. It is sent with every call.',
+      sandbox: 'sandbox-subscription-key',
+    }),
   }
 }
 
-const tenant = { PLATFORM_TENANT_ID: z.string().optional() }
+const tenant = {
+  PLATFORM_TENANT_ID: z.string().optional().meta({
+    description: "The tenant to act for; `npm run tenants` lists them. Unset: the account's own.",
+  }),
+}
 
 /** For commands that use an API key, which is required. */
 export const requiredFirstPartySettings = settingsGroup({

@@ -3,7 +3,9 @@ import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
 
 export const flowInspectorSettings = settingsGroup({
   variables: (env) => ({
-    FLOW_INSPECTOR: flag(!isProduction(env)),
+    FLOW_INSPECTOR: flag(!isProduction(env)).meta({
+      description: 'Whether flows are recorded and can be seen.',
+    }),
   }),
   build: (values) => ({
     /** Whether flows are recorded and can be seen; by default in development only. */

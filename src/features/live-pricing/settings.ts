@@ -21,16 +21,32 @@ export const requiredLivePricingSettings = livePricingGroup({ clientsRequired: t
 function livePricingGroup({ clientsRequired }: { clientsRequired: boolean }) {
   return settingsGroup({
     variables: (env) => ({
-      LIVE_PRICING_CLIENTS: clients(env).refine(
-        (live) => !clientsRequired || live.length > 0 || env.LIVE_PRICING_STAGING_CLIENTS,
-        'is required (id:secret for each client)',
-      ),
-      LIVE_PRICING_STAGING_CLIENTS: clients(env).refine(
-        (staging) => !shareSecret(staging, clients(env).safeParse(env.LIVE_PRICING_CLIENTS).data ?? []),
-        'must not share a secret with LIVE_PRICING_CLIENTS',
-      ),
-      LIVE_PRICING_RATE_LIMIT: requests('LIVE_PRICING_RATE_WINDOW_SECONDS', 3000),
-      LIVE_PRICING_RATE_WINDOW_SECONDS: windowSeconds(10),
+      LIVE_PRICING_CLIENTS: clients(env)
+        .refine(
+          (live) => !clientsRequired || live.length > 0 || env.LIVE_PRICING_STAGING_CLIENTS,
+          'is required (id:secret for each client)',
+        )
+        .meta({
+          description:
+            'The clients that may call `/live-pricing`, as `id:secret`, separated by commas. To replace a secret, list the same id with both. Unset: not served.',
+          example: 'sandbox-platform:sandbox-platform-secret',
+        }),
+      LIVE_PRICING_STAGING_CLIENTS: clients(env)
+        .refine(
+          (staging) => !shareSecret(staging, clients(env).safeParse(env.LIVE_PRICING_CLIENTS).data ?? []),
+          'must not share a secret with LIVE_PRICING_CLIENTS',
+        )
+        .meta({
+          description:
+            'The same for `/live-pricing-staging`. The two must not share a secret. Unset: not served.',
+        }),
+      LIVE_PRICING_RATE_LIMIT: requests('LIVE_PRICING_RATE_WINDOW_SECONDS', 3000).meta({
+        description:
+          'How many requests each process accepts from one client in a window. `0` means no limit.',
+      }),
+      LIVE_PRICING_RATE_WINDOW_SECONDS: windowSeconds(10).meta({
+        description: 'The length of that window, in seconds.',
+      }),
     }),
     build: (values) => ({
       /** The clients of each base; a base without clients is not served. */

@@ -2,6 +2,8 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Router } from 'express'
 import type { Feature, FeatureDeps, FeatureParts } from '../feature.ts'
+import { loadTools } from '../load.ts'
+import type { GaugesTool } from '../tools.ts'
 import type { Metrics } from './metrics.ts'
 import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 
@@ -15,7 +17,9 @@ export default {
 
 function createParts(deps: FeatureDeps, { port, tokenDigest }: NonNullable<MetricsSettings>): FeatureParts {
   // Loaded on demand: without metrics, the library costs nothing.
-  const collected = import('./metrics.ts').then(({ createMetrics }) => createMetrics(deps))
+  const collected = import('./metrics.ts').then(async ({ createMetrics }) =>
+    createMetrics(deps, await loadTools<GaugesTool>('gauges.ts')),
+  )
   const answer = (req: IncomingMessage, res: ServerResponse) =>
     respond(req, res, collected, tokenDigest).catch(() => {
       if (!res.headersSent) res.writeHead(500).end()

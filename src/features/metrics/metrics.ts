@@ -3,7 +3,6 @@ import { type Connect, pathTemplates } from '../../connect/index.ts'
 import { onRequest } from '../../web/request-log.ts'
 import { loadContracts } from '../contracts.ts'
 import type { FeatureDeps } from '../feature.ts'
-import { loadTools } from '../load.ts'
 import type { GaugesTool } from '../tools.ts'
 
 export interface Metrics {
@@ -17,10 +16,14 @@ export interface Metrics {
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /**
- * Collects metrics of this process, by subscribing to what the core and the web part publish. No label holds a user id,
+ * Collects metrics of this process, by subscribing to what the core and the web part publish, and reading the gauges of
+ * features. No label holds a user id,
  * a bxcontext, or an id of the platform.
  */
-export async function createMetrics(deps: FeatureDeps): Promise<Metrics> {
+export async function createMetrics(
+  deps: FeatureDeps,
+  tools: ReadonlyMap<string, GaugesTool>,
+): Promise<Metrics> {
   const { config, connect } = deps
   const register = new Registry()
   collectDefaultMetrics({ register })
@@ -32,9 +35,8 @@ export async function createMetrics(deps: FeatureDeps): Promise<Metrics> {
   ]
   observePools(register, deps)
   observeStore(register, deps)
-  const tools = [...(await loadTools<GaugesTool>('gauges.ts'))]
   const readGauges = async () =>
-    (await Promise.all(tools.map(([name, read]) => read(deps, config.features[name])))).flat()
+    (await Promise.all([...tools].map(([name, read]) => read(deps, config.features[name])))).flat()
   const gauges = new Map<string, Gauge>()
 
   return {

@@ -9,14 +9,23 @@ export const metricsSettings = settingsGroup({
   variables: (env) => ({
     METRICS_PORT: field
       .optionalPort()
-      .refine((port) => port !== Number(env.PORT ?? 3000), 'is PORT: use a port of its own'),
+      .refine((port) => port !== Number(env.PORT ?? 3000), 'is PORT: use a port of its own')
+      .meta({
+        description:
+          'A separate port for `/metrics`, on all addresses. Keep it off the internet. Unset, and without a token: no metrics.',
+        example: '9464',
+      }),
     METRICS_TOKEN: z
       .string()
       .optional()
       .refine(
         (token) => token === undefined || !field.isProduction(env) || !field.isWeak(token, 24, 10),
         'is too weak (use 24 random characters or more)',
-      ),
+      )
+      .meta({
+        description:
+          "What a scraper sends as `Authorization: Bearer`: 24 random characters or more. Without `METRICS_PORT`, `/metrics` is on the app's address; with it, only on that port, and behind the token.",
+      }),
   }),
   build: ({ METRICS_PORT, METRICS_TOKEN }) =>
     METRICS_PORT === undefined && METRICS_TOKEN === undefined

@@ -5,9 +5,16 @@ export type PriceFilesSettings = SettingsOf<typeof priceFilesSettings>
 
 export const priceFilesSettings = settingsGroup({
   variables: () => ({
-    MAX_UPLOAD_MB: megabytes(200),
-    UPLOAD_QUOTA_MB: megabytes(1000),
-    UPLOAD_TOTAL_MB: megabytes(1000),
+    MAX_UPLOAD_MB: megabytes(200).meta({
+      description: 'The largest price file that a user can upload, in megabytes.',
+    }),
+    UPLOAD_QUOTA_MB: megabytes(1000).meta({
+      description: 'How much the price files of one user may use together, in megabytes.',
+    }),
+    UPLOAD_TOTAL_MB: megabytes(1000).meta({
+      description:
+        'With Redis: how much the compressed price files of all users may take there together, in megabytes; one user may take a quarter of it.',
+    }),
   }),
   build: (values) => ({
     /** Maximum size of one price file, in bytes. */

@@ -10,8 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => supplier.close())
 
-test('docs/troubleshooting.md explains exactly the codes of an item', () => {
-  const documented = rows(read('docs/troubleshooting.md'), '`errorCode`').flatMap(([code]) => codeIn(code))
+test('docs/live-pricing.md explains exactly the codes of an item', () => {
+  const documented = rows(read('docs/live-pricing.md'), '`errorCode`').flatMap(([code]) => codeIn(code))
   expect(documented.sort()).toEqual(Object.keys(ITEM_ERRORS).sort())
 })
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { createMetrics } from '../../../src/features/metrics/metrics.ts'
 import { metricsSettings } from '../../../src/features/metrics/settings.ts'
 import { readSettings } from '../../../src/settings/read.ts'
 import { type Running, startAll } from '../../support/app.ts'
@@ -37,10 +38,6 @@ describe('GET /metrics', () => {
     await app.sandbox('expire')
     await ann.get(`${app.url}/connections/harbour-homes/probe`)
     await ann.get(`${app.url}/no-such-page/ann-the-user`)
-    // feature: live-pricing
-    for (const path of ['live-pricing', 'LIVE-pricing', 'live-PRICING'])
-      await ann.get(`${app.url}/${path}/openapi.json`)
-    // end of feature
     const answer = await scrape(app)
     const text = await answer.text()
     expect(answer.headers.get('content-type')).toContain('text/plain')
@@ -60,13 +57,18 @@ describe('GET /metrics', () => {
     )
     expect(text).toContain('connect_pool_requests{pool="api",state="queued"} 0')
     expect(figure(text, 'connect_store_up')).toBe(1)
-    // feature: price-files
-    expect(text).toContain('connect_imports{state="sending"} 0')
-    // end of feature
     expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds [\d.]+/)
-    expect(text).not.toMatch(/route="[^"]*[A-Z]{2}/)
     for (const secret of ['ann-the-user', 'harbour-homes', app.config.platform.clientSecret, TOKEN])
       expect(text).not.toContain(secret)
+  })
+
+  test('has the gauges of features', async () => {
+    const app = await start()
+    const values = [{ labels: { state: 'idle' }, value: 1 }]
+    const gauges = async () => [{ name: 'connect_probes', help: 'Probes.', values }]
+    const { text, close } = await createMetrics(app.services.deps, new Map([['probe', gauges]]))
+    expect(await text()).toContain('connect_probes{state="idle"} 1')
+    close()
   })
 
   test('is refused without the token, and with a part of it', async () => {
@@ -106,18 +108,6 @@ describe('GET /metrics', () => {
     await program.kill('SIGTERM')
     expect(program.output()).toContain('\nloaded: express\n')
   })
-
-  // feature: connection-checks
-  test('shows the connections that the last check of all connections has counted', async () => {
-    const app = await start({ METRICS_TOKEN: TOKEN, CHECK_CONNECTIONS_EVERY: '1m' })
-    await connected(app, { name: 'ann' })
-    expect(await (await scrape(app)).text()).not.toContain('connect_connections{')
-    for (const part of app.services.parts) part.start?.()
-    await expect
-      .poll(async () => (await scrape(app)).text())
-      .toContain('connect_connections{status="active"} 1')
-  })
-  // end of feature
 })
 
 test.each([{ PORT: '3001' }, {}])('METRICS_PORT must not be the port of the app: %o', (env) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { all, codeIn, files, read, rows } from '../../../support/documents.ts'
 
-test('docs/doctor.md has every finding of the doctor, and no other', () => {
+test('the documents have every finding of the doctor and of the features’ checks, and no other', () => {
   const sources = [
     ...files('src/features/first-contact/{doctor/*,cli-doctor}.ts'),
     ...files('src/features/*/check.ts'),
@@ -10,6 +10,8 @@ test('docs/doctor.md has every finding of the doctor, and no other', () => {
     ...all(read(file), /'([a-z-]+\.[a-z-]+)'/g),
     ...all(read(file), /(?:failure|warning)\('([a-z-]+)'/g),
   ])
-  const documented = rows(read('docs/doctor.md'), 'Finding').flatMap(([id]) => codeIn(id))
+  const documented = files('docs/*.md').flatMap((doc) =>
+    rows(read(doc), 'Finding').flatMap(([id]) => codeIn(id)),
+  )
   expect(documented.toSorted()).toEqual([...new Set(ids)].sort())
 })

@@ -85,5 +85,5 @@ test('npm run sandbox names a report that it cannot use', async () => {
   writeFileSync(join(temp.dir, 'report.json'), '{}')
   const program = start('src/cli/sandbox.ts', {}, '--as', 'report.json')
   expect(await program.exited).toBe(1)
-  expect(program.output()).toContain('report.json has no recording: run the probe with --record')
+  expect(program.output()).toContain('report.json has no recording of how a platform answers')
 })

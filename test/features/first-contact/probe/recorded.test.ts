@@ -49,7 +49,7 @@ describe('the app connects to a sandbox that answers like a recorded platform', 
 describe('a report', () => {
   test.each([
     ['not JSON', 'is not JSON'],
-    ['{}', 'has no recording: run the probe with --record'],
+    ['{}', 'has no recording of how a platform answers'],
     ['{"recording": {"refresh": {"refreshToken": "maybe"}}}', 'recording.refresh.refreshToken'],
     ['{"recording": {"notFound": {"status": 200}}}', 'recording.notFound.status'],
   ])('that is %s cannot be used, and says why', (text, message) => {

@@ -1,0 +1,181 @@
+/** Runs the features of docs/recipes.md, as they are written there, in a copy of the project. */
+import { createHmac, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { loadSandboxFeatures } from '../src/sandbox/load.ts'
+import type { Running } from './support/app.ts'
+import { testEnv } from './support/env.ts'
+import { connected, signedIn } from './support/flow.ts'
+import { sandboxProbe } from './support/probe.ts'
+import { run } from './support/process.ts'
+import { createSandboxLeads, projectWithRecipes } from './support/recipes.ts'
+import type { Visitor } from './support/visitor.ts'
+
+const sandboxLeads = createSandboxLeads()
+const { received } = sandboxLeads
+const JSON_TYPE = { accept: 'application/json' }
+const KEY = randomBytes(32)
+const ENV = {
+  DELIVERIES_SECRET: `whsec_${KEY.toString('base64')}`,
+  TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+}
+
+let project: ReturnType<typeof projectWithRecipes>
+let support: typeof import('./support/app.ts')
+let app: Running
+beforeAll(async () => {
+  project = projectWithRecipes()
+  support = await import(pathToFileURL(join(project.dir, 'test/support/app.ts')).href)
+  app = await start()
+})
+afterAll(async () => {
+  await app.close()
+  project.remove()
+})
+
+/** The app with the recipes, found by their place as any feature. */
+async function start(env: Record<string, string> = {}): Promise<Running> {
+  const simulated = [sandboxLeads.feature, ...(await loadSandboxFeatures()), sandboxProbe]
+  return support.startAll({ ...ENV, ...env }, { simulated })
+}
+
+function addressesOf({ config }: Running) {
+  const { appUrl, authUrl, apiUrl } = config.platform
+  return { PLATFORM_APP_URL: appUrl, PLATFORM_AUTH_URL: authUrl, PLATFORM_API_URL: apiUrl }
+}
+
+const status = (visitor: Visitor, query: string) =>
+  visitor.get(`${app.url}/connections/harbour-homes/lead-status?${query}`, JSON_TYPE)
+
+test('a list with a filter: the platform gets it as $filter, with the page, and a quote cannot end the text', async () => {
+  const visitor = await connected(app)
+  const { items, total } = (await status(visitor, `status=${encodeURIComponent("Won't buy")}&top=5`)).json()
+  expect(received.lists.at(-1)).toMatchObject({ $filter: "status eq 'Won''t buy'", $top: '5', $skip: '0' })
+  expect({ items, total }).toMatchObject({ items: [{ id: 'L2' }], total: 1 })
+})
+
+test('a list with a filter: without the status it is bad input', async () => {
+  const answer = await status(await connected(app), '')
+  expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_input', field: 'status' })
+})
+
+/** Sends changes of a lead, as a program does. */
+async function change(visitor: Visitor, id: string, changes: object) {
+  const cookies = visitor.cookies.get(new URL(app.url).host) ?? []
+  const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
+  const headers = { ...JSON_TYPE, cookie, 'content-type': 'application/json' }
+  const url = `${app.url}/connections/harbour-homes/lead-status/${id}`
+  const answer = await fetch(url, { method: 'PATCH', headers, body: JSON.stringify(changes) })
+  return { status: answer.status, json: await answer.json() }
+}
+
+test('an update sends only the fields that change, and answers with the whole record', async () => {
+  const { status, json } = await change(await connected(app), 'L1', { notes: 'Called.' })
+  expect(received.changes).toEqual([{ notes: 'Called.' }])
+  expect({ status, json }).toMatchObject({ status: 200, json: { id: 'L1', status: 'New', notes: 'Called.' } })
+})
+
+test('an update of nothing, of an unknown field or of an unknown record changes nothing', async () => {
+  const visitor = await connected(app)
+  const before = received.changes.length
+  expect((await change(visitor, 'L1', {})).json).toMatchObject({ code: 'invalid_input' })
+  expect((await change(visitor, 'L1', { id: 'L9' })).json).toMatchObject({ code: 'invalid_input' })
+  expect((await change(visitor, 'L9', { notes: '' })).json).toMatchObject({ code: 'not_found' })
+  expect(received.changes).toHaveLength(before)
+})
+
+/** What the feature with the job has added to an app. */
+const jobOf = ({ services }: Running) =>
+  services.parts[services.features.findIndex(({ name }) => name === 'new-leads')]
+
+test('a background job runs in one of two processes, and in the other one when the first has stopped', async () => {
+  const one = await start()
+  const two = await start({ ...addressesOf(one), DATA_DIR: one.config.dataDir })
+  onTestFinished(() => two.close().then(one.close))
+  await connected(one)
+  const open = Promise.withResolvers<void>()
+  sandboxLeads.answersAfter(open.promise)
+  const before = received.lists.length
+  const calls = () => received.lists.length - before
+
+  jobOf(one)?.start?.()
+  await expect.poll(calls).toBe(1)
+  const asked = vi.spyOn(two.services.store, 'compareAndSet')
+  jobOf(two)?.start?.()
+  await expect.poll(() => Promise.all(asked.mock.results.map(({ value }) => value))).toContain(false)
+  expect(calls()).toBe(1)
+
+  one.services.stop()
+  open.resolve()
+  await jobOf(one)?.stop?.()
+  await expect.poll(calls).toBe(2)
+  await expect.poll(() => two.logLines.join('')).toContain('"total":1')
+})
+
+/** Sends a delivery, which is signed unless `isSigned` says otherwise. */
+async function deliver(text: string, { ageS = 0, key = KEY, isSigned = true } = {}) {
+  const id = text
+  const body = JSON.stringify({ userId: 'ann', text })
+  const timestamp = Math.floor(Date.now() / 1000) - ageS
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    ...(isSigned && { 'webhook-signature': `v1,${signature}` }),
+  }
+  return (await fetch(`${app.url}/webhooks/deliveries`, { method: 'POST', headers, body })).status
+}
+const deliveries = async () =>
+  (await (await signedIn(app)).get(`${app.url}/deliveries`, JSON_TYPE)).json().deliveries
+
+test('a webhook without a signature, with one of another key, or with an old one is refused, and nothing is stored', async () => {
+  const before = await deliveries()
+  expect(await deliver('unsigned', { isSigned: false })).toBe(401)
+  expect(await deliver('forged', { key: randomBytes(32) })).toBe(401)
+  expect(await deliver('early', { ageS: -400 })).toBe(400)
+  expect(await deliver('late', { ageS: 400 })).toBe(400)
+  expect((await fetch(`${app.url}/webhooks/deliveries`, { method: 'POST' })).status).toBe(401)
+  expect(await deliveries()).toEqual(before)
+})
+
+test('a webhook that is signed is accepted and stored once, also if it comes again', async () => {
+  expect(await deliver('Roof tiles')).toBe(202)
+  expect(await deliver('Roof tiles')).toBe(200)
+  expect((await deliveries()).filter((text: string) => text === 'Roof tiles')).toHaveLength(1)
+})
+
+/** The notes of a user, after adding one. */
+async function notes(name: string, text?: string): Promise<unknown> {
+  const visitor = await signedIn(app, name)
+  const url = `${app.url}/connections/harbour-homes/notes`
+  if (text !== undefined) expect((await visitor.post(url, { ...JSON_TYPE, form: { text } })).status).toBe(201)
+  return (await visitor.get(url, JSON_TYPE)).json().notes
+}
+
+/** Runs a command of the project on the app's store. */
+function command(script: string, ...args: string[]): Promise<unknown> {
+  const env = testEnv({ ...ENV, ...addressesOf(app), DATA_DIR: app.config.dataDir })
+  return run(join(project.dir, script), env, { args }).exited
+}
+
+test('a table of your own: the deletion of a user deletes their rows, also without a connection, and no others', async () => {
+  await notes('bob', 'Call back')
+  expect(await notes('zoe', 'Ask for a quote')).toEqual([{ text: 'Ask for a quote' }])
+  await command('src/cli/connections.ts', 'delete', 'zoe', '--yes')
+  expect(await notes('zoe')).toEqual([])
+  expect(await notes('bob')).toEqual([{ text: 'Call back' }])
+})
+
+test('a table of your own is in the backup of the store', async () => {
+  await notes('ann', 'Send the plans')
+  const file = join(app.config.dataDir, 'backup.sqlite')
+  await command('src/cli/backup.ts', file)
+  const db = new DatabaseSync(file)
+  onTestFinished(() => db.close())
+  expect(db.prepare("SELECT text FROM notes WHERE user_id = 'ann'").all()).toEqual([
+    { text: 'Send the plans' },
+  ])
+})
