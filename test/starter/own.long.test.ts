@@ -92,7 +92,7 @@ describe('npm run init', () => {
     const file = join(copy.dir, 'src/web/sign-in.ts')
     const own = read('src/web/sign-in.ts')
       .replace('OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')
-      .replace(/(?=^import .*oidc-sign-in)/m, "import { passwordSignIn } from './password-sign-in.ts'\n")
+      .replace(/(?=^import .*oidc-discovery)/m, "import { passwordSignIn } from './password-sign-in.ts'\n")
     writeFileSync(file, own)
     await copy.bin('biome', 'check', '--write', file)
     await copy.check()
