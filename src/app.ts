@@ -1,21 +1,23 @@
 import type { RequestListener } from 'node:http'
-import express, { type Express } from 'express'
+import express, { type Express, Router } from 'express'
 import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
 import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
+import { byPath } from './web/by-path.ts'
 import { businessName, connectionsRoutes, createConnectPages } from './web/connections.ts'
-import { csrfProtection } from './web/cross-site.ts'
+import { unsafeRequests } from './web/cross-site.ts'
 import { customerViewRoute } from './web/customer-view.ts'
 import { OPEN_DEMO } from './web/demo-sign-in.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
-import { notices, waitingNotices } from './web/notice.ts'
+import { waitingNotices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
 import { checkPlatformFirst } from './web/platform-check.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
+import { signedInOnly } from './web/user.ts'
 
 /** The app, for a server. Express passes a target that it cannot parse, such as `http://[`, to no middleware: as a path, it is logged and not found. */
 export function createListener(dependencies: Dependencies): RequestListener {
@@ -56,6 +58,7 @@ export function createApp({
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
     production: config.production,
+    store,
     businessName: (userId: string, bxcontext: string) => businessName(vault, userId, bxcontext),
     warning,
     linksToSignIn: !signIn.isDemo,
@@ -63,42 +66,41 @@ export function createApp({
     navigation: parts.flatMap((part) => part.navigation ?? []),
     sections: parts.flatMap((part) => part.sections ?? []),
   }
-  app.use(requestLog(log), bodyDeadline(), pages(shown))
-  // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
-  for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
-
-  app.use(securityHeaders(baseUrl))
-  app.use('/assets', assets)
-  app.use(healthRoutes(store, drainSignal), openApiRoute(baseUrl))
-  app.use(csrfProtection(baseUrl))
-  // Parse bodies before loading sessions: if the session cannot be loaded, the error page can offer to submit again.
-  app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))
-  app.use(sessions({ store: sessionStore, secrets, baseUrl }), notices(store))
-
-  app.use(signIn.routes)
-  if (platform.sandboxUrl) app.use(customerViewRoute())
   const onHop: OnHop = async (event) => {
     let { target } = event
     for (const listener of hopListeners) target = await listener({ ...event, target })
     return target
   }
-  const connectPages = createConnectPages(vault)
-  app.use(checkPlatformFirst(platform.appUrl, vault, http.api))
-  app.use(connectRoutes({ connect, baseUrl, pages: connectPages, onHop, log }))
+  app.use(requestLog(log), bodyDeadline(), pages(shown))
+  // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
+  app.use(byPath(parts.flatMap((part) => part.serverRoutes ?? [])))
+
+  app.use(securityHeaders(baseUrl))
+  app.use('/assets', assets)
+  app.use(byPath([healthRoutes(store, drainSignal), openApiRoute(baseUrl)]))
+  app.use(unsafeRequests(baseUrl))
+  app.use(sessions({ store: sessionStore, secrets, baseUrl }))
+  app.use('/connections', signedInOnly)
   app.use(
-    connectionsRoutes({
-      vault,
-      api,
-      requestedScopes: oauth.scopes,
-      connectedAppsUrl: platform.connectedAppsUrl,
-      sendChanges,
-      waitingNotices: (userId) => waitingNotices(store, userId),
-      linksOf: async (ref) =>
-        (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat(),
-      connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
-    }),
+    byPath([
+      signIn.routes,
+      ...(platform.sandboxUrl ? [customerViewRoute()] : []),
+      Router().post('/connect', checkPlatformFirst(platform.appUrl, vault, http.api)),
+      connectRoutes({ connect, baseUrl, pages: createConnectPages(vault), onHop, log }),
+      connectionsRoutes({
+        vault,
+        api,
+        requestedScopes: oauth.scopes,
+        connectedAppsUrl: platform.connectedAppsUrl,
+        sendChanges,
+        waitingNotices: (userId) => waitingNotices(store, userId),
+        linksOf: async (ref) =>
+          (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat(),
+        connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
+      }),
+      ...parts.flatMap((part) => part.routes ?? []),
+    ]),
   )
-  for (const { routes } of parts) if (routes) app.use(routes)
 
   app.use(notFound)
   // Error handlers from here on.

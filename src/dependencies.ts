@@ -60,7 +60,7 @@ export async function createDependencies(
   const { oidc, baseUrl } = config
   const { scopes } = connect.oauth
   const signInOptions = { oidc, store, baseUrl, encryptionKeys: tokenEncryptionKeys, requestedScopes: scopes }
-  const signIn = createSignIn({ ...signInOptions, http: http.api }, ownSignIn)
+  const signIn = await createSignIn({ ...signInOptions, http: http.api }, ownSignIn)
   const draining = new AbortController()
   const shutdown = new AbortController()
   const hopListeners: OnHop[] = []

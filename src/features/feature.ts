@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { Router } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { OnHop } from '../connect/express.ts'
@@ -54,12 +54,12 @@ export interface FeatureDeps {
 /** What a feature adds to a running app; all of it is optional. */
 export interface FeatureParts {
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
-  serverRoutes?: RequestHandler
+  serverRoutes?: Router
   /**
    * Routes for signed-in users, mounted after sessions and CSRF protection. A handler must call `connectionRef` or
    * `requireUser`, which throw if the user is not signed in.
    */
-  routes?: RequestHandler
+  routes?: Router
   /** Links in the header of every page for signed-in users. */
   navigation?: { href: string; label: string }[]
   /** Returns the links for the card of an active connection. */

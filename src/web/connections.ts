@@ -66,17 +66,8 @@ export function connectionRef(req: Request<{ bxcontext: string }>): ConnectionRe
 /**
  * Routes for the start page, the list of connections with live updates, and refreshing, testing or disconnecting one.
  */
-export function connectionsRoutes(options: ConnectionsOptions): Router {
-  return (
-    Router()
-      // Before the bodies of features' routes are validated: who is signed out learns that first.
-      .use('/connections', (req, _res, next) => {
-        requireUser(req)
-        next()
-      })
-      .use(listRoutes(options), actionRoutes(options))
-  )
-}
+export const connectionsRoutes = (options: ConnectionsOptions): Router =>
+  Router().use(listRoutes(options), actionRoutes(options))
 
 function listRoutes(options: ConnectionsOptions): Router {
   const { requestedScopes } = options

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import express, { type RequestHandler, Router } from 'express'
 import { WebError } from './errors.ts'
 import { texts } from './texts.ts'
 
@@ -23,4 +23,18 @@ export function csrfProtection(baseUrl: string): RequestHandler {
     if (isSameOrigin) return next()
     throw new WebError(403, 'csrf_rejected', texts.errors.csrf_rejected.detail)
   }
+}
+
+/**
+ * What only a request that changes something needs: the protection against other sites, and its body. It comes before the
+ * session: if that cannot be loaded, the error page can offer to submit again.
+ */
+export function unsafeRequests(baseUrl: string): RequestHandler {
+  const limit = '64kb'
+  const handle = Router().use(
+    csrfProtection(baseUrl),
+    express.urlencoded({ extended: false, limit }),
+    express.json({ limit }),
+  )
+  return (req, res, next) => (SAFE_METHODS.has(req.method) ? next() : handle(req, res, next))
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import type { Request, RequestHandler } from 'express'
+import { hash } from 'node:crypto'
+import type { Request } from 'express'
 import * as z from 'zod'
 import { parseJson } from '../connect/index.ts'
 import { type Key, type KeyValueStore, update } from '../connect/stores.ts'
@@ -22,28 +22,26 @@ const USER_NOTICES_MS = 7 * 86_400_000
 const MAX_USER_NOTICES = 5
 
 /**
- * Stores notices separately from sessions: writing the session would extend its lifetime, and could restore it after a
- * sign-out. If the store is unreachable, the notice is lost.
+ * Gives a request its notices. They are stored separately from sessions: writing the session would extend its lifetime, and
+ * could restore it after a sign-out. If the store is unreachable, the notice is lost.
  */
-export function notices(store: KeyValueStore): RequestHandler {
-  const keyOf = (req: Request): Key => ({
-    kind: 'notice',
-    owner: createHash('sha256').update(req.sessionID).digest('base64url'),
-    id: '',
-  })
-  return (req, _res, next) => {
-    req.leaveNotice = (notice) => store.set(keyOf(req), JSON.stringify(notice), NOTICE_MS).catch(() => {})
-    req.takeNotices = async ({ ofAction }) => {
-      const user = currentUser(req)
-      const [action, forUser] = await Promise.all([
-        ofAction ? take(store, keyOf(req)) : null,
-        user ? take(store, userKey(user.id)) : null,
-      ])
-      return [...(action === null ? [] : [JSON.parse(action)]), ...parseUserNotices(forUser)]
-    }
-    next()
+export function addNotices(req: Request, store: KeyValueStore): void {
+  req.leaveNotice = (notice) => store.set(actionKey(req), JSON.stringify(notice), NOTICE_MS).catch(() => {})
+  req.takeNotices = async ({ ofAction }) => {
+    const user = currentUser(req)
+    const [action, forUser] = await Promise.all([
+      ofAction ? take(store, actionKey(req)) : null,
+      user ? take(store, userKey(user.id)) : null,
+    ])
+    return [...(action === null ? [] : [JSON.parse(action)]), ...parseUserNotices(forUser)]
   }
 }
+
+const actionKey = (req: Request): Key => ({
+  kind: 'notice',
+  owner: hash('sha256', req.sessionID, 'base64url'),
+  id: '',
+})
 
 /** Reads and deletes a value, for one caller only. A store that is unreachable has none. */
 async function take(store: KeyValueStore, key: Key): Promise<string | null> {

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import express, { type RequestHandler } from 'express'
+import type { KeyValueStore } from '../connect/stores.ts'
 import { isCustomerView } from './customer-view.ts'
 import { format } from './format.ts'
+import { addNotices } from './notice.ts'
 import type { Notice } from './respond.ts'
 import { type LoadedSection, loadSections, type PageSection } from './sections.ts'
 import { texts } from './texts.ts'
@@ -21,6 +23,8 @@ const views = fileURLToPath(new URL('../../views', import.meta.url))
 
 export interface PagesOptions {
   production: boolean
+  /** Where notices wait for the next page; without it, there are none. */
+  store?: KeyValueStore
   /** Shown on every page. */
   warning?: string | null
   /** Whether pages link to `/sign-in`, instead of showing the demo's form. */
@@ -35,10 +39,11 @@ export interface PagesOptions {
   sections?: readonly PageSection[]
 }
 
-/** Adds `res.page()`. Templates escape their output. */
+/** Adds `res.page()`, and the notices that pages show. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
   const {
     production,
+    store,
     warning = null,
     linksToSignIn = false,
     sandboxUrl,
@@ -47,6 +52,7 @@ export function pages(options: PagesOptions): RequestHandler {
   } = options
   const eta = new Eta({ views, cache: production })
   return (req, res, next) => {
+    if (store) addNotices(req, store)
     const render = (view: string, data: object, notices: Notice[]) => {
       const shared = {
         user: currentUser(req),

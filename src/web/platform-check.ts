@@ -13,7 +13,6 @@ const OUTAGES: readonly Trouble[] = ['no_answer', 'error', 'paused']
  */
 export function checkPlatformFirst(appUrl: string, vault: Vault, http: Http): RequestHandler {
   return async (req, _res, next) => {
-    if (req.method !== 'POST' || req.path !== '/connect') return next()
     const user = currentUser(req)
     const connections = user ? await vault.list(user.id) : []
     const failing = connections.some(

@@ -24,21 +24,19 @@ export function sessionCookie(baseUrl: string): string {
 }
 
 /** Sessions with an HttpOnly cookie: SameSite=Lax, since the platform redirects back here; Secure with https. */
-export function sessions({ store, secrets, baseUrl }: SessionOptions): RequestHandler[] {
+export function sessions({ store, secrets, baseUrl }: SessionOptions): RequestHandler {
   const secure = baseUrl.startsWith('https:')
-  return [
-    (req, _res, next) => {
-      // We treat an https BASE_URL as proof that TLS terminates upstream.
-      if (secure) Object.defineProperty(req, 'secure', { value: true })
-      next()
-    },
-    session({
-      store,
-      secret: secrets,
-      name: sessionCookie(baseUrl),
-      cookie: { httpOnly: true, sameSite: 'lax', secure, path: '/', maxAge: SESSION_MS },
-      resave: false,
-      saveUninitialized: false,
-    }),
-  ]
+  const load = session({
+    store,
+    secret: secrets,
+    name: sessionCookie(baseUrl),
+    cookie: { httpOnly: true, sameSite: 'lax', secure, path: '/', maxAge: SESSION_MS },
+    resave: false,
+    saveUninitialized: false,
+  })
+  return (req, res, next) => {
+    // We treat an https BASE_URL as proof that TLS terminates upstream.
+    if (secure) Object.defineProperty(req, 'secure', { value: true })
+    load(req, res, next)
+  }
 }

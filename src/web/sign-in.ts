@@ -8,7 +8,6 @@ import type { EncryptionKey, Http } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { demoSignIn } from './demo-sign-in.ts'
 import type { OidcProvider } from './oidc-discovery.ts'
-import { oidcSignIn } from './oidc-sign-in.ts'
 import { routesOf } from './openapi.ts'
 
 /**
@@ -41,10 +40,14 @@ export interface SignIn {
 }
 
 /** Creates the sign-in. Throws an error for the developer if `own` lacks a route. */
-export function createSignIn(options: SignInOptions, own: OwnSignIn | null): SignIn {
+export async function createSignIn(options: SignInOptions, own: OwnSignIn | null): Promise<SignIn> {
   const { oidc, requestedScopes, store, ...rest } = options
   if (own) return { routes: requireRoutes(own({ store, baseUrl: rest.baseUrl })), isDemo: false }
-  if (oidc) return { routes: oidcSignIn({ ...oidc, ...rest }), isDemo: false }
+  if (oidc) {
+    // Only here: it loads openid-client, a tenth of what the app has to compile at its start.
+    const { oidcSignIn } = await import('./oidc-sign-in.ts')
+    return { routes: oidcSignIn({ ...oidc, ...rest }), isDemo: false }
+  }
   return { routes: demoSignIn({ requestedScopes }), isDemo: true }
 }
 

@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request, RequestHandler } from 'express'
 import type { SessionData } from 'express-session'
 import { AppError } from '../connect/errors.ts'
 import { notSignedIn } from './errors.ts'
@@ -27,6 +27,12 @@ export function requireUser(req: Request): string {
   const user = currentUser(req)
   if (!user) throw notSignedIn(req.method === 'GET' ? undefined : texts.signIn.signedOutMeanwhile)
   return user.id
+}
+
+/** Middleware for what only users may see: who is signed out learns that before anything else. */
+export const signedInOnly: RequestHandler = (req, _res, next) => {
+  requireUser(req)
+  next()
 }
 
 /** The longest user id, in characters: an issuer and a subject of OpenID Connect are shorter. */

@@ -96,8 +96,8 @@ test.each([
       .get('/sign-in', () => {})
       .get('/sign-out', () => {}),
   ],
-])('a sign-in of your own without %s stops the start, by an error that names it', (missing, router) => {
-  expect(() => createSignIn(OPTIONS, () => router)).toThrow(`OWN_SIGN_IN has no route ${missing}`)
+])('a sign-in of your own without %s stops the start, by an error that names it', async (missing, router) => {
+  await expect(createSignIn(OPTIONS, () => router)).rejects.toThrow(`OWN_SIGN_IN has no route ${missing}`)
 })
 
 test.each<[how: string, router: Router]>([
@@ -121,8 +121,8 @@ test.each<[how: string, router: Router]>([
       .all('/sign-in', () => {})
       .all('/sign-out', () => {}),
   ],
-])('a sign-in of your own may have its routes %s', (_how, router) => {
-  expect(createSignIn(OPTIONS, () => router)).toMatchObject({ isDemo: false })
+])('a sign-in of your own may have its routes %s', async (_how, router) => {
+  expect(await createSignIn(OPTIONS, () => router)).toMatchObject({ isDemo: false })
 })
 
 test.each([

@@ -42,7 +42,11 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricin
     const folder = join(dataDir, PRICE_LIST_FOLDERS[environment])
     const provider: PriceProvider = openPriceList(folder)
     const isLoaded = () => provider.loaded?.() ?? true
-    if (!isLoaded()) log.warn({ folder }, `${path} has no price list yet: run npm run feature -- live-pricing load-prices FOLDER`)
+    if (!isLoaded())
+      log.warn(
+        { folder },
+        `${path} has no price list yet: run npm run feature -- live-pricing load-prices FOLDER`,
+      )
     const pricesLoaded = async () => {
       if (!isLoaded()) throw new Error(`${path} has no price list`)
     }
