@@ -33,7 +33,7 @@ export interface LivePricing {
 export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricing {
   const { baseUrl, dataDir, settings, keys, store, log } = options
   const { rateLimit } = settings
-  const routes = Router(EXACT_PATHS)
+  const routes = Router()
   const bases = (['production', 'staging'] as const).flatMap((environment) => {
     const clients = settings.clients[environment]
     if (clients.length === 0) return []
