@@ -23,9 +23,7 @@ const command = createCommand(
   .option('--skip-problems', 'leave out rows with problems, instead of loading nothing', false)
   .option('--report <file>', 'write the rows that were left out to this CSV file')
   .addOption(
-    new Option('--decimal <sign>', 'decimal sign, if prices such as 1,250 could be read in two ways').choices(
-      DECIMALS,
-    ),
+    new Option('--decimal <sign>', 'decimal sign of the prices; the point by default').choices(DECIMALS),
   )
   .parse()
 

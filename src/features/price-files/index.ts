@@ -4,8 +4,7 @@ import { createGrants } from '../catalogues/grants.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { SCOPES } from './contract.ts'
-import { importGauges } from './gauges.ts'
-import { createImportService } from './import-service.ts'
+import { createImports } from './imports.ts'
 import { probeImports } from './probe.ts'
 import { resumeImports } from './resume.ts'
 import { importRoutes, importSection, isUnfinished } from './routes.ts'
@@ -20,7 +19,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
   scopes: SCOPES,
   probe: probeImports,
   create({ connect, store, log, dataDir, shutdownSignal, sendChanges, sections }, settings) {
-    const imports = createImportService({
+    const imports = createImports({
       store,
       log,
       dir: join(dataDir, 'imports'),
@@ -48,7 +47,6 @@ export const priceFiles: Feature<PriceFilesSettings> = {
       start: () => void resumeImports(imports, shutdownSignal, log),
       close: imports.close,
       deleteUser: imports.deleteUser,
-      gauges: () => importGauges(imports.current()),
     }
   },
 }

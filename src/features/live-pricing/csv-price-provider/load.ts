@@ -3,23 +3,15 @@ import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'n
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../../supplier-api/contract.ts'
+import { codeDamage } from '../../../tables/damaged-codes.ts'
 import type { Decimal } from '../../../tables/prices.ts'
-import { isShortened } from '../../../tables/shortened-codes.ts'
-import { texts } from '../../../tables/texts.ts'
 import { FILES, findUnknownFiles, ID_RULE, isDate, isId, missingFile } from './files.ts'
 import { createItemIndex, type ItemIndex } from './item-index.ts'
 import { writeItems } from './item-storage.ts'
 import { HAS_DISCOUNTS, HAS_STORE_PRICES, lineKey, NONE, POA, SCHEMA } from './price-list.ts'
 import { nextFileName, removeOldFiles } from './price-lists.ts'
 import { readHolidays, readHours, readStores } from './read-stores.ts'
-import {
-  createProblems,
-  DecimalFoundError,
-  type Folder,
-  type Problems,
-  type RowProblem,
-  readRows,
-} from './table.ts'
+import { createProblems, type Folder, type Problems, type RowProblem, readRows } from './table.ts'
 
 export interface Loaded {
   /** Number of records by kind; the kinds are worded for a summary. */
@@ -36,7 +28,7 @@ export interface Loaded {
 export interface LoadOptions {
   /** Leaves out rows with problems; otherwise they prevent the load. */
   skipProblems?: boolean
-  /** The decimal sign of the prices; by default, the prices of each file decide. */
+  /** The decimal sign of the prices; the point by default. */
   decimal?: Decimal | undefined
 }
 
@@ -53,7 +45,8 @@ export async function loadPriceList(
   mkdirSync(target, { recursive: true, mode: 0o700 })
   const draft = join(target, `${randomUUID()}.loading`)
   try {
-    const loaded = await fillDraft(draft, from, options)
+    const { decimal = 'point' } = options
+    const loaded = await fill(draft, { path: from, decimal }, options)
     flush(draft)
     renameSync(draft, join(target, nextFileName(target)))
     flush(target)
@@ -79,20 +72,6 @@ function flush(path: string): void {
 /** Added to problems of stores.csv and items.csv, on which the other files depend. */
 const NOT_CHECKED_YET =
   'Hours, holidays, prices and discounts have not been checked yet, because they refer to these stores and items.'
-
-/** Fills the draft, again if the prices of a file have told their decimal sign. */
-async function fillDraft(draft: string, path: string, options: LoadOptions): Promise<Loaded> {
-  const from: Folder = { path, decimal: options.decimal, decimals: new Map() }
-  for (;;) {
-    try {
-      return await fill(draft, from, options)
-    } catch (error) {
-      if (!(error instanceof DecimalFoundError)) throw error
-      from.decimals.set(error.file, error.decimal)
-      rmSync(draft, { force: true })
-    }
-  }
-}
 
 /** Fills a new database file from the files of the price list. */
 async function fill(file: string, from: Folder, { skipProblems = false }: LoadOptions): Promise<Loaded> {
@@ -175,7 +154,8 @@ async function loadItems(
   const exists = await readRows(from, FILES.items, problems, ({ cell, price: priceOf, reject }) => {
     const [code, category] = [cell('code'), cell('category')]
     if (!isId(code)) return reject(`code ${ID_RULE}.`)
-    if (isShortened(code)) return reject(texts.code.shortened(code))
+    const damage = codeDamage(code)
+    if (damage) return reject(damage)
     const text = priceOf('price', ['', POA])
     if (text === null) return
     const price = text === '' ? null : text

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { UnreadableFileError } from '../../../tables/errors.ts'
-import { createPriceReader, type Decimal, decimalOfColumn, type PriceReader } from '../../../tables/prices.ts'
-import type { Row } from '../../../tables/row.ts'
-import { openTable } from '../../../tables/table.ts'
+import { type Decimal, readPrice } from '../../../tables/prices.ts'
+import { openFile, type Row } from '../../../tables/table.ts'
 
 /** A price list that cannot be loaded. Each problem names its file and line; `omitted` more are only counted. */
 export class PriceListError extends Error {
@@ -66,23 +65,11 @@ export function createProblems({ skipRows = false }: { skipRows?: boolean } = {}
 }
 export type Problems = ReturnType<typeof createProblems>
 
-/** A file has prices such as `1,250`, and its other prices tell the decimal sign: read it again with that. */
-export class DecimalFoundError extends Error {
-  readonly file: string
-  readonly decimal: Decimal
-  constructor(file: string, decimal: Decimal) {
-    super(`${file} has a decimal ${decimal}`)
-    this.file = file
-    this.decimal = decimal
-  }
-}
-
 /** What is known about the files of a price list. */
 export interface Folder {
   path: string
-  /** The decimal sign of all files, or of single ones by name. */
-  decimal?: Decimal | undefined
-  decimals: Map<string, Decimal>
+  /** The decimal sign of all prices. */
+  decimal: Decimal
 }
 
 export interface TableRules {
@@ -116,8 +103,7 @@ function findTable(folder: string, file: string): string | undefined {
 
 /**
  * Reads a table by column name, in any order. Resolves to false if the file does not exist.
- * Reports problems with rows or columns to `problems`; throws `PriceListError` if the file cannot be read, and
- * `DecimalFoundError`.
+ * Reports problems with rows or columns to `problems`; throws `PriceListError` if the file cannot be read.
  */
 export async function readRows(
   folder: Folder,
@@ -128,33 +114,36 @@ export async function readRows(
   const path = findTable(folder.path, rules.file)
   if (!path) return false
   const file = basename(path)
-  const decimal = folder.decimal ?? folder.decimals.get(file)
-  const prices = createPriceReader(decimal)
+  const { decimal } = folder
+  const opened = await openFile(path).catch((error: unknown) => failed(error, path))
   try {
-    const table = await openTable(path)
+    const rows = (opened.sheets.find(({ isHidden }) => !isHidden) ?? opened.sheets[0])?.rows()
+    if (!rows) return false
     const first: Row[] = []
-    for (let next = await table.rows.next(); !next.done; next = await table.rows.next()) {
+    for (let next = await rows.next(); !next.done; next = await rows.next()) {
       first.push(...next.value)
       if (first.length >= SEARCHED_ROWS) break
     }
     const at = indexOfHeadings(first.slice(0, SEARCHED_ROWS), rules)
     const headings = readHeadings(first[at], rules, file, problems)
-    if (!headings) {
-      await table.rows.return(undefined)
-      return true
-    }
-    const reader = createRowReader(headings, { file, prices, problems })
+    if (!headings) return true
+    const reader = createRowReader(headings, { file, decimal, problems })
     for (const row of first.slice(at + 1)) reader.read(row, handleRow)
-    for await (const rows of table.rows) for (const row of rows) reader.read(row, handleRow)
-    requireDecimal(prices.found, file, problems)
+    for await (const batch of rows) for (const row of batch) reader.read(row, handleRow)
     return true
   } catch (error) {
-    if (error instanceof UnreadableFileError)
-      throw new PriceListError([`${file}, line ${error.line}: ${error.problem}`], 0)
-    if (error instanceof PriceListError || error instanceof DecimalFoundError) throw error
-    const { code } = error as { code?: unknown }
-    throw code ? new Error(`${path} cannot be read (${code}).`) : error
+    return failed(error, path)
+  } finally {
+    opened.close()
   }
+}
+
+/** Throws what a file cannot be read for. */
+function failed(error: unknown, path: string): never {
+  if (error instanceof UnreadableFileError)
+    throw new PriceListError([`${basename(path)}, line ${error.line}: ${error.problem}`], 0)
+  const { code } = error as { code?: unknown }
+  throw code && !(error instanceof PriceListError) ? new Error(`${path} cannot be read (${code}).`) : error
 }
 
 /** How many rows are searched for the headings, above which there may be titles. */
@@ -199,7 +188,7 @@ function readHeadings(
 /** Passes rows to a handler, which gets the same object for each. */
 function createRowReader(
   headings: readonly string[],
-  { file, prices, problems }: { file: string; prices: PriceReader; problems: Problems },
+  { file, decimal, problems }: { file: string; decimal: Decimal; problems: Problems },
 ) {
   const indexes = new Map(headings.map((heading, index) => [heading, index]))
   let row: Row = { line: 0, cells: [] }
@@ -211,10 +200,7 @@ function createRowReader(
     price(column, words) {
       const text = cell(column)
       if (words.includes(text)) return text
-      const { ambiguous } = prices.found
-      const price = prices.read(text, row.numbers?.[indexes.get(column) ?? -1])
-      // Reported once for the file: the other prices may tell which it is.
-      if (prices.found.ambiguous > ambiguous) return null
+      const price = readPrice(text, { decimal, currency: 'AUD' }, row.numbers?.[indexes.get(column) ?? -1])
       const problem = typeof price === 'string' ? price : decimalsProblem(price, text)
       if (problem === undefined) return String(price)
       const others = words.filter((word) => word !== '').join(' or ')
@@ -240,17 +226,4 @@ function decimalsProblem(price: number, text: string): string | undefined {
   return /^\d{1,9}(\.\d{1,4})?$/.test(String(price))
     ? undefined
     : `the price ${JSON.stringify(text.slice(0, 50))} must have at most 9 digits and 4 decimals.`
-}
-
-/** Prices that could be read in two ways need the decimal sign of the others. */
-function requireDecimal(found: PriceReader['found'], file: string, problems: Problems): void {
-  if (found.ambiguous === 0) return
-  const decimal = decimalOfColumn(found)
-  if (decimal) throw new DecimalFoundError(file, decimal)
-  const example = JSON.stringify(found.example.slice(0, 50))
-  problems.add(
-    file,
-    1,
-    `prices such as ${example} could be read in two ways: add --decimal point or --decimal comma.`,
-  )
 }
