@@ -37,8 +37,7 @@ async function pricesOf(folder: string, codes: string[], options?: Parameters<ty
 describe('load-prices reads the same files as an import:', () => {
   test.each([
     ['prices with currency and thousands', 'code,price\nA,$1.50\nB,"1,234.50"\nC,AUD 3\n', [1.5, 1234.5, 3]],
-    ['an ambiguous price that the others explain', 'code,price\nA,"1,250"\nB,12.50\nC,2\n', [1250, 12.5, 2]],
-    ['decimal commas', 'code;price\nA;1.250\nB;12,50\nC;2\n', [1250, 12.5, 2]],
+    ['thousands', 'code,price\nA,"1,250"\nB,12.50\nC,2\n', [1250, 12.5, 2]],
     ['floats of a spreadsheet', 'code,price\nA,926.6400000000001\nB,2\nC,3\n', [926.64, 2, 3]],
     ['the same item twice', 'code,price\nA,1\nB,2\nC,3\nA,1.00\n', [1, 2, 3]],
     ['titles above the headings', 'Summit Supplies,\n\nCode,Price\nA,1\nB,2\nC,3\n', [1, 2, 3]],
@@ -62,12 +61,20 @@ describe('load-prices reads the same files as an import:', () => {
     expect(await pricesOf(folderWith(items, 'items.xlsx'), ['A', 'B'])).toEqual([1250, 12.5])
   })
 
-  test('an ambiguous price is not guessed', async () => {
-    const folder = folderWith('code,price\nA,"1,250"\nB,2\n')
+  test('decimal commas, if that is said', async () => {
+    const folder = folderWith('code;price\nA;1.250\nB;12,50\nC;2\n')
     await expect(loadPriceList(folder, lists())).rejects.toThrow(
-      'prices such as "1,250" could be read in two ways: add --decimal point or --decimal comma.',
+      'the price "12,50" is invalid; write it as 1234.50',
     )
-    expect(await pricesOf(folder, ['A'], { decimal: 'comma' })).toEqual([1.25])
+    expect(await pricesOf(folder, ['A', 'B', 'C'], { decimal: 'comma' })).toEqual([1250, 12.5, 2])
+  })
+
+  test('but not one of two files of the same name', async () => {
+    const folder = folderWith('code,price\nA,1\n')
+    writeFileSync(join(folder, 'items.tsv'), 'code\tprice\nA\t2\n')
+    await expect(loadPriceList(folder, lists())).rejects.toThrow(
+      'items.csv and items.tsv are both there: keep one of them.',
+    )
   })
 })
 
@@ -81,7 +88,7 @@ test('load-prices --skip-problems leaves rows with problems out, and reports the
   )
   expect(program.code, program.output).toBe(0)
   expect(program.output).toMatch(/^Loaded 2 items/)
-  expect(program.output).toContain('Left out: items.csv, line 3: the price "=cmd" is invalid')
+  expect(program.output).toContain('Left out: items.csv, line 3: the price "=cmd" has words')
   expect(readFileSync(report, 'utf8').trim().split('\n')).toEqual([
     'File,Line,Reason',
     expect.stringMatching(/^items\.csv,3,/),

@@ -60,9 +60,6 @@ describe('GET /metrics', () => {
     )
     expect(text).toContain('connect_pool_requests{pool="api",state="queued"} 0')
     expect(figure(text, 'connect_store_up')).toBe(1)
-    // feature: price-files
-    expect(text).toContain('connect_imports{state="sending"} 0')
-    // end of feature
     expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds [\d.]+/)
     expect(text).not.toMatch(/route="[^"]*[A-Z]{2}/)
     for (const secret of ['ann-the-user', 'harbour-homes', app.config.platform.clientSecret, TOKEN])

@@ -105,6 +105,16 @@ export const readWith = (content: string | Uint8Array, layouts: Layout[]): Promi
     }
   })
 
+/** Gives the check of a file to `work`, and a function that reads it again as a draft says. */
+export const checkFileIn = (
+  content: string | Uint8Array,
+  work: (check: Check, read: (draft: Draft) => Promise<Check>) => Promise<void>,
+): Promise<void> =>
+  withFile(content, async (path) => {
+    const read = async (draft: Draft) => (await checkPriceFile(path, { draft })).check
+    await work((await checkPriceFile(path)).check, read)
+  })
+
 /** The layout of a file that a person has confirmed with these answers. */
 export async function layoutOf(content: string | Uint8Array, answers: Answers = {}): Promise<Layout> {
   const { draft, outline, problem } = await read(content, answers)

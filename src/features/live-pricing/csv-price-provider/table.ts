@@ -95,10 +95,19 @@ export type RowHandler = (row: TableRow) => void
 
 const EXTENSIONS = ['.csv', '.xlsx', '.tsv', '.txt']
 
-/** The path of a table of a price list, which may be a spreadsheet: `items.csv` or `items.xlsx`, for example. */
+/**
+ * The path of a table of a price list, which may be a spreadsheet: `items.csv` or `items.xlsx`, for example. Throws
+ * `PriceListError` if there are several.
+ */
 function findTable(folder: string, file: string): string | undefined {
   const paths = EXTENSIONS.map((extension) => join(folder, file.replace(/\.csv$/, extension)))
-  return paths.find((path) => existsSync(path))
+  const [path, other] = paths.filter((candidate) => existsSync(candidate))
+  if (path && other)
+    throw new PriceListError(
+      [`${basename(path)} and ${basename(other)} are both there: keep one of them.`],
+      0,
+    )
+  return path
 }
 
 /**
