@@ -116,7 +116,7 @@ const kilometres: Rule = {
   title:
     'The distance of a search is in kilometres, as a radius or a diameter: stores beyond it are not found.',
   given: '§4.1',
-  needs: ['nearest.array', 'nearest.empty'],
+  needs: ['nearest.array', 'nearest.empty', 'nearest.radius-used'],
   async check(subject) {
     const { tries } = await findStores(subject)
     for (const search of tries) expectWithin(search)

@@ -15,8 +15,9 @@ export function push(platform: SupplierPlatform, args: string[], env: Record<str
 }
 
 /** The arguments with a layout for the file, whose headings are the names of fields, unless they name one. */
-export function withLayout([file = '', ...options]: string[]): string[] {
-  if (options.includes('--layout') || !existsSync(file)) return [file, ...options]
+export function withLayout(args: string[]): string[] {
+  const [file = '', ...options] = args
+  if (options.includes('--layout') || !existsSync(file)) return args
   const path = `${file}.layout.json`
   writeFileSync(
     path,
