@@ -4,7 +4,7 @@
 const CONTROL = /(?!\t)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 /** A line as it may be printed: with a space in place of each character that controls a terminal, a line break included. */
-export const printable = (line: string): string => line.replace(CONTROL, ' ')
+const printable = (line: string): string => line.replace(CONTROL, ' ')
 
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${printable(line)}\n`).join('')
 

@@ -1,6 +1,6 @@
 import type { CellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
-import type { MergedCells, Row } from './row.ts'
+import type { Row } from './table.ts'
 import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
 import { type Attributes, hostile, type XmlEvents } from './xml.ts'
@@ -18,17 +18,13 @@ export interface SheetParser {
   hiddenRows(): number
   /** The complete rows since the last call that are not blank. */
   takeRows(): Row[]
-  /** What follows the rows: the texts that are printed on each page, and cells that are merged over several rows. */
+  /** What follows the rows: the texts that are printed on each page. */
   readonly printed: string[]
-  readonly merged: MergedCells[]
-  /** What comes before the rows: the columns that are hidden. */
-  readonly hiddenColumns: ReadonlySet<number>
 }
 
 /** Page headers and footers (ECMA-376 part 1, section 18.3.1.46). */
 const PRINTED = /^(odd|even|first)(Header|Footer)$/
 const MAX_PRINTED = 6
-const MAX_MERGED = 10_000
 
 /** Where the parser is in the sheet, and what it has found. */
 interface SheetState {
@@ -48,13 +44,19 @@ interface SheetState {
   isPhonetic: boolean
   isPrinted: boolean
   readonly printed: string[]
-  readonly merged: MergedCells[]
   columnElements: number
   readonly hiddenColumns: Set<number>
 }
 
-/** Collects the rows of a sheet from its XML (ECMA-376 part 1, section 18.3). Handlers throw `UnreadableFileError`. */
-export function createSheetParser(strings: readonly string[], formats: CellFormats): SheetParser {
+/**
+ * Collects the rows of a sheet from its XML (ECMA-376 part 1, section 18.3). `hiddenColumns` gets the columns that are
+ * hidden. Handlers throw `UnreadableFileError`.
+ */
+export function createSheetParser(
+  strings: readonly string[],
+  formats: CellFormats,
+  hiddenColumns: Set<number>,
+): SheetParser {
   const state: SheetState = {
     strings,
     formats,
@@ -71,9 +73,8 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
     isPhonetic: false,
     isPrinted: false,
     printed: [],
-    merged: [],
     columnElements: 0,
-    hiddenColumns: new Set(),
+    hiddenColumns,
   }
   return {
     events: {
@@ -83,8 +84,6 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
     },
     hiddenRows: () => state.hiddenRows,
     printed: state.printed,
-    merged: state.merged,
-    hiddenColumns: state.hiddenColumns,
     takeRows() {
       const taken = state.rows
       state.rows = []
@@ -104,7 +103,6 @@ function openElement(state: SheetState, name: string, attributes: Attributes): v
   } else if (name === 'v' || name === 't') state.isValue = !state.isPhonetic
   else if (name === 'rPh') state.isPhonetic = true
   else if (name === 'col') openColumns(state, attributes)
-  else if (name === 'mergeCell') mergeCells(state, attributes.ref ?? '')
   else if (PRINTED.test(name)) {
     if (state.printed.length === MAX_PRINTED) throw hostile()
     state.isPrinted = true
@@ -132,15 +130,6 @@ function openColumns(state: SheetState, { min, max, hidden }: Attributes): void 
   if (++state.columnElements > MAX_COLUMN_ELEMENTS) throw hostile()
   if (!isTrue(hidden)) return
   for (let number = first; number <= Math.min(last, MAX_COLUMNS); number++) hiddenColumns.add(number - 1)
-}
-
-function mergeCells({ merged }: SheetState, reference: string): void {
-  const [from = '', to = ''] = reference.split(':')
-  const [firstLine = 0, lastLine = 0] = [from, to].map((cell) =>
-    Number(/^[A-Z]{1,3}(\d{1,7})$/i.exec(cell)?.[1]),
-  )
-  if (!(lastLine > firstLine) || merged.length >= MAX_MERGED) return
-  merged.push({ firstColumn: columnOf(from), lastColumn: columnOf(to), firstLine, lastLine })
 }
 
 function addText(state: SheetState, text: string): void {
@@ -181,8 +170,15 @@ function closeCell(state: SheetState): void {
 }
 
 /** The text of a cell by its type: a number, a shared or own string, a Boolean, an error or a date. */
-function cellOf({ type, value, style, strings, formats }: SheetState): { text: string; number?: number } {
-  if (type === 's') return { text: decodeEscapes(strings[Number(value)] ?? '') }
+function cellOf({ type, value, style, strings, formats, row }: SheetState): {
+  text: string
+  number?: number
+} {
+  if (type === 's') {
+    const shared = strings[Number(value)]
+    if (shared === undefined) throw new UnreadableFileError(row.line, texts.unreadable.noSharedText)
+    return { text: decodeEscapes(shared) }
+  }
   if (type === 'b') return { text: value === '1' ? 'TRUE' : 'FALSE' }
   const number = Number(value)
   if ((type === '' || type === 'n') && Number.isFinite(number) && value.trim() !== '')

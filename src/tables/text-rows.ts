@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { type CsvError, type Parser, parse } from 'csv-parse'
 import { type Encoding, readUtf8 } from './encoding.ts'
 import { UnreadableFileError } from './errors.ts'
-import type { Row } from './row.ts'
+import type { Row, Sheet } from './table.ts'
 import { texts } from './texts.ts'
 
 /** Maximum size of a record and of a line, in bytes: an unclosed quote would turn the rest of the file into one record. */
@@ -18,30 +18,30 @@ const SAMPLE_LINES = 50
 const SPACE_BEFORE_QUOTE = /"[,;|] +"/
 
 /**
- * Streams the rows of delimited text (RFC 4180) that are not blank. The delimiter (comma, semicolon, tab or pipe) is
- * recognised from the first lines; a byte order mark, quotes and all line endings are supported. Memory use doesn't
- * depend on the file size. Throws `UnreadableFileError`, also while reading the rows.
+ * Opens delimited text (RFC 4180). The delimiter (comma, semicolon, tab or pipe) is recognised from the first lines; a byte
+ * order mark, quotes and all line endings are supported. Memory use doesn't depend on the file size. Throws
+ * `UnreadableFileError`, also while reading the rows.
  */
-export async function readTextRows(
-  path: string,
-  encoding: Encoding,
-): Promise<{ delimiter: string; rows: AsyncGenerator<Row[]> }> {
-  const chunks = readUtf8(path, encoding)
+export async function openTextSheet(path: string, encoding: Encoding): Promise<Sheet> {
   const start: Buffer[] = []
-  for (let size = 0; size < SAMPLE_BYTES; ) {
-    const { value } = await chunks.next()
-    if (!value) break
-    start.push(value)
-    size += value.length
+  let size = 0
+  for await (const chunk of readUtf8(path, encoding)) {
+    start.push(chunk)
+    size += chunk.length
+    if (size >= SAMPLE_BYTES) break
   }
-  const allChunks = (async function* () {
-    yield* start
-    yield* chunks
-  })()
   const sample = Buffer.concat(start).subarray(0, SAMPLE_BYTES).toString()
   const delimiter = delimiterOf(sample)
-  const hasSpaces = SPACE_BEFORE_QUOTE.test(sample)
-  return { delimiter, rows: readRows(allChunks, delimiter, hasSpaces) }
+  return {
+    name: '',
+    isHidden: false,
+    delimiter,
+    rows: () => readRows(readUtf8(path, encoding), delimiter, SPACE_BEFORE_QUOTE.test(sample)),
+    comments: async () => [],
+    printed: [],
+    hiddenColumns: new Set(),
+    hiddenRows: () => 0,
+  }
 }
 
 /**

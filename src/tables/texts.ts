@@ -11,9 +11,16 @@ export const texts = {
     oldWorkbook: 'this is an old Excel workbook (.xls); save it as XLSX or "CSV UTF-8" and try again.',
     xmlSpreadsheet:
       'this is an XML spreadsheet of Excel 2003, whatever its name ends with; save it as XLSX or "CSV UTF-8" and try again.',
+    flatOpenDocument:
+      'this is a flat OpenDocument spreadsheet (.fods), whatever its name ends with; save it as XLSX or "CSV UTF-8" and try again.',
+    sylk: 'this is a SYLK file (.slk), or a CSV whose first heading is "ID;P…"; save it as XLSX or "CSV UTF-8" and try again.',
+    dif: 'this is a DIF file; save it as XLSX or "CSV UTF-8" and try again.',
+    rtf: 'this is a document (RTF), not a table; use an XLSX or CSV file.',
+    json: 'this is JSON, not a table; export an XLSX or CSV file and try again.',
+    ndjson: 'this is JSON, line by line (NDJSON), not a table; export an XLSX or CSV file and try again.',
+    xml: 'this is XML, not a table; export an XLSX or CSV file and try again.',
     webPage:
       'this is a web page (HTML), whatever its name ends with; save it as XLSX or "CSV UTF-8" and try again.',
-    zip: 'this is a zip file, not a price file; save it as XLSX or "CSV UTF-8" and try again.',
     pdf: 'this is a PDF; save it as XLSX or "CSV UTF-8" and try again.',
     compressed: 'this is a compressed file; save it as XLSX or "CSV UTF-8" and try again.',
     picture: 'this is a picture, not a price list; use an XLSX or CSV file.',
@@ -23,8 +30,8 @@ export const texts = {
       'a quote opened here is never closed, so the rest of the file cannot be read. Fix it and try again.',
     longRow:
       'a row longer than 2 MB starts here, probably because of an unclosed quote, so the rest of the file cannot be read. Fix it and try again.',
-    noSheet: (wanted: string, sheets: readonly string[]) =>
-      `the workbook has no sheet "${wanted}"; its sheets are ${quoted(sheets)}.`,
+    noSheets: 'the workbook has no sheets.',
+    noSharedText: 'a cell refers to a text that the workbook does not have: it is damaged.',
     hugeWorkbook: 'this workbook unpacks to far more data than a price file has; save it as CSV.',
     damagedWorkbook:
       'the workbook is damaged; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
@@ -43,30 +50,15 @@ export const texts = {
     longCell: 'a cell is longer than a spreadsheet allows.',
   },
 
-  /** What was assumed of a file. */
-  remarks: {
-    utf16: 'The file is in UTF-16.',
-    windows1252:
-      'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.',
-    hiddenRows: (rows: number) =>
-      rows === 1
-        ? 'The sheet hides 1 row, which counts all the same.'
-        : `The sheet hides ${rows} rows, which count all the same.`,
-  },
-
   /** What is wrong with the price of a row. `cell`: as it is shown, truncated. */
   price: {
     missing: 'the price is missing.',
-    notGiven: (cell: string) => `the price is not given ("${cell}").`,
+    words: (cell: string) =>
+      `the price "${cell}" has words or another currency, so it is not known what it is the price of.`,
     negative: 'the price is negative.',
-    otherCurrency: (cell: string) => `the price "${cell}" is in another currency.`,
-    mixedCurrencies: (cell: string, first: string) =>
-      `the price "${cell}" is in another currency than an earlier one (${first}).`,
     rounded: (cell: string) => `the price "${cell}" was rounded by a spreadsheet; show it as a number.`,
     formulaError: (cell: string) => `the price is an error of a spreadsheet formula ("${cell}").`,
-    notDollars: (cell: string) => `the price "${cell}" is not shown as an amount of dollars.`,
-    ambiguous: (cell: string, point: number, comma: number) =>
-      `the price "${cell}" could be ${point} or ${comma}.`,
+    notAnAmount: (cell: string) => `the price "${cell}" is not shown as an amount.`,
     invalid: (cell: string, example: string) => `the price "${cell}" is invalid; write it as ${example}.`,
     tooHigh: 'the price exceeds one billion dollars.',
   },
@@ -79,9 +71,4 @@ export const texts = {
   },
 
   truncated: (text: string, length: number) => `${text}… (${length} characters)`,
-}
-
-/** `"A", "B"`. */
-function quoted(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(', ')
 }

@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
-import { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
-import { createCellFormats } from './cell-formats.ts'
+import { type CellFormats, createCellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
-import type { Row, Table } from './row.ts'
 import { createSheetParser, MAX_CELL_LENGTH } from './sheet-parser.ts'
+import type { OpenFile, Row, Sheet } from './table.ts'
 import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
 import { attribute, hostile, parseXml, type XmlEvents } from './xml.ts'
@@ -27,11 +27,11 @@ const MAX_SHEET_NAME = 100
 /** Whether a file begins like a zip archive, which an XLSX workbook is. */
 export const isWorkbook = (start: Buffer): boolean => start.toString('latin1') === 'PK\u0003\u0004'
 
-interface Sheet {
+/** A sheet as the workbook lists it, with the path of its part in the archive. */
+interface ListedSheet {
   name: string
-  /** Path of its part in the archive. */
   path: string
-  hidden: boolean
+  isHidden: boolean
 }
 
 /** An open archive. */
@@ -41,68 +41,57 @@ interface Archive {
 }
 
 /**
- * Streams the rows of one sheet of an XLSX workbook (ECMA-376) that are not blank. Only the shared strings are kept in
- * memory. Throws `UnreadableFileError`, also while reading the rows.
+ * Opens an XLSX workbook (ECMA-376), whose sheets are streamed. Only the shared strings are kept in memory. Throws
+ * `UnreadableFileError`, also while reading the rows.
  */
-export async function readWorkbookRows(
-  path: string,
-  wanted?: string,
-): Promise<Omit<Table, 'remarks'> & { sheet: string }> {
+export async function openWorkbook(path: string): Promise<OpenFile> {
   const archive = await openArchive(path)
+  const close = () => archive.zip.close()
   try {
     const { sheets, date1904 } = await readSheets(archive)
-    const visible = sheets.filter(({ hidden }) => !hidden)
-    const names = visible.map(({ name }) => name)
-    const sheet = wanted === undefined ? visible[0] : findSheet(sheets, visible, wanted)
-    if (!sheet) throw new UnreadableFileError(1, texts.unreadable.noSheet(wanted ?? '1', names))
-    const late: Late = { lateRemarks: [], printed: [], merged: [], hiddenColumns: [] }
-    const comments = await readComments(archive, sheet)
-    const rows = readRows(archive, sheet, { date1904, ...late })
-    const others = visible.filter((other) => other !== sheet).slice(0, MAX_OTHER_SHEETS)
-    const small = others.filter((other) => sizeOf(archive, other) <= MAX_OTHER_BYTES)
-    return {
-      sheet: sheet.name,
-      sheets: names,
-      rows,
-      comments,
-      ...late,
-      async readOther() {
-        const read: { sheet: string; rows: Row[] }[] = []
-        // One after the other: each has the shared strings in memory.
-        for (const { name } of small) read.push(await readFirstRows(path, name))
-        return read
-      },
-    }
+    if (sheets.length === 0) throw new UnreadableFileError(0, texts.unreadable.noSheets)
+    const strings = await readSharedStrings(archive)
+    const formats = createCellFormats(date1904)
+    await readPart(archive, 'xl/styles.xml', formats.events)
+    return { sheets: sheets.map((sheet) => openSheet(archive, sheet, strings, formats)), close }
   } catch (error) {
-    archive.zip.close()
+    close()
     throw toReadable(error)
   }
 }
 
-/** What is complete when all rows have been read; see `Table`. */
-type Late = Pick<Table, 'lateRemarks' | 'printed' | 'merged' | 'hiddenColumns'>
-
-/** The first rows of other sheets are read: what they say about the prices, and whether they have other ones. */
-const MAX_OTHER_SHEETS = 3
-const MAX_OTHER_BYTES = 5_000_000
-
-const sizeOf = ({ entries }: Archive, { path }: Sheet) =>
-  entries.get(path.toLowerCase())?.uncompressedSize ?? 0
-
-async function readFirstRows(path: string, sheet: string): Promise<{ sheet: string; rows: Row[] }> {
-  const { rows } = await readWorkbookRows(path, sheet)
-  try {
-    const { value } = await rows.next()
-    return { sheet, rows: value ?? [] }
-  } finally {
-    await rows.return(undefined)
+function openSheet(archive: Archive, sheet: ListedSheet, strings: string[], formats: CellFormats): Sheet {
+  const hiddenColumns = new Set<number>()
+  const printed: string[] = []
+  let hiddenRows = 0
+  async function* rows(): AsyncGenerator<Row[]> {
+    try {
+      const parser = createSheetParser(strings, formats, hiddenColumns)
+      const entry = archive.entries.get(sheet.path.toLowerCase())
+      if (!entry) return
+      for await (const _ of parseXml(openPart(archive, entry), parser.events)) {
+        const found = parser.takeRows()
+        hiddenRows = parser.hiddenRows()
+        if (found.length > 0) yield found
+      }
+      // `&C` and `&P` place and number what is printed.
+      printed.push(...parser.printed.map((text) => text.replace(/&("[^"]*"|\d+|[A-Z])/gi, ' ').trim()))
+    } catch (error) {
+      throw toReadable(error)
+    }
   }
-}
-
-/** By name, or else by number among the visible ones. */
-function findSheet(sheets: Sheet[], visible: Sheet[], wanted: string): Sheet | undefined {
-  const byName = sheets.find(({ name }) => name.trim().toLowerCase() === wanted.trim().toLowerCase())
-  return byName ?? (/^\d{1,4}$/.test(wanted.trim()) ? visible[Number(wanted) - 1] : undefined)
+  return {
+    name: sheet.name,
+    isHidden: sheet.isHidden,
+    rows,
+    comments: () =>
+      readComments(archive, sheet).catch((error: unknown) => {
+        throw toReadable(error)
+      }),
+    printed,
+    hiddenColumns,
+    hiddenRows: () => hiddenRows,
+  }
 }
 
 async function openArchive(path: string): Promise<Archive> {
@@ -140,12 +129,18 @@ async function readPart(archive: Archive, path: string, events: XmlEvents, maxBy
   const entry = archive.entries.get(path.toLowerCase())
   if (!entry) return false
   if (entry.uncompressedSize > maxBytes) throw hostile()
-  for await (const _ of parseXml(await openPart(archive, entry), events));
+  for await (const _ of parseXml(openPart(archive, entry), events));
   return true
 }
 
-async function openPart({ zip }: Archive, entry: Entry): Promise<Readable> {
-  return Readable.from(await zip.openReadStreamPromise(entry), { objectMode: false })
+/** Streams a part, and throws at its end if its checksum is not that of the archive. */
+async function* openPart({ zip }: Archive, entry: Entry): AsyncGenerator<Buffer> {
+  let checksum = 0
+  for await (const bytes of await zip.openReadStreamPromise(entry)) {
+    checksum = crc32(bytes, checksum)
+    yield bytes
+  }
+  if (checksum !== entry.crc32) throw new UnreadableFileError(0, texts.unreadable.damagedWorkbook)
 }
 
 const WORKBOOK = 'xl/workbook.xml'
@@ -166,7 +161,7 @@ async function readTargets(archive: Archive, part: string): Promise<Map<string, 
 const MAX_COMMENTS_BYTES = 2_000_000
 
 /** The texts of the comments and text boxes of a sheet: one for each comment and each paragraph of a text box. */
-async function readComments(archive: Archive, { path }: Sheet): Promise<string[]> {
+async function readComments(archive: Archive, { path }: ListedSheet): Promise<string[]> {
   const found: string[] = []
   let isText = false
   const events: XmlEvents = {
@@ -200,9 +195,9 @@ async function readComments(archive: Archive, { path }: Sheet): Promise<string[]
 const isComments = (name: string) => name.endsWith('.xml') && /comment|drawing/.test(name)
 
 /** Reads the list of sheets, and whether dates count from 1904. */
-async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904: boolean }> {
+async function readSheets(archive: Archive): Promise<{ sheets: ListedSheet[]; date1904: boolean }> {
   const targets = await readTargets(archive, WORKBOOK)
-  const found: { name: string; id: string; hidden: boolean }[] = []
+  const found: { name: string; id: string; isHidden: boolean }[] = []
   let date1904 = false
   const exists = await readPart(archive, WORKBOOK, {
     open(name, attributes) {
@@ -212,7 +207,7 @@ async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904
       const id = attribute(attributes, 'id') ?? ''
       const sheetName = attribute(attributes, 'name') ?? ''
       if (found.length === MAX_SHEETS || sheetName.length > MAX_SHEET_NAME) throw hostile()
-      found.push({ name: sheetName, id, hidden: state !== 'visible' })
+      found.push({ name: sheetName, id, isHidden: state !== 'visible' })
     },
   })
   if (!exists) throw new UnreadableFileError(0, await problemOfArchive(archive))
@@ -234,36 +229,6 @@ async function problemOfArchive({ zip, entries }: Archive): Promise<string> {
 
 /** The path of a part that the workbook refers to. */
 const partPath = (target: string) => (target.startsWith('/') ? target.slice(1) : `xl/${target}`)
-
-async function* readRows(
-  archive: Archive,
-  sheet: Sheet,
-  { date1904, lateRemarks, printed, merged, hiddenColumns }: { date1904: boolean } & Late,
-): AsyncGenerator<Row[]> {
-  try {
-    const strings = await readSharedStrings(archive)
-    const formats = createCellFormats(date1904)
-    await readPart(archive, 'xl/styles.xml', formats.events)
-    const parser = createSheetParser(strings, formats)
-    const entry = archive.entries.get(sheet.path.toLowerCase())
-    if (!entry) return
-    for await (const _ of parseXml(await openPart(archive, entry), parser.events)) {
-      const rows = parser.takeRows()
-      if (rows.length === 0) continue
-      if (hiddenColumns.length === 0) hiddenColumns.push(...parser.hiddenColumns)
-      yield rows
-    }
-    // `&C` and `&P` place and number what is printed.
-    printed.push(...parser.printed.map((text) => text.replace(/&("[^"]*"|\d+|[A-Z])/gi, ' ').trim()))
-    merged.push(...parser.merged)
-    const hidden = parser.hiddenRows()
-    if (hidden > 0) lateRemarks.push(texts.remarks.hiddenRows(hidden))
-  } catch (error) {
-    throw toReadable(error)
-  } finally {
-    archive.zip.close()
-  }
-}
 
 /** The texts that cells refer to by number. Phonetic hints (`rPh`) do not belong to the text. */
 async function readSharedStrings(archive: Archive): Promise<string[]> {

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { SaxesParser } from 'saxes'
 import { UnreadableFileError } from './errors.ts'
 import { texts } from './texts.ts'
@@ -31,7 +30,7 @@ export const hostile = () => new UnreadableFileError(1, texts.unreadable.hugeWor
  * `UnreadableFileError` for a document type, which could define endless entities, and for a text, a tag or a depth beyond
  * the limits, and an error for malformed XML.
  */
-export async function* parseXml(source: Readable, events: XmlEvents): AsyncGenerator<void> {
+export async function* parseXml(source: AsyncIterable<Buffer>, events: XmlEvents): AsyncGenerator<void> {
   const parser = new SaxesParser({ position: false, xmlns: false as const })
   /** Characters since the last event: the parser keeps them all until the next one. */
   let pending = 0

@@ -21,9 +21,7 @@ const command = createCommand(
   .option('--staging', 'load target staging instead of production', false)
   .option('--skip-problems', 'leave out rows with problems and list them, instead of loading nothing', false)
   .addOption(
-    new Option('--decimal <sign>', 'decimal sign, if prices such as 1,250 could be read in two ways').choices(
-      DECIMALS,
-    ),
+    new Option('--decimal <sign>', 'decimal sign of the prices; the point by default').choices(DECIMALS),
   )
   .parse()
 

@@ -1,7 +1,6 @@
-import { closeSync, createReadStream, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, createReadStream, openSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import { isDiskAlmostFull } from './free-space.ts'
 import { type Item, itemsBody, MAX_BATCH } from './item.ts'
 import { texts } from './texts.ts'
 
@@ -68,8 +67,14 @@ export function createBatchWriter(path: string): BatchWriter {
   }
 }
 
-function requireFreeSpace(path: string): void {
-  if (isDiskAlmostFull(path)) throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC' })
+/** Disk space that price files must leave free, in bytes: the store may be on the same disk. */
+const MIN_FREE_BYTES = 64_000_000
+
+/** Throws an error with the code `ENOSPC` if the disk with this file or folder is almost full. */
+export function requireFreeSpace(path: string): void {
+  const { bavail, bsize } = statfsSync(path)
+  if (bavail * bsize < MIN_FREE_BYTES)
+    throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC' })
 }
 
 /** Removes the items with these codes from a file of batches. */
@@ -78,13 +83,16 @@ export async function removeItems(path: string, codes: ReadonlySet<string>): Pro
   const writer = createBatchWriter(draft)
   try {
     for await (const line of createInterface({ input: createReadStream(path) }))
-      for (const item of JSON.parse(line).items as Item[]) if (!codes.has(item.code)) writer.add(item)
+      for (const item of itemsOf(line)) if (!codes.has(item.code)) writer.add(item)
     writer.end()
     renameSync(draft, path)
   } finally {
     writer.discard()
   }
 }
+
+/** The items of an upload request. */
+export const itemsOf = (body: string): Item[] => JSON.parse(body).items
 
 /**
  * Reads a file of batches with `total` items. `skip`: how many batches to leave out at the start, because the platform
@@ -96,7 +104,7 @@ export async function* readBatches(
 ): AsyncGenerator<Batch> {
   let batch = 0
   let parts: Buffer[] = []
-  for await (const chunk of createReadStream(path, { highWaterMark: 262_144 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
     let from = 0
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
       parts.push(chunk.subarray(from, end))

@@ -1,12 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import type { CheckedFile, CheckOptions } from './check-rows.ts'
-import type { Comparison } from './comparison.ts'
 import type { ProcessLimits } from './process-limits.ts'
 import { texts } from './texts.ts'
 
@@ -14,12 +13,7 @@ export interface CheckTask extends CheckOptions {
   path: string
   /** Where to write the problems as CSV. */
   reportPath?: string | undefined
-  /** The prices of the file before, to compare with. */
-  lastPricesPath?: string | undefined
 }
-
-/** A checked file, and how it differs from the one before; null if there is none, or if a question is open. */
-export type ComparedFile = CheckedFile & { comparison: Comparison | null }
 
 /** What the process is told. */
 export interface CheckOrder {
@@ -29,7 +23,7 @@ export interface CheckOrder {
 
 /** What the process answers. */
 export type CheckMessage =
-  | ComparedFile
+  | CheckedFile
   | { unreadable: { line: number; reason: string } }
   | { unwritable: string }
   | { failed: string }
@@ -44,7 +38,7 @@ const HEAP = ['--max-old-space-size=160', '--max-semi-space-size=8']
 
 /**
  * Checks a price file in a child process, which a hostile file may kill without harm. Resolves to the check and its first
- * 100 problems; the items and the report are in the files of the task. `limits`: by default, CPU time of 20 s plus 1 s per
+ * 100 problems; the items and the report are in the files of the task, which a check that fails may leave behind. `limits`: by default, CPU time of 20 s plus 1 s per
  * megabyte, and 600 MB of memory.
  * Throws `UnreadableFileError`, also if the process died or was killed because of its limits, `StoreUnavailableError` if a file
  * cannot be written, and the signal's reason if aborted.
@@ -52,7 +46,7 @@ const HEAP = ['--max-old-space-size=160', '--max-semi-space-size=8']
 export async function checkFile(
   task: CheckTask,
   { signal, limits }: { signal?: AbortSignal; limits?: Partial<ProcessLimits> } = {},
-): Promise<ComparedFile> {
+): Promise<CheckedFile> {
   signal?.throwIfAborted()
   const bytes = statSync(task.path).size
   const cpuMs = CHECK_MS + (bytes / 1_000_000) * CHECK_MS_PER_MB
@@ -64,18 +58,7 @@ export async function checkFile(
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   const order = { task: { ...task, bytes }, limits: { cpuMs, memoryBytes: MEMORY_BYTES, ...limits } }
-  try {
-    return resultOf(await answerOf(child, order, signal).finally(() => kill(child)))
-  } catch (error) {
-    discardItems(task)
-    throw error
-  }
-}
-
-/** Deletes what a process that was killed has written. */
-function discardItems({ itemsPath }: CheckTask): void {
-  if (itemsPath === undefined) return
-  for (const path of [itemsPath, `${itemsPath}.draft`]) rmSync(path, { force: true })
+  return resultOf(await answerOf(child, order, signal).finally(() => kill(child)))
 }
 
 /** The answer of the process. Throws `UnreadableFileError` if it died, and the signal's reason if aborted. */
@@ -109,7 +92,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exit
 }
 
-function resultOf(message: CheckMessage): ComparedFile {
+function resultOf(message: CheckMessage): CheckedFile {
   if ('unreadable' in message)
     throw new UnreadableFileError(message.unreadable.line, message.unreadable.reason)
   if ('unwritable' in message)

@@ -1,13 +1,11 @@
 /** The process that checks a price file. `check-file.ts` starts it, and ends it when it has the answer. */
 import { flushCompileCache } from 'node:module'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { CheckMessage, CheckOrder, CheckTask } from './check-file.ts'
 import { checkPriceFile } from './check-rows.ts'
-import { comparePrices } from './comparison.ts'
-import type { Problem } from './items.ts'
+import type { CheckMessage, CheckOrder, CheckTask } from './check-file.ts'
 import { limitProcess } from './process-limits.ts'
-import type { Choices } from './questions.ts'
 import { writeReport } from './report.ts'
+import type { Problem } from './rows.ts'
 import { texts } from './texts.ts'
 
 // csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
@@ -19,23 +17,11 @@ const MAX_LISTED = 100
 /** The longest answer, in characters. */
 const MAX_ANSWER = 1_000_000
 
-/** Whether the file is a report whose rows were corrected; undefined if only its headings tell. */
-const isReport = (headings: readonly string[], { corrects }: Choices = {}) =>
-  corrects && headings.length > corrects.length
-
-async function check({ path, reportPath, lastPricesPath, ...options }: CheckTask): Promise<CheckMessage> {
+async function check({ path, reportPath, ...options }: CheckTask): Promise<CheckMessage> {
   try {
     const { check, problems } = await checkPriceFile(path, options)
-    if (reportPath !== undefined && problems.length > 0)
-      await writeReport(reportPath, check.headings, problems, isReport(check.headings, options.choices))
-    const { itemsPath, pricesPath } = options
-    const isKnown = check.mappingErrors.length === 0
-    const comparison =
-      isKnown && lastPricesPath !== undefined && itemsPath !== undefined && pricesPath !== undefined
-        ? // Without the earlier prices, a file is only not compared.
-          await comparePrices(lastPricesPath, { pricesPath, itemsPath }).catch(() => null)
-        : null
-    return { check, problems: problems.slice(0, MAX_LISTED).map(truncate), comparison }
+    if (reportPath !== undefined && problems.length > 0) await writeReport(reportPath, check.draft, problems)
+    return { check, problems: problems.slice(0, MAX_LISTED).map(truncate) }
   } catch (error) {
     if (error instanceof UnreadableFileError)
       return { unreadable: { line: error.line, reason: error.problem } }
@@ -47,8 +33,12 @@ async function check({ path, reportPath, lastPricesPath, ...options }: CheckTask
 }
 
 /** Truncates a problem for display on a page. */
-function truncate({ line, reason, cells }: Problem): Problem {
-  return { line, reason: reason.slice(0, 1_000), cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)) }
+function truncate({ cells, reason, ...place }: Problem): Problem {
+  return {
+    ...place,
+    reason: reason.slice(0, 1_000),
+    cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)),
+  }
 }
 
 // Both would come from a terminal, whose command decides what happens to this process.

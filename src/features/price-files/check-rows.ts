@@ -1,45 +1,55 @@
-import { rmSync } from 'node:fs'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import { type Decimal, decimalOfColumn, type PriceReader, shorten } from '../../tables/prices.ts'
-import type { MergedCells, Row } from '../../tables/row.ts'
-import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
-import { doubtsPrice, isTitlePerSeveral } from './columns.ts'
-import type { Item } from './item.ts'
-import { createItemReader, isProblem, type Problem } from './items.ts'
-import { type Layout, openPriceFile, type PriceFile } from './layout.ts'
-import { type Choices, isPriceConfirmed, priceQuestion, type Question } from './questions.ts'
-import { createDoubts, type DoubtsOptions } from './row-doubts.ts'
+import { shorten } from '../../tables/prices.ts'
+import { type OpenFile, openFile, type Row } from '../../tables/table.ts'
+import { createBatchWriter, removeItems } from './batches.ts'
+import { columnsProblem, differences, draftFrom, isComplete, sameSheet } from './confirmation.ts'
+import type { Draft, Layout, SheetLayout } from './layout.ts'
+import {
+  createTexts,
+  findHeadings,
+  headingsOf,
+  type Outline,
+  outlineSheet,
+  remarksOn,
+  type StartedSheet,
+  startSheet,
+} from './outline.ts'
+import { createPreview, type PreviewRow } from './preview.ts'
+import { createRowReader, type Problem, type RowResult } from './rows.ts'
 import { createSeenCodes } from './seen-codes.ts'
-import { saysTaxExcluded, saysTaxIncluded, saysTaxOfSome } from './tax.ts'
+import { suggestHeadingsRow, suggestSheet } from './suggestions.ts'
 import { texts } from './texts.ts'
 
-/** The result of a check. */
-export interface Check extends Layout {
-  /** The decimal sign of the prices; null if it does not matter or is not known. */
-  decimal: Decimal | null
-  /** The tax that was removed from the prices, in percent. */
-  gst: number
-  /** Number of rows, without the headings. */
-  rows: number
-  /** Number of items. */
-  validRows: number
-  invalidRows: number
-  /** Number of rows that repeat another one, which is sent once. */
-  repeatedRows: number
-  /** The first items, as they will be sent. */
-  preview: Item[]
-}
-
 export interface CheckOptions {
-  choices?: Choices
-  /** The name of the file for its user, if it is not that of the path. */
-  fileName?: string
+  /** How a person says that the file is to be read, whether or not that is complete. */
+  draft?: Draft | undefined
+  /** Without a draft: the confirmed layouts that may fit, the latest first. */
+  layouts?: readonly Layout[]
   /** Where to write the items as upload requests, for `readBatches`. */
   itemsPath?: string
-  /** Where to write the prices by code, for `comparePrices`. */
-  pricesPath?: string
   /** Size of the file in bytes, if known; it helps to allocate memory. */
   bytes?: number
+}
+
+/** What a file comes to. Without a layout that fits, or a complete draft, it has no items. */
+export interface Check {
+  outline: Outline
+  draft: Draft
+  /** The confirmed layout that fits. */
+  layout: Layout | null
+  /** Why the latest confirmed layout does not fit, in sentences. */
+  differences: string[]
+  /** What keeps the draft from being confirmed, as a sentence; null if nothing does. */
+  problem: string | null
+  rows: number
+  validRows: number
+  invalidRows: number
+  /** Rows that repeat another one, which is sent once, and rows that are not for sale. */
+  repeatedRows: number
+  notForSale: number
+  /** Sentences on the items. */
+  remarks: string[]
+  preview: PreviewRow[]
 }
 
 export interface CheckedFile {
@@ -51,272 +61,226 @@ export interface CheckedFile {
 /** Maximum number of problems that are listed, and of characters in their cells. */
 export const MAX_PROBLEMS = 10_000
 const MAX_PROBLEM_CHARACTERS = 10_000_000
-const PREVIEW_ITEMS = 10
 /** Maximum number of rows: the table of their codes is kept in memory. */
 const MAX_ROWS = 2_000_000
 /** Length of a short row, in bytes: used to estimate the number of rows from the file size. */
 const MIN_ROW_BYTES = 32
 
 /**
- * Checks every row of a price file, and writes the items as they will be sent. All prices together decide on their
- * decimal sign: a file with prices such as `1,250` is read twice.
- * Throws `UnreadableFileError`, also if the file has no rows after the headings, and the errors of the file system.
+ * Reads every row of a price file, outlines it, and writes its items as they will be sent if a confirmed layout fits, or if
+ * the draft is complete. Throws `UnreadableFileError` and the errors of the file system.
  */
 export async function checkPriceFile(path: string, options: CheckOptions = {}): Promise<CheckedFile> {
-  const chosen = options.choices?.decimal
-  const first = await checkRows(path, options, chosen)
-  const { ambiguous, example } = first.found
-  if (first.check.mappingErrors.length > 0) return first
-  if (first.priceNote !== undefined)
-    return askAfterwards(
-      first,
-      options,
-      'columns',
-      priceQuestion(first.priceNote, priceHeadingOf(first.check)),
-    )
-  const { preview } = first.check
-  if (!isPriceConfirmed(options.choices ?? {}) && preview.length > 0 && first.isFree)
-    return askAfterwards(first, options, 'columns', texts.questions.allFree(priceHeadingOf(first.check)))
-  if (first.taxNote !== undefined)
-    return askAfterwards(first, options, 'gst', texts.questions.taxInNote(first.taxNote))
-  if (chosen || ambiguous === 0) return first
-  const decimal = decimalOfColumn(first.found)
-  if (decimal) return checkRows(path, options, decimal)
-  return askAfterwards(first, options, 'decimal', texts.questions.decimal(example))
+  const { layouts = [] } = options
+  const file = await openFile(path)
+  const checked = await checkSheets(file, options).finally(file.close)
+  const { check } = checked
+  if (options.draft || check.layout) return checked
+  const other =
+    layouts.length > 1 && layouts.find((layout) => differences(layout, check.outline).length === 0)
+  if (other) return checkPriceFile(path, { ...options, layouts: [other] })
+  // The answers of an earlier layout are enough for the changed file: read it with them, so that its items can be looked at.
+  if (!isComplete(check.draft)) return checked
+  const again = await checkPriceFile(path, { ...options, draft: check.draft })
+  return { ...again, check: { ...again.check, differences: check.differences } }
 }
 
-/** A check that has found a question in the rows: nothing can be sent until it is answered. */
-function askAfterwards(
-  { check }: CheckedFile,
-  { itemsPath }: CheckOptions,
-  question: Question,
-  text: string,
-): CheckedFile {
-  if (itemsPath !== undefined) rmSync(itemsPath, { force: true })
-  const asked = { questions: [question], isPriceDoubtful: question === 'columns', mappingErrors: [text] }
-  return { check: { ...check, ...NOTHING, ...asked }, problems: [] }
+/** How the sheets are read, by which layout or draft. */
+interface Plan {
+  draft: Draft
+  layout: Layout | null
 }
 
-const NOTHING = { validRows: 0, invalidRows: 0, repeatedRows: 0, preview: [] }
-
-/**
- * A check, what the decimal sign of its prices can be told from, and notes among the rows, or printed on each page, that
- * are questions unless they have been answered: where it stands that prices include tax, and what doubts them.
- */
-type Reading = CheckedFile & {
-  found: PriceReader['found']
-  taxNote: string | undefined
-  priceNote: readonly [where: string, note: string] | undefined
-  /** Whether every price is 0, as those of formulas that a program has written are. */
-  isFree: boolean
-}
-
-async function checkRows(path: string, options: CheckOptions, decimal?: Decimal): Promise<Reading> {
-  const { choices = {}, itemsPath, pricesPath, bytes, fileName } = options
-  const file = await openPriceFile(path, choices, fileName)
-  const { layout, delimiter, rows, lateRemarks } = file
-  const gst = choices.gst ?? 0
-  const reader = createItemReader({ ...layout, delimiter, decimal, gst: choices.gst })
-  // Until the questions are answered, every row could have the same problem.
-  const isKnown = layout.mappingErrors.length === 0
-  const writer = isKnown && itemsPath !== undefined ? createBatchWriter(itemsPath) : undefined
-  const collector = createCollector(writer, bytes, { ...layout, delimiter, gst })
+async function checkSheets(file: OpenFile, options: CheckOptions): Promise<CheckedFile> {
+  const { layouts = [] } = options
+  const started: StartedSheet[] = []
+  for (const sheet of file.sheets) started.push(await startSheet(sheet))
+  if (started.every(({ first }) => first.length === 0))
+    throw new UnreadableFileError(0, texts.unreadable.noRows)
+  const suggested = started.map(suggest)
+  const plan: Plan = options.draft
+    ? { draft: withHeadings(options.draft, started), layout: null }
+    : planOf(layouts, started, suggested)
+  const complete = isComplete(plan.draft) ? plan.draft : undefined
+  const collector = complete && createCollector(options)
+  const collected = createTexts()
+  const sheets: Outline['sheets'] = []
   let count = 0
-  const notes = createNotes(choices, layout)
-  try {
-    for await (const batch of rows) {
-      count += batch.length
-      if (count > MAX_ROWS) throw new UnreadableFileError(1, texts.unreadable.manyRows(MAX_ROWS))
-      if (!isKnown) continue
-      for (const row of batch) {
-        const item = reader.read(row)
-        collector.add(row, item)
-        if (isProblem(item))
-          notes.see(texts.places.line(row.line), row.cells, row.cells[layout.columns.price ?? -1])
-      }
+  for (const [index, sheet] of started.entries()) {
+    const { name, delimiter } = sheet.sheet
+    const layout = plan.draft.sheets.find((one) => one.name === name)
+    const read = layout && complete && createRowReader(layout, complete, delimiter)
+    const onRow = (row: Row) => {
+      if (!layout) return
+      if (++count > MAX_ROWS) throw new UnreadableFileError(0, texts.unreadable.manyRows(MAX_ROWS))
+      if (read && collector) collector.add(name, row, read(row))
     }
-    notes.see(texts.places.printed, file.printed)
-    for (const comment of file.comments) notes.see(texts.places.comment, [comment])
-    if (count === 0) throw new UnreadableFileError(1, texts.unreadable.onlyHeadings)
-    const { problems, remarks, isFree, ...counts } = await collector.end(file.merged)
-    await addCells(problems, collector.earlierLines, () => openPriceFile(path, choices, fileName))
-    if (pricesPath !== undefined) collector.savePrices(pricesPath)
-    const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
-    return {
-      check: { ...check, remarks: [...layout.remarks, ...lateRemarks, ...remarks] },
-      problems,
-      found: reader.found,
-      taxNote: notes.taxNote(),
-      priceNote: notes.priceNote(),
-      isFree,
-    }
-  } catch (error) {
-    writer?.discard()
-    throw error
+    const how = layout ?? suggested[index]
+    if (how) sheets.push(await outlineSheet(sheet, how, { isUsed: layout !== undefined, collected, onRow }))
   }
+  const used = plan.draft.sheets.map(({ name }) => name)
+  const outline: Outline = { sheets, remarks: remarksOn(file, used) }
+  const latest = plan.layout ?? layouts[0]
+  const found = latest && !options.draft ? differences(latest, outline) : []
+  const layout = found.length === 0 && !collected.areTooMany() ? plan.layout : null
+  const draft =
+    layout || options.draft || !latest
+      ? plan.draft
+      : draftFrom(suggestedDraft(plan, suggested), latest, outline)
+  const tooMany = collected.areTooMany() ? texts.layout.manyTexts : null
+  const problem = tooMany ?? columnsProblem(draft) ?? null
+  const isRead = layout !== null || options.draft !== undefined
+  const { problems, ...result } = await (collector && isRead && problem === null
+    ? collector.end()
+    : (collector?.discard() ?? NOTHING))
+  return { check: { outline, draft, layout, differences: found, problem, rows: count, ...result }, problems }
 }
 
-/** Looks at the texts that are no items, for questions that they raise unless they have been answered. */
-function createNotes(choices: Choices, layout: Layout) {
-  const priceHeading = priceHeadingOf(layout)
-  const isTaxKnown = saysTaxExcluded(priceHeading)
-  let taxNote: string | undefined
-  let priceNote: Reading['priceNote']
-  const see = (where: string, texts: readonly string[], priceCell = '') => {
-    if (
-      choices.gst === undefined &&
-      texts.some((text) => isTaxNote(text) && (!isTaxKnown || saysTaxOfSome(text)))
-    )
-      taxNote ??= where
-    const isHeading = !/^\W*\d/.test(priceCell) && isTitlePerSeveral(priceCell)
-    const isTitle = isHeading || texts.filter((text) => !isBlank(text)).length === 1
-    // A row with a price is an item; the check of its values rejects it.
-    if (isPriceConfirmed(choices) || !(isTitle || isBlank(priceCell))) return
-    const doubt = texts.find(
-      (text) => doubtsPrice(text, priceHeading) || (isTitle && isTitlePerSeveral(text)),
-    )
-    if (doubt !== undefined) priceNote ??= [where, doubt]
-  }
-  return { see, taxNote: () => taxNote, priceNote: () => priceNote }
+const NOTHING = {
+  validRows: 0,
+  invalidRows: 0,
+  repeatedRows: 0,
+  notForSale: 0,
+  remarks: [],
+  preview: [],
+  problems: [],
 }
 
-const priceHeadingOf = ({ headings, columns }: Pick<Layout, 'headings' | 'columns'>) =>
-  headings[columns.price ?? -1] ?? ''
+/** What a sheet may be read as, by its first rows. */
+function suggest({ sheet, first }: StartedSheet): SheetLayout {
+  const at = suggestHeadingsRow(first.slice(0, 100))
+  return suggestBelow(sheet.name, first, at)
+}
 
-const isBlank = (cell = '') => cell.trim() === ''
+function suggestBelow(name: string, first: readonly Row[], at: number): SheetLayout {
+  const headings = headingsOf(first[at], first)
+  const columns = headings.map((heading, index) => {
+    const cells = first.slice(at + 1).map((row) => row.cells[index]?.trim() ?? '')
+    const values = [...new Set(cells.filter((cell) => cell !== ''))]
+    return { heading, samples: values, values: values.length > 20 ? null : values, isHidden: false }
+  })
+  return suggestSheet({ name, headingsRow: first[at]?.line ?? 0, columns })
+}
 
-/** Whether a cell of a row that is no item says that prices include tax. A sum may include it all the same. */
-const isTaxNote = (cell: string) => saysTaxIncluded(cell) && !/\btotal/i.test(cell)
+/** A draft whose headings are on another row than its columns say gets those columns anew. */
+function withHeadings(draft: Draft, started: readonly StartedSheet[]): Draft {
+  const sheets = draft.sheets.flatMap((sheet) => {
+    const found = started.find((one) => one.sheet.name === sheet.name)
+    if (!found) return []
+    const at = found.first.findIndex(({ line }) => line === sheet.headingsRow)
+    const headings = headingsOf(found.first[at], found.first)
+    const isSame =
+      headings.length === sheet.columns.length &&
+      headings.every((heading, index) => sheet.columns[index]?.heading === heading)
+    return [isSame ? sheet : suggestBelow(sheet.name, found.first, at)]
+  })
+  return { ...draft, sheets }
+}
+
+/** The first layout whose sheets are all in the file with the same headings, or the suggested sheet. */
+function planOf(
+  layouts: readonly Layout[],
+  started: readonly StartedSheet[],
+  suggested: SheetLayout[],
+): Plan {
+  for (const layout of layouts) {
+    const sheets = layout.sheets.flatMap((sheet) => locate(sheet, started) ?? [])
+    const { tax, currency, audience } = layout
+    if (sheets.length === layout.sheets.length) return { draft: { sheets, tax, currency, audience }, layout }
+  }
+  const isList = (sheet: SheetLayout) => columnsProblem({ sheets: [sheet] }) === undefined
+  const visible = suggested.filter((_, index) => !started[index]?.sheet.isHidden)
+  const [latest] = layouts
+  const same = visible.filter((sheet) => latest && sameSheet(latest.sheets, sheet))
+  const first = visible.find(isList) ?? visible.find(({ columns }) => columns.length > 0)
+  return { draft: { sheets: same.length > 0 ? same : first ? [first] : [] }, layout: null }
+}
+
+/** A confirmed sheet, by the name or else the place that it has in the file. */
+function locate(sheet: SheetLayout, started: readonly StartedSheet[]): SheetLayout | undefined {
+  const own = sameSheet(
+    started.map((one) => one.sheet),
+    sheet,
+  )
+  const { first = [] } = started.find((one) => one.sheet === own) ?? {}
+  if (!own) return undefined
+  if (sheet.headingsRow === 0) return { ...sheet, name: own.name }
+  const at = findHeadings(sheet, first)
+  const row = first[at]
+  const isAsWide = row && headingsOf(row, first).length === sheet.columns.length
+  return isAsWide ? { ...sheet, name: own.name, headingsRow: row.line } : undefined
+}
+
+const suggestedDraft = ({ draft }: Plan, suggested: readonly SheetLayout[]): Draft => ({
+  sheets: draft.sheets.map((sheet) => suggested.find(({ name }) => name === sheet.name) ?? sheet),
+})
 
 /** Collects the items and problems of a file, and finds codes that occur more than once. */
-function createCollector(
-  writer: BatchWriter | undefined,
-  bytes: number | undefined,
-  layout: DoubtsOptions & { gst: number },
-) {
-  const expected = bytes === undefined ? undefined : Math.min(Math.ceil(bytes / MIN_ROW_BYTES), MAX_ROWS)
-  const seen = createSeenCodes(expected)
+function createCollector({ itemsPath, bytes }: CheckOptions) {
+  const seen = createSeenCodes(
+    bytes === undefined ? undefined : Math.min(Math.ceil(bytes / MIN_ROW_BYTES), MAX_ROWS),
+  )
+  const writer = itemsPath === undefined ? undefined : createBatchWriter(itemsPath)
+  const preview = createPreview()
   const problems: Problem[] = []
   /** Codes with several prices. It is not known which is right, so none is sent. */
   const conflicts = new Set<string>()
-  /** The rows before, of which only the code is known by then. */
-  const earlierLines = new Set<number>()
-  let preview: Item[] = []
-  const counts = noRows()
-  const doubts = createDoubts(layout)
-  const keep = problemKeeper(problems)
-  const reject = (problem: Problem) => {
+  const counts = { validRows: 0, invalidRows: 0, repeatedRows: 0, notForSale: 0 }
+  let free = 0
+  let characters = 0
+
+  function reject(problem: Problem): void {
     counts.invalidRows++
-    keep(problem)
+    if (problems.length === MAX_PROBLEMS || characters > MAX_PROBLEM_CHARACTERS) return
+    characters += problem.cells.reduce((sum, cell) => sum + cell.length, 0)
+    problems.push(problem)
   }
 
   return {
-    add(row: Row, item: Item | Problem): void {
-      doubts.see(row, item)
-      if (isProblem(item)) {
-        reject(item)
-        return
-      }
-      const { code, price, unit } = item
-      const earlier = seen.add(code, row.line, price, unit)
-      if (!earlier) {
-        countValid(counts, price, layout.gst)
-        if (preview.length < PREVIEW_ITEMS) preview.push(item)
-        writer?.add(item)
-      } else if (earlier.isSame) counts.repeatedRows++
+    add(sheet: string, { line, cells }: Row, item: RowResult): void {
+      if (item === null) counts.notForSale++
+      else if (typeof item === 'string') reject({ sheet, line, reason: item, cells })
       else {
-        reject({ line: row.line, reason: otherPrice(code, earlier.line), cells: row.cells })
-        if (!withdraw(code, conflicts, counts)) return
-        earlierLines.add(earlier.line)
-        reject({ line: earlier.line, reason: otherPrice(code, row.line), cells: [code] })
+        const { code, price, unit } = item
+        const earlier = seen(code, line, price, unit)
+        if (!earlier) {
+          counts.validRows++
+          if (price === 0) free++
+          preview.add({ sheet, line, item, cells })
+          writer?.add(item)
+        } else if (earlier.isSame) counts.repeatedRows++
+        else {
+          reject({ sheet, line, reason: texts.row.otherPrice(shorten(code), earlier.line), cells })
+          if (conflicts.has(code)) return
+          conflicts.add(code)
+          counts.validRows--
+          reject({
+            sheet,
+            line: earlier.line,
+            reason: texts.row.otherPrice(shorten(code), line),
+            cells: [code],
+          })
+        }
       }
     },
-    earlierLines,
-    savePrices: (path: string) => seen.save(path, conflicts),
-    /** Completes the file of items. `merged`: cells that are merged with those below them. */
-    async end(merged: readonly MergedCells[]) {
+    discard() {
+      writer?.discard()
+      return NOTHING
+    },
+    async end() {
       writer?.end()
-      for (const { code, ...problem } of doubts.confirmed(merged))
-        if (withdraw(code, conflicts, counts)) reject(problem)
       if (writer && conflicts.size > 0) await removeItems(writer.path, conflicts)
-      problems.sort((a, b) => a.line - b.line)
-      preview = preview.filter(({ code }) => !conflicts.has(code))
-      return { ...summaryOf(counts), preview, problems }
+      const remarks = [
+        ...(counts.repeatedRows > 0 ? [texts.remarks.repeatedRows(counts.repeatedRows)] : []),
+        ...(counts.notForSale > 0 ? [texts.remarks.notForSale(counts.notForSale)] : []),
+        ...(free > 0 ? [texts.remarks.free(free)] : []),
+      ]
+      return {
+        ...counts,
+        remarks,
+        preview: preview.rows(conflicts),
+        problems: problems.sort((a, b) => a.line - b.line),
+      }
     },
   }
-}
-
-const noRows = () => ({ validRows: 0, invalidRows: 0, repeatedRows: 0, free: 0, nines: 0 })
-type Counts = ReturnType<typeof noRows>
-
-function countValid(counts: Counts, price: number, gst: number): void {
-  counts.validRows++
-  if (price === 0) counts.free++
-  else if (isNines(price * (1 + gst / 100))) counts.nines++
-}
-
-/** Takes a valid row back, because its code is in doubt. Returns false if it was taken back before. */
-function withdraw(code: string, conflicts: Set<string>, counts: Counts): boolean {
-  if (conflicts.has(code)) return false
-  conflicts.add(code)
-  counts.validRows--
-  return true
-}
-
-function summaryOf(counts: Counts) {
-  const { validRows, invalidRows, repeatedRows, free } = counts
-  return { validRows, invalidRows, repeatedRows, isFree: free === validRows, remarks: remarksOn(counts) }
-}
-
-/** Keeps problems for the report, as long as they fit into it. */
-function problemKeeper(problems: Problem[]) {
-  let characters = 0
-  return (problem: Problem): void => {
-    if (problems.length === MAX_PROBLEMS || characters > MAX_PROBLEM_CHARACTERS) return
-    characters += lengthOf(problem.cells)
-    problems.push(problem)
-  }
-}
-
-const lengthOf = (cells: readonly string[]) => cells.reduce((sum, cell) => sum + cell.length, 0)
-
-/** Reads the file again for the cells of the problems on these lines, as long as they fit into the report. */
-async function addCells(
-  problems: Problem[],
-  lines: ReadonlySet<number>,
-  open: () => Promise<PriceFile>,
-): Promise<void> {
-  const byLine = new Map(
-    problems.flatMap((problem) => (lines.has(problem.line) ? [[problem.line, problem]] : [])),
-  )
-  if (byLine.size === 0) return
-  let characters = 0
-  const { rows, close } = await open()
-  for await (const batch of rows) {
-    for (const { line, cells } of batch) {
-      const problem = byLine.get(line)
-      if (!problem) continue
-      problem.cells = cells
-      characters += lengthOf(cells)
-      byLine.delete(line)
-    }
-    if (byLine.size === 0 || characters > MAX_PROBLEM_CHARACTERS) return close()
-  }
-}
-
-const otherPrice = (code: string, line: number) => texts.row.otherPrice(shorten(code), line)
-
-/** 9999 and more: what some systems export for a price that is not known. */
-const isNines = (price: number) => price >= 9999 && /^9+(\.9+)?$/.test(String(Math.round(price * 100) / 100))
-
-function remarksOn({
-  repeatedRows,
-  free,
-  nines,
-}: Record<'repeatedRows' | 'free' | 'nines', number>): string[] {
-  const remarks: string[] = []
-  if (repeatedRows > 0) remarks.push(texts.remarks.repeatedRows(repeatedRows))
-  if (free > 0) remarks.push(texts.remarks.free(free))
-  if (nines > 0) remarks.push(texts.remarks.nines(nines))
-  return remarks
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run feature -- price-files push-catalogue prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using
- * an API key. Exits with 0 only if the platform reports the import as completed.
+ * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using
+ * an API key. Exits with 0 only if the platform reports the import as completed, and with 2 if nobody has confirmed how the
+ * file is read.
  */
 import '../../runtime/env-file.ts'
 import { randomUUID } from 'node:crypto'
@@ -9,7 +10,7 @@ import * as z from 'zod'
 import { type Api, parseJson, retry, type TokenSource } from '../../connect/index.ts'
 import { acquireLease, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { createCommand } from '../../runtime/command.ts'
-import { printError } from '../../runtime/print.ts'
+import { print, printError } from '../../runtime/print.ts'
 import { type Catalogues, createCatalogues } from '../catalogues/catalogues.ts'
 import {
   CATALOGUE_SCOPES,
@@ -21,18 +22,11 @@ import { openByApiKey } from '../first-party/by-api-key.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { readBatches } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import {
-  CHOICE_OPTIONS,
-  checkBeforeSending,
-  type FileOptions,
-  formatCount,
-  type Prepared,
-} from './check.cli.ts'
-import { type Comparison, describeComparison } from './comparison.ts'
+import { type FileOptions, formatCount, type Prepared, prepare, UnconfirmedError } from './cli-prepare.ts'
+import { audienceProblem } from './confirmation.ts'
 import { batchIdSchema } from './contract.ts'
 import { inTurn } from './import-turn.ts'
-import { createReporter } from './reporter.cli.ts'
-import { type Accepted, runImport } from './run.ts'
+import { type Accepted, type Progress, runImport } from './run.ts'
 import { texts } from './texts.ts'
 
 /** How long the lock of a killed run keeps the next one from looking for the catalogue, in ms. */
@@ -40,11 +34,10 @@ const LOCK_MS = 15_000
 /** How long a run waits for another one that creates the catalogue, in ms: it retries for five minutes. */
 const LOCK_WAIT_MS = 330_000
 
-const reporter = createReporter(process.stdout)
 const interrupted = new AbortController()
 const retryOptions = {
   signal: interrupted.signal,
-  onWait: (reason: string) => reporter.step(`Retrying: ${reason}`),
+  onWait: (reason: string) => print(`Retrying: ${reason}`),
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => interrupted.abort(new Error('Stopped. Run the same command again to resume.')))
@@ -53,16 +46,15 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 try {
   await main()
 } catch (error) {
-  reporter.end()
   printError(...(error instanceof z.ZodError ? z.prettifyError(error) : describeError(error)).split('\n'))
-  process.exitCode = 1
+  process.exitCode = error instanceof UnconfirmedError ? 2 : 1
 }
 
 async function main(): Promise<void> {
   const { file, options } = readArguments()
-  const prepared = await checkBeforeSending(file, options, { reporter, signal: interrupted.signal })
+  const prepared = await prepare(file, options, interrupted.signal)
   try {
-    if (options.dryRun) reporter.step('Nothing was sent (--dry-run).')
+    if (options.dryRun) print('Nothing was sent (--dry-run).')
     else await send(prepared, options)
   } finally {
     prepared.remove()
@@ -81,19 +73,17 @@ async function send(prepared: Prepared, options: Options): Promise<void> {
   try {
     const catalogues = createCatalogues(api)
     const catalogue = await findOrCreate({ catalogues, source, store, credential }, options)
-    const target = `${credential} ${catalogue.id}`
-    const comparison = await prepared.compare(target)
-    if (comparison) report(comparison)
+    const problem = audienceProblem(prepared.layout, catalogue.scope)
+    if (problem) throw new Error(problem)
     const key: Key = { kind: 'push', owner: credential, id: catalogue.id }
     let hasWaited = false
     const onWait = () => {
-      if (!hasWaited) reporter.step(texts.sending.waitingForTurn)
+      if (!hasWaited) print(texts.sending.waitingForTurn)
       hasWaited = true
     }
     await inTurn({ store, catalogueId: catalogue.id, signal: interrupted.signal, onWait }, (signal) =>
       sendInTurn(prepared, options, { api, store, source, catalogue, key, signal }),
     )
-    prepared.remember(target)
   } finally {
     await close()
   }
@@ -125,7 +115,7 @@ async function sendInTurn(
     await store.set(key, JSON.stringify(stored))
   }
   await store.set(key, JSON.stringify(stored))
-  reporter.step(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
+  print(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
 
   const outcome = await runImport({
     catalogueImports: createCatalogueImports(api),
@@ -136,24 +126,31 @@ async function sendInTurn(
     batches: (skip) => readBatches(itemsPath, { total: check.validRows, skip }),
     accepted,
     save: ({ phase: _phase, processed: _processed, waiting: _waiting, ...progress }) => save(progress),
-    onProgress: (progress) => reporter.progress(progress, check),
+    onProgress: createProgress(check.validRows),
   })
   const completed = JSON.stringify(stored)
   await update(store, key, (value) => (value === completed ? null : value))
-  reporter.end()
   const skipped =
     check.invalidRows > 0 ? ` ${formatCount(check.invalidRows)} rows had problems and were skipped.` : ''
-  reporter.step(
+  print(
     `Completed: ${formatCount(outcome.sent)} items in ${formatCount(outcome.batches)} ${outcome.batches === 1 ? 'batch' : 'batches'}.${skipped}`,
   )
-  if (outcome.job.message) reporter.step(`Message from the platform: ${outcome.job.message.slice(0, 500)}`)
+  if (outcome.job.message) print(`Message from the platform: ${outcome.job.message.slice(0, 500)}`)
 }
 
-/** Says how the file differs from the last one. */
-function report(comparison: Comparison): void {
-  reporter.step(describeComparison(comparison))
-  if (comparison.missing > 0) reporter.step('Missing items stay in the catalogue as they are.')
-  for (const { code, before, now } of comparison.largest) reporter.step(`  ${code}: ${before} → ${now}`)
+/** Prints how far an import is: a line for each tenth, and for each reason to wait. */
+function createProgress(total: number): (progress: Readonly<Progress>) => void {
+  let last = ''
+  return ({ phase, sent, processed, waiting }) => {
+    const isSent = phase === 'processing'
+    const tenth = Math.floor(((isSent ? (processed ?? 0) : sent) / total) * 10)
+    const now = `${phase} ${tenth} ${waiting}`
+    if (phase === 'starting' || now === last) return
+    last = now
+    const count = processed === null ? 'an unknown number' : formatCount(processed)
+    const how = isSent ? `All sent; the platform has processed ${count}` : `Sent ${formatCount(sent)}`
+    print(`${how} of ${formatCount(total)} items.${waiting ? ` ${waiting}` : ''}`)
+  }
 }
 
 /** What cannot be read counts as absent. */
@@ -172,10 +169,7 @@ interface Options extends FileOptions {
 }
 
 function readArguments(): { file: string; options: Options } {
-  const command = createCommand(
-    'npm run feature -- price-files push-catalogue',
-    'Imports a price file into a catalogue, using an API key.',
-  )
+  const command = createCommand('push-catalogue', 'Imports a price file into a catalogue, using an API key.')
     .argument('<file>', 'the price file (XLSX, CSV or TSV)')
     .option('--catalogue <name>', 'name of the catalogue; created if it does not exist')
     .option('--catalogue-id <id>', 'id of an existing catalogue, instead of a name')
@@ -185,11 +179,14 @@ function readArguments(): { file: string; options: Options } {
         'visibility of a new catalogue; must match that of an existing one',
       ).choices(CATALOGUE_SCOPES),
     )
+    .option('--layout <file>', 'how the file is read, as a person has confirmed it')
+    .option('--save-layout <file>', 'write the layout that you confirm, or that was used, to this file')
+    .option('--strict', 'send nothing if any row has a problem', false)
+    .option('--report <file>', 'write every problem row to this CSV file')
     .option('--dry-run', 'check the file and send nothing', false)
     .option('--batch-id <id>', 'batch id of the import; use the same id to resume it', parseBatchId)
-    .option('--tenant <id>', 'act for this tenant; `npm run feature -- first-party tenants` lists them')
+    .option('--tenant <id>', 'act for this tenant; `npm run tenants` lists them')
     .option('--demo', 'use the running demo, without an .env', false)
-  for (const option of CHOICE_OPTIONS) command.addOption(option)
   command.parse()
   const options = command.opts<Options>()
   if (!options.catalogue && !options.catalogueId && !options.dryRun)
@@ -244,7 +241,7 @@ async function findOrCreateByName(
         'The store was not reachable, so another run may create this catalogue. Run the command again.',
       )
     const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
-    reporter.step(`Created catalogue "${name}" (${scope}).`)
+    print(`Created catalogue "${name}" (${scope}).`)
     return created
   }
   // If the response to a create call is lost, the catalogue may exist: look it up before trying again.

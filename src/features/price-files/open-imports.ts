@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import type { FeatureDeps } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import { createImportService, type ImportService } from './import-service.ts'
+import { createImports, type Imports } from './imports.ts'
 import type { PriceFilesSettings } from './settings.ts'
 
 /** The imports of this app's users. */
 export const openImports = (
   { connect, store, log, config }: FeatureDeps,
   settings: PriceFilesSettings,
-): ImportService =>
-  createImportService({
+): Imports =>
+  createImports({
     store,
     log,
     dir: join(config.dataDir, 'imports'),

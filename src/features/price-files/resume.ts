@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { ImportService } from './import-service.ts'
+import type { ImportService } from './imports.ts'
 
 /** How often jobs of processes that have died are looked for, in ms. Their leases last 10 s. */
 const TAKE_OVER_MS = 8_000

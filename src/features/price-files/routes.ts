@@ -1,26 +1,26 @@
-import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
-import { DECIMALS } from '../../tables/prices.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from '../../web/respond.ts'
-import type { PageSection } from '../../web/sections.ts'
 import type { SendChanges } from '../../web/sse.ts'
-import { requireUser } from '../../web/user.ts'
+import { currentUser } from '../../web/user.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
 import { texts as catalogueTexts } from '../catalogues/texts.ts'
-import { readChoices } from './choices.ts'
-import { FIELDS, REQUIRED } from './columns.ts'
+import { audienceProblem, columnsProblem } from './confirmation.ts'
 import { importNotFound } from './errors.ts'
-import { jobSchema, readAsOf } from './import-job.ts'
-import type { ImportService, JobView } from './import-service.ts'
+import { readDraft } from './form.ts'
+import { importSchema, shouldRun } from './import.ts'
+import type { ImportService, ImportView } from './imports.ts'
+import { draftSchema, STATEMENTS, USES } from './layout.ts'
+import type { Reading } from './tasks.ts'
 import { texts } from './texts.ts'
 import { receiveUpload } from './upload.ts'
 
@@ -44,7 +44,7 @@ const JOB_ERRORS = ['not_found', 'conflict', 'import_unreadable']
 
 const timeSchema = z.iso.datetime().nullable()
 /** An import as JSON. */
-const importViewSchema = jobSchema.omit({ userId: true }).extend({
+const importViewSchema = importSchema.omit({ userId: true }).extend({
   createdAt: timeSchema,
   startedAt: timeSchema,
   endedAt: timeSchema,
@@ -54,15 +54,6 @@ const importViewSchema = jobSchema.omit({ userId: true }).extend({
 })
 
 /** How to read a file. `readChoices` checks the values, for the file that it is. */
-const column = z.union([z.number(), z.string()]).nullish()
-const columnsSchema = z.object({
-  ...Object.fromEntries(FIELDS.map((field) => [field, column])),
-  headingsLine: column,
-  sheet: z.string().nullish(),
-  decimal: z.enum([...DECIMALS, '']).nullish(),
-  gst: column,
-})
-
 const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
   `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
 
@@ -70,10 +61,8 @@ const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
 export const importSection = (imports: ImportService): PageSection => ({
   page: 'catalogues/catalogue',
   view: 'price-files/section',
-  async load(req) {
-    const { bxcontext, id } = req.params
-    const all = await imports.list({ userId: requireUser(req), bxcontext: String(bxcontext) })
-    const jobs = all.filter(({ catalogueId }) => catalogueId === id)
+  async load(_req, ref, catalogueId) {
+    const jobs = (await imports.list(ref)).filter((job) => job.catalogueId === catalogueId)
     const views = jobs.map(importView)
     return {
       data: { imports: views, importBadges: jobs.map(badgeOf), importTexts: texts },
@@ -82,7 +71,7 @@ export const importSection = (imports: ImportService): PageSection => ({
   },
 })
 
-/** Routes that upload a price file, choose its columns, start, stop and discard the import, and show its progress. */
+/** Routes that upload a price file, confirm how it is read, start, stop and discard the import, and show its progress. */
 export function importRoutes(options: ImportRoutesOptions): Router {
   const { imports } = options
   const jobOf = jobFinder(imports)
@@ -90,21 +79,25 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     .use(uploadRoute(options))
     .use(jobPages(options))
     .post(
-      `${JOB_PATH}/columns`,
+      `${JOB_PATH}/layout`,
       describeRoute({
         summary:
-          'Chooses how to read the file, and checks it again. Fields: for each field of an item, the number of a column, counted from 0; `headingsLine`, `sheet`, `decimal` (`point` or `comma`), `gst`. Without fields, everything is recognised.',
-        body: columnsSchema,
+          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. Without fields, a check that was interrupted is resumed.',
+        body: z.object({ draft: draftSchema }),
         response: importViewSchema,
         errors: [...JOB_ERRORS, 'invalid_input'],
       }),
-      async (req, res) => {
-        const { userId, job } = await jobOf(req)
-        if (req.body?.resume === 'on') await imports.checkAgain(userId, job.id)
-        else await imports.choose(userId, job.id, readChoices(req.body, job))
-        await imports.settled(job.id, CHECK_MS)
-        await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
-      },
+      layoutHandler(imports),
+    )
+    .post(
+      `${JOB_PATH}/confirm`,
+      describeRoute({
+        summary:
+          'Confirms that the file is read as the person wants it: its items can be sent, and so can those of the next file of this layout.',
+        response: importViewSchema,
+        errors: [...JOB_ERRORS, 'invalid_input'],
+      }),
+      layoutHandler(imports),
     )
     .post(
       `${JOB_PATH}/start`,
@@ -142,6 +135,37 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     )
 }
 
+/**
+ * The answers of a person: its last button is "This is right". If the form says anything else than what was read, the file is
+ * read again first.
+ */
+function layoutHandler(imports: ImportService): RequestHandler<JobParameters> {
+  const jobOf = jobFinder(imports)
+  return async (req, res) => {
+    const { userId, job } = await jobOf(req)
+    const isConfirmed = req.path.endsWith('/confirm') || req.body?.confirm !== undefined
+    if (job.draft === null || shouldRun(job) || job.state === 'unreadable')
+      await imports.checkAgain(userId, job.id)
+    else {
+      const { outline } = (await imports.reading(job)) ?? {}
+      const draft = readDraft(req.body, job.draft, outline?.sheets ?? [])
+      if (isConfirmed && JSON.stringify(draft) === JSON.stringify(job.draft))
+        await imports.confirm(userId, job.id, {
+          name: currentUser(req)?.name ?? userId,
+          seen: seenIn(req.body),
+        })
+      else await imports.answer(userId, job.id, draft)
+    }
+    await imports.settled(job.id, CHECK_MS)
+    const view = importView(await imports.get(userId, job.id))
+    await sendResultOrRedirect(req, res, `${pathOf(job)}#next`, view)
+  }
+}
+
+/** The check that a page has shown. */
+const seenIn = (body: { seen?: unknown } | undefined): number | undefined =>
+  body?.seen === undefined ? undefined : Number(body.seen)
+
 function startHandler(imports: ImportService): RequestHandler<JobParameters> {
   const jobOf = jobFinder(imports)
   return async (req, res) => {
@@ -150,8 +174,7 @@ function startHandler(imports: ImportService): RequestHandler<JobParameters> {
     const isSent = job.state === 'completed' || (job.state === 'running' && !job.interrupted)
     if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
     const strict = req.body?.strict === 'on' || req.body?.strict === true
-    const { readAs } = req.body ?? {}
-    await imports.start(userId, job.id, { strict, ...(typeof readAs === 'string' && { readAs }) })
+    await imports.start(userId, job.id, { strict, seen: seenIn(req.body) })
     const view = importView(await imports.get(userId, job.id))
     await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
   }
@@ -193,7 +216,7 @@ function uploadRoute(options: ImportRoutesOptions): Router {
     '/connections/:bxcontext/catalogues/:id/imports',
     describeRoute({
       summary:
-        'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. `?corrects=` is the id of an import whose file or report of problems it is, with rows corrected: it is read as that import was. Answers `201` with the import.',
+        'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. Answers `201` with the import.',
       body: z.string(),
       bodyType: 'text/csv',
       status: 201,
@@ -214,10 +237,8 @@ function uploadRoute(options: ImportRoutesOptions): Router {
       let catalogue: Catalogue = { id }
       try {
         catalogue = await catalogues.get(vault.tokenSource(ref), id)
-        const { corrects } = req.query
-        const corrected = typeof corrects === 'string' ? await imports.get(ref.userId, corrects) : null
         const job = await receiveUpload(req, (file, fileName) =>
-          imports.upload(ref, { catalogue, fileName, corrected }, file),
+          imports.upload(ref, { catalogue, fileName }, file),
         )
         await imports.settled(job.id, CHECK_MS)
         const view = importView(await imports.get(ref.userId, job.id))
@@ -269,11 +290,11 @@ function jobPages(options: ImportRoutesOptions): Router {
       }),
       async (req, res) => {
         const { userId, job } = await jobOf(req)
-        const path = await imports.report(userId, job.id)
+        const report = await imports.report(userId, job.id)
         res
           .attachment(`${job.fileName.replace(/(-problems)?\.\w+$/, '')}-problems.csv`)
           .type('text/csv; charset=utf-8')
-        await pipeline(createReadStream(path), res)
+        await pipeline(Readable.from(report), res)
       },
     )
 }
@@ -283,6 +304,7 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
   return async (req, res) => {
     const { userId, job } = await jobOf(req)
     const view = importView(job)
+    const reading = await imports.reading(job)
     if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(userId, job.id)
     sendPageOrJson(req, res, {
       view: 'price-files/import',
@@ -290,33 +312,43 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
       data: {
         job: { ...view, ...badgeOf(job) },
         bxcontext: job.bxcontext,
-        fields: FIELDS,
-        required: REQUIRED,
-        readAs: readAsOf(job),
+        reading,
+        confirm: confirmationOf(job, reading),
+        uses: USES,
         isUnfinished: isUnfinished(job),
         isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(vault, job)),
         importTexts: texts,
         catalogueTexts,
       },
-      json: view,
+      json: { ...view, reading },
     })
   }
 }
 
+/** What a person is asked next: to choose columns, for a statement, or whether the rows are right. */
+function confirmationOf({ draft, catalogueScope }: ImportView, reading: Reading | null) {
+  if (!draft || !reading) return null
+  return {
+    columnsProblem: columnsProblem(draft) ?? reading.problem,
+    audienceProblem: audienceProblem(draft, catalogueScope) ?? null,
+    next: STATEMENTS.find((statement) => draft[statement] === undefined) ?? null,
+    hasTaxColumn: draft.sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included')),
+  }
+}
+
 /** Whether the user must reconnect before items can be sent. */
-async function isRevoked(vault: Vault, { userId, bxcontext }: JobView): Promise<boolean> {
+async function isRevoked(vault: Vault, { userId, bxcontext }: ImportView): Promise<boolean> {
   const connection = await vault.find({ userId, bxcontext }).catch(() => null)
   return connection?.view.state === 'revoked'
 }
 
 /** The label and CSS class of a job's badge. */
-function badgeOf({ state, interrupted, mappingErrors, validRows }: JobView): { label: string; tone: string } {
+function badgeOf({ state, interrupted, confirmed, validRows }: ImportView): { label: string; tone: string } {
   if (interrupted) return { label: texts.states.interrupted, tone: 'degraded' }
-  if (state === 'ready' && mappingErrors.length === 0 && validRows === 0)
+  if (state === 'ready' && confirmed && validRows === 0)
     return { label: texts.states.nothingToSend, tone: 'degraded' }
-  if (state === 'ready')
-    return { label: mappingErrors.length > 0 ? texts.states.needsInput : texts.states.ready, tone: '' }
-  const tones: Partial<Record<JobView['state'], string>> = {
+  if (state === 'ready') return { label: confirmed ? texts.states.ready : texts.states.needsInput, tone: '' }
+  const tones: Partial<Record<ImportView['state'], string>> = {
     completed: 'connected',
     failed: 'revoked',
     stopped: 'degraded',
@@ -326,10 +358,10 @@ function badgeOf({ state, interrupted, mappingErrors, validRows }: JobView): { l
 }
 
 /** An interrupted job counts too: another process may take it over. */
-export const isUnfinished = ({ state }: JobView): boolean => state === 'checking' || state === 'running'
+export const isUnfinished = shouldRun
 
 /** Converts an import for pages and JSON: times are ISO 8601; `secondsLeft` is an estimate, or null. */
-export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: JobView) {
+export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: ImportView) {
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString())
   return {
     ...job,
@@ -347,7 +379,7 @@ function estimateRate(
     validRows,
     state,
     startedFrom,
-  }: Omit<JobView, 'createdAt' | 'startedAt' | 'endedAt' | 'userId'>,
+  }: Omit<ImportView, 'createdAt' | 'startedAt' | 'endedAt' | 'userId'>,
   startedAt: number | null,
   until: number,
 ) {

@@ -1,7 +1,9 @@
 import type { OutageKind } from '../../connect/errors.ts'
+import type { Currency } from '../../tables/prices.ts'
 import { format } from '../../web/format.ts'
+import type { Statement, Use } from './layout.ts'
 
-const { count, list, pluralize } = format
+const { count, pluralize } = format
 
 /**
  * What users read on the pages of this feature, by code, as in `src/web/texts.ts`. `src/tables/texts.ts` has what is wrong
@@ -11,15 +13,19 @@ export const texts = {
   /** The platform has no such import. */
   importNotFound: 'There is no such import in this account.',
 
-  /** The fields of an item, as in a sentence. */
-  fields: {
+  /** What a column may be used for. */
+  uses: {
     code: 'code',
     name: 'name',
     description: 'description',
     unit: 'unit',
     category: 'category',
     price: 'price',
-  },
+    'price is for this many': 'price is for this many',
+    'tax included': 'tax included',
+    'not for sale if': 'not for sale if',
+    ignored: 'ignored',
+  } satisfies Record<Use, string>,
 
   /** The section of a catalogue. */
   section: {
@@ -71,29 +77,62 @@ export const texts = {
     discard: 'Discard this file',
   },
 
-  /** How the file is read. */
-  reading: {
-    title: 'How the file is read',
-    last: 'This is how the file was read last.',
-    yes: 'Yes, these are the prices',
-    otherwise: 'If not, choose another column, or discard the file.',
-    columns:
-      'These columns of your file will be used. Change them if necessary. Row 0 means that there are no headings.',
-    sheet: 'Sheet',
-    headingsRow: 'Headings row',
-    gst: 'GST',
-    choose: 'choose…',
-    none: 'Not included',
-    removeGst: (percent: number) => `Remove ${percent}%`,
-    keep: 'Keep as they are',
+  /** The page on which a person confirms how the file is read. */
+  confirm: {
+    title: 'Confirm how this file is read',
+    lead: 'Nothing is sent before you have confirmed it. The next file of this layout needs no confirmation.',
+    changed: 'This file differs from the one that was confirmed before:',
+    kept: 'The earlier answers are kept for what is the same.',
+    follows: (by: string) => `This file is read as ${by} has confirmed it:`,
+    change: 'Change',
+    says: 'What the file says outside its table',
+    saysNothing: 'Nothing.',
+    sheetSays: (sheet: string) => `Sheet “${sheet}”`,
+    hiddenSheet: 'hidden',
+    sheets: 'Sheets',
+    useSheet: (sheet: string) => `Send the items of “${sheet}”`,
+    columnsTitle: 'What each column is used for',
+    columnsOf: (sheet: string) => `What each column of “${sheet}” is used for`,
+    column: 'Column',
+    columnNumber: (number: number) => `Column ${number}`,
+    samples: 'Cells',
+    blank: '(blank)',
+    isHidden: 'hidden in the workbook',
+    use: 'Use',
+    yes: { 'tax included': 'Includes tax if it is', 'not for sale if': 'Not for sale if it is' },
+    divide: 'Divide the price by it',
+    manyValues: 'This column has too many different cells for this use.',
+    headingsRow: 'Row of the headings (0: none)',
     decimal: 'Decimal sign',
-    automatic: 'Automatic',
     point: 'Point: 1,234.50',
     comma: 'Comma: 1.234,50',
-    column: (number: number) => `column ${number}`,
-    sample: 'The first rows of the file',
-    again: 'Check again',
-    forget: 'Forget these answers and recognise everything again',
+    useColumns: 'Use these columns',
+    questions: {
+      tax: 'Are the prices before GST?',
+      currency: 'In which currency are the prices?',
+      audience: 'Who may see the prices?',
+    } satisfies Record<Statement, string>,
+    beforeTax: 'Before GST',
+    including: (percent: number) => `Including ${percent} %`,
+    includingWhere: (percent: number) => `Including ${percent} % where the column says so`,
+    currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
+    otherCurrency: 'Another currency: convert the prices and upload the file again.',
+    audiences: {
+      everyone: 'Everyone: they are retail prices',
+      selected: 'Only builders with a grant: they are not retail prices',
+    },
+    rows: 'Rows as they will be sent, beside the cells that they come from',
+    cells: 'Cells of the file',
+    right: 'This is right',
+    choose: 'choose…',
+    reject: 'Reject rows where it is not 1',
+    notUsed: 'not used',
+    cancelled: 'Nothing was confirmed, so nothing was sent.',
+    notConfirmed:
+      'Nobody has confirmed how this file is read, so nothing was sent. What would have to be confirmed:',
+    howInTerminal: (file: string) =>
+      `Confirm it in a terminal: npm run push-catalogue -- ${file} --dry-run --save-layout layout.json. Then use --layout layout.json.`,
+    again: 'Answer the questions again',
   },
 
   /** What will be sent. */
@@ -105,16 +144,8 @@ export const texts = {
       `${count(valid)} of ${count(all)} rows can be sent to “${catalogue}”; ${pluralize(invalid, 'row has a problem', 'rows have problems')} and will be skipped. Nothing has been sent yet.`,
     none: (all: number) =>
       `None of the ${pluralize(all, 'row')} can be sent: each has a problem. Correct them as described below, and upload them again.`,
-    gstRemoved: (percent: number) =>
-      `The prices include ${percent}% GST, which is removed; the result is rounded to cents.`,
-    beforeTax: 'The prices are sent as prices before tax.',
     othersStay: 'Items that are in the catalogue and not in this file stay there.',
     send: (items: number) => `Send ${pluralize(items, 'item')}`,
-    largestChanges: 'The largest changes of price',
-    lastFile: 'Last file',
-    thisFile: 'This file',
-    change: 'Change',
-    preview: 'Preview',
   },
 
   /** Headings of tables of items. */
@@ -175,9 +206,7 @@ export const texts = {
     line: 'Line',
     reason: 'Reason',
     row: 'Row',
-    corrected: 'Corrected rows',
-    upload: 'Upload the corrected rows',
-    hint: 'Correct the rows in the CSV above, delete those that you leave as they are, and upload it: it is read as this file was.',
+    sheet: 'Sheet',
     truncated: 'The report was truncated because it is too long.',
   },
 
@@ -228,10 +257,9 @@ export const texts = {
     stillStopping:
       'The import is still stopping: the platform has not answered the last request. Resume it in a minute.',
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
+    notConfirmed: 'Confirm how the file is read first.',
     readOtherwise: 'The file is read in another way by now. Look at it again.',
     notChecked: 'The file must be checked first.',
-    notCorrectable:
-      'This file could not be read, or has open questions, so its rows cannot be corrected. Upload the corrected file in the catalogue.',
     noRows: 'This file has no valid rows.',
     strict: (rows: number) => `${rows} rows have problems, so nothing was sent.`,
     uploadInterrupted: 'The upload was interrupted or is not a valid form.',
@@ -240,22 +268,14 @@ export const texts = {
   /** Rules for the fields of the form. */
   rules: {
     file: 'choose a price file',
-    textOrNumber: 'must be text or a number',
-    headingsLine: 'enter the number of a row, or 0',
-    column: 'choose one of the columns',
-    decimal: (values: readonly string[]) => `must be ${values.join(' or ')}`,
-    gst: 'must be a percentage from 0 to 99',
+    draft: 'choose from what the page offers',
+    tax: 'must be a percentage from 0 to 99',
   },
 
   /** Why a file cannot be read, beside what `src/tables/texts.ts` has. */
   unreadable: {
     noRows: 'the file has no rows.',
-    onlyHeadings: 'the file has headings but no rows.',
-    notHeadings: (max: number) => `it is blank, or below row ${count(max)}, so it cannot be the headings.`,
     manyColumns: (columns: number, max: number) => `it has ${columns} columns; the maximum is ${max}.`,
-    notTheReport:
-      'its columns are neither those of the report nor those of the file. Upload the report with its headings, or upload the whole file in the catalogue.',
-    longHeading: (max: number) => `a heading is longer than ${max} characters.`,
     manyItems: 'its items take more than 1 GB. Split it into smaller files.',
     manyRows: (max: number) => `it has more than ${count(max)} rows. Split it into smaller files.`,
     tooMuch: 'this file takes too much time or memory to check. Split it into smaller files.',
@@ -263,110 +283,52 @@ export const texts = {
       'the app stopped while it was checking this file, so it does not check it again by itself. Upload it again; if it stops once more, split the file into smaller ones.',
   },
 
-  /** What was assumed of a file. */
+  /** What keeps a layout from being confirmed. */
+  layout: {
+    noSheet: 'Choose a sheet.',
+    missing: (use: string, sheet: string) => `Choose the column of the ${use}${inSheet(sheet)}.`,
+    twice: (use: string, sheet: string) => `Only one column can be used as “${use}”${inSheet(sheet)}.`,
+    noValues: (heading: string, use: string) =>
+      `The column “${heading}” cannot be used as “${use}”: say which of its cells mean that.`,
+    noTax: 'A column says which prices include tax: choose how much they include, not “before tax”.',
+    publicCatalogue:
+      'These prices are not for everyone, and this catalogue is not Managed: every builder would see them. Choose a Managed catalogue.',
+    manyTexts:
+      'More rows than can be looked at have no code or no price. Choose other columns or another row of headings, or delete those rows from the file.',
+  },
+
+  /** What is different from the file that a layout was confirmed for. */
+  changed: {
+    headings: 'the headings or the number of columns',
+    sheetNew: (sheet: string) => `new sheet “${sheet}”`,
+    sheetMissing: (sheet: string) => `no sheet “${sheet}” any more`,
+    columnNew: (column: string) => `new column “${column}”`,
+    columnMissing: (column: string) => `no column “${column}” any more`,
+    columnsMoved: 'the columns are in another order',
+    textNew: (text: string) => `the file now says “${text}”`,
+    textMissing: (text: string) => `the file no longer says “${text}”`,
+  },
+
+  /** How a file was read. */
   remarks: {
-    otherSheets: (sheet: string, others: readonly string[]) =>
-      `Only the sheet "${sheet}" is sent, not ${quoted(others)}.`,
-    manyOtherSheets: (sheet: string, others: readonly string[]) =>
-      `Only the sheet "${sheet}" is sent, not ${quoted(others)} and others.`,
-    titles: (line: number, rows: number) =>
-      rows === 1
-        ? `The headings are on line ${line}; the 1 row above them is not sent.`
-        : `The headings are on line ${line}; the ${rows} rows above them are not sent.`,
+    utf16: 'The file is in UTF-16.',
+    windows1252:
+      'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.',
+    hiddenRows: (rows: number) =>
+      `${pluralize(rows, 'row is', 'rows are')} hidden in the workbook, and sent all the same.`,
     repeatedRows: (rows: number) =>
-      rows === 1
-        ? '1 row repeats an item that is sent once.'
-        : `${count(rows)} rows repeat items that are sent once.`,
-    free: (items: number) => (items === 1 ? '1 item has a price of 0.' : `${items} items have a price of 0.`),
-    nines: (items: number) =>
-      items === 1
-        ? '1 item has a price of nothing but nines, which often stands for one that is not known.'
-        : `${items} items have a price of nothing but nines, which often stands for one that is not known.`,
-    lastChoices: 'The choices are those of your last file with the same headings.',
+      `${pluralize(rows, 'row repeats', 'rows repeat')} an item that is sent once.`,
+    notForSale: (rows: number) => `${pluralize(rows, 'row is', 'rows are')} left out as not for sale.`,
+    free: (items: number) => `${pluralize(items, 'item has', 'items have')} a price of 0.`,
   },
-
-  /** Compared with the last file for the catalogue. `much`: changed by more than 20%. */
-  comparison: {
-    same: 'Compared with your last file for this catalogue: nothing has changed.',
-    changed: (parts: readonly string[]) =>
-      `Compared with your last file for this catalogue: ${parts.join(', ')}.`,
-    new: (items: number) => `${count(items)} new`,
-    otherPrice: (items: number) => `${count(items)} with another price`,
-    otherPriceMuch: (items: number, much: number) =>
-      `${count(items)} with another price (${count(much)} of them by more than 20%)`,
-    missing: (items: number) => `${count(items)} missing`,
-  },
-
-  /** Where a note about the prices stands, in the middle of a sentence. */
-  places: {
-    fileName: 'the name of the file',
-    sheetName: 'the name of the sheet',
-    sheet: (name: string) => `the sheet "${name}"`,
-    aboveHeadings: 'a row above the headings',
-    besideHeadings: 'a note beside the headings',
-    line: (line: number) => `line ${line}`,
-    printed: 'what is printed on each page',
-    comment: 'a comment or a text box',
-  },
-
-  /** What the user is asked about a file. */
-  questions: {
-    sheet: (sheet: string, other: string) =>
-      `The sheets "${sheet}" and "${other}" have the same items at different prices: choose the sheet to send.`,
-    headings:
-      'The first row looks like an item, not like headings. Enter the row of the headings, or 0 if the file has none.',
-    noCode: 'No column was recognised as the code: choose one.',
-    hiddenPrice: (heading: string) =>
-      `The column "${heading}" is hidden in the workbook: choose the column that has the prices.`,
-    noPrice: 'No column was recognised as the price: choose one.',
-    noAmounts: (heading: string, cell: string) =>
-      `The column "${heading}" has no amounts of dollars: its first cell is "${cell}". Choose the column of the price, or correct the file.`,
-    oneColumn:
-      'All texts of this file are in one column: its cells are not separated by commas, semicolons, tabs or pipes. Export it as CSV or XLSX.',
-    allFree: (heading: string) =>
-      `All prices in the column "${heading}" are 0, as those of formulas are that were never calculated. Are the items free?`,
-    column: (field: string) => `Choose the column for the ${field}.`,
-    columnNotInFile: 'A chosen column is not in the file.',
-    sameColumn: 'Two fields use the same column.',
-    notUnitPrice: (heading: string) =>
-      `The column "${heading}" may not be the price of one unit: choose the price.`,
-    repeatedHeading: (heading: string, columns: readonly number[], field: string) =>
-      `The heading "${heading}" occurs more than once (columns ${list(columns.map(String))}): choose which one is the ${field}.`,
-    severalColumns: (headings: readonly string[], columns: readonly number[], field: string) =>
-      `${quoted(headings)} (columns ${list(columns.map(String))}) could all be the ${field}: choose which one is the ${field}.`,
-    price: (note: string, place: string, heading: string) =>
-      `The file says "${note}" (${place}). Does "${heading}" have the recommended retail price of one unit in dollars?`,
-    taxInHeading: (heading: string) =>
-      `The heading "${heading}" says that prices include GST, but the platform expects prices before tax: choose whether to remove it.`,
-    taxMaybeInHeading: (heading: string) =>
-      `The heading "${heading}" may mean that prices include GST, but the platform expects prices before tax: choose whether to remove it.`,
-    taxInColumn: (heading: string) =>
-      `The column "${heading}" says that prices include GST, but the platform expects prices before tax: choose whether to remove it.`,
-    taxInNote: (place: string) =>
-      `${format.capital(place)} says that prices include GST, but the platform expects prices before tax: choose whether to remove it.`,
-    decimal: (example: string) =>
-      `Prices such as "${example}" could be read in two ways: choose whether the point or the comma is the decimal sign.`,
-  },
-
-  /** The heading of a column in a file without headings. */
-  headingOf: (column: number) => `Column ${column}`,
 
   /** What is wrong with a row. */
   row: {
     noCode: 'the code is missing.',
-    sum: (text: string) => `"${text}" looks like the sum of a list, not like an item.`,
-    label: (text: string) => `"${text}" looks like a heading, not like an item.`,
-    repeatedHeadings: 'this row repeats the headings.',
-    otherHeadings: (line: number) =>
-      `the headings on line ${line} name other columns than those of the file: put the rows below them into a file of their own.`,
     unclosedQuote: (lines: number) =>
       `a quote is not closed: one cell contains ${lines} lines that look like rows.`,
     cells: (cells: number, headings: number) =>
-      `it has ${cells} cells instead of ${headings}; a cell may need quotes.`,
-    cellsWithoutHeadings: (cells: number, headings: number) =>
-      `it has ${cells} cells under ${headings} headings: the headings may be in another row.`,
-    numberAsUnit: (cell: string) =>
-      `the unit is a number ("${cell}"): a comma in a cell before it may need quotes.`,
+      `it has ${cells} cells under ${headings} headings; a cell may need quotes.`,
     tooLong: (field: string, length: number, max: number) =>
       `the ${field} has ${length} characters; the maximum is ${max}.`,
     formulaError: (field: string, cell: string) =>
@@ -374,40 +336,12 @@ export const texts = {
     invisible: (field: string) => `the ${field} contains a line break or an invisible character.`,
     otherPrice: (code: string, line: number) =>
       `the code "${code}" has another price or unit on line ${line}, so neither is sent.`,
-    lostZeros: (code: string) =>
-      `the code "${code}" is shorter than those that begin with 0, so a spreadsheet may have removed its zeros. Format the column as text and export it again.`,
-    movedCells: (price: string, rest: string) =>
-      `the price may be ${price},${rest}, whose comma separates cells: put prices in quotes, or write them without separators.`,
-    mergedCode: (first: number, last: number) =>
-      `its code is merged over the lines ${first} to ${last}: enter a code in each row.`,
-    noGst: (heading: string) =>
-      `the column "${heading}" says that this price has no GST, so none can be removed.`,
-    unknownGst: (heading: string) =>
-      `the column "${heading}" differs from the first row, so the GST in this price is not known.`,
-    gst: (heading: string) =>
-      `the column "${heading}" says that this price includes GST: say how much, or 0 to send it as it is.`,
-    deleted: (heading: string, action: string) =>
-      `the column "${heading}" says that the item is no longer sold ("${action}"): it stays in a catalogue that has it; delete it there.`,
-    struck: (price: string) =>
-      `its price "${price}" is struck out: write the price that counts, or delete the row if the item is no longer sold.`,
-    remark: (remark: string) =>
-      `its remark "${remark}" says that this is not the price of one unit before tax: correct the price, and delete the remark.`,
-    nameOfSeveral: (name: string) =>
-      `its name "${name}" says that the price is for several: correct the price, and take the words out of the name.`,
-    nameWithTax: (name: string) =>
-      `its name "${name}" says that the price includes GST: choose for the file whether to remove it, or correct the row.`,
-    level: (level: string) =>
-      `the price level is "${level}": write the recommended retail price, or delete the row.`,
-    severalUnits: (amount: string) =>
-      `the price is for ${amount.replace(/^(per |\/) ?/i, '')} units, not for one.`,
-    otherUnit: (priced: string, unit: string) =>
-      `the price is for "${priced}", and the unit is "${unit}": write the price of that unit.`,
-    otherCurrency: (currency: string) => `the price is in another currency (${currency}).`,
-    mixedCurrencies: (first: string) => `the price is in another currency than an earlier one (${first}).`,
+    struck: 'a cell is struck out: write what counts, or delete the row if the item is no longer sold.',
+    notANumber: (cell: string) => `how many the price is for is not a number ("${cell}").`,
+    severalUnits: (count: number) => `the price is for ${count}, not for one.`,
+    unknownValue: (heading: string, cell: string) =>
+      `the column "${heading}" says "${cell}", which nobody has confirmed the meaning of.`,
   },
 }
 
-/** `"A", "B"`. */
-function quoted(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(', ')
-}
+const inSheet = (sheet: string) => (sheet === '' ? '' : ` in the sheet “${sheet}”`)

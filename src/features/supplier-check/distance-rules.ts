@@ -99,15 +99,28 @@ async function meaningAt(subject: Subject, store: LocatedStore, from: Coordinate
   )
 }
 
+/** Throws `RuleViolationError` if stores are found only by a distance that is a thousand times larger. */
+async function expectNoMetres(subject: Subject, tries: readonly Search[]): Promise<void> {
+  for (const { place } of tries) {
+    const search = await searchStores(subject, { ...place, radius: place.radius * 1000 })
+    if (search.stores.length > 0)
+      throw new RuleViolationError(
+        `A search within ${place.radius} finds nothing, and one within ${search.place.radius} does: the distance is in kilometres, not in metres.`,
+        search.exchange,
+      )
+  }
+}
+
 const kilometres: Rule = {
   id: 'nearest.kilometres',
   title:
     'The distance of a search is in kilometres, as a radius or a diameter: stores beyond it are not found.',
   given: '§4.1',
-  needs: ['nearest.array', 'nearest.empty'],
+  needs: ['nearest.array', 'nearest.empty', 'nearest.radius-used'],
   async check(subject) {
     const { tries } = await findStores(subject)
     for (const search of tries) expectWithin(search)
+    if (tries.every(({ stores }) => stores.length === 0)) await expectNoMetres(subject, tries)
     return (await meaningOfDistance(subject)).exchange
   },
 }

@@ -8,7 +8,6 @@ import {
   carriesError,
   isPriced,
   NO_ITEMS,
-  type PriceJson,
   requestPrices,
   usualDetails,
 } from './prices.ts'
@@ -18,9 +17,23 @@ const AMOUNTS = ['unitPrice', 'discount', 'totalPrice'] as const
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '')
 
-/** The member that seems to be an amount under another name, such as `unit_price`. */
-const otherNameOf = (answer: PriceJson, amount: string) =>
-  Object.keys(answer).find((name) => name !== amount && plain(name) === plain(amount))
+/**
+ * The member that seems to be an amount under another name, such as `unit_price`; or, in a line with a price, any number that
+ * the line does not repeat, such as `price` and `total`.
+ */
+function otherNameOf({ line, answer }: AnsweredLine, amount: (typeof AMOUNTS)[number]): string | undefined {
+  const similar = Object.keys(answer).find((name) => name !== amount && plain(name) === plain(amount))
+  if (similar !== undefined || amount === 'discount') return similar
+  const own = [line.itemId, line.storeId, line.quantity].map(String)
+  const others = Object.entries(answer).flatMap(([name, value]) =>
+    Number.isFinite(value) && !AMOUNTS.some((known) => known === name) && !own.includes(String(value))
+      ? [name]
+      : [],
+  )
+  const isOtherwisePriced =
+    Number.isFinite(answer.unitPrice) || Number.isFinite(answer.totalPrice) || others.length > 1
+  return isOtherwisePriced ? others[amount === 'unitPrice' ? 0 : others.length - 1] : undefined
+}
 
 const names: Rule = {
   id: 'prices.names',
@@ -29,10 +42,11 @@ const names: Rule = {
   needs: ['prices.array'],
   async check(subject) {
     const { exchange, answers } = await baseAnswers(subject)
-    for (const { line, answer } of answers)
+    for (const found of answers)
       for (const amount of AMOUNTS) {
+        const { line, answer } = found
         if (amount in answer) continue
-        const other = otherNameOf(answer, amount)
+        const other = otherNameOf(found, amount)
         if (other)
           throw new RuleViolationError(
             `The line for item ${line.itemId} has ${other}: name it ${amount}, as in {"unitPrice": 12.5, "discount": 0, "totalPrice": 25}.`,

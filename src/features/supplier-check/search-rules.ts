@@ -57,7 +57,7 @@ const radiusUsed: Rule = {
   id: 'nearest.radius-used',
   title: 'A search looks at the parameter radius.',
   given: undefined,
-  needs: ['nearest.array'],
+  needs: ['nearest.empty'],
   async check(subject) {
     const narrow = await searchStores(subject, REMOTE_PLACE)
     if (narrow.stores.length > 0) {
@@ -84,7 +84,7 @@ const empty: Rule = {
   id: 'nearest.empty',
   title: 'A search with no stores in range returns 200 with an empty array.',
   given: '§7',
-  needs: ['nearest.radius-used'],
+  needs: ['nearest.array'],
   async check(subject) {
     const exchange = await withToken(subject, searchPath(REMOTE_PLACE))
     if (isRefused(exchange)) throw new NotCheckedError('the search refuses the token')
@@ -118,6 +118,9 @@ const zero: Rule = {
   },
 }
 
+/** What a field may be called that identifies a store: the specification does not show its name. */
+const ID_NAME = /id$|code|number|key/i
+
 const ids: Rule = {
   id: 'nearest.ids',
   title: 'Each store in a search result has a unique id.',
@@ -131,11 +134,15 @@ const ids: Rule = {
       if (repeated !== undefined)
         throw new RuleViolationError(`The id ${JSON.stringify(repeated)} occurs twice in a result.`, exchange)
     }
-    const several = tries.find(({ stores }) => stores.filter((store) => idOf(store) !== undefined).length > 1)
-    if (several) return several.exchange
+    const identified = tries.find(
+      ({ stores }) => stores.filter((store) => idOf(store) !== undefined).length > 1,
+    )
+    if (identified) return identified.exchange
     if (tries.every(({ stores }) => stores.length === 0)) throw new NotCheckedError(NO_STORES)
-    if (tries.some(({ stores }) => stores.length > 1))
-      throw new NotCheckedError('the stores have no field id')
+    const several = tries.find(({ stores }) => stores.length > 1)
+    if (several && !several.stores.every((store) => Object.keys(store).some((name) => ID_NAME.test(name))))
+      throw new RuleViolationError('The stores have no id: add one, as in "id": "S1".', several.exchange)
+    if (several) throw new NotCheckedError('the stores have no field id')
     throw new NotCheckedError(ONE_STORE)
   },
 }
@@ -220,6 +227,6 @@ const overlap: Rule = {
 }
 
 /** The search for stores, without its distances (specification 2.2, 4.1, 7). */
-export const SEARCH_RULES: Rule[] = [parameters, array, radiusUsed, empty, zero, ids, overlap]
+export const SEARCH_RULES: Rule[] = [parameters, array, empty, radiusUsed, zero, ids, overlap]
 /** Rules of the search that need those about distances. */
 export const SEARCH_DETAIL_RULES: Rule[] = [order, input]

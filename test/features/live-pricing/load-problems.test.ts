@@ -49,7 +49,7 @@ describe('a price list with a problem is not loaded, and every problem is report
         /line 2: the price "abc" is invalid; .* Or write POA\.$/,
         /line 3: the price is negative/,
         /line 4: the price "1\.23456" must have at most 9 digits and 4 decimals/,
-        /line 5: the price "USD 1" is in another currency/,
+        /line 5: the price "USD 1" has words or another currency/,
         /line 6: the price is not given \("poa"\)\. Or write POA\.$/,
       ],
     ],

@@ -1,26 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
-import { createImportService, type ImportService } from '../../../src/features/price-files/import-service.ts'
-import { createLog } from '../../../src/runtime/log.ts'
+import { importKey } from '../../../src/features/price-files/import.ts'
+import type { ImportService } from '../../../src/features/price-files/imports.ts'
 import { tempDir } from '../../support/env.ts'
 import { rowsOf } from './pages-support.ts'
-
-const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
-
-/** A platform that accepts everything; each test replaces the part that it tests. */
-const ACCEPTING: CatalogueImports = {
-  start: async (_source, _id, batchId) => ({ batchId, status: 'Started' }),
-  uploadItems: async () => {},
-  get: async () => ({ status: 'Completed' }),
-}
-const token = async () => 'token'
-const SOURCE = {
-  accessToken: token,
-  refresh: token,
-  grantedScopes: async () => null,
-  noteCall: async () => {},
-}
+import { openImports, upload, uploadOnly } from './service-support.ts'
 
 let dir: ReturnType<typeof tempDir>
 let store: KeyValueStore
@@ -37,28 +22,9 @@ afterEach(async () => {
 })
 
 function open(platform: Partial<CatalogueImports> = {}): ImportService {
-  const imports = createImportService({
-    store,
-    dir: `${dir.dir}/imports`,
-    maxBytes: 1_000_000,
-    quotaBytes: 5_000_000,
-    totalBytes: 5_000_000,
-    catalogueImports: { ...ACCEPTING, ...platform },
-    source: () => SOURCE,
-    log: createLog('silent'),
-  })
+  const imports = openImports(store, `${dir.dir}/imports`, platform)
   opened.push(imports)
   return imports
-}
-/** A checked import of so many rows. */
-async function uploaded(imports: ImportService, rows = 10): Promise<string> {
-  const to = { catalogue: { id: '1', name: 'Fresh' }, fileName: 'prices.csv' }
-  async function* bytes() {
-    yield Buffer.from(rowsOf(rows))
-  }
-  const { id } = await imports.upload(REF, to, bytes())
-  await imports.settled(id, 20_000)
-  return id
 }
 
 test('an import that is stopped just as the platform completes it keeps its file, and can be sent again', async () => {
@@ -70,7 +36,7 @@ test('an import that is stopped just as the platform completes it keeps its file
       return { status: 'Completed' }
     },
   })
-  const id = await uploaded(imports)
+  const id = await upload(imports, rowsOf(10))
   await imports.start('sam', id)
   await imports.settled(id, 10_000)
   expect(await imports.get('sam', id)).toMatchObject({ state: 'stopped', failure: null })
@@ -88,7 +54,7 @@ test('an import whose process has died is taken over by another one, which goes 
       return uploads.length === 1 ? Promise.resolve() : stalled.promise
     },
   })
-  const id = await uploaded(hanging, 2_500)
+  const id = await upload(hanging, rowsOf(2_500))
   await hanging.start('sam', id)
   await vi.waitFor(async () => expect((await hanging.get('sam', id)).progress?.batches).toBe(1))
   // As a killed process leaves it: without an end, and with a lease that has expired.
@@ -106,4 +72,17 @@ test('an import whose process has died is taken over by another one, which goes 
   stalled.resolve()
   // The first process, which is not really dead here, may have begun another one.
   expect(uploads.filter((by) => by === 'other')).toHaveLength(2)
+})
+
+test('nothing is sent before a person has confirmed how the file is read, by whatever state it is in', async () => {
+  const uploads: unknown[] = []
+  const imports = open({ uploadItems: async (...call) => void uploads.push(call) })
+  const id = await uploadOnly(imports, rowsOf(3))
+  await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
+  const job = await imports.get('sam', id)
+  for (const state of ['failed', 'stopped', 'running']) {
+    await store.set(importKey('sam', id), JSON.stringify({ ...job, state }))
+    await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
+  }
+  expect(uploads).toEqual([])
 })

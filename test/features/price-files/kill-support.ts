@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { openSqlite } from '../../../src/connect/stores.ts'
-import { leaseKey } from '../../../src/features/price-files/import-job.ts'
-import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
+import { leaseKey } from '../../../src/features/price-files/import.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 import type { Running } from '../../support/app.ts'
 import { CLIENT, tempDir, testEnv } from '../../support/env.ts'
@@ -10,6 +9,7 @@ import { connected } from '../../support/flow.ts'
 import { freePort, serve } from '../../support/ports.ts'
 import { runApp } from '../../support/process.ts'
 import { SAM } from './pages-support.ts'
+import { draftOf } from './read-support.ts'
 import { itemsOf } from './support.ts'
 
 const ROWS = Array.from({ length: 25_000 }, (_, row) => `C${String(row).padStart(6, '0')},${row + 1}`)
@@ -26,7 +26,6 @@ export async function startImport(extra: Record<string, string> = {}) {
   const server = await serve()
   const platform = `http://127.0.0.1:${server.port}`
   const sandbox = createSandbox({
-    simulated: await loadSandboxFeatures(),
     baseUrl: platform,
     apps: [
       {
@@ -75,6 +74,16 @@ export async function startImport(extra: Record<string, string> = {}) {
   const progress = async () => (await visitor.get(`${at}/imports/${job.id}`, JSON_TYPE)).json()
   const ready = async () => expect((await progress()).state).toBe('ready')
   await vi.waitFor(ready, { timeout: 20_000, interval: 25 })
+  const post = (action: string, body: object) =>
+    visitor.post(`${at}/imports/${job.id}/${action}`, {
+      text: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+      ...JSON_TYPE,
+    })
+  const draft = draftOf((await progress()).reading)
+  await post('layout', { draft })
+  await vi.waitFor(ready, { timeout: 20_000, interval: 25 })
+  expect((await post('confirm', { draft })).status).toBe(200)
   expect((await visitor.post(`${at}/imports/${job.id}/start`, JSON_TYPE)).status).toBe(202)
   const sending = async () => expect((await progress()).progress?.sent).toBeGreaterThan(2_000)
   await vi.waitFor(sending, { timeout: 20_000, interval: 25 })

@@ -1,168 +1,176 @@
 import { describe, expect, test } from 'vitest'
-import { guessColumns } from '../../../src/features/price-files/columns.ts'
-import { read } from './read-support.ts'
+import { signOf } from '../../../src/features/price-files/layout.ts'
+import { layoutOf, read, readWith } from './read-support.ts'
 
-describe('the price column', () => {
+const LIST = 'Ace Supplies price list - July 2026\nCode,Name,Price\nA1,Nail,1.50\nB2,Board,20\n'
+
+describe('a text of a file is the same without dates and digits', () => {
   test.each([
-    'Price',
-    'Sale Price',
-    'List Price (AUD)',
-    'RRP',
-    'RRP (ex GST)',
-    'Unit Price ex GST',
-    'Sell',
-    'Retail',
-    'Price ($)',
-    'Price/ea',
-    'priceExGst',
-    'Recommended Retail Price',
-    'R.R.P.',
-    'RRP 2026',
-  ])('is "%s" beside a cost and an amount', (heading) => {
-    const { columns, mappingErrors } = guessColumns(['Code', 'Cost', heading, 'Amount', 'Line total', 'Rate'])
-    expect({ columns, mappingErrors }).toEqual({ columns: { code: 0, price: 2 }, mappingErrors: [] })
+    ['Price list - July 2026', 'Price list - August 2027'],
+    ['Valid from 1/7/2026', 'Valid from 15/10/2026'],
+    ['Issued 1st of July', 'Issued 2nd of August'],
+    ['Page 1 of 12', 'page 3 of 9'],
+    ['ABN 51 824 753 556', 'ABN 12 345 678 901'],
+  ])('%s', (one, other) => {
+    expect(signOf(one)).toBe(signOf(other))
   })
 
-  test.each(
+  test.each([
+    ['Prices include 10 % GST', 'Prices include 15 % GST'],
+    ['Price per 100', 'Price per 1000'],
+    ['Retail price list', 'Trade price list'],
+    ['Prices may change', 'Prices change'],
+  ])('%s is not %s', (one, other) => {
+    expect(signOf(one)).not.toBe(signOf(other))
+  })
+})
+
+describe('the next file', () => {
+  test('of the same layout is read as it was confirmed, and nothing is asked', async () => {
+    const layout = await layoutOf(LIST, { tax: 10 })
+    const next = await readWith(LIST.replace('July', 'August').replace('1.50', '2.20'), [layout])
+    expect(next.layout).toMatchObject({ confirmedBy: 'sam' })
+    expect(next.items).toEqual([
+      { code: 'A1', name: 'Nail', price: 2 },
+      { code: 'B2', name: 'Board', price: 18.18 },
+    ])
+  })
+
+  test('may have its headings on another row', async () => {
+    const next = await readWith(`\n\n${LIST}`, [await layoutOf(LIST)])
+    expect(next.items).toHaveLength(2)
+  })
+
+  test('follows the confirmation that fits, of several', async () => {
+    const trade = LIST.replace('price list', 'Trade list')
+    const layouts = [await layoutOf(trade, { tax: 10, audience: 'selected' }), await layoutOf(LIST)]
+    const next = await readWith(LIST, layouts)
+    expect(next.items[0]).toMatchObject({ price: 1.5 })
+    expect((await readWith(trade, layouts)).draft).toMatchObject({ audience: 'selected' })
+  })
+
+  test.each([
     [
+      'a new column',
+      LIST.replace('Price\n', 'Price,Per\n').replace('1.50', '1.50,100'),
+      ['new column “Per”'],
+    ],
+    [
+      'a column less',
+      LIST.replace('Name,', '').replace('Nail,', '').replace('Board,', ''),
+      ['no column “Name” any more'],
+    ],
+    [
+      'columns in another order',
+      LIST.replace('Code,Name', 'Name,Code'),
+      ['the columns are in another order'],
+    ],
+    [
+      'another title',
+      LIST.replace('price list', 'Trade list'),
       [
-        'Cost',
-        'Amount',
-        'Rate',
-        'Total',
-        'Trade price',
-        'Net price',
-        'Cost price',
-        'Price code',
-        'Old price',
+        'the file now says “Ace Supplies Trade list - July 2026”',
+        'the file no longer says “ace supplies price list -”',
       ],
-      ['Price per 100', 'Box price', 'Our list price', 'Price (USD)', 'Price €', 'Purchases unit price'],
-    ].flat(),
-  )('is never "%s" without a choice', (heading) => {
-    const { columns, mappingErrors } = guessColumns(['Code', heading])
-    expect(columns).toEqual({ code: 0 })
-    expect(mappingErrors).toEqual([expect.stringContaining('price')])
+    ],
+    ['a note below', `${LIST}GST has been added,,\n`, ['the file now says “GST has been added”']],
+    ['a note in the price column', LIST.replace('1.50', 'per 100'), ['the file now says “per 100”']],
+  ])('with %s asks again and says so', async (_name, content, differences) => {
+    const found = await readWith(content, [await layoutOf(LIST)])
+    expect(found).toMatchObject({ layout: null, differences, items: [] })
   })
 
-  test.each([
-    [['RRP ex GST', 'RRP inc GST']],
-    [['Price', 'Price 10+']],
-    [['Price AUD', 'Price NZD']],
-    [['List price', 'Sell price']],
-    [['RRP', 'RRP from 1 July 2026']],
-    [['Price', 'Price effective 1/7/26']],
-  ])('is asked for if there are several: %j', (headings) => {
-    const { columns, mappingErrors } = guessColumns(['Code', ...headings])
-    expect(columns).toEqual({ code: 0 })
-    expect(mappingErrors).toEqual([expect.stringMatching(/columns 2 and 3.*choose which one is the price/)])
-  })
-
-  test('has a number in it', () => {
-    const rows = [['A', 'RRP-2026', '12.50']]
-    expect(guessColumns(['Code', 'Price basis', 'Price'], rows).columns).toEqual({ code: 0, price: 2 })
+  test('keeps the earlier answers for what is the same', async () => {
+    const layout = await layoutOf(LIST, { uses: { Name: 'description' }, tax: 15, currency: 'NZD' })
+    const column = await readWith(LIST.replace('Price\n', 'Price,Per\n').replace('1.50', '1.50,1'), [layout])
+    expect(column.draft).toMatchObject({ tax: 15, currency: 'NZD', audience: 'everyone' })
+    expect(column.draft.sheets[0]?.columns.map(({ use }) => use)).toEqual([
+      'code',
+      'description',
+      'price',
+      'price is for this many',
+    ])
+    const title = await readWith(LIST.replace('price list', 'Trade list'), [layout])
+    expect(title.draft.sheets[0]?.columns.map(({ use }) => use)).toEqual(['code', 'description', 'price'])
+    expect(title.draft.tax ?? title.draft.currency ?? title.draft.audience).toBeUndefined()
   })
 })
 
-test.each([
-  ['MPN', 'code'],
-  ['Cat No', 'code'],
-  ['Barcode', 'code'],
-  ['Item No.', 'code'],
-  ['Part Number', 'code'],
-  ['Stock Code', 'code'],
-  ['Model', 'code'],
-  ['Product Title', 'name'],
-  ['Long Description', 'description'],
-  ['U.O.M.', 'unit'],
-  ['Sell Unit', 'unit'],
-  ['Product Group', 'category'],
-])('the heading "%s" names the %s', (heading, field) => {
-  expect(guessColumns([heading, 'Price']).columns).toEqual({ [field]: 0, price: 1 })
-})
-
-describe('the headings', () => {
-  test('are found below titles, which are remarked on', async () => {
-    const file = 'Summit Supplies,,\n,,Valid from 1 July 2026\n\nItem Code,Description,RRP\nA1,Nail,1.50\n'
-    expect(await read(file)).toMatchObject({
-      headingsLine: 4,
-      items: [{ code: 'A1', price: 1.5 }],
-      remarks: ['The headings are on line 4; the 2 rows above them are not sent.'],
+describe('a row', () => {
+  const perHundred = 'Code,Price,Basis\nA,37.28,100\nB,3,1\nC,4,\nD,5,2 x 3\n'
+  test('whose price is for several is rejected, or divided exactly if the person chose that', async () => {
+    const uses = { Basis: 'price is for this many' } as const
+    const { items, problems } = await read(perHundred, { uses })
+    expect({ items, problems }).toEqual({
+      items: [{ code: 'B', price: 3 }],
+      problems: [
+        '2: the price is for 100, not for one.',
+        '4: how many the price is for is not a number ("").',
+        '5: how many the price is for is not a number ("2 x 3").',
+      ],
     })
+    const divided = await read(perHundred, {
+      uses: { Basis: { use: 'price is for this many', divide: true } },
+    })
+    expect(divided.items).toEqual([
+      { code: 'A', price: 0.3728 },
+      { code: 'B', price: 3 },
+    ])
   })
 
-  test('can be chosen', async () => {
-    const file = 'code,price\nSupplier code,RRP\nA1,1.50\n'
-    expect((await read(file)).problems).toEqual(['2: the price "RRP" is invalid; write it as 1234.50.'])
-    expect(await read(file, { headingsLine: 2 })).toMatchObject({
-      headings: ['Supplier code', 'RRP'],
+  test('has its tax removed only where its column says that it is included', async () => {
+    const uses = { Inc: { use: 'tax included', yes: ['Yes'] } } as const
+    const file = 'Code,Price,Inc\nA,220,Yes\nB,110,No\n'
+    expect((await read(file, { uses, tax: 10 })).items).toEqual([
+      { code: 'A', price: 200 },
+      { code: 'B', price: 110 },
+    ])
+    const next = await readWith(`${file}C,5,Maybe\n`, [await layoutOf(file, { uses, tax: 10 })])
+    expect(next.problems).toEqual([
+      '4: the column "Inc" says "Maybe", which nobody has confirmed the meaning of.',
+    ])
+    expect((await read(file, { uses, tax: 0 })).problem).toContain('not “before tax”')
+  })
+
+  test('that is not for sale is left out and counted', async () => {
+    const uses = { Group: { use: 'not for sale if', yes: ['TRADE'] } } as const
+    const { items, remarks, problems } = await read('Code,Price,Group\nA,1,RETAIL\nB,2,TRADE\n', { uses })
+    expect({ items, remarks, problems }).toEqual({
+      items: [{ code: 'A', price: 1 }],
+      remarks: ['1 row is left out as not for sale.'],
       problems: [],
     })
   })
 
-  test('are asked for if the first row looks like an item, which is never lost silently', async () => {
-    const file = 'A1,Nail,1.50\nA2,Board,2.50\n'
-    const asked = await read(file)
-    expect(asked).toMatchObject({
-      headingsLine: 0,
-      items: [],
-      sample: [
-        ['A1', 'Nail', '1.50'],
-        ['A2', 'Board', '2.50'],
-      ],
+  test.each([
+    [10, 1.005, 0.91],
+    [10, 110, 100],
+    [15, 2.3, 2],
+    [10, 1.0945, 1],
+  ])('with %s %% tax in %s is %s before tax: to the cent, half up', async (tax, price, before) => {
+    expect((await read(`Code,Price\nA,${price}\n`, { tax })).items).toEqual([{ code: 'A', price: before }])
+  })
+
+  test.each([
+    ['NZD', 'NZ$5.00', 5],
+    ['AUD', 'A$5.00', 5],
+    ['AUD', '5.00 AUD', 5],
+    ['AUD', 'NZ$5.00', 'words or another currency'],
+    ['NZD', 'A$5.00', 'words or another currency'],
+    ['AUD', '€5.00', 'words or another currency'],
+    ['AUD', '5.00 per 100', 'words or another currency'],
+  ] as const)('in %s with the price %s', async (currency, price, expected) => {
+    const { items, problems } = await read(`Code,Price\nA,${price}\nB,1\n`, {
+      currency,
+      uses: { Price: 'price' },
     })
-    expect(asked.questions).toEqual(['headings', 'columns'])
-    const { items } = await read(file, { headingsLine: 0, columns: { code: 0, name: 1, price: 2 } })
-    expect(items).toEqual([
-      { code: 'A1', name: 'Nail', price: 1.5 },
-      { code: 'A2', name: 'Board', price: 2.5 },
-    ])
+    if (typeof expected === 'number') expect(items[0]?.price).toBe(expected)
+    else expect(problems.join()).toContain(expected)
   })
 
-  test('in another language are headings all the same, and their columns are asked for', async () => {
-    expect(await read('Artikel;Preis\nA1;1,50\n')).toMatchObject({ headingsLine: 1, questions: ['columns'] })
+  test('has a comma as its decimal sign if the person says so', async () => {
+    const file = 'Code;Price\nA;"1.250,50"\nB;1,250\n'
+    expect((await read(file, { decimal: 'comma' })).items.map(({ price }) => price)).toEqual([1250.5, 1.25])
+    expect((await read(file, { decimal: 'point' })).items).toEqual([{ code: 'B', price: 1250 }])
   })
-
-  test('that are chosen on a blank row are rejected', async () => {
-    await expect(read('code,price\n\nA,1\n', { headingsLine: 2 })).rejects.toThrow(/^Line 2: it is blank/)
-  })
-})
-
-describe('text', () => {
-  const text = 'code;name;price\nA1;Café 90×45;1.50\n'
-  const items = [{ code: 'A1', name: 'Café 90×45', price: 1.5 }]
-  test.each<[string, Uint8Array, string[]]>([
-    ['UTF-8', Buffer.from(text), []],
-    ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${text}`), []],
-    ['Windows-1252', Buffer.from(text, 'latin1'), [expect.stringContaining('read as Windows-1252')]],
-    ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le'), ['The file is in UTF-16.']],
-    ['UTF-16 without a byte order mark', Buffer.from(text, 'utf16le'), ['The file is in UTF-16.']],
-    ['big-endian UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), ['The file is in UTF-16.']],
-  ])('in %s is read, and what was assumed is said', async (_name, bytes, remarks) => {
-    expect(await read(bytes)).toMatchObject({ items, problems: [], remarks })
-  })
-
-  test.each([',', ';', '\t', '|'])('separated by %j is read', async (delimiter) => {
-    const { items: found, problems } = await read(text.replaceAll(';', delimiter))
-    expect({ found, problems }).toEqual({ found: items, problems: [] })
-  })
-})
-
-test('a file with two columns and decimal commas is separated by semicolons, not by the commas', async () => {
-  const { items } = await read('Acme Pty Ltd, price list\nCode;Price\nA;12,50\nB;3,20\n')
-  expect(items).toEqual([
-    { code: 'A', price: 12.5 },
-    { code: 'B', price: 3.2 },
-  ])
-})
-
-test.each([
-  [
-    'a price that is a text',
-    'Code,Name,Price\nA,Bolt,see list\n',
-    'The column "Price" has no amounts of dollars: its first cell is "see list".',
-  ],
-  ['one column', 'Code Name Price\nA Bolt 12.50\n', 'All texts of this file are in one column'],
-])('says why no column is the price: %s', async (_what, content, question) => {
-  const { mappingErrors } = await read(content)
-  expect(mappingErrors).toContainEqual(expect.stringContaining(question))
 })

@@ -1,7 +1,5 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { checkFile } from '../../../src/features/price-files/check-file.ts'
-import { tempDir } from '../../support/env.ts'
 import { forkWorker } from '../../support/process.ts'
 import { itemOf, startPlatform, writePriceFile } from './support.ts'
 
@@ -32,16 +30,3 @@ describe.skipIf(!process.env.LONG_TESTS)('an import of a million rows', () => {
     await platform.close()
   })
 })
-
-test.skipIf(!process.env.LONG_TESTS)(
-  'a file of 300,000 rows is compared with the last one within the limits of a check',
-  async () => {
-    const { dir, remove } = tempDir()
-    const path = await writePriceFile(dir, 300_000)
-    const results = { pricesPath: `${dir}/prices`, itemsPath: `${dir}/items` }
-    await checkFile({ path, ...results })
-    const { comparison } = await checkFile({ path, ...results, lastPricesPath: results.pricesPath })
-    expect(comparison).toEqual({ added: 0, missing: 0, changed: 0, changedMuch: 0, largest: [] })
-    remove()
-  },
-)

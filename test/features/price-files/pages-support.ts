@@ -1,11 +1,11 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, vi } from 'vitest'
-import type { JobView } from '../../../src/features/price-files/import-service.ts'
+import type { ImportView } from '../../../src/features/price-files/imports.ts'
 import type { importView } from '../../../src/features/price-files/routes.ts'
+import type { Reading } from '../../../src/features/price-files/tasks.ts'
 import { startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
+import { type Answers, draftOf } from './read-support.ts'
 
 /** The sandbox's supplier, who is signed in as Sam. */
 export const SAM = { name: 'sam', bxcontext: 'summit-supplies', email: 'priya@summit.example' }
@@ -20,7 +20,12 @@ export const rowsOf = (count: number) =>
   `code,name,price\n${Array.from({ length: count }, (_, row) => `C${row},Board ${row},${row + 1}`).join('\n')}\n`
 
 /** An import as JSON, or the problem in its place. */
-export type ImportJson = ReturnType<typeof importView> & { status: number; code: string; detail: string }
+export type ImportJson = ReturnType<typeof importView> & {
+  status: number
+  code: string
+  detail: string
+  reading: Reading
+}
 
 export interface UploadOptions {
   /** How it is sent: as a browser's form does, or as a body of `text/csv` or `text/plain`. */
@@ -30,6 +35,8 @@ export interface UploadOptions {
   by?: Visitor
   /** Takes the first answer, which may come before the check has ended. */
   atOnce?: boolean
+  /** What a person confirms beside the suggestions; false: nothing is confirmed. */
+  answers?: Answers | false
 }
 
 /** The app and the sandbox, and Sam, whose account is connected and has the catalogue `Fresh`. */
@@ -58,7 +65,7 @@ export async function startPages(env: Record<string, string> = {}) {
 
   async function upload(
     content: string | Buffer,
-    { as = 'form', to = fresh, by = visitor, atOnce = false }: UploadOptions = {},
+    { as = 'form', to = fresh, by = visitor, atOnce = false, answers = {} }: UploadOptions = {},
   ): Promise<{ status: number; json: ImportJson }> {
     const form = new FormData()
     form.set('file', new Blob([content as string]), 'my prices.csv')
@@ -70,7 +77,28 @@ export async function startPages(env: Record<string, string> = {}) {
       headers: { cookie: cookieOf(by), ...JSON_TYPE, ...types[as] },
     })
     const json = (await answer.json()) as ImportJson
-    return { status: answer.status, json: atOnce ? json : await checked(json, by) }
+    if (atOnce || !json.id) return { status: answer.status, json }
+    const found = await checked(await jobOf(json.id, by), by)
+    const isOpen = found.state === 'ready' && !found.confirmed && answers !== false
+    return { status: answer.status, json: isOpen ? await confirm(found, answers, by) : found }
+  }
+
+  /** Says how the file is to be read, and confirms the rows. Resolves to the import, or to the problem. */
+  async function confirm(job: ImportJson, answers: Answers = {}, by = visitor): Promise<ImportJson> {
+    const draft = draftOf(job.reading, answers)
+    const post = async (action: string, json: object) =>
+      (
+        await by.post(`${urlOf(job.id)}/${action}`, {
+          text: JSON.stringify(json),
+          headers: { 'content-type': 'application/json' },
+          ...JSON_TYPE,
+        })
+      ).json()
+    const said = await post('layout', { draft })
+    if (said.status >= 400) return said
+    const { checkedRun } = await checked(await jobOf(job.id, by), by)
+    const answer = await post('confirm', { draft, seen: checkedRun })
+    return answer.status >= 400 ? answer : jobOf(job.id, by)
   }
   const importsOf = (catalogueId: string) => `${base}/catalogues/${catalogueId}/imports`
   const cookieOf = (by: Visitor) =>
@@ -88,12 +116,13 @@ export async function startPages(env: Record<string, string> = {}) {
     fresh,
     newCatalogue,
     upload,
+    confirm,
     checked,
     jobOf,
     urlOf,
     importsOf,
     cookieOf,
-    /** `POST` on an import: start, stop, discard or columns. */
+    /** `POST` on an import: start, stop or discard. */
     act: (id: string, action: string, form: Record<string, string> = {}) =>
       visitor.post(`${urlOf(id)}/${action}`, { form, ...JSON_TYPE }),
     /** Resolves to the import when it is completed or has failed. */
@@ -101,13 +130,8 @@ export async function startPages(env: Record<string, string> = {}) {
     /** Resolves when the import waits for the platform. */
     waiting: (id: string, reason = /./) =>
       waitForJob(id, ({ progress }) => expect(progress?.waiting ?? '').toMatch(reason)),
-    catalogueJson: async (catalogueId: string): Promise<{ imports: JobView[] }> =>
+    catalogueJson: async (catalogueId: string): Promise<{ imports: ImportView[] }> =>
       (await visitor.get(`${base}/catalogues/${catalogueId}`, JSON_TYPE)).json(),
-    /** The names of the files that the app keeps for imports. */
-    files: () => {
-      const dir = join(app.config.dataDir, 'imports')
-      return existsSync(dir) ? readdirSync(dir) : []
-    },
     close: app.close,
   }
 }

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { command } from '../../support/process.ts'
-import { fileIn, GOOD, pushed } from './push-support.ts'
+import { fileIn, GOOD, pushed, SCRIPT, withLayout } from './push-support.ts'
 import { type SupplierPlatform, startPlatform } from './support.ts'
 
 let platform: SupplierPlatform
@@ -15,8 +15,7 @@ afterAll(() => platform.close())
 
 /** Runs the command without settings. */
 function withoutSettings(args: string[], env: Record<string, string> = {}) {
-  const script = 'src/features/price-files/cli-push-catalogue.ts'
-  return command(script, env, { args, cwd: platform.dir })
+  return command(SCRIPT, env, { args: withLayout(args), cwd: platform.dir })
 }
 
 describe('push-catalogue without settings', () => {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { serve } from '../../support/ports.ts'
 import { command } from '../../support/process.ts'
-import { workbook } from '../../support/xlsx.ts'
-import { fileIn, GOOD, pushed } from './push-support.ts'
+import { fileIn, GOOD, pushed, SCRIPT } from './push-support.ts'
+import { layoutOf } from './read-support.ts'
 import { type SupplierPlatform, startPlatform } from './support.ts'
 
 let platform: SupplierPlatform
@@ -55,54 +55,56 @@ describe('push-catalogue', () => {
   })
 })
 
-describe('push-catalogue of a file with questions', () => {
-  test.each<[string, string, string[]]>([
-    [
-      'the price column and the headings',
-      'A;Nail;1,250\n',
-      ['  2  Column 2 (Nail)', '--map price=NUMBER', '--headings-row NUMBER, or --no-headings'],
-    ],
-    ['GST', 'code,RRP inc GST\nA,11\n', ['--gst 10 to remove']],
-  ])('asks for %s, says which options answer, and sends nothing', async (_name, content, hints) => {
-    const { code, output } = await push([file(content), ...TO_NEW])
-    expect(code).toBe(1)
-    for (const hint of hints) expect(output).toContain(hint)
+describe('push-catalogue of a file that nobody has confirmed', () => {
+  const UNKNOWN = 'Contractor list\nArtikel;Text;Preis\nA1;Nail;1,50\n'
+  const unconfirmed = (args: string[]) => command(SCRIPT, platform.env, { args, cwd: platform.dir })
+
+  test('without a terminal ends with 2, says what would have to be confirmed and how, and sends nothing', async () => {
+    const { code, output } = await unconfirmed([file(UNKNOWN), ...TO_NEW])
+    expect(code).toBe(2)
+    for (const words of [
+      'Contractor list',
+      'Artikel (A1)',
+      'Are the prices before GST?',
+      '--save-layout layout.json',
+    ])
+      expect(output).toContain(words)
     expect(await platform.calls()).toEqual([])
   })
 
-  test('takes the answers as options', async () => {
-    const columns = ['--no-headings', '--map', 'code=1', '--map', 'price=3']
-    const path = file('A;Nail;1,250\n')
-    expect((await push([path, '--dry-run', ...columns])).output).toContain(
-      '--decimal point or --decimal comma',
-    )
-    const { code, output } = await push([path, '--dry-run', ...columns, '--decimal', 'point', '--gst', '10'])
-    expect(code, output).toBe(0)
-    expect(output).toMatch(/1 ready[\s\S]*include 10% GST, which is removed/)
+  test('whose layout is for another file ends with 2, and says what is different', async () => {
+    const layout = file(JSON.stringify(await layoutOf(GOOD)), 'layout.json')
+    const { code, output } = await unconfirmed([
+      file(`${GOOD}prices include GST,,\n`),
+      ...TO_NEW,
+      '--layout',
+      layout,
+    ])
+    expect(code).toBe(2)
+    expect(output).toContain('the file now says “prices include GST”')
+    expect(await platform.calls()).toEqual([])
   })
 
-  test('reads a sheet of a workbook', async () => {
-    const rows = (code: string) => [
-      ['Code', 'Price'],
-      [code, 1.5],
-    ]
-    const path = file(
-      Buffer.from(workbook(['North', 'South'].map((name) => ({ name, rows: rows(name) })))),
-      'prices.xlsx',
-    )
-    const { code, output } = await push([path, ...TO_NEW, '--sheet', 'South'])
-    expect(code, output).toBe(0)
-    expect(output).toContain('Checked 1 rows of the sheet "South"')
-    const id = (await platform.catalogueIds()).get('National RRP') ?? ''
-    expect([...(await platform.items(id)).keys()]).toEqual(['South'])
+  test.each([
+    ['{"sheets":[]}', 'tax'],
+    ['not JSON', 'is not a layout'],
+  ])('with the layout %s says what is wrong in it', async (content, words) => {
+    const { code, output } = await unconfirmed([
+      file(GOOD),
+      ...TO_NEW,
+      '--layout',
+      file(content, 'layout.json'),
+    ])
+    expect(code).toBe(1)
+    expect(output).toContain(words)
   })
 
-  test('compares the file with the last one', async () => {
-    await push([file('code,price\nA,1\nB,2\nC,3\n'), ...TO_NEW])
-    const { output } = await push([file('code,price\nA,3\n'), ...TO_NEW])
-    expect(output).toMatch(
-      /1 with another price \(1 of them by more than 20%\), 2 missing[\s\S]*A: 1 → 3[\s\S]*Starting import/,
-    )
+  test('whose prices are not for everyone does not create a public catalogue', async () => {
+    const layout = file(JSON.stringify(await layoutOf(GOOD, { audience: 'selected' })), 'layout.json')
+    const { code, output } = await unconfirmed([file(GOOD), ...TO_NEW, '--layout', layout])
+    expect(code).toBe(1)
+    expect(output).toContain('this catalogue is not Managed')
+    expect(await platform.calls()).toEqual([])
   })
 })
 
@@ -137,12 +139,12 @@ describe('push-catalogue on a platform whose pages hold fewer than asked for', (
 
 describe('push-catalogue of a file with problem rows', () => {
   test('skips them, names the first 20, and writes all of them to the report', async () => {
-    const rows = Array.from({ length: 30 }, (_, row) => `,n${row},1`).join('\n')
+    const rows = Array.from({ length: 30 }, (_, row) => `B${row},n${row},-1`).join('\n')
     const report = join(platform.dir, 'report.csv')
-    const { code, output } = await push([file(`${GOOD}${rows}\nX,=1+1,bad\n`), ...TO_NEW, '--report', report])
+    const { code, output } = await push([file(`${GOOD}${rows}\nX,=1+1,-2\n`), ...TO_NEW, '--report', report])
     expect(code).toBe(0)
     expect(output).toMatch(
-      /Line 4: the code is missing\.[\s\S]*\.\.\. and 11 more[\s\S]*31 rows had problems and were skipped/,
+      /Line 4: the price is negative\.[\s\S]*\.\.\. and 11 more[\s\S]*31 rows had problems and were skipped/,
     )
     const lines = readFileSync(report, 'utf8').trim().split('\r\n')
     expect(lines).toHaveLength(32)
@@ -151,28 +153,28 @@ describe('push-catalogue of a file with problem rows', () => {
   })
 
   test('with --strict sends nothing', async () => {
-    const { code, output } = await push([file(`${GOOD},x,1\n`), ...TO_NEW, '--strict'])
+    const { code, output } = await push([file(`${GOOD}B,x,-1\n`), ...TO_NEW, '--strict'])
     expect(code).toBe(1)
     expect(output).toContain('nothing was sent (--strict)')
     expect(await platform.calls()).toEqual([])
   })
 
   test('with --dry-run sends nothing, not even a login', async () => {
-    const { code, output } = await push([file(`${GOOD},x,1\n`), '--dry-run'])
+    const { code, output } = await push([file(`${GOOD}B,x,-1\n`), '--dry-run'])
     expect(code).toBe(0)
     expect(output).toContain('Nothing was sent')
     expect(await platform.calls()).toEqual([])
   })
 
   test('rejects a report that would overwrite the price file, or that cannot be written', async () => {
-    const path = file(`${GOOD}A3,x,bad\n`)
+    const path = file(`${GOOD}A3,x,-1\n`)
     const [itself, nowhere, full] = await Promise.all([
       push([path, ...TO_NEW, '--report', path]),
       push([path, '--dry-run', '--report', '/none/report.csv']),
       push([path, '--dry-run', '--report', '/dev/full']),
     ])
     expect(itself).toMatchObject({ code: 1, output: expect.stringContaining('would overwrite it') })
-    expect(readFileSync(path, 'utf8')).toContain('A3,x,bad')
+    expect(readFileSync(path, 'utf8')).toContain('A3,x,-1')
     expect(nowhere).toMatchObject({ code: 1, output: expect.stringContaining('cannot be written (ENOENT)') })
     expect(full).toMatchObject({ code: 1, output: expect.stringContaining('ENOSPC') })
   })
@@ -182,19 +184,4 @@ describe('push-catalogue of a file with problem rows', () => {
     await push([file(GOOD), '--dry-run', '--report', report])
     expect(readFileSync(report, 'utf8')).toBe('')
   })
-})
-
-test('push-catalogue asks for columns that it cannot guess, and accepts them by heading or number', async () => {
-  const args = [file('Artikel;Text;Preis\nA1;Nail;1,50\n'), '--catalogue', 'C', '--scope', 'Public']
-  const map = (...choices: string[]) => push([...args, ...choices.flatMap((choice) => ['--map', choice])])
-  const [unmapped, field, column] = await Promise.all([map(), map('colour=1'), map('code=9')])
-  expect(unmapped).toMatchObject({
-    code: 1,
-    output: expect.stringMatching(/No column was recognised as the code[\s\S]*1 {2}Artikel[\s\S]*--map/),
-  })
-  expect(field).toMatchObject({ code: 1, output: expect.stringContaining('unknown field; use one of code') })
-  expect(column).toMatchObject({ code: 1, output: expect.stringContaining('no such column') })
-  expect((await map('code=Artikel', 'price=3', 'name=2')).code).toBe(0)
-  const id = (await platform.catalogueIds()).get('C') ?? ''
-  expect((await platform.items(id)).get('A1')).toEqual({ code: 'A1', name: 'Nail', price: 1.5 })
 })

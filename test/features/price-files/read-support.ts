@@ -1,41 +1,145 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readBatches } from '../../../src/features/price-files/batches.ts'
-import { type CheckedFile, checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
+import { itemsOf, readBatches } from '../../../src/features/price-files/batches.ts'
+import { type Check, checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
+import { confirmed, isComplete } from '../../../src/features/price-files/confirmation.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
-import type { Choices } from '../../../src/features/price-files/questions.ts'
+import type { Column, Draft, Layout, Statements } from '../../../src/features/price-files/layout.ts'
+import type { Problem } from '../../../src/features/price-files/rows.ts'
+import { suggestSheet } from '../../../src/features/price-files/suggestions.ts'
 import { tempDir } from '../../support/env.ts'
 
-/** What a file comes to: its items as they are sent, and its problems as `line: reason`. */
-export async function read(content: string | Uint8Array, choices: Choices = {}) {
+/** What a use has beside its heading: `{ use: 'not for sale if', yes: ['TRADE'] }`. */
+export type Use = Column['use'] | { use: Column['use']; yes?: readonly string[]; divide?: boolean }
+
+/** What a person says of a file beside what is suggested. By default, its prices are before tax, in AUD and for everyone. */
+export interface Answers extends Partial<Statements> {
+  /** The uses of columns by their headings, or by their numbers if they have none. */
+  uses?: Record<string, Use>
+  /** The names of the sheets that are used. */
+  sheets?: string[]
+  headingsRow?: number
+  decimal?: 'point' | 'comma'
+}
+
+/** The draft for a checked file with these answers. */
+export function draftOf({ draft, outline }: Pick<Check, 'draft' | 'outline'>, answers: Answers = {}): Draft {
+  const {
+    uses = {},
+    sheets,
+    headingsRow,
+    decimal,
+    tax = 0,
+    currency = 'AUD',
+    audience = 'everyone',
+  } = answers
+  const used = sheets ? outline.sheets.filter(({ name }) => sheets.includes(name)) : draft.sheets
+  const layouts = used.map(
+    (one) =>
+      draft.sheets.find(({ name }) => name === one.name) ??
+      suggestSheet({ ...one, columns: 'texts' in one ? one.columns : [] }),
+  )
+  return {
+    sheets: layouts.map((sheet) => {
+      const own = outline.sheets.find(({ name }) => name === sheet.name)
+      const columns = sheet.columns.map((column, index): Column => {
+        const answer = uses[column.heading] ?? uses[index + 1]
+        const values = own?.columns[index]?.values ?? []
+        return answer === undefined ? column : columnOf(column.heading, answer, values)
+      })
+      return {
+        ...sheet,
+        columns,
+        headingsRow: headingsRow ?? sheet.headingsRow,
+        decimal: decimal ?? sheet.decimal,
+      }
+    }),
+    tax,
+    currency,
+    audience,
+  }
+}
+
+function columnOf(heading: string, answer: Use, values: readonly string[]): Column {
+  const { use, yes = [], divide = false } = typeof answer === 'string' ? { use: answer } : answer
+  if (use === 'price is for this many') return { heading, use, divide }
+  if (use !== 'tax included' && use !== 'not for sale if') return { heading, use }
+  return { heading, use, yes: [...yes], no: values.filter((value) => !yes.includes(value)) }
+}
+
+export interface Read extends Check {
+  /** The items as they are sent. */
+  items: Item[]
+  /** The problems as `line: reason`. */
+  problems: string[]
+}
+
+/** What a file comes to when a person has confirmed it with these answers. */
+export async function read(content: string | Uint8Array, answers: Answers = {}): Promise<Read> {
+  return withFile(content, async (path) => {
+    const { check } = await checkPriceFile(path)
+    // On another row of headings, the columns are suggested anew.
+    const moved =
+      answers.headingsRow === undefined
+        ? check
+        : await readAs(path, draftOf(check, { headingsRow: answers.headingsRow }))
+    return readAs(path, draftOf(moved, answers))
+  })
+}
+
+async function readAs(path: string, draft: Draft): Promise<Read> {
+  const itemsPath = `${path}.items`
+  const { check, problems } = await checkPriceFile(path, { draft, itemsPath })
+  return { ...check, items: await itemsIn(itemsPath, check), problems: problems.map(asText) }
+}
+
+/** What a file comes to with confirmed layouts alone: without one that fits, nothing of it is sent. */
+export const readWith = (content: string | Uint8Array, layouts: Layout[]): Promise<Read> =>
+  withFile(content, async (path) => {
+    const itemsPath = `${path}.items`
+    const { check, problems } = await checkPriceFile(path, { layouts, itemsPath })
+    return {
+      ...check,
+      items: check.layout ? await itemsIn(itemsPath, check) : [],
+      problems: problems.map(asText),
+    }
+  })
+
+/** Gives the check of a file to `work`, and a function that reads it again as a draft says. */
+export const checkFileIn = (
+  content: string | Uint8Array,
+  work: (check: Check, read: (draft: Draft) => Promise<Check>) => Promise<void>,
+): Promise<void> =>
+  withFile(content, async (path) => {
+    const read = async (draft: Draft) => (await checkPriceFile(path, { draft })).check
+    await work((await checkPriceFile(path)).check, read)
+  })
+
+/** The layout of a file that a person has confirmed with these answers. */
+export async function layoutOf(content: string | Uint8Array, answers: Answers = {}): Promise<Layout> {
+  const { draft, outline, problem } = await read(content, answers)
+  if (!isComplete(draft) || problem) throw new Error(`the layout is not complete: ${problem}`)
+  return confirmed(draft, outline, { confirmedBy: 'sam', confirmedAt: '2026-07-01T00:00:00.000Z' })
+}
+
+async function withFile<T>(content: string | Uint8Array, work: (path: string) => Promise<T>): Promise<T> {
   const { dir, remove } = tempDir()
   try {
     const path = join(dir, 'prices.csv')
     writeFileSync(path, content)
-    return await readFile(path, choices)
+    return await work(path)
   } finally {
     remove()
   }
 }
 
-/** What a file on disk comes to. */
-export async function readFile(path: string, choices: Choices = {}) {
-  const itemsPath = `${path}.items`
-  const checked = await checkPriceFile(path, { choices, itemsPath })
-  return {
-    ...checked.check,
-    items: await itemsIn(itemsPath, checked),
-    problems: checked.problems.map(asText),
-  }
-}
+const asText = ({ line, reason }: Problem) => `${line}: ${reason}`
 
-const asText = ({ line, reason }: CheckedFile['problems'][number]) => `${line}: ${reason}`
-
-async function itemsIn(path: string, { check }: CheckedFile): Promise<Item[]> {
+async function itemsIn(path: string, { validRows }: Check): Promise<Item[]> {
   const items: Item[] = []
-  if (check.mappingErrors.length > 0) return items
-  for await (const { body } of readBatches(path, { total: check.validRows }))
-    items.push(...JSON.parse(Buffer.from(body).toString()).items)
+  if (validRows === 0) return items
+  for await (const { body } of readBatches(path, { total: validRows }))
+    items.push(...itemsOf(Buffer.from(body).toString()))
   return items
 }
 

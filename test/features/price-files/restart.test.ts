@@ -1,4 +1,4 @@
-import { existsSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDependencies } from '../../../src/dependencies.ts'
@@ -48,26 +48,26 @@ describe('after a restart of the app', () => {
     const { json } = await upload(rowsOf(500_000), { atOnce: true })
     await stopped(app)
     const next = await startAgain()
-    expect(await checked(await jobOf(json.id))).toMatchObject({ state: 'ready', validRows: 500_000 })
+    expect(await checked(await jobOf(json.id))).toMatchObject({ state: 'ready', rows: 500_000 })
     await next.close()
   })
 
-  test('a check that was interrupted runs again, and files that belong to no import are deleted', async () => {
+  test('a check that was interrupted runs again, and what a killed process left in the folder is deleted', async () => {
     const { upload, jobOf, app } = pages
     const { store } = app.services
     const { json } = await upload(rowsOf(200))
     // As a kill in mid-check leaves it, written by another version: its fields in another order.
     const { state: _, ...rest } = JSON.parse((await store.get(keyOf(json.id))) ?? '')
     await store.set(keyOf(json.id), JSON.stringify({ ...rest, validRows: 0, rows: 0, state: 'checking' }))
-    const orphan = join(app.config.dataDir, 'imports', '00000000-0000-0000-0000-000000000000.csv')
-    writeFileSync(orphan, 'x')
+    const orphan = join(app.config.dataDir, 'imports', 'check-killed')
+    mkdirSync(orphan, { recursive: true })
     utimesSync(orphan, 0, 0)
     await vi.waitFor(async () => expect((await jobOf(json.id)).interrupted).toBe(true), { interval: 10 })
     const next = await startAgain()
-    await vi.waitFor(
-      async () => expect(await jobOf(json.id)).toMatchObject({ state: 'ready', validRows: 200 }),
-      { timeout: 15_000, interval: 25 },
-    )
+    await vi.waitFor(async () => expect(await jobOf(json.id)).toMatchObject({ state: 'ready', rows: 200 }), {
+      timeout: 15_000,
+      interval: 25,
+    })
     await vi.waitFor(() => expect(existsSync(orphan)).toBe(false), { interval: 10 })
     await next.close()
   })

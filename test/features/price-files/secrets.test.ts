@@ -23,7 +23,7 @@ test('after every import and fault, no secret is in a log line, page, error, or 
     const csv = { text: 'code,price\nA1,1\n,2\n', headers: { 'content-type': 'text/csv' }, accept }
     const job = (await visitor.post(`${at}/catalogues/${id}/imports`, csv)).json()
     const importUrl = `${at}/imports/${job.id}`
-    for (const path of ['/start', '/stop', '/columns']) await visitor.post(importUrl + path)
+    for (const path of ['/layout', '/confirm', '/start', '/stop']) await visitor.post(importUrl + path)
     const state = async () => (await visitor.get(importUrl, { accept })).json().state
     if (job.id) await vi.waitFor(async () => expect(await state()).not.toMatch(/ing$/), 10_000)
     for (const path of ['', '/report.csv', '/live']) await visitor.get(importUrl + path)

@@ -19,6 +19,7 @@ import {
   type Platform,
   startPlatform as startSandbox,
 } from '../first-party/support.ts'
+import { draftOf } from './read-support.ts'
 
 /** The sandbox completes imports at once. */
 const FAST = { 'price-files': { importTiming: { itemsPerSecond: 10_000_000, settleMs: 50 } } }
@@ -170,6 +171,7 @@ export async function* batchesOfRows(rows: number, skip = 0): AsyncGenerator<Bat
 export async function checkedBatches(path: string) {
   const { dir, remove } = tempDir()
   const itemsPath = join(dir, 'items')
-  const { check } = await checkPriceFile(path, { itemsPath })
+  const draft = draftOf((await checkPriceFile(path)).check)
+  const { check } = await checkPriceFile(path, { draft, itemsPath })
   return { batches: (skip: number) => readBatches(itemsPath, { total: check.validRows, skip }), remove }
 }

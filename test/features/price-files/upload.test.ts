@@ -1,5 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { connected } from '../../support/flow.ts'
@@ -15,7 +14,7 @@ describe('an uploaded price file', () => {
   test.each(['form', 'csv'] as const)(
     'as %s is checked before anything is sent, sent on demand, and reported',
     async (as) => {
-      const { upload, act, ended, visitor, urlOf, files } = pages
+      const { upload, act, ended, visitor, urlOf } = pages
       const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2.50\n`, { as })
       expect(status).toBe(201)
       expect(json).toMatchObject({
@@ -25,11 +24,10 @@ describe('an uploaded price file', () => {
         rows: 1502,
         validRows: 1499,
         invalidRows: 3,
-        mappingErrors: [],
-        columns: { code: 0, name: 1, price: 2 },
-        problems: [{ line: 3 }, { line: 1502 }, { line: 1503 }],
+        confirmed: { by: 'sam' },
+        reading: { problems: [{ line: 3 }, { line: 1502 }, { line: 1503 }] },
       })
-      expect(json.preview[0]).toEqual({ code: 'C0', name: 'Board 0', price: 1 })
+      expect(json.reading.preview[0]?.item).toEqual({ code: 'C0', name: 'Board 0', price: 1 })
       expect(JSON.stringify(json)).not.toContain('userId')
       expect((await pages.app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(as === 'csv')
       expect((await act(json.id, 'start')).status).toBe(202)
@@ -37,34 +35,12 @@ describe('an uploaded price file', () => {
       const report = await visitor.get(`${urlOf(json.id)}/report.csv`)
       expect(report.text.trim().split('\r\n')).toHaveLength(4)
       expect(report.headers.get('content-type')).toContain('text/csv')
-      // It is deleted after the import has ended.
-      await vi.waitFor(() => expect(files()).not.toContain(`${json.id}.csv`), { timeout: 30_000 })
+      const { store } = pages.app.services
       await act(json.id, 'discard')
       expect(await pages.jobOf(json.id)).toMatchObject({ status: 404, code: 'not_found' })
-      expect(files().filter((name) => name.startsWith(json.id))).toEqual([])
+      expect(await store.ofOwner(json.id)).toEqual([])
     },
   )
-
-  test('with unknown headings asks for the columns and is checked again', async () => {
-    const { upload, act, checked } = pages
-    const { json } = await upload('Artikel;Preis\nA1;1,50\nB1;x\n')
-    expect(json).toMatchObject({
-      state: 'ready',
-      mappingErrors: [expect.stringContaining('code'), expect.stringContaining('price')],
-    })
-    expect((await act(json.id, 'start')).json()).toMatchObject({ status: 400, code: 'invalid_input' })
-    const choose = async (columns: Record<string, string>) =>
-      checked((await act(json.id, 'columns', columns)).json())
-    expect((await choose({ code: '0', price: '0' })).mappingErrors).toEqual([
-      'Two fields use the same column.',
-    ])
-    expect(await choose({ code: '0', price: '9' })).toMatchObject({ status: 400, field: 'price' })
-    expect(await choose({ code: '0', price: '1' })).toMatchObject({
-      mappingErrors: [],
-      validRows: 1,
-      invalidRows: 1,
-    })
-  })
 
   test('that cannot be read says why', async () => {
     const { upload, act, visitor, urlOf } = pages
@@ -83,7 +59,7 @@ describe('an uploaded price file', () => {
     const other = await connected(app, { name: 'mallory' })
     for (const path of ['', '/report.csv', '/live'])
       expect((await other.get(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
-    for (const path of ['/start', '/discard', '/columns', '/stop'])
+    for (const path of ['/start', '/discard', '/layout', '/confirm', '/stop'])
       expect((await other.post(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
     expect((await visitor.get(`${app.url}/connections/other/imports/${json.id}`, JSON_TYPE)).status).toBe(404)
   })
@@ -100,32 +76,30 @@ describe('an uploaded price file', () => {
     const { store } = app.services
     const to = await newCatalogue('Many')
     const { json } = await upload(rowsOf(1), { to })
-    const fileOf = (id: string) => join(app.config.dataDir, 'imports', `${id}.csv`)
     const record = JSON.parse((await store.get(keyOf(json.id))) ?? '')
     // As 21 later uploads would be.
     for (let count = 1; count <= 21; count++) {
       const later = { ...record, id: `later-${count}`, createdAt: record.createdAt + 1 }
       await store.set(keyOf(later.id), JSON.stringify(later))
-      copyFileSync(fileOf(json.id), fileOf(later.id))
     }
     expect(await upload(rowsOf(1), { to })).toMatchObject({ status: 201 })
     const { imports } = await catalogueJson(to)
     expect(imports.length).toBeLessThanOrEqual(21)
     expect(imports.map(({ id }) => id)).not.toContain(json.id)
-    expect(existsSync(fileOf(json.id))).toBe(false)
-    expect(pages.files().filter((name) => /^[\w-]+\.csv$/.test(name)).length).toBeLessThanOrEqual(21)
+    expect(await store.ofOwner(json.id)).toEqual([])
   })
 })
 
 describe('an upload is rejected', () => {
   test.each(['form', 'csv'] as const)('as %s if it is too large, and nothing of it is kept', async (as) => {
-    const before = pages.files()
     const { status, json } = await pages.upload(Buffer.alloc(1_500_000, 'a'), { as })
     expect({ status, json }).toMatchObject({
       status: 413,
       json: { code: 'payload_too_large', detail: expect.stringContaining('1 MB') },
     })
-    expect(pages.files()).toEqual(before)
+    expect(
+      (await pages.catalogueJson(pages.fresh)).imports.filter(({ state }) => state === 'checking'),
+    ).toEqual([])
   })
 
   test('if its type is not supported', async () => {
@@ -166,20 +140,12 @@ describe('an upload is rejected', () => {
     }
     expect((await fetch(pages.importsOf('1'), init as RequestInit)).status).toBe(401)
   })
-
-  test('with 503 if it cannot be written, and nothing of it is kept', async () => {
-    const full = await startPages()
-    // A file where the folder should be: every disk error gets the same answer.
-    writeFileSync(join(full.app.config.dataDir, 'imports'), '')
-    expect(await full.upload(rowsOf(3))).toMatchObject({ status: 503, json: { code: 'store_unavailable' } })
-    expect((await full.catalogueJson(full.fresh)).imports).toEqual([])
-    await full.close()
-  })
 })
 
 test('an upload that its sender aborts leaves no file and no open handle', async () => {
-  const { cookieOf, importsOf, fresh, visitor, files, app } = pages
-  const before = files()
+  const { cookieOf, importsOf, fresh, visitor, app, catalogueJson } = pages
+  const checking = async () =>
+    (await catalogueJson(fresh)).imports.filter(({ state }) => state === 'checking')
   const handles = () => readdirSync('/proc/self/fd').length
   const open = handles()
   for (const type of ['multipart/form-data; boundary=b', 'text/csv']) {
@@ -196,13 +162,16 @@ test('an upload that its sender aborts leaves no file and no open handle', async
       const sent = fetch(importsOf(fresh), init).catch(() => {})
       // By then the app has begun to write the file.
       await vi
-        .waitFor(() => expect(files().length).toBeGreaterThan(before.length), { timeout: 500, interval: 5 })
+        .waitFor(async () => expect((await checking()).length).toBeGreaterThan(0), {
+          timeout: 500,
+          interval: 5,
+        })
         .catch(() => setTimeout(0))
       broken.abort()
       await sent
     }
   }
-  await vi.waitFor(() => expect(files()).toEqual(before), { timeout: 5_000, interval: 10 })
+  await vi.waitFor(async () => expect(await checking()).toEqual([]), { timeout: 5_000, interval: 10 })
   await vi.waitFor(() => expect(handles()).toBeLessThanOrEqual(open + 3), { timeout: 5_000, interval: 10 })
   expect(app.logLines.join()).not.toContain('internal_error')
 })

@@ -15,12 +15,8 @@ describe('an XLSX workbook', () => {
     ]
     for (const withoutReferences of [false, true]) {
       const cells = withoutReferences ? rows.filter((row) => !row.includes(null)) : rows
-      const {
-        items,
-        problems,
-        sheet: name,
-      } = await read(workbook(sheet(...cells), { texts, withoutReferences }))
-      expect({ problems, name }).toEqual({ problems: [], name: 'Prices' })
+      const { items, problems, draft } = await read(workbook(sheet(...cells), { texts, withoutReferences }))
+      expect({ problems, name: draft.sheets[0]?.name }).toEqual({ problems: [], name: 'Prices' })
       expect(items).toEqual(
         [
           { code: 'A1', name: 'Zoë’s “board” & <nail>', unit: 'each', price: 12.5 },
@@ -87,49 +83,26 @@ describe('an XLSX workbook', () => {
     })
   })
 
-  test('is read from its first visible sheet, or from the one that is chosen', async () => {
+  test('suggests its first visible list, and is read from all sheets that are confirmed', async () => {
     const sheets = ['Old', 'First', 'Second'].map((name) => ({
       name,
       hidden: name === 'Old',
       rows: [HEADINGS, [name, 'x', 'm', 1]],
     }))
-    const codeOf = async (chosen?: string) => (await read(workbook(sheets), { sheet: chosen })).items[0]?.code
-    expect(await codeOf()).toBe('First')
-    expect(await codeOf('second')).toBe('Second')
-    expect(await codeOf('2')).toBe('Second')
-    await expect(codeOf('Third')).rejects.toThrow('has no sheet "Third"; its sheets are "First", "Second"')
+    const codesOf = async (used?: string[]) =>
+      (await read(workbook(sheets), used && { sheets: used })).items.map(({ code }) => code)
+    expect(await codesOf()).toEqual(['First'])
+    expect(await codesOf(['First', 'Second'])).toEqual(['First', 'Second'])
+    const cover = { name: 'Cover', rows: [['Summit Supplies']] }
+    expect((await read(workbook([cover, ...sheets]))).items).toMatchObject([{ code: 'First' }])
   })
 
-  test('is read from the first visible sheet with several rows', async () => {
-    const list = { name: 'List', rows: [HEADINGS, ['A', 'x', 'm', 11]] }
-    for (const rows of [[], [['Summit Supplies']]])
-      expect(
-        await read(workbook([{ name: 'Sheet1', rows }, { name: 'Old', hidden: true, rows: [] }, list])),
-      ).toMatchObject({
-        sheet: 'List',
-        items: [{ code: 'A' }],
-        remarks: ['Only the sheet "List" is sent, not "Sheet1".'],
-      })
-    await expect(
-      read(
-        workbook([
-          { name: 'One', rows: [] },
-          { name: 'Two', rows: [] },
-        ]),
-      ),
-    ).rejects.toThrow(/no rows/)
-  })
-
-  test('with several sheets has a remark on those that are not sent, whose names are titles too', async () => {
-    const sheets = (name: string) => [
-      { name, rows: [HEADINGS, ['A', 'x', 'm', 11]] },
-      { name: 'Sinks', rows: [HEADINGS] },
+  test('without any row is refused', async () => {
+    const sheets = [
+      { name: 'One', rows: [] },
+      { name: 'Two', rows: [] },
     ]
-    expect((await read(workbook(sheets('Taps')))).remarks).toEqual([
-      'Only the sheet "Taps" is sent, not "Sinks".',
-    ])
-    expect((await read(workbook(sheets('RRP inc GST')))).questions).toEqual(['gst'])
-    expect((await read(workbook(sheets('Prices in USD')))).questions).toEqual(['columns'])
+    expect(await failure(workbook(sheets))).toMatch(/no rows/)
   })
 
   test('has no codes with more digits than a spreadsheet keeps', async () => {
@@ -151,11 +124,11 @@ describe('an XLSX workbook', () => {
       [],
       [null, 'y', 'm', 2],
     ]
-    const { items, problems, headingsLine } = await read(workbook([{ name: 'P', rows }]))
-    expect({ items, problems, headingsLine }).toEqual({
+    const { items, problems, draft } = await read(workbook([{ name: 'P', rows }]))
+    expect({ items, problems, row: draft.sheets[0]?.headingsRow }).toEqual({
       items: [{ code: 'A', name: 'x', unit: 'm', price: 1 }],
       problems: ['8: the code is missing.'],
-      headingsLine: 5,
+      row: 5,
     })
   })
 
@@ -218,8 +191,24 @@ describe('a hostile workbook', () => {
     expect(await failure(create())).toMatch(message)
   })
 
-  test('with texts that cells refer to and that do not exist has no item', async () => {
+  test('with a text that a cell refers to and that does not exist is refused', async () => {
     const parts = { 'xl/sharedStrings.xml': '<sst></sst>' }
-    expect((await read(workbook(sheet(['A', 'x', 'm', 1]), { parts }))).items).toEqual([])
+    expect(await failure(workbook(sheet(['A', 'x', 'm', 1]), { parts }))).toMatch(
+      /a text that the workbook does not have/,
+    )
+  })
+
+  test('with a part that its checksum does not fit is refused', async () => {
+    const bytes = Buffer.from(workbook(sheet(['A', 'x', 'm', 1])))
+    // The checksum in the central directory, at offset 16 of each entry (APPNOTE 4.3.12).
+    for (let at = bytes.indexOf('PK\u0001\u0002'); at >= 0; at = bytes.indexOf('PK\u0001\u0002', at + 4))
+      if (
+        bytes
+          .subarray(at + 46)
+          .toString('latin1')
+          .startsWith('xl/worksheets/sheet1.xml')
+      )
+        bytes.writeUInt32LE(1, at + 16)
+    expect(await failure(bytes)).toMatch(/workbook is damaged/)
   })
 })

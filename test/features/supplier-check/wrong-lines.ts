@@ -145,6 +145,15 @@ export const WRONG_LINES: Record<string, Case[]> = {
   ],
   'prices.names': [
     [
+      'price and total',
+      eachPrice((price) => {
+        const { unitPrice, totalPrice } = price
+        delete price.unitPrice
+        delete price.totalPrice
+        Object.assign(price, { price: unitPrice, total: totalPrice })
+      }),
+    ],
+    [
       'names with underscores',
       eachPrice((price) => {
         price.unit_price = price.unitPrice

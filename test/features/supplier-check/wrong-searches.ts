@@ -33,11 +33,9 @@ export const WRONG_SEARCHES: Record<string, Case[]> = {
     ],
     ['500 for a search', status(isSearch, 200, 500)],
   ],
-  'nearest.radius-used': [
-    ['a distance that is ignored', scaled(100_000)],
-    ['the same distance always', searchAs((query) => query.set('radius', '100'))],
-  ],
+  'nearest.radius-used': [['the same distance always', searchAs((query) => query.set('radius', '100'))]],
   'nearest.empty': [
+    ['a distance that is ignored', scaled(100_000)],
     [
       'null in place of an empty array',
       onGood(isSearch, (answer) => {
@@ -69,6 +67,12 @@ export const WRONG_SEARCHES: Record<string, Case[]> = {
   ],
   'nearest.ids': [
     [
+      'stores without an id',
+      onGood(isSearch, (answer) => {
+        answer.body = answer.body.map(({ id: _, ...store }: { id: string }) => store)
+      }),
+    ],
+    [
       'an id twice',
       onGood(isSearch, (answer) => {
         answer.body = structuredClone(answer.body)
@@ -77,6 +81,7 @@ export const WRONG_SEARCHES: Record<string, Case[]> = {
     ],
   ],
   'nearest.kilometres': [
+    ['a distance in metres', scaled(0.001)],
     ['a distance in miles', scaled(1.609)],
     ['a distance in nautical miles', scaled(1.852)],
     ['kilometres converted to miles', scaled(0.621)],

@@ -1,38 +1,38 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cases } from '../../features/price-files/collection/cases.ts'
-import { fileNameOf, writeCaseFile } from '../../features/price-files/collection/write-file.ts'
 import type { ImportJson, Pages } from '../../features/price-files/pages-support.ts'
-import { tempDir } from '../../support/env.ts'
 import { expectMarked, expectMarkedPage, hideDeveloperPages } from './marked-texts.ts'
 
-const { checkPriceFile } = await import('../../../src/features/price-files/check-rows.ts')
+const { failure, layoutOf, read, readWith } = await import('../../features/price-files/read-support.ts')
 const { startPages } = await import('../../features/price-files/pages-support.ts')
 
 /** Names in requests, which errors show as they are. */
-const FORM = ['gst', 'headingsLine', 'code', 'decimal', 'point', 'comma']
+const FORM = ['tax', 'currency', 'sheet', 'use-0-0']
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 /** A text, and data before or after it. */
 const MARKED = /^[^\p{L}]*⟦.*⟧[^\p{L}]*$/su
 
 describe('every sentence on the pages of price files is a text:', () => {
-  test('what is wrong with a file, and what is asked and said about it', async () => {
-    const { dir, remove } = tempDir()
+  test('what is wrong with a file and its rows, and what is different from the last one', async () => {
     const said: string[] = []
-    for (const { file } of cases) {
-      const path = join(dir, fileNameOf(file))
-      writeCaseFile(path, file)
-      const checked = await checkPriceFile(path).catch(({ message }: Error) => ({ message }))
-      if ('message' in checked) said.push(checked.message)
-      else
-        said.push(
-          ...checked.problems.map(({ reason }) => reason),
-          ...checked.check.remarks,
-          ...checked.check.mappingErrors,
-        )
-    }
-    remove()
-    expect(said.length).toBeGreaterThan(cases.length)
+    const bad = [
+      'A,-1,1',
+      'B,x,1',
+      'C,1,2',
+      'D,2,1',
+      'D,3,1',
+      '1-Feb,1,1',
+      '9.3E+12,1,1',
+      `${'x'.repeat(200)},1,1`,
+      'E,#REF!,1',
+    ]
+    const file = `code,price,per\n${bad.join('\n')}\n`
+    for (const content of ['', '%PDF-1.7', 'PK\u0003\u0004', '{"a":1}', '\n'])
+      said.push(await failure(content))
+    const { problems, remarks } = await read(file, { uses: { per: 'price is for this many' } })
+    const next = await readWith(`${file}free text\n`.replace('per', 'for'), [await layoutOf(file)])
+    said.push(...problems.map((problem) => problem.replace(/^\d+: /, '')), ...remarks, ...next.differences)
+    said.push((await read('x,y\n1,2\n')).problem ?? '')
+    expect(said.length).toBeGreaterThan(15)
     expect(said.filter((sentence) => !MARKED.test(sentence))).toEqual([])
   })
 
@@ -64,9 +64,8 @@ describe('every sentence on the pages of price files is a text:', () => {
     })
 
     test('that asks, and that cannot be read', async () => {
-      const asks = ['code,price,price\nA,1,2\n', 'code,price inc GST\nA,1\n', 'code,price\nA,"1,250"\n']
-      for (const content of [...asks, 'Trade prices\ncode,price\nA,1\n', '%PDF-1.7', 'code,price\n'])
-        await look((await pages.upload(content)).json)
+      const asks = ['code,price,price\nA,1,2\n', 'x,y\nA,1\n', 'Trade prices\ncode,price\nA,1\n', '%PDF-1.7']
+      for (const content of asks) await look((await pages.upload(content, { answers: false })).json)
     })
 
     test('a file that is refused, an import that does not exist, and wrong answers', async () => {
@@ -81,8 +80,8 @@ describe('every sentence on the pages of price files is a text:', () => {
       ])
       expectMarked(await visitor.get(urlOf('none')), data)
       const { json } = await pages.upload('code,price\nA,1\n')
-      for (const form of [{ gst: '1000' }, { headingsLine: 'x' }, { code: '9' }, { decimal: 'x' }])
-        expectMarked(await visitor.post(`${urlOf(json.id)}/columns`, { form }), [...data, ...FORM])
+      for (const form of [{ tax: '1000' }, { currency: 'x' }, { sheet: 'x' }, { sheet: '', 'use-0-0': 'x' }])
+        expectMarked(await visitor.post(`${urlOf(json.id)}/layout`, { form }), [...data, ...FORM])
     })
   })
 })

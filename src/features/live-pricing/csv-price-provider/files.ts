@@ -6,8 +6,8 @@ import type { Problems } from './problems.ts'
 /** The files of a price list, and the problems found in them. */
 export interface Source {
   folder: string
-  /** The decimal sign of all prices; undefined: a price that could be read in two ways is a problem. */
-  decimal: Decimal | undefined
+  /** The decimal sign of all prices. */
+  decimal: Decimal
   problems: Problems
 }
 

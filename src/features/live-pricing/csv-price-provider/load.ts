@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { codeDamage } from '../../../tables/damaged-codes.ts'
 import type { Decimal } from '../../../tables/prices.ts'
-import { isShortened } from '../../../tables/shortened-codes.ts'
 import { FILES, ID_RULE, isDate, isId, rejectOtherFiles, type Source } from './files.ts'
 import { NEW_TABLES, NONE, POA, priceListFile } from './price-list.ts'
 import { createProblems, type Problem } from './problems.ts'
@@ -18,7 +18,7 @@ export interface Loaded {
 export interface LoadOptions {
   /** Leaves out rows with problems; otherwise they prevent the load. */
   skipProblems?: boolean
-  /** The decimal sign of the prices; undefined: a price that could be read in two ways is a problem. */
+  /** The decimal sign of the prices; the point by default. */
   decimal?: Decimal | undefined
 }
 
@@ -41,7 +41,7 @@ export async function loadPriceList(
     // With a write-ahead log, readers do not wait for the load.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA cache_size = -64000; BEGIN IMMEDIATE; ${NEW_TABLES}`)
     const problems = createProblems(options.skipProblems ?? false)
-    const loaded = await fill(db, { folder: from, decimal: options.decimal, problems })
+    const loaded = await fill(db, { folder: from, decimal: options.decimal ?? 'point', problems })
     db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
     return loaded
   } catch (error) {
@@ -110,10 +110,8 @@ async function loadItems(db: DatabaseSync, source: Source): Promise<void> {
   await readRows(source, FILES.items, ({ cell, price: priceOf }) => {
     const code = cell('code')
     if (!isId(code)) throw new RowError(`code ${ID_RULE}.`)
-    if (isShortened(code))
-      throw new RowError(
-        `the code ${code} was shortened by a spreadsheet: format the column as text, and export it again.`,
-      )
+    const damage = codeDamage(code)
+    if (damage !== undefined) throw new RowError(damage)
     const price = priceOf('price', ['', POA]) || null
     if (add.run(code, cell('category'), price).changes > 0) return
     if (conflicts.has(code) || find.get(code)?.price !== price) {

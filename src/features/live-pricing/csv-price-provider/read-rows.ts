@@ -1,8 +1,7 @@
 import { basename } from 'node:path'
 import { UnreadableFileError } from '../../../tables/errors.ts'
-import { createPriceReader, type PriceReader } from '../../../tables/prices.ts'
-import type { Row } from '../../../tables/row.ts'
-import { openTable } from '../../../tables/table.ts'
+import { type Decimal, readPrice } from '../../../tables/prices.ts'
+import { type OpenFile, openFile, type Row } from '../../../tables/table.ts'
 import { type FileRules, findFile, type Source } from './files.ts'
 
 /** A row whose handler has found a problem with it. */
@@ -41,13 +40,16 @@ export async function readRows(
     return
   }
   const file = basename(path)
+  let opened: OpenFile | undefined
   try {
-    const prices = createPriceReader(source.decimal)
+    opened = await openFile(path)
+    // A hidden sheet is nobody's table.
+    const sheet = opened.sheets.find(({ isHidden }) => !isHidden) ?? opened.sheets[0]
     let columns: string[] | undefined
-    for await (const rows of (await openTable(path)).rows) {
+    for await (const rows of sheet?.rows() ?? []) {
       for (const row of rows) {
         if (columns) {
-          const problem = problemOf(tableRow(row, columns, prices), row, columns, handleRow)
+          const problem = problemOf(tableRow(row, columns, source.decimal), row, columns, handleRow)
           if (problem !== undefined) problems.addRow({ file, line: row.line, reason: problem })
           continue
         }
@@ -64,6 +66,8 @@ export async function readRows(
     if (error instanceof Error && 'syscall' in error)
       throw new Error(`${path} cannot be read: ${error.message}`)
     throw error
+  } finally {
+    opened?.close()
   }
 }
 
@@ -103,23 +107,21 @@ function problemOf(
   }
 }
 
-function tableRow({ cells, numbers }: Row, columns: readonly string[], prices: PriceReader): TableRow {
+function tableRow({ cells, numbers }: Row, columns: readonly string[], decimal: Decimal): TableRow {
   const cell = (column: string) => cells[columns.indexOf(column)]?.trim() ?? ''
   return {
     cell,
     price(column, words) {
       const text = cell(column)
       if (words.includes(text)) return text
-      const { ambiguous } = prices.found
-      const price = prices.read(text, numbers?.[columns.indexOf(column)])
+      const price = readPrice(text, { decimal, currency: 'AUD' }, numbers?.[columns.indexOf(column)])
       // Prices are stored with 4 decimals.
       if (/^\d{1,9}(\.\d{1,4})?$/.test(String(price))) return String(price)
       const quoted = JSON.stringify(text.slice(0, 50))
       const reason =
         typeof price === 'string' ? price : `the price ${quoted} must have at most 9 digits and 4 decimals.`
-      const hint = prices.found.ambiguous > ambiguous ? ' Add --decimal point or --decimal comma.' : ''
       const others = words.filter((word) => word !== '').join(' or ')
-      throw new RowError(`${reason}${hint}${others === '' ? '' : ` Or write ${others}.`}`)
+      throw new RowError(`${reason}${others === '' ? '' : ` Or write ${others}.`}`)
     },
   }
 }

@@ -1,0 +1,47 @@
+import * as z from 'zod'
+import { parseJson } from '../../connect/index.ts'
+import { appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
+import { type Layout, layoutSchema } from './layout.ts'
+
+/** How long a layout is kept after one was last confirmed for the catalogue, in ms: longer than a price list lasts. */
+const KEPT_MS = 400 * 86_400_000
+/** How many layouts of one catalogue are kept. */
+const MAX_LAYOUTS = 10
+
+/** Layouts belong to the supplier: whoever of its users uploads a file follows them. */
+const layoutsKey = (supplier: string, catalogueId: string): Key => ({
+  kind: 'price-layouts',
+  owner: appOwner(`supplier ${supplier}`),
+  id: catalogueId,
+})
+
+const parse = (value: string | null): Layout[] =>
+  z.array(layoutSchema).safeParse(parseJson(value ?? '[]')).data ?? []
+
+/** The confirmed layouts of a supplier's catalogue, the latest first. */
+export const findLayouts = async (
+  store: KeyValueStore,
+  { bxcontext, catalogueId }: { bxcontext: string; catalogueId: string },
+): Promise<Layout[]> => parse(await store.get(layoutsKey(bxcontext, catalogueId)))
+
+/** Adds a confirmed layout. */
+export async function addLayout(
+  store: KeyValueStore,
+  { bxcontext, catalogueId }: { bxcontext: string; catalogueId: string },
+  layout: Layout,
+): Promise<void> {
+  const add = (value: string | null) => {
+    const others = parse(value).filter((other) => !isSameFile(other, layout))
+    return JSON.stringify([layout, ...others].slice(0, MAX_LAYOUTS))
+  }
+  await update(store, layoutsKey(bxcontext, catalogueId), add, KEPT_MS)
+}
+
+/** Whether two layouts are for the same files: the later confirmation replaces the earlier one. */
+const isSameFile = (one: Layout, other: Layout) => fileOf(one) === fileOf(other)
+const fileOf = ({ sheets, otherSheets, texts }: Layout) =>
+  JSON.stringify([
+    sheets.map(({ name, columns }) => [name, columns.map(({ heading }) => heading)]),
+    otherSheets,
+    texts,
+  ])

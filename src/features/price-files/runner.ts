@@ -1,0 +1,183 @@
+import type { Logger } from 'pino'
+import { ConnectionRevokedError, PlatformError, StoreUnavailableError } from '../../connect/errors.ts'
+import { retry } from '../../connect/index.ts'
+import { acquireLease, type KeyValueStore, type Lease, update } from '../../connect/stores.ts'
+import { UnreadableFileError } from '../../tables/errors.ts'
+import { problemOf } from '../../web/errors.ts'
+import { ImportError } from './errors.ts'
+import { activeKey, type Import, importKey, leaseKey, requireImport } from './import.ts'
+import { texts } from './texts.ts'
+
+/** What the work on an import uses to keep its record up to date. */
+export interface Work {
+  /** Aborts when the process stops, the lease is lost, or the import was changed elsewhere. */
+  signal: AbortSignal
+  /** Changes the record, which is written with the next heartbeat. */
+  report(change: Partial<Import>): void
+  /** Writes the record now. Throws `StoreUnavailableError`. */
+  save(): Promise<void>
+}
+
+/** The work on an import. Resolves to the final changes. Throws the signal's reason if aborted. */
+export type Task = (job: Import, work: Work) => Promise<Partial<Import>>
+
+export interface RunnerOptions {
+  store: KeyValueStore
+  log: Logger
+  /** Called before the state of an import that has been sent, or could not be, is saved. */
+  onSent(job: Import): Promise<void>
+  /** Called when an import has completed. */
+  onCompleted(job: Import): Promise<void>
+}
+
+/** This process is shutting down, or the import was changed elsewhere. */
+class InterruptedError extends Error {}
+
+/** How long a lease lasts unless renewed, in ms. */
+const LEASE_MS = 10_000
+/** How often the record of a running import is saved, in ms. */
+const HEARTBEAT_MS = 400
+/** How long the final state is tried to be saved while the store is unavailable, in ms. */
+const PERSIST_MS = 60_000
+/** How many checks, each in a process of its own, and how many imports run at the same time. */
+const [MAX_CHECKS, MAX_IMPORTS] = [2, 20]
+
+/** What is known of a file that could not be read. */
+const NOT_READ = { state: 'unreadable', rows: 0, validRows: 0, invalidRows: 0 } as const
+
+export type Runner = ReturnType<typeof createRunner>
+
+/** Works on imports in the background. A lease ensures that only one process works on an import at a time. */
+export function createRunner(options: RunnerOptions) {
+  const { store } = options
+  const closing = new AbortController()
+  const working = new Map<string, { finished: Promise<void>; job(): Import }>()
+  const [check, send] = [createLimiter(MAX_CHECKS), createLimiter(MAX_IMPORTS)]
+  return {
+    /** Takes the lease of an import. Resolves to null if another process holds it for longer than `waitMs`. */
+    acquireLease: (userId: string, id: string, waitMs = 3_000): Promise<Lease | null> =>
+      acquireLease(store, leaseKey(userId, id), LEASE_MS, waitMs),
+    /**
+     * Works on an import whose lease is held, and releases it. Stops if the lease is lost, or if the record is changed
+     * elsewhere, for example because the user stops the import.
+     */
+    run(job: Import, lease: Lease, task: Task): void {
+      const record = createRecord(store, job)
+      const lost = new AbortController()
+      lease.lost.addEventListener('abort', () => lost.abort(new InterruptedError()))
+      const signal = AbortSignal.any([closing.signal, record.changedElsewhere, lost.signal])
+      const inTurn = job.state === 'checking' ? check : send
+      // If the store fails here, the lease expires and the import can be resumed.
+      const finished = work(options, record, signal, () =>
+        inTurn(() => task(job, { ...record, signal }), signal),
+      )
+        .catch(() => {})
+        .then(() => lease.release())
+        .finally(() => working.delete(job.id))
+      working.set(job.id, { finished, job: record.current })
+    },
+    isWorkingOn: (id: string) => working.has(id),
+    /** Resolves when the work on the import ends in this process; undefined if there is none. */
+    settled: (id: string): Promise<void> | undefined => working.get(id)?.finished,
+    /** Stops the work of this process; it can be resumed later. */
+    async close(): Promise<void> {
+      closing.abort(new InterruptedError())
+      await Promise.allSettled([...working.values()].map(({ finished }) => finished))
+    },
+  }
+}
+
+/** Does the work and saves the outcome. */
+async function work(
+  { store, log, onSent, onCompleted }: RunnerOptions,
+  record: ReturnType<typeof createRecord>,
+  signal: AbortSignal,
+  task: () => Promise<Partial<Import>>,
+): Promise<void> {
+  const job = record.current()
+  const { id } = job
+  // If the store is unreachable, the next heartbeat tries again.
+  const heartbeat = setInterval(() => record.save().catch(() => {}), HEARTBEAT_MS)
+  const result = await task()
+    .catch((error: unknown) => (signal.aborted ? null : failedState(log, job, error)))
+    .finally(() => clearInterval(heartbeat))
+  if (signal.aborted || !result) return
+  record.report({ ...result, endedAt: Date.now() })
+  if (job.state === 'running')
+    await onSent(record.current()).catch(({ code }) => log.warn({ importId: id, code }, 'a notice was lost'))
+  await retry(record.save, { timeoutMs: PERSIST_MS, pauseMs: 1_000, maxPauseMs: 1_000, signal })
+  await store.delete(activeKey(id)).catch(() => {})
+  if (signal.aborted) return
+  const { state } = record.current()
+  log.info({ importId: id, state }, 'import')
+  if (state === 'completed') await onCompleted(record.current())
+}
+
+/**
+ * The record of a running import. It is written only while it has the run and the state that this work began with: otherwise
+ * somebody else has changed it, and `changedElsewhere` aborts.
+ */
+function createRecord(store: KeyValueStore, job: Import) {
+  const changedElsewhere = new AbortController()
+  let current = job
+  /** The last write; each waits for the one before. */
+  let writing = Promise.resolve()
+
+  async function write(): Promise<void> {
+    try {
+      await update(store, importKey(job.userId, job.id), (value) => {
+        const { run, state } = requireImport(value)
+        // The answer to the write of a final state may be lost: its repetition finds that state.
+        if (run !== job.run || (state !== job.state && state !== current.state)) throw new InterruptedError()
+        return JSON.stringify(current)
+      })
+    } catch (error) {
+      if (error instanceof InterruptedError || error instanceof ImportError)
+        return changedElsewhere.abort(new InterruptedError())
+      throw error
+    }
+  }
+
+  return {
+    changedElsewhere: changedElsewhere.signal,
+    current: () => current,
+    report(change: Partial<Import>) {
+      current = { ...current, ...change }
+    },
+    save(): Promise<void> {
+      const written = writing.then(write)
+      writing = written.catch(() => {})
+      return written
+    },
+  }
+}
+
+/** The state and user-facing message of an import that failed; logs unexpected errors without their message. */
+function failedState(log: Logger, { id: importId, state }: Import, error: unknown): Partial<Import> {
+  if (error instanceof UnreadableFileError) return { ...NOT_READ, failure: error.message }
+  const expected =
+    error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
+  const { code, name } = error as { code?: unknown; name?: string }
+  log.error({ importId, code, reason: expected && 'reason' in error ? error.reason : name }, 'import failed')
+  const isRevoked = error instanceof ConnectionRevokedError
+  const message = isRevoked ? texts.failures.revoked : expected ? problemOf(error).detail : texts.failures.app
+  return state === 'checking' ? { ...NOT_READ, failure: message } : { state: 'failed', failure: message }
+}
+
+/** Runs at most `max` tasks at the same time, in order. Throws the signal's reason if aborted while waiting. */
+function createLimiter(max: number) {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async <T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      signal.throwIfAborted()
+      return await task()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { texts } from './texts.ts'
+
+const MONTH = '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
+/** How spreadsheets show dates, times, percentages and amounts; codes have their months in capitals. */
+const CONVERTED = new RegExp(
+  [
+    `^\\d{1,2}[- ]${MONTH}([- ]\\d{2,4})?$`,
+    `^${MONTH}[- ]\\d{2}$`,
+    '^\\d{1,2}/\\d{1,2}/\\d{2,4}( \\d.*)?$',
+    '^\\d{4}-\\d{2}-\\d{2}( \\d\\d:.*)?$',
+    '^\\d{1,2}:\\d{2}(:\\d{2})?( ?[ap]m)?$',
+    '^[\\d.]+ ?%$',
+    '^[$€£] ?[\\d.,]+$',
+  ].join('|'),
+  'i',
+)
+const UPPER_MONTH = /[A-Z]{3}/
+/** A spreadsheet keeps 15 digits of a number. */
+const MAX_NUMBER = 1e15
+
+/**
+ * What a spreadsheet has done to a code: shortened it to `9.31E+12` (`9,31E+12` with a decimal comma), replaced its digits
+ * behind the fifteenth with zeros, or turned it into a date, a time, a percentage or an amount, such as `1-Feb`. `shown`: the
+ * number of its cell. Undefined if it is whole.
+ */
+export function codeDamage(code: string, shown?: number): string | undefined {
+  const isShortened =
+    /^\d([.,]\d+)?E\+\d{1,3}$/i.test(code) || /^[1-9]\d{14}0+$/.test(code) || (shown ?? 0) >= MAX_NUMBER
+  // Fifteen digits are whole, whatever the last one is.
+  if (isShortened && !/^\d{1,15}$/.test(code)) return texts.code.shortened(code)
+  return CONVERTED.test(code) && !UPPER_MONTH.test(code) ? texts.code.converted(code) : undefined
+}

@@ -1,0 +1,195 @@
+/** What has not been confirmed is not sent, whatever a file says: files built at random. */
+import { stringify } from 'csv-stringify/sync'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Cell, workbook } from '../../support/xlsx.ts'
+import { layoutOf, read, readWith } from './read-support.ts'
+
+const HEADINGS = [
+  'Code',
+  'SKU',
+  'Item No.',
+  'Price',
+  'RRP',
+  'Trade',
+  'Cost',
+  'Price inc GST',
+  'Per',
+  'Qty',
+  'Unit',
+  'Name',
+  'Description',
+  'Status',
+  'Price Includes Taxes',
+  'Level',
+  'Preis',
+  '价格',
+  'x',
+  'GST',
+  'Category',
+]
+const NOTES = [
+  'Prices exclude GST',
+  'GST has been added',
+  'Contractor Price List',
+  'July 2026',
+  'US dollars',
+  'per 100',
+  'Page 1 of 2',
+  'confidential',
+  'zzz qqq',
+  'Total',
+  'Add 10% from 1 August',
+  '¤ ∆ ø',
+  '="x"',
+]
+
+const heading = fc.oneof(fc.constantFrom(...HEADINGS), fc.stringMatching(/^[a-zA-Z #%]{1,12}$/))
+const note = fc.oneof(fc.constantFrom(...NOTES), fc.stringMatching(/^[a-zA-Z][a-zA-Z ,.;%/]{2,30}$/))
+const word = fc.stringMatching(/^[a-z]{1,8}$/)
+const amount = fc.integer({ min: 1, max: 9_999_999 }).map((cents) => (cents / 100).toFixed(2))
+
+/** Each reads several files. */
+const RUNS = process.env.LONG_TESTS ? 500 : 25
+
+/** A table of so many columns below titles and above footers, with notes between its items. */
+const file = fc
+  .uniqueArray(heading, { minLength: 2, maxLength: 8, selector: (text) => text.trim().toLowerCase() })
+  .filter((headings) => headings.every((text) => text.trim() !== ''))
+  .chain((headings) =>
+    fc.record({
+      headings: fc.constant(headings),
+      titles: fc.array(note, { maxLength: 3 }),
+      footers: fc.array(note, { maxLength: 3 }),
+      between: note,
+      code: fc.integer({ min: 0, max: headings.length - 1 }),
+      offset: fc.integer({ min: 1, max: headings.length - 1 }),
+      rows: fc.array(fc.tuple(amount, fc.array(word, { minLength: 8, maxLength: 8 })), {
+        minLength: 2,
+        maxLength: 12,
+      }),
+    }),
+  )
+  .map(({ headings, code, offset, rows, ...around }) => {
+    const price = (code + offset) % headings.length
+    const items = rows.map(([cents, words], row) =>
+      headings.map((_, column) =>
+        column === code ? `C${row}` : column === price ? cents : (words[column] ?? ''),
+      ),
+    )
+    return { headings, code, price, items, ...around }
+  })
+type File = typeof file extends fc.Arbitrary<infer T> ? T : never
+
+const half = (items: string[][]) => Math.ceil(items.length / 2)
+const csvOf = ({ headings, titles, footers, between, items }: File) =>
+  stringify(
+    [
+      ...titles.map((text) => [text]),
+      headings,
+      ...items.slice(0, half(items)),
+      [between],
+      ...items.slice(half(items)),
+      ...footers.map((text) => [text]),
+    ],
+    { quoted_string: true },
+  )
+const answersOf = ({ headings, titles, code, price }: File) => ({
+  headingsRow: titles.length + 1,
+  uses: Object.fromEntries(
+    headings.map((text, column) => [
+      text.replace(/\s+/g, ' ').trim(),
+      column === code ? ('code' as const) : column === price ? ('price' as const) : ('ignored' as const),
+    ]),
+  ),
+})
+/** A straightforward program. */
+const itemsOf = ({ items, code, price }: File) =>
+  items.map((row) => ({ code: row[code] ?? '', price: Number(row[price]) }))
+const spaced = (text: string) => text.replace(/\s+/g, ' ').trim()
+
+describe('of a file that is built at random', () => {
+  test('no item is sent without a layout that somebody has confirmed', () =>
+    fc.assert(
+      fc.asyncProperty(file, file, async (one, other) => {
+        const { items, layout } = await readWith(csvOf(one), [])
+        expect({ items, layout }).toEqual({ items: [], layout: null })
+        // A layout of another file fits only if headings and texts are the same.
+        const confirmed = await layoutOf(csvOf(other), answersOf(other))
+        const found = await readWith(csvOf(one), [confirmed])
+        if (found.items.length > 0) expect(found.differences).toEqual([])
+        else expect(found.layout === null || found.validRows === 0).toBe(true)
+      }),
+      { numRuns: RUNS },
+    ))
+
+  test('a person sees every column, and every cell outside the table', () =>
+    fc.assert(
+      fc.asyncProperty(file, async (one) => {
+        const { outline } = await read(csvOf(one), answersOf(one))
+        const [sheet] = outline.sheets
+        expect(sheet?.columns.map((column) => column.heading)).toEqual(one.headings.map(spaced))
+        // A text that differs only by digits and dates from another one is shown once.
+        const letters = (text: string) =>
+          spaced(text)
+            .toLowerCase()
+            .replace(/\d/g, '')
+            .replace(/july|august/g, '')
+            .replace(/\s+/g, ' ')
+            .trim()
+        const shown = sheet?.texts.map(letters) ?? []
+        for (const text of [...one.titles, one.between, ...one.footers])
+          expect(shown).toContain(letters(text))
+      }),
+      { numRuns: RUNS },
+    ))
+
+  test('a confirmed layout, applied to the next file of that layout, gives exactly its items', () =>
+    fc.assert(
+      fc.asyncProperty(file, fc.array(amount, { minLength: 12, maxLength: 12 }), async (one, amounts) => {
+        const confirmed = await layoutOf(csvOf(one), answersOf(one))
+        const next = {
+          ...one,
+          items: one.items.map((row, at) =>
+            row.map((cell, column) => (column === one.price ? (amounts[at] ?? '') : cell)),
+          ),
+        }
+        const { items, problems } = await readWith(csvOf(next), [confirmed])
+        expect(problems).toEqual([])
+        expect(items).toEqual(itemsOf(next))
+      }),
+      { numRuns: RUNS },
+    ))
+
+  test('a workbook shows the names of all its sheets, hidden ones too, and what the unused ones say', () =>
+    fc.assert(
+      fc.asyncProperty(
+        file,
+        fc.uniqueArray(note, { minLength: 1, maxLength: 3 }),
+        fc.boolean(),
+        async (one, notes, hidden) => {
+          const rows: Cell[][] = [...one.titles.map((text): Cell[] => [text]), one.headings, ...one.items]
+          const others = notes.map((text, at) => ({
+            name: `Sheet ${at}`,
+            hidden,
+            rows: [[text]] as Cell[][],
+          }))
+          const bytes = workbook([{ name: 'List', rows }, ...others])
+          const { outline } = await readWith(bytes, [])
+          expect(outline.sheets.map(({ name }) => name)).toEqual(['List', ...others.map(({ name }) => name)])
+          const said = outline.sheets.flatMap(({ texts }) => texts).map(spaced)
+          for (const text of notes)
+            expect(
+              said.some((found) =>
+                found.toLowerCase().includes(
+                  spaced(text)
+                    .toLowerCase()
+                    .replace(/\s*\d.*$/, ''),
+                ),
+              ),
+            ).toBe(true)
+        },
+      ),
+      { numRuns: RUNS },
+    ))
+})

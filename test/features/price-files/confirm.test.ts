@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Pages, startPages } from './pages-support.ts'
+
+let pages: Pages
+beforeAll(async () => {
+  pages = await startPages()
+})
+afterAll(() => pages.close())
+
+const LIST =
+  'Ace Plumbing\nContractor Price List - July 2026\nCode,Description,Price,Cost\nPV-40,Pipe 40mm,13.20,9\nPV-50,Pipe 50mm,17.60,\n'
+
+/** The page of an import, and its form with one of its buttons. */
+function formOf({ visitor, urlOf, checked, jobOf }: Pages, id: string) {
+  const page = async () => (await visitor.get(urlOf(id))).text
+  return {
+    page,
+    /** Presses a button, with everything that the page has in its form. */
+    async press(button: string, changes: Record<string, string> = {}): Promise<string> {
+      const html = await page()
+      const fields = [
+        ...html.matchAll(/<select name="([^"]+)"[\s\S]*?<option value="([^"]*)" selected/g),
+      ].map(([, name = '', value = '']) => [name, value])
+      const hidden = [...html.matchAll(/<input type="hidden" name="(seen|sheet)" value="([^"]*)"/g)].map(
+        ([, name = '', value = '']) => [name, value],
+      )
+      const [name = '', value = ''] = button.split('=')
+      const form = {
+        ...Object.fromEntries([...fields, ...hidden]),
+        ...changes,
+        ...(name && { [name]: value }),
+      }
+      await visitor.post(`${urlOf(id)}/layout`, { form })
+      await checked(await jobOf(id))
+      return page()
+    },
+  }
+}
+
+describe('the page of a file whose layout is new', () => {
+  test('shows everything, asks three questions one after the other, then ten rows, and confirms', async () => {
+    const { json } = await pages.upload(LIST, { answers: false })
+    const { page, press } = formOf(pages, json.id)
+    const first = await page()
+    for (const text of [
+      'Ace Plumbing',
+      'Contractor Price List - July 2026',
+      'Description',
+      'Cost',
+      'Pipe 40mm · Pipe 50mm',
+    ])
+      expect(first).toContain(text)
+    expect(first).toContain('Are the prices before GST?')
+    expect(first).not.toMatch(/In which currency|Who may see|This is right|<input type="radio"/)
+    expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
+    const second = await press('tax=10')
+    expect(second).toContain('In which currency are the prices?')
+    expect(second).not.toMatch(/before GST\?|This is right/)
+    expect(await press('currency=AUD')).toContain('Who may see the prices?')
+    const rows = await press('audience=everyone')
+    expect(rows).toContain('PV-40 | Pipe 40mm | 13.20 | 9')
+    expect(rows).toContain('$12.00')
+    expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
+    expect(await press('confirm=on')).toMatch(/sam has confirmed it[\s\S]*Change/)
+    await pages.act(json.id, 'start')
+    expect(await pages.ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 2 } })
+  })
+
+  test('confirms nothing that it has not shown: a changed column is read first', async () => {
+    const { json } = await pages.upload(LIST.replace('Ace', 'Bob'), { answers: false })
+    const { press } = formOf(pages, json.id)
+    await press('tax=0')
+    await press('currency=AUD')
+    await press('audience=everyone')
+    await press('confirm=on', { 'use-0-2': 'ignored', 'use-0-3': 'price' })
+    const job = await pages.jobOf(json.id)
+    expect(job).toMatchObject({ confirmed: null, validRows: 1 })
+    expect(job.reading.preview.map(({ item }) => item.price)).toEqual([9])
+  })
+
+  test('says which columns are missing or chosen twice', async () => {
+    const { json } = await pages.upload('Artikel,Preis\nA,1\n', { answers: false })
+    const { press } = formOf(pages, json.id)
+    expect(await press('', { 'use-0-0': 'price', 'use-0-1': 'price' })).toContain(
+      'Choose the column of the code.',
+    )
+    expect(await press('', { 'use-0-0': 'code', 'use-0-1': 'price' })).toContain('Are the prices before GST?')
+    expect((await pages.act(json.id, 'layout', { sheet: '', 'use-0-0': 'nonsense' })).json()).toMatchObject({
+      status: 400,
+      field: 'use-0-0',
+    })
+  })
+
+  test('asks for the cells that mean yes', async () => {
+    const { json } = await pages.upload('Code,Price,Group\nA,1,RETAIL\nB,2,TRADE\n', { answers: false })
+    const { press } = formOf(pages, json.id)
+    const asked = await press('', { 'use-0-2': 'not for sale if' })
+    expect(asked).toContain('say which of its cells mean that')
+    expect(asked).toContain('name="yes-0-2" value="TRADE"')
+    expect(await press('', { 'use-0-2': 'not for sale if', 'yes-0-2': 'TRADE' })).not.toContain(
+      'say which of its cells',
+    )
+  })
+
+  test('does not send prices that are not for everyone into a catalogue that everyone sees', async () => {
+    const { json } = await pages.upload(LIST.replace('Ace', 'Cay'), { answers: false })
+    const refused = await pages.confirm(json, { audience: 'selected' })
+    expect(refused).toMatchObject({ state: 'ready' })
+    expect((await pages.act(json.id, 'start')).json()).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('this catalogue is not Managed'),
+    })
+  })
+})
+
+describe('the page of the next file', () => {
+  test('of a known layout asks nothing, and says whose confirmation it follows', async () => {
+    const first = LIST.replace('Ace', 'Dee')
+    await pages.upload(first)
+    const { json } = await pages.upload(first.replace('13.20', '14.30').replace('July', 'August'), {
+      answers: false,
+    })
+    const { page } = formOf(pages, json.id)
+    expect(json.confirmed).toMatchObject({ by: 'sam' })
+    const html = await page()
+    expect(html).toMatch(/sam has confirmed it/)
+    expect(html).toContain('Send 2 items')
+    expect(html).not.toContain('Are the prices before GST?')
+    await pages.act(json.id, 'layout', { again: 'on' })
+    expect(await page()).toContain('Are the prices before GST?')
+    expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
+  })
+
+  test('that differs asks again, and shows the difference', async () => {
+    const first = LIST.replace('Ace', 'Eve')
+    await pages.upload(first)
+    const { json } = await pages.upload(first.replace('Contractor', 'Trade'), { answers: false })
+    const html = await formOf(pages, json.id).page()
+    expect(html).toContain('the file now says “Trade Price List - July 2026”')
+    expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
+  })
+})

@@ -1,0 +1,78 @@
+import type { KeyValueStore } from '../../../src/connect/stores.ts'
+import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
+import { createImports, type ImportService } from '../../../src/features/price-files/imports.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { type Answers, draftOf } from './read-support.ts'
+
+export const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
+const token = async () => 'token'
+const SOURCE = {
+  accessToken: token,
+  refresh: token,
+  grantedScopes: async () => null,
+  noteCall: async () => {},
+}
+
+/** A platform that accepts everything; each test replaces the part that it tests. */
+const ACCEPTING: CatalogueImports = {
+  start: async (_source, _id, batchId) => ({ batchId, status: 'Started' }),
+  uploadItems: async () => {},
+  get: async () => ({ status: 'Completed' }),
+}
+
+/** The service alone, on a store and with a folder, against a platform that accepts everything. */
+export const openImports = (
+  store: KeyValueStore,
+  dir: string,
+  platform: Partial<CatalogueImports> = {},
+  limits: { quotaBytes?: number; totalBytes?: number } = {},
+): ImportService =>
+  createImports({
+    store,
+    dir,
+    maxBytes: 1_000_000,
+    quotaBytes: 5_000_000,
+    totalBytes: 5_000_000,
+    ...limits,
+    catalogueImports: { ...ACCEPTING, ...platform },
+    source: () => SOURCE,
+    log: createLog('silent'),
+  })
+
+/** Uploads a file; resolves to its id when it has been checked. */
+export async function uploadOnly(imports: ImportService, text: string, userId = REF.userId): Promise<string> {
+  async function* bytes() {
+    yield Buffer.from(text)
+  }
+  const to = { catalogue: { id: '1', name: 'Fresh', scope: 'Public' }, fileName: 'prices.csv' }
+  const { id } = await imports.upload({ ...REF, userId }, to, bytes())
+  await imports.settled(id, 60_000)
+  return id
+}
+
+/** Says how the file is read, and confirms it. */
+export async function confirmFile(
+  imports: ImportService,
+  id: string,
+  answers: Answers = {},
+  userId = REF.userId,
+): Promise<void> {
+  const reading = await imports.reading(await imports.get(userId, id))
+  if (!reading) throw new Error('the file was not read')
+  await imports.answer(userId, id, draftOf(reading, answers))
+  await imports.settled(id, 60_000)
+  await imports.confirm(userId, id, { name: 'Sam' })
+}
+
+/** Uploads a file and confirms how it is read. */
+export async function upload(imports: ImportService, text: string, answers: Answers = {}): Promise<string> {
+  const id = await uploadOnly(imports, text)
+  await confirmFile(imports, id, answers)
+  return id
+}
+
+/** Sends an import to its end. */
+export async function send(imports: ImportService, id: string): Promise<void> {
+  await imports.start('sam', id)
+  await imports.settled(id, 60_000)
+}

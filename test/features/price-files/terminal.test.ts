@@ -1,0 +1,78 @@
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import { confirmed } from '../../../src/features/price-files/confirmation.ts'
+import { describeUnconfirmed } from '../../../src/features/price-files/describe.ts'
+import { askForLayout } from '../../../src/features/price-files/terminal.ts'
+import { checkFileIn } from './read-support.ts'
+
+const DOWN = '\u001b[B'
+const ENTER = '\r'
+const FILE = 'Contractor list, July 2026\nCode,Name,Price,Group\nA,Nail,110,RETAIL\nB,Board,220,TRADE\n'
+
+/** A terminal on which these keys are pressed, each when the program waits for one. */
+function terminalWith(keys: string[]) {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  const printed: string[] = []
+  output.on('data', (text) => {
+    printed.push(String(text))
+    if (/[◆▲]/.test(String(text))) setImmediate(() => input.write(keys.shift() ?? ''))
+  })
+  const print = (...lines: string[]) => void printed.push(...lines)
+  return { terminal: { input, output, print }, printed: () => printed.join('\n') }
+}
+
+test('in the terminal, a person is shown the same and asked in the same order, and nothing is preselected', async () => {
+  await checkFileIn(FILE, async (check, read) => {
+    const useColumns = `${DOWN}${ENTER}`
+    const { terminal, printed } = terminalWith([
+      // The column "Group" is the fourth one; "not for sale if" is the ninth use, and TRADE the second of its cells.
+      DOWN.repeat(5) + ENTER,
+      DOWN.repeat(9) + ENTER,
+      `${DOWN} ${ENTER}`,
+      useColumns,
+      // Enter alone answers nothing.
+      ENTER,
+      DOWN.repeat(2) + ENTER,
+      DOWN + ENTER,
+      DOWN + ENTER,
+      'y',
+    ])
+    const { check: last, draft } = await askForLayout(terminal, check, read)
+    expect(draft).toMatchObject({ tax: 10, currency: 'AUD', audience: 'everyone' })
+    expect(last.preview.map(({ item }) => item)).toEqual([{ code: 'A', name: 'Nail', price: 100 }])
+    const order = [
+      'Contractor list',
+      'Code (A · B)',
+      'before GST',
+      'which currency',
+      'Who may see',
+      'A | Nail | 110 | RETAIL',
+      'This is right',
+    ]
+    expect(order.map((words) => printed().indexOf(words))).toEqual(
+      order.map((words) => printed().indexOf(words)).toSorted((a, b) => a - b),
+    )
+    const by = { confirmedBy: 'sam', confirmedAt: '2026-07-01T00:00:00.000Z' }
+    expect(confirmed(draft, last.outline, by).texts).toEqual(
+      ['contractor list · july 2026'].map(() => expect.any(String)),
+    )
+  })
+})
+
+test('in the terminal, leaving confirms nothing', () =>
+  checkFileIn(FILE, async (check, read) => {
+    const { terminal } = terminalWith(['\u0003'])
+    await expect(askForLayout(terminal, check, read)).rejects.toThrow('Nothing was confirmed')
+  }))
+
+test('without a terminal, everything is printed that would have to be confirmed', () =>
+  checkFileIn(FILE, async (check) => {
+    const lines = describeUnconfirmed({ check, problems: [] }, 'prices.csv').join('\n')
+    for (const words of [
+      'Contractor list',
+      'Group (RETAIL · TRADE): category',
+      'Who may see',
+      '--layout layout.json',
+    ])
+      expect(lines).toContain(words)
+  }))
