@@ -207,6 +207,7 @@ export const texts = {
     reason: 'Reason',
     row: 'Row',
     sheet: 'Sheet',
+    hint: 'Correct these rows in your file, and upload it again: a file of the same layout needs no confirmation.',
     truncated: 'The report was truncated because it is too long.',
   },
 
