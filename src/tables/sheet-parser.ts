@@ -1,6 +1,6 @@
 import type { CellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
-import type { Row } from './table.ts'
+import type { Row } from './sheet.ts'
 import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
 import { type Attributes, hostile, type XmlEvents } from './xml.ts'

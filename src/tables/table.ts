@@ -1,47 +1,8 @@
 import { open } from 'node:fs/promises'
-import { detectEncoding, type Encoding } from './encoding.ts'
+import { detectEncoding } from './encoding.ts'
+import type { OpenFile } from './sheet.ts'
 import { openTextSheet } from './text-rows.ts'
 import { isWorkbook, openWorkbook } from './workbook.ts'
-
-/** A row that is not blank. */
-export interface Row {
-  /** The number of its first line, or of its row in a spreadsheet, starting at 1. */
-  line: number
-  /** Text as it is shown, not trimmed. */
-  cells: string[]
-  /** The numbers in a spreadsheet's cells, rounded as they are shown; NaN for dates and percentages, undefined for text. */
-  numbers?: (number | undefined)[]
-  /** The columns of a spreadsheet's cells that are struck out. */
-  struck?: number[]
-}
-
-/** A sheet of a workbook, or a text file. */
-export interface Sheet {
-  /** Empty for a text file. */
-  name: string
-  isHidden: boolean
-  /** What separates the cells of text; undefined for a spreadsheet. */
-  delimiter?: string
-  /** Streams the rows. Throws `UnreadableFileError`. */
-  rows(): AsyncGenerator<Row[]>
-  /** The texts of comments and text boxes. Throws `UnreadableFileError`. */
-  comments(): Promise<string[]>
-  /** What is printed above and below each page, complete when all rows have been read. */
-  readonly printed: string[]
-  /** The columns that are hidden, complete when the first rows have been read. */
-  readonly hiddenColumns: ReadonlySet<number>
-  /** How many of the rows that have been read are hidden. */
-  hiddenRows(): number
-}
-
-/** An open file. */
-export interface OpenFile {
-  /** All sheets, hidden ones too. */
-  sheets: Sheet[]
-  /** How the text is encoded; undefined for a workbook. */
-  encoding?: Encoding
-  close(): void
-}
 
 /**
  * Opens a table for streaming: delimited text (CSV, TSV) in UTF-8, UTF-16 or Windows-1252, or an XLSX workbook.

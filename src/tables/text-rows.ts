@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { type CsvError, type Parser, parse } from 'csv-parse'
 import { type Encoding, readUtf8 } from './encoding.ts'
 import { UnreadableFileError } from './errors.ts'
-import type { Row, Sheet } from './table.ts'
+import type { Row, Sheet } from './sheet.ts'
 import { texts } from './texts.ts'
 
 /** Maximum size of a record and of a line, in bytes: an unclosed quote would turn the rest of the file into one record. */

@@ -1,8 +1,8 @@
 /** The process that checks a price file. `check-file.ts` starts it, and ends it when it has the answer. */
 import { flushCompileCache } from 'node:module'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import { checkPriceFile } from './check-rows.ts'
 import type { CheckMessage, CheckOrder, CheckTask } from './check-file.ts'
+import { checkPriceFile } from './check-rows.ts'
 import { limitProcess } from './process-limits.ts'
 import { writeReport } from './report.ts'
 import type { Problem } from './rows.ts'

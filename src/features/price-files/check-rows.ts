@@ -1,6 +1,7 @@
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { shorten } from '../../tables/prices.ts'
-import { type OpenFile, openFile, type Row } from '../../tables/table.ts'
+import type { OpenFile, Row } from '../../tables/sheet.ts'
+import { openFile } from '../../tables/table.ts'
 import { createBatchWriter, removeItems } from './batches.ts'
 import { columnsProblem, differences, draftFrom, isComplete, sameSheet } from './confirmation.ts'
 import type { Draft, Layout, SheetLayout } from './layout.ts'

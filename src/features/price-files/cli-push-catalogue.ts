@@ -1,5 +1,5 @@
 /**
- * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using
+ * `npm run feature -- price-files push-catalogue prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using
  * an API key. Exits with 0 only if the platform reports the import as completed, and with 2 if nobody has confirmed how the
  * file is read.
  */
@@ -185,7 +185,7 @@ function readArguments(): { file: string; options: Options } {
     .option('--report <file>', 'write every problem row to this CSV file')
     .option('--dry-run', 'check the file and send nothing', false)
     .option('--batch-id <id>', 'batch id of the import; use the same id to resume it', parseBatchId)
-    .option('--tenant <id>', 'act for this tenant; `npm run tenants` lists them')
+    .option('--tenant <id>', 'act for this tenant; `npm run feature -- first-party tenants` lists them')
     .option('--demo', 'use the running demo, without an .env', false)
   command.parse()
   const options = command.opts<Options>()

@@ -67,6 +67,10 @@ interface Imports extends ImportsOptions {
 
 export type ImportService = ReturnType<typeof createImports>
 
+/** An import of a user. */
+const find = async (imports: Imports, userId: string, id: string) =>
+  view(imports, requireImport(await imports.store.get(importKey(userId, id))))
+
 /**
  * Imports price files into catalogues: stores, checks and sends them in the background. Its methods throw `ImportError` (404)
  * for an import that does not exist, `ImportError` (409) if its state does not allow the action, and `StoreUnavailableError`.
@@ -81,8 +85,6 @@ export function createImports(options: ImportsOptions) {
     onCompleted: (job) => tidy(store, job),
   })
   const imports: Imports = { ...options, runner }
-  const get = async (userId: string, id: string) =>
-    view(imports, requireImport(await store.get(importKey(userId, id))))
   return {
     /**
      * Stores an uploaded file and starts checking it. Throws `ImportError` (413, 507) if the file is too large or exceeds a
@@ -93,7 +95,7 @@ export function createImports(options: ImportsOptions) {
       to: { catalogue: Catalogue; fileName: string },
       bytes: AsyncIterable<Uint8Array>,
     ) => upload(imports, ref, to, bytes),
-    get,
+    get: (userId: string, id: string) => find(imports, userId, id),
     /** The imports of a connection, newest first. */
     list: (ref: ConnectionRef) => listOf(imports, ref),
     /** What the last check has found; null if it is gone. */
@@ -128,7 +130,7 @@ export function createImports(options: ImportsOptions) {
     },
     /** The CSV report on the rows with problems. Throws `ImportError` (404) if there is none. */
     async report(userId: string, id: string): Promise<AsyncIterable<Buffer>> {
-      const job = await get(userId, id)
+      const job = await find(imports, userId, id)
       if (job.parts.report === 0) throw new ImportError(404, 'not_found', texts.errors.noReport)
       return readReport(store, job)
     },
@@ -136,6 +138,8 @@ export function createImports(options: ImportsOptions) {
     markSeen: (userId: string, id: string) => forgetUserNotice(store, userId, id),
     /** Resolves when this process is not working on the import, or after `ms` at the latest. */
     settled: (id: string, ms: number) => settled(runner, id, ms),
+    /** The imports that this process is working on. */
+    current: runner.current,
     /** Resumes every interrupted import, and deletes what nobody needs. Called at startup and every day. */
     resume: () => resume(imports),
     /** Takes over the imports of processes that have died. Called every few seconds. */

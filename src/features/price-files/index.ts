@@ -2,6 +2,7 @@ import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createGrants } from '../catalogues/grants.ts'
 import type { Feature } from '../feature.ts'
 import { SCOPES } from './contract.ts'
+import { observeImports } from './gauges.ts'
 import { openImports } from './open-imports.ts'
 import { resumeImports } from './resume.ts'
 import { importRoutes, importSection, isUnfinished } from './routes.ts'
@@ -18,6 +19,7 @@ export default {
   create(deps, settings) {
     const { connect, store, log, shutdownSignal, sendChanges } = deps
     const imports = openImports(deps, settings)
+    const stopObserving = observeImports(imports.current)
     return {
       routes: importRoutes({
         imports,
@@ -33,7 +35,10 @@ export default {
           label: texts.importOf(fileName),
         })),
       start: () => void resumeImports(imports, shutdownSignal, log),
-      stop: imports.close,
+      async stop() {
+        stopObserving()
+        await imports.close()
+      },
     }
   },
 } satisfies Feature<PriceFilesSettings>

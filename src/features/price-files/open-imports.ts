@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import type { FeatureDeps } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import { createImports, type Imports } from './imports.ts'
+import { createImports, type ImportService } from './imports.ts'
 import type { PriceFilesSettings } from './settings.ts'
 
 /** The imports of this app's users. */
 export const openImports = (
   { connect, store, log, config }: FeatureDeps,
   settings: PriceFilesSettings,
-): Imports =>
+): ImportService =>
   createImports({
     store,
     log,

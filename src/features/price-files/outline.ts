@@ -1,7 +1,7 @@
 /** What a price file is like: its sheets, their columns, and everything that it says outside its tables. */
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { shorten } from '../../tables/prices.ts'
-import type { OpenFile, Row, Sheet } from '../../tables/table.ts'
+import type { OpenFile, Row, Sheet } from '../../tables/sheet.ts'
 import { type SheetLayout, signOf } from './layout.ts'
 import { textOf } from './rows.ts'
 import type { ColumnOutline } from './suggestions.ts'

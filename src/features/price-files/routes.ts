@@ -8,8 +8,9 @@ import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from '../../web/respond.ts'
+import type { PageSection } from '../../web/sections.ts'
 import type { SendChanges } from '../../web/sse.ts'
-import { currentUser } from '../../web/user.ts'
+import { currentUser, requireUser } from '../../web/user.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
@@ -61,8 +62,10 @@ const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
 export const importSection = (imports: ImportService): PageSection => ({
   page: 'catalogues/catalogue',
   view: 'price-files/section',
-  async load(_req, ref, catalogueId) {
-    const jobs = (await imports.list(ref)).filter((job) => job.catalogueId === catalogueId)
+  async load(req) {
+    const { bxcontext, id } = req.params
+    const all = await imports.list({ userId: requireUser(req), bxcontext: String(bxcontext) })
+    const jobs = all.filter(({ catalogueId }) => catalogueId === id)
     const views = jobs.map(importView)
     return {
       data: { imports: views, importBadges: jobs.map(badgeOf), importTexts: texts },

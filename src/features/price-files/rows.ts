@@ -1,7 +1,7 @@
 /** What a row of a table comes to: arithmetic on the columns that a person has named, and nothing else. */
 import { codeDamage } from '../../tables/damaged-codes.ts'
 import { exact, isSpreadsheetError, readPrice, shorten } from '../../tables/prices.ts'
-import type { Row } from '../../tables/table.ts'
+import type { Row } from '../../tables/sheet.ts'
 import { ITEM_LIMITS, type Item } from './item.ts'
 import type { Column, SheetLayout, Statements } from './layout.ts'
 import { texts } from './texts.ts'

@@ -76,6 +76,8 @@ export function createRunner(options: RunnerOptions) {
         .finally(() => working.delete(job.id))
       working.set(job.id, { finished, job: record.current })
     },
+    /** The imports that this process is working on. */
+    current: (): Import[] => [...working.values()].map(({ job }) => job()),
     isWorkingOn: (id: string) => working.has(id),
     /** Resolves when the work on the import ends in this process; undefined if there is none. */
     settled: (id: string): Promise<void> | undefined => working.get(id)?.finished,

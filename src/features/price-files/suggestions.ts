@@ -1,6 +1,6 @@
 /** Suggests how a sheet may be read, from a short list of headings. A suggestion never decides: a person confirms it. */
 import { DECIMALS, type Decimal, readPrice } from '../../tables/prices.ts'
-import type { Row } from '../../tables/table.ts'
+import type { Row } from '../../tables/sheet.ts'
 import type { Column, PLAIN_USES, SheetLayout } from './layout.ts'
 
 type PlainUse = Exclude<(typeof PLAIN_USES)[number], 'ignored'>

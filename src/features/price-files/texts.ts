@@ -131,7 +131,7 @@ export const texts = {
     notConfirmed:
       'Nobody has confirmed how this file is read, so nothing was sent. What would have to be confirmed:',
     howInTerminal: (file: string) =>
-      `Confirm it in a terminal: npm run push-catalogue -- ${file} --dry-run --save-layout layout.json. Then use --layout layout.json.`,
+      `Confirm it in a terminal: npm run feature -- price-files push-catalogue ${file} --dry-run --save-layout layout.json. Then use --layout layout.json.`,
     again: 'Answer the questions again',
   },
 
@@ -207,6 +207,7 @@ export const texts = {
     reason: 'Reason',
     row: 'Row',
     sheet: 'Sheet',
+    hint: 'Correct these rows in your file, and upload it again: a file of the same layout needs no confirmation.',
     truncated: 'The report was truncated because it is too long.',
   },
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { openSqlite } from '../../../src/connect/stores.ts'
 import { leaseKey } from '../../../src/features/price-files/import.ts'
+import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 import type { Running } from '../../support/app.ts'
 import { CLIENT, tempDir, testEnv } from '../../support/env.ts'
@@ -26,6 +27,7 @@ export async function startImport(extra: Record<string, string> = {}) {
   const server = await serve()
   const platform = `http://127.0.0.1:${server.port}`
   const sandbox = createSandbox({
+    simulated: await loadSandboxFeatures(),
     baseUrl: platform,
     apps: [
       {

@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
 import { UnreadableFileError } from '../../../tables/errors.ts'
 import { type Decimal, readPrice } from '../../../tables/prices.ts'
-import { type OpenFile, openFile, type Row } from '../../../tables/table.ts'
+import type { OpenFile, Row } from '../../../tables/sheet.ts'
+import { openFile } from '../../../tables/table.ts'
 import { type FileRules, findFile, type Source } from './files.ts'
 
 /** A row whose handler has found a problem with it. */
