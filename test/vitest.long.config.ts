@@ -24,5 +24,6 @@ export default defineConfig({
     env: { ...test.env, LONG_TESTS: 'true' },
     // Only for what hangs: a slow machine that is busy takes ten minutes for the longest one.
     testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
   },
 })

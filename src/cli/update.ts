@@ -115,11 +115,11 @@ function merge(dir: string, commit: string): Merge {
     cwd: dir,
     encoding: 'utf8',
   })
-  const filesOf = (...filter: string[]) =>
-    requireGit(dir, ['diff', '--name-only', ...filter, 'HEAD'])
+  const filesOf = (...which: string[]) =>
+    requireGit(dir, ['diff', '--name-only', ...which])
       .split('\n')
       .filter(Boolean)
-  const [changed, conflicts] = [filesOf(), filesOf('--diff-filter=U')]
+  const [changed, conflicts] = [filesOf('HEAD'), filesOf('--diff-filter=U')]
   if (status !== 0 && conflicts.length === 0) throw new Error(`git cannot merge: ${stderr.trim()}`)
   return { changed, conflicts }
 }
@@ -151,23 +151,15 @@ function changelogOf(base: string, commit: string): string {
 function apply(branch: string, commit: string, own: Unused): void {
   requireGit(root, ['switch', '--quiet', '--create', branch])
   const { changed, conflicts } = merge(root, commit)
-  const isBlocked = conflicts.some((file) => file.startsWith('src/'))
+  const isBlocked = conflicts.some((file) => /\.(ts|cjs|json)$/.test(file))
   if (!isBlocked) {
     if (changed.includes('package.json'))
       spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: root, stdio: 'ignore' })
     // What only features and tests use that this product does not have.
     removeUnused(project, own)
     regenerate(project)
-    const generated = requireGit(root, [
-      'ls-files',
-      '--modified',
-      '--deleted',
-      '--others',
-      '--exclude-standard',
-    ])
-    const files = generated.split('\n').filter((file) => file && !conflicts.includes(file))
-    requireGit(root, ['add', '--all', '--', ...files])
   }
+  requireGit(root, ['add', '--all', '--', '.', ...conflicts.map((file) => `:(exclude)${file}`)])
   print('', `The branch ${branch} has ${changed.length} changed files, which are staged.`)
   if (conflicts.length > 0)
     print(

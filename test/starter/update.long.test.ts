@@ -57,6 +57,7 @@ async function makeProduct(): Promise<void> {
   product.git('init', '-q', '-b', 'main')
   product.commit('Our beginning')
   await product.command('init', '--name', 'Acme Link', '--yes')
+  product.commit('init')
   await product.command('remove-feature', ...REMOVED)
   await product.command('add-feature', 'orders', '--write')
   product.edit('src/web/texts.ts', "onPlatform: 'On the platform:'", "onPlatform: 'There:'")
