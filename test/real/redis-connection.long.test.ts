@@ -14,11 +14,25 @@ test.each([
   ['a cluster', ['redis://127.0.0.1:9', 'redis://127.0.0.1:10']],
 ])('a store on %s that is unreachable can be closed at any time, more than once', async (_what, urls) => {
   for (const wait of [0, 5, 100, 400]) {
-    const store = openRedis({ urls })
+    const store = await openRedis({ urls })
     await pause(wait)
     await store.close()
     await store.close()
   }
+})
+
+test('a Redis store that is closed at once does not connect afterwards', async () => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const store = await openRedis({ urls: [`redis://127.0.0.1:${(server.address() as AddressInfo).port}`] })
+  await store.close()
+  await pause(200)
+  expect(connections).toBe(0)
+  server.close()
 })
 
 describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
@@ -33,7 +47,7 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
   afterAll(() => redis.close())
 
   const openReady = async (url = redis.url, onState?: (state: string, reason?: string) => void) =>
-    ready(openRedis({ urls: [url], ...(onState && { onState }) }))
+    ready(await openRedis({ urls: [url], ...(onState && { onState }) }))
 
   /** How many connections of clients the server has accepted since its start. */
   async function connectionsReceived(): Promise<number> {

@@ -32,34 +32,6 @@ describe('every page', () => {
 })
 
 describe('GET /connections', () => {
-  test('as JSON has the documented fields and nothing that could be a token', async () => {
-    const [connection] = await connectionsOf(app, visitor)
-    expect(Object.keys(connection).sort()).toEqual(
-      [
-        'bxcontext',
-        'businessName',
-        'userName',
-        'lastUsedAt',
-        'connectedAt',
-        'expiresAt',
-        'canReconnect',
-        'canTest',
-        'missingScopes',
-        'refreshedAt',
-        'revokedAt',
-        'revokedReason',
-        'scopes',
-        'status',
-        'summary',
-      ].sort(),
-    )
-    expect(connection).toMatchObject({
-      expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
-      refreshedAt: null,
-      revokedAt: null,
-    })
-  })
-
   test("shows a user's own connections and nobody else's", async () => {
     expect(await connectionsOf(app, await signedIn(app, 'stranger'))).toEqual([])
   })
@@ -149,16 +121,6 @@ describe('JSON errors', () => {
   })
 })
 
-describe('a list of the platform', () => {
-  test('is paged, with the total', async () => {
-    const first = (await visitor.get(at('/probe?top=10'), JSON_TYPE)).json()
-    const second = (await visitor.get(at('/probe?top=10&skip=10'), JSON_TYPE)).json()
-    expect(first.items).toHaveLength(10)
-    expect(second.total).toBe(first.total)
-    expect(second.items[0].id).not.toBe(first.items[0].id)
-  })
-})
-
 describe('a connection', () => {
   test('is refreshed on request, with a new token, at most every 5 s', async () => {
     const eager = await connected(app, { name: 'eager' })
@@ -173,7 +135,6 @@ describe('a connection', () => {
     expect(again.json()).toMatchObject({ status: 429, code: 'refresh_too_soon' })
     expect(Number(again.headers.get('retry-after'))).toBeLessThanOrEqual(5)
     const page = await eager.follow(await eager.post(at('/refresh')))
-    expect(page.text).toMatch(/You can refresh the token again in [1-5] s/)
     expect(page.text).toMatch(/You can refresh the token again in [1-5] s/)
     expect(await token()).toBe(after)
   })

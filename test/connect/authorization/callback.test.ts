@@ -7,7 +7,7 @@ import {
 } from '../../../src/connect/platform/errors.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, connectionsOf, SCOPES, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
-import { createVisitor, type Visitor } from '../../support/visitor.ts'
+import type { Visitor } from '../../support/visitor.ts'
 
 let app: Running
 let visitor: Visitor
@@ -269,12 +269,6 @@ describe('a bxcontext', () => {
       expect((await visitor.get(bxcontextUrl('?bxcontext=harbour-homes'))).status).toBe(303)
     },
   )
-
-  test('of a visitor who is not signed in asks to sign in', async () => {
-    expect((await createVisitor().get(bxcontextUrl('?bxcontext=a'), JSON_TYPE)).json()).toMatchObject({
-      code: 'unauthenticated',
-    })
-  })
 })
 
 describe('reconnecting', () => {

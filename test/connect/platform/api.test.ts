@@ -151,19 +151,12 @@ describe('an API call', () => {
     expect(requests[0]?.url).toBe(`/base/records/${encodeURIComponent(id)}`)
   })
 
-  test.each(['/records/%2e%2e/x', '/records/.%2E', '/records\\..\\x', '/records/a%2Fb'])(
-    'of a path that leads elsewhere (%s) is not sent: not_found',
-    async (path) => {
+  test.each(['.', '..', '%2e%2e/x', '.%2E', '..\\x', 'a%2Fb', 'a%5Cb', '..%2Fx'])(
+    'of a path that leads elsewhere (/records/%s) is not sent: not_found',
+    async (id) => {
+      const path = `/records/${id}`
       const api = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http })
       await expect(api.get(source(), { path, scope: 'records' })).rejects.toMatchObject({ code: 'not_found' })
-      expect(requests).toEqual([])
-    },
-  )
-
-  test.each(['.', '..', 'a/b', 'a\\b', '../catalogues'])(
-    'with the id %j, which could lead out of its path, is rejected without a request',
-    async (id) => {
-      await expect(records.get(source(), id)).rejects.toMatchObject({ code: 'not_found' })
       expect(requests).toEqual([])
     },
   )

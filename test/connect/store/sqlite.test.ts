@@ -82,19 +82,6 @@ describe('a file that another process has locked', () => {
     remove()
   })
 
-  test('is waited for by each operation, also by one that begins while another one waits', async () => {
-    const { dir, remove } = tempDir()
-    const file = join(dir, 'store.sqlite')
-    const store = openSqlite({ file })
-    const unlocked = lockedFor(400, file)
-    const first = store.set(key('x'), 'written')
-    await pause(100)
-    await store.set(key('y'), 'written')
-    await Promise.all([first, unlocked])
-    await store.close()
-    remove()
-  })
-
   test('fails the operation after two seconds, and nothing is written', async () => {
     const { dir, remove } = tempDir()
     const file = join(dir, 'store.sqlite')
