@@ -105,12 +105,6 @@ describe('reconnecting one business when another one comes back', () => {
 })
 
 describe('the platform (sandbox)', () => {
-  test('names the application at login', async () => {
-    const login = await visitor.follow(await visitor.post(`${app.url}/connect`))
-    expect(login.url).toContain('/login')
-    expect(login.text).toContain('to continue to <strong>Test App</strong>')
-  })
-
   test('lets the user switch accounts on the consent page, and the same flow goes on', async () => {
     await logIn(app, visitor, MARCUS)
     const first = await visitor.follow(await visitor.post(`${app.url}/connect`), `${app.url}/connect/context`)

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -162,10 +162,4 @@ test('a store that is closed can be closed again, and says so to later operation
   await store.close()
   await store.close()
   await expect(store.get(key('x'))).rejects.toMatchObject({ code: 'store_unavailable' })
-})
-
-test('a temporary store leaves no file', async () => {
-  rmSync(':memory:', { force: true })
-  await openSqlite({ file: ':memory:' }).close()
-  expect(existsSync(':memory:')).toBe(false)
 })
