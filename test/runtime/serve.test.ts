@@ -34,7 +34,11 @@ describe('stopping', () => {
   test('lets an answer that is written but not yet sent arrive whole', async () => {
     const options = await on()
     const size = 8_000_000
-    const server = await listen((_req, res) => void res.end('x'.repeat(size)), options)
+    const asked = Promise.withResolvers<void>()
+    const server = await listen((_req, res) => {
+      res.end('x'.repeat(size))
+      asked.resolve()
+    }, options)
     const received = new Promise<number>((resolve) => {
       let bytes = 0
       const socket = createConnection(options.port, 'localhost', () =>
@@ -49,7 +53,7 @@ describe('stopping', () => {
       socket.on('error', () => resolve(bytes))
       socket.on('close', () => resolve(bytes))
     })
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await asked.promise
     await server.stop(20_000)
     expect(await received).toBeGreaterThan(size)
   })
