@@ -57,7 +57,7 @@ describe('npm run connections', () => {
     const store = openStore()
     await store.set({ kind: KIND, owner: appOwner('a-part'), id: 'w1' }, '{"userId":"bob"}')
     await store.close()
-    for (const name of ['all', 'app', 'summit', 'a-part', 'platform'])
+    for (const name of ['all', 'app', 'a-part'])
       for (const action of [
         ['export', name],
         ['delete', name, '--yes'],

@@ -31,9 +31,8 @@ test('after every flow and fault, no secret is in a log line, page, error, or ur
 
   await walkOnce()
   for (const fault of ['500', '429', 'garbage', 'drop', 'invalid_grant', 'invalid_client']) {
-    await app.fault('exchange', fault, 1, 0)
-    await walkOnce()
-    await app.fault('refresh', fault, 1, 0)
+    // A consent that fails leaves the connection, which is refreshed later in the walk.
+    for (const endpoint of ['exchange', 'refresh']) await app.fault(endpoint, fault, 1, 0)
     await walkOnce()
   }
   for (const fault of ['500', '429', 'garbage', 'drop', 'expired', 'forbidden']) {

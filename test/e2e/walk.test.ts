@@ -21,6 +21,7 @@ test.skipIf(!CHROMIUM)(
     await look()
     await press('Connect an account')
     await page.waitForURL((url) => url.href.startsWith(`${app.platform}/login`))
+    expect(await page.locator('main').innerText()).toContain('to continue to Test App')
     await look()
     await page.getByLabel('Email').fill('olivia@harbour.example')
     await page.getByLabel('Password').fill('wrong')

@@ -3,11 +3,11 @@ import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { openChromium, openPage } from '../support/chromium.ts'
 import { CLIENT, tempDir, testEnv } from '../support/env.ts'
-import { startOidcProvider } from '../support/openid-provider.ts'
 import { freePort, serve } from '../support/ports.ts'
 import { run } from '../support/process.ts'
 import { CHROMIUM, REDIS } from '../support/programs.ts'
 import { startRedis } from '../support/redis.ts'
+import { startOidcProvider } from './openid-provider.ts'
 
 describe.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)('the app in production', () => {
   test('serves a real sign-in and a real connection, with settings alone', async () => {

@@ -21,6 +21,20 @@ test.each([
   }
 })
 
+test('a Redis store that is closed at once does not connect afterwards', async () => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const store = await openRedis({ urls: [`redis://127.0.0.1:${(server.address() as AddressInfo).port}`] })
+  await store.close()
+  await pause(200)
+  expect(connections).toBe(0)
+  server.close()
+})
+
 describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
   let redis: RedisServer
   let admin: ReturnType<typeof createClient>

@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs'
-import { afterEach } from 'vitest'
+import { afterEach, vi } from 'vitest'
 import { createListener } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createHttpPools, platform } from '../../src/connect/index.ts'
@@ -167,7 +167,7 @@ let shared: Promise<Running> | undefined
 
 /**
  * The app that the test files of a worker share, with the default settings; it ends with the worker. Files run one after the
- * other there, and each has users of its own (`newUser`). The faults and the scripted answers of a test end with it. A file that
+ * other there, and each has users of its own (`newUser`). The faults, scripted answers and mocks of a test end with it. A file that
  * needs other settings, or all log lines and calls of its own, starts an app itself.
  */
 export async function sharedApp(): Promise<Running> {
@@ -176,6 +176,9 @@ export async function sharedApp(): Promise<Running> {
     return app
   })
   const app = await shared
-  afterEach(app.clear)
+  afterEach(() => {
+    vi.restoreAllMocks()
+    return app.clear()
+  })
   return app
 }

@@ -1,17 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import type { ConnectionTest } from '../../src/web/connection-actions.ts'
-import { type Running, startAll } from '../support/app.ts'
-import { connected, connectionsOf, signedIn, toCallback } from '../support/flow.ts'
+import { sharedApp } from '../support/app.ts'
+import { connected, connectionsOf, newUser, signedIn, toCallback } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
-let app: Running
-beforeAll(async () => {
-  app = await startAll()
-})
-afterAll(() => app.close())
+const app = await sharedApp()
 
 const JSON_TYPE = { accept: 'application/json' }
 const at = (path: string, url = app.url) => `${url}/connections/harbour-homes${path}`
@@ -44,7 +40,7 @@ test('who is signed out gets 401, whatever the body', async () => {
 
 describe('POST /connections/:bxcontext/test', () => {
   test('calls the API and answers what it answered, how long it took, and the connection', async () => {
-    const visitor = await connected(app, { name: 'tester' })
+    const visitor = await connected(app, { name: newUser() })
     const answer = await visitor.post(at('/test'), JSON_TYPE)
     expect(answer.json()).toEqual({
       ok: true,
@@ -56,7 +52,7 @@ describe('POST /connections/:bxcontext/test', () => {
   })
 
   test('leaves a browser a notice that it works, and folded the call and the time', async () => {
-    const visitor = await connected(app, { name: 'tester-2' })
+    const visitor = await connected(app, { name: newUser() })
     const answer = await visitor.post(at('/test'))
     expect(answer.headers.get('location')).toBe('/connections')
     expect((await visitor.follow(answer)).text).toMatch(
@@ -65,7 +61,7 @@ describe('POST /connections/:bxcontext/test', () => {
   })
 
   test('uses the first test whose scope is granted', async () => {
-    const visitor = await signedIn(app, 'tester-3')
+    const visitor = await signedIn(app, newUser())
     const form = { answer: 'accept', scope: 'catalogues' }
     await visitor.get(await toCallback(app, visitor, { form }))
     const { url, close } = await withTests([undefined, testOf('leads'), testOf('catalogues')], visitor)
@@ -74,7 +70,7 @@ describe('POST /connections/:bxcontext/test', () => {
   })
 
   test('refreshes the token if there is no test', async () => {
-    const visitor = await connected(app, { name: 'tester-4' })
+    const visitor = await connected(app, { name: newUser() })
     const { url, close } = await withTests([], visitor)
     expect((await visitor.post(at('/test', url), JSON_TYPE)).json()).toMatchObject({
       summary: 'Works: access was renewed.',
@@ -86,7 +82,7 @@ describe('POST /connections/:bxcontext/test', () => {
   })
 
   test('answers the error of the call', async () => {
-    const visitor = await connected(app, { name: 'tester-5' })
+    const visitor = await connected(app, { name: newUser() })
     await app.sandbox('expire')
     await app.fault('refresh', 'invalid_grant', 1)
     expect((await visitor.post(at('/test'), JSON_TYPE)).json()).toMatchObject({
@@ -102,7 +98,8 @@ describe('GET /connections/live', () => {
   const OUTAGE = { result: 'unavailable', kind: 'error' } as const
 
   test('sends events without data when a connection changes, and ends when the user signs out', async () => {
-    const visitor = await connected(app, { name: 'watcher' })
+    const userId = newUser()
+    const visitor = await connected(app, { name: userId })
     const jar = visitor.cookies.get(new URL(app.url).host) ?? []
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
     const { body } = await fetch(`${app.url}/connections/live`, { headers: { cookie } })
@@ -110,7 +107,7 @@ describe('GET /connections/live', () => {
     const ended = (async () => {
       for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) events += chunk
     })()
-    const source = app.services.connect.vault.tokenSource({ userId: 'watcher', bxcontext: 'harbour-homes' })
+    const source = app.services.connect.vault.tokenSource({ userId, bxcontext: 'harbour-homes' })
     await source.accessToken()
     // Changed again and again: the stream compares with what it found first.
     for (const outcome of [OUTAGE, OK, OUTAGE, OK, OUTAGE]) {

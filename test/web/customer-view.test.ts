@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Running, startAll } from '../support/app.ts'
-import { connected, toConsent } from '../support/flow.ts'
+import { expect, test } from 'vitest'
+import { sharedApp, startAll } from '../support/app.ts'
+import { connected, newUser, toConsent } from '../support/flow.ts'
 
-let app: Running
-beforeAll(async () => {
-  app = await startAll()
-})
-afterAll(() => app.close())
+const app = await sharedApp()
 
 const turn = (on: boolean) => ({ form: { on: String(on) } })
 
 test('one switch hides the navigation for developers, and shows it again', async () => {
-  const visitor = await connected(app)
+  const visitor = await connected(app, { name: newUser() })
   const developersLinks = app.services.parts.flatMap(({ navigation = [] }) => navigation)
   const page = async () => (await visitor.get(`${app.url}/connections`)).text
   const shown = async () => {
@@ -35,7 +31,7 @@ test('the sandbox hides its control page, too: cookies do not depend on the port
 })
 
 test('a consent page shows the decision, and no navigation', async () => {
-  const visitor = await connected(app, { name: 'decides' })
+  const visitor = await connected(app, { name: newUser() })
   expect((await toConsent(app, visitor)).text).not.toContain('<nav')
 })
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
-import { startAll } from '../support/app.ts'
-import { connected } from '../support/flow.ts'
+import { sharedApp, startAll } from '../support/app.ts'
+import { connected, newUser } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
@@ -42,9 +42,10 @@ test('the page where users withdraw a consent may have a query and a #', async (
   await app.close()
 })
 
+const app = await sharedApp()
+
 test('without one, the page says that the consent remains, and links to where it is withdrawn', async () => {
-  const app = await startAll()
-  const visitor = await connected(app)
+  const visitor = await connected(app, { name: newUser() })
   const card = (await visitor.get(`${app.url}/connections`)).text
   expect(card).toContain(
     `<a href="${app.platform}/connected-apps">See the connected apps on the platform</a>`,
@@ -52,14 +53,11 @@ test('without one, the page says that the consent remains, and links to where it
   const page = await visitor.follow(await visitor.post(`${app.url}/connections/harbour-homes/disconnect`))
   expect(page.text).toContain('The consent on the platform remains.')
   expect(page.text).toContain(`<a href="${app.platform}/connected-apps">Withdraw it there</a>`)
-  await app.close()
 })
 
 test('a disconnect that is done is not reported as failed when the connection cannot be read after it', async () => {
-  const app = await startAll()
-  const visitor = await connected(app)
+  const visitor = await connected(app, { name: newUser() })
   vi.spyOn(app.services.connect.vault, 'find').mockRejectedValue(new StoreUnavailableError('a fault'))
   const answer = await visitor.post(`${app.url}/connections/harbour-homes/disconnect`, JSON_TYPE)
   expect([answer.status, answer.json()]).toEqual([200, { connection: null, consent: 'remains' }])
-  await app.close()
 })

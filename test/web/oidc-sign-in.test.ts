@@ -1,93 +1,33 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeJwt } from 'jose'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { sessionCookie } from '../../src/web/session.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
-import {
-  OIDC_CLIENT,
-  type OpenIdProvider,
-  startOidcProvider,
-  startOwnProvider,
-} from '../support/openid-provider.ts'
-import { freePort } from '../support/ports.ts'
+import { startOwnProvider } from '../support/openid-provider.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
 const signedInAs = async (app: Running, visitor: Visitor) =>
   /class="who">([^<]*)</.exec((await visitor.get(`${app.url}/connections`)).text)?.[1]
 
-/** Goes through the provider's pages. */
-async function logInAt(app: Running, visitor: Visitor, name: string, path = '/sign-in') {
-  let page = await visitor.follow(await visitor.get(app.url + path))
-  for (const form of [{ prompt: 'login', login: name, password: 'x' }, { prompt: 'consent' }]) {
-    if (page.url.startsWith(app.url)) break
-    const action = /action="([^"]+)"/.exec(page.text)?.[1] ?? ''
-    page = await visitor.follow(await visitor.post(new URL(action, page.url).href, { form }))
-  }
-  return page
-}
-
 /** Where the page after signing out goes on to. */
 const logoutUrlIn = ({ text }: { text: string }) =>
   new URL(/url=([^"]+)/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '')
 
-describe('sign-in at a real provider (node-oidc-provider)', () => {
+// What a real provider (node-oidc-provider) does is among the long tests.
+describe('sign-in at a provider', () => {
   let app: Running
-  let provider: OpenIdProvider
+  let provider: Awaited<ReturnType<typeof startOwnProvider>>
   beforeEach(async () => {
-    // It prints advice for production.
-    for (const method of ['info', 'warn'] as const) vi.spyOn(console, method).mockImplementation(() => {})
-    const port = await freePort()
-    provider = await startOidcProvider(`http://localhost:${port}`)
-    app = await startAll(provider.env, {}, undefined, port)
+    provider = await startOwnProvider()
+    app = await startAll(provider.env)
   })
   afterEach(async () => {
-    vi.restoreAllMocks()
     await app.close()
     await provider.close()
   })
-
-  const logIn = (visitor: Visitor, name: string, path?: string) => logInAt(app, visitor, name, path)
-
-  test('returns to the page that asked for it; the user is the issuer and the subject together', async () => {
-    const visitor = createVisitor()
-    const asked = await visitor.get(`${app.url}/connections`)
-    expect(asked.text).toContain('href="/sign-in?returnTo=%2Fconnections"')
-    expect(asked.text).not.toContain('name="name"')
-    const page = await logIn(visitor, 'ann', '/sign-in?returnTo=/connections')
-    expect(page.url).toBe(`${app.url}/connections`)
-    expect(await signedInAs(app, visitor)).toBe('ann of Ridgeline')
-    await visitor.post(`${app.url}/connect`)
-    expect(app.logLines.join('')).not.toMatch(/code_verifier|id_token|openid-client-secret/)
-  })
-
-  test('renews the session, and two users have nothing in common', async () => {
-    const [ann, bob] = [createVisitor(), createVisitor()]
-    await ann.get(`${app.url}/sign-in`)
-    const before = ann.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))
-    await logIn(ann, 'ann')
-    expect(ann.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))).not.toBe(before)
-    await logIn(bob, 'bob')
-    expect([await signedInAs(app, ann), await signedInAs(app, bob)]).toEqual([
-      'ann of Ridgeline',
-      'bob of Ridgeline',
-    ])
-  })
-
-  test('signs out here and leads to the provider’s logout', async () => {
-    const visitor = createVisitor()
-    await logIn(visitor, 'ann')
-    const logout = `${provider.env.OIDC_ISSUER}/session/end?client_id=${OIDC_CLIENT.id}`
-    const page = await visitor.follow(await visitor.post(`${app.url}/sign-out`), logout)
-    expect(page.url).toContain(logout)
-    // By a page of ours: browsers block a form post that is redirected to another site.
-    expect(page.status).toBe(200)
-    expect(await signedInAs(app, visitor)).toBeUndefined()
-    expect((await visitor.post(`${app.url}/sign-out`, JSON_TYPE)).json()).toMatchObject({
-      user: null,
-      logoutUrl: expect.stringContaining('/session/end'),
-    })
+  const logIn = async (visitor = createVisitor(), path = '/sign-in') => ({
+    visitor,
+    page: await visitor.follow(await visitor.get(app.url + path)),
   })
 
   test('a callback counts once, in the browser that started it, and for its own state', async () => {
@@ -106,7 +46,7 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
 
   test('leaves the cookies of a user who is signed in as they are', async () => {
     const visitor = createVisitor()
-    await logIn(visitor, 'ann')
+    await logIn(visitor)
     const again = await visitor.get(`${app.url}/sign-in?returnTo=/connections`)
     expect(again.headers.get('location')).toBe('/connections')
     expect(again.headers.get('set-cookie')).toBeNull()
@@ -115,9 +55,9 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
   test('a second tab that finishes later ends on the page that it asked for, signed in', async () => {
     const visitor = createVisitor()
     const second = await visitor.get(`${app.url}/sign-in?returnTo=/connections?second`)
-    await logIn(visitor, 'ann')
+    await logIn(visitor)
     expect((await visitor.follow(second)).url).toBe(`${app.url}/connections?second`)
-    expect(await signedInAs(app, visitor)).toBe('ann of Ridgeline')
+    expect(await signedInAs(app, visitor)).toBe('ann@ridgeline.example')
   })
 
   test('the newest of a hundred sign-ins that a browser has begun works: its cookie stays one that browsers keep', async () => {
@@ -127,53 +67,7 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
       const { headers } = await visitor.get(`${app.url}/sign-in?returnTo=${encodeURIComponent(long)}`)
       for (const cookie of headers.getSetCookie()) expect(cookie.length).toBeLessThanOrEqual(4_096)
     }
-    expect((await logIn(visitor, 'ann', '/sign-in?returnTo=/connections')).url).toBe(`${app.url}/connections`)
-  })
-
-  test('is told at the logout who signs out, and accepts it', async () => {
-    const visitor = createVisitor()
-    await logIn(visitor, 'ann')
-    const url = logoutUrlIn(await visitor.post(`${app.url}/sign-out`))
-    expect(decodeJwt(url.searchParams.get('id_token_hint') ?? '')).toMatchObject({ sub: 'ann' })
-    expect((await visitor.get(url.href)).status).toBe(200)
-    url.searchParams.set('id_token_hint', 'x')
-    expect((await visitor.get(url.href)).status).toBe(400)
-  })
-
-  test.each(['//evil.example', 'https://evil.example/', '/\\evil.example'])(
-    'never returns to another site: %s',
-    async (returnTo) => {
-      const page = await logIn(createVisitor(), 'ann', `/sign-in?returnTo=${encodeURIComponent(returnTo)}`)
-      expect(new URL(page.url).origin).toBe(app.url)
-    },
-  )
-})
-
-test('shows the name of UserInfo if the ID token has none, at a real provider', async () => {
-  for (const method of ['info', 'warn'] as const) vi.spyOn(console, method).mockImplementation(() => {})
-  const port = await freePort()
-  const provider = await startOidcProvider(`http://localhost:${port}`, { namesInUserInfo: true })
-  const app = await startAll(provider.env, {}, undefined, port)
-  onTestFinished(async () => void (await Promise.all([app.close(), provider.close()])))
-  const visitor = createVisitor()
-  await logInAt(app, visitor, 'ann')
-  expect(await signedInAs(app, visitor)).toBe('ann of Ridgeline')
-})
-
-describe('sign-in at a provider with other choices', () => {
-  let app: Running
-  let provider: Awaited<ReturnType<typeof startOwnProvider>>
-  beforeEach(async () => {
-    provider = await startOwnProvider()
-    app = await startAll(provider.env)
-  })
-  afterEach(async () => {
-    await app.close()
-    await provider.close()
-  })
-  const logIn = async (visitor = createVisitor()) => ({
-    visitor,
-    page: await visitor.follow(await visitor.get(`${app.url}/sign-in`)),
+    expect((await logIn(visitor, '/sign-in?returnTo=/connections')).page.url).toBe(`${app.url}/connections`)
   })
 
   test('works with an issuer that has a path, and with a key that changes each time', async () => {
@@ -200,13 +94,11 @@ describe('sign-in at a provider with other choices', () => {
     ['another client', { aud: 'somebody-else' }],
     ['another nonce', { nonce: 'replayed' }],
     ['the past', { exp: 1_000_000 }],
-    ['nobody', { sub: '' }],
-    ['a subject without end', { sub: 'x'.repeat(300) }],
   ])('refuses an ID token of %s', async (_name, claims) => {
     provider.choices.claims = claims
     const { visitor, page } = await logIn()
     expect(page.status).toBe(400)
-    expect(page.text).toMatch(/The sign-in could not be completed|did not say who you are/)
+    expect(page.text).toContain('The sign-in could not be completed')
     expect(await signedInAs(app, visitor)).toBeUndefined()
   })
 

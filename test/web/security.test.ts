@@ -4,23 +4,19 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import express from 'express'
 import request from 'supertest'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { createApp } from '../../src/app.ts'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { bodyDeadline } from '../../src/web/body-deadline.ts'
 import { localPath } from '../../src/web/return-to.ts'
 import { sessionCookie } from '../../src/web/session.ts'
-import { type Running, startAll } from '../support/app.ts'
-import { connected, connectionsOf, signedIn } from '../support/flow.ts'
+import { sharedApp, startAll } from '../support/app.ts'
+import { connected, connectionsOf, newUser, signedIn } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
 import { createVisitor } from '../support/visitor.ts'
 
-let app: Running
-beforeAll(async () => {
-  app = await startAll()
-})
-afterAll(() => app.close())
+const app = await sharedApp()
 
 const JSON_TYPE = { accept: 'application/json' }
 
@@ -35,7 +31,7 @@ describe('a cross-site request', () => {
   ]
 
   test('is refused by every unsafe route there is, and changes nothing', async () => {
-    const visitor = await connected(app, { name: 'target' })
+    const visitor = await connected(app, { name: newUser() })
     // Server routes do not serve browsers: tokens and signatures protect them.
     const parts = app.services.parts.map(({ serverRoutes: _, ...part }) => part)
     const { router } = createApp({ ...app.services, parts })
@@ -94,7 +90,7 @@ describe('the session', () => {
     visitor.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))
 
   test('gets a new id at sign-in and at sign-out, and the old one is worth nothing', async () => {
-    const visitor = await signedIn(app, 'first')
+    const visitor = await signedIn(app, newUser())
     const first = idOf(visitor)
     await visitor.post(`${app.url}/sign-in`, { form: { name: 'second' } })
     const second = idOf(visitor)
@@ -112,7 +108,7 @@ describe('the session', () => {
   })
 
   test('that another account planted is not taken over at sign-in', async () => {
-    const attacker = await signedIn(app, 'attacker')
+    const attacker = await signedIn(app, newUser())
     const planted = idOf(attacker) as string
     const victim = createVisitor()
     victim.cookies.set(new URL(app.url).host, new Map([[sessionCookie(app.url), planted]]))
@@ -131,7 +127,7 @@ describe('the session', () => {
 
   test('of one product stays when a user signs in to another product on the same host', async () => {
     const other = await startAll()
-    const visitor = await signedIn(app, 'ann')
+    const visitor = await signedIn(app, newUser())
     const [host, otherHost] = [app, other].map(({ url }) => new URL(url).host)
     // Cookies ignore ports.
     visitor.cookies.set(otherHost ?? '', visitor.cookies.get(host ?? '') ?? new Map())
@@ -219,56 +215,51 @@ describe('returnTo', () => {
 
 describe('a session store that fails', () => {
   test('while signing in: 503, not a redirect that only looks like success', async () => {
-    const broken = await startAll()
-    vi.spyOn(broken.services.sessionStore, 'set').mockImplementation((_id, _session, done) =>
+    vi.spyOn(app.services.sessionStore, 'set').mockImplementation((_id, _session, done) =>
       done?.(new StoreUnavailableError('full')),
     )
-    const answer = await createVisitor().post(`${broken.url}/sign-in`, {
+    const answer = await createVisitor().post(`${app.url}/sign-in`, {
       form: { name: 'ann' },
       ...JSON_TYPE,
     })
     expect(answer.json()).toMatchObject({ status: 503, code: 'store_unavailable' })
     expect(answer.text).not.toContain('full')
-    expect(broken.logLines.join()).toContain('"reason":"full"')
-    await broken.close()
+    expect(app.logLines.join()).toContain('"reason":"full"')
   })
 
   test('offers to try again on this site only, and never with a code', async () => {
-    const broken = await startAll()
-    const visitor = await signedIn(broken)
-    vi.spyOn(broken.services.sessionStore, 'get').mockImplementation((_id, done) =>
+    const visitor = await signedIn(app, newUser())
+    vi.spyOn(app.services.sessionStore, 'get').mockImplementation((_id, done) =>
       done(new StoreUnavailableError('gone')),
     )
     for (const path of ['//evil.example/x', '/.//evil.example/x']) {
-      const { status, text } = await visitor.get(broken.url + path)
+      const { status, text } = await visitor.get(app.url + path)
       expect(status, path).toBe(503)
       expect(text, path).toContain('href="/connections">Try again')
     }
-    const callback = await visitor.get(`${broken.url}/Connect/callback?code=secret&state=x`)
+    const callback = await visitor.get(`${app.url}/Connect/callback?code=secret&state=x`)
     expect([callback.status, callback.headers.get('location')]).toEqual([
       303,
       expect.stringMatching(/^\/connect\/failed\?error=exchange_incomplete&request=[\w-]+$/),
     ])
-    expect((await visitor.get(`${broken.url}/connections?connected=x`)).text).toContain(
+    expect((await visitor.get(`${app.url}/connections?connected=x`)).text).toContain(
       'href="/connections?connected=x">Try again',
     )
-    await broken.close()
   })
 
   test('slowly does not let the next request come too early', async () => {
-    const slow = await startAll()
-    const { sessionStore } = slow.services
+    const { sessionStore } = app.services
     const set = sessionStore.set.bind(sessionStore)
     vi.spyOn(sessionStore, 'set').mockImplementation((...args) => void setTimeout(() => set(...args), 200))
     const visitor = createVisitor()
-    await visitor.post(`${slow.url}/sign-in`, { form: { name: 'ann' } })
-    expect((await visitor.get(`${slow.url}/connections`)).status).toBe(200)
-    await slow.close()
+    await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann' } })
+    expect((await visitor.get(`${app.url}/connections`)).status).toBe(200)
   })
 })
 
 test('the id of a session is nowhere in the embedded store', async () => {
-  const visitor = await signedIn(app, 'hashed')
+  const name = newUser()
+  const visitor = await signedIn(app, name)
   const cookie = decodeURIComponent(
     visitor.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url)) ?? '',
   )
@@ -277,13 +268,13 @@ test('the id of a session is nowhere in the embedded store', async () => {
   const files = readdirSync(app.config.dataDir).map((name) =>
     readFileSync(join(app.config.dataDir, name), 'latin1'),
   )
-  expect(files.join()).toContain('hashed')
+  expect(files.join()).toContain(name)
   expect(files.join()).not.toContain(id)
 })
 
 describe('headers', () => {
   test('of every kind of answer are strict', async () => {
-    const visitor = await signedIn(app, 'header')
+    const visitor = await signedIn(app, newUser())
     for (const path of ['/', '/connections', '/nowhere', '/health/live', '/connect/callback']) {
       const { headers } = await visitor.get(app.url + path)
       const csp = headers.get('content-security-policy') ?? ''
@@ -309,7 +300,7 @@ describe('headers', () => {
   })
 
   test('of a page allow what the page uses: it has nothing inline', async () => {
-    const visitor = await connected(app, { name: 'inline' })
+    const visitor = await connected(app, { name: newUser() })
     for (const path of ['/', '/connections', '/connections/harbour-homes/probe', '/nowhere']) {
       const { text } = await visitor.get(app.url + path)
       expect(text).not.toMatch(/<style|style=|<script(?![^>]*src=)|\son\w+=/i)
@@ -367,7 +358,7 @@ describe('limits', () => {
   })
 
   test('a body that is too large is 413, and one that cannot be read is 400', async () => {
-    const visitor = await signedIn(app, 'limits')
+    const visitor = await signedIn(app, newUser())
     const large = await visitor.post(`${app.url}/sign-in`, {
       form: { name: 'x'.repeat(100_000) },
       ...JSON_TYPE,
@@ -379,7 +370,7 @@ describe('limits', () => {
   })
 
   test('a url that cannot be decoded is 400, not 500', async () => {
-    const visitor = await signedIn(app, 'urls')
+    const visitor = await signedIn(app, newUser())
     expect((await visitor.get(`${app.url}/connections/%E0%A4%A/probe`, JSON_TYPE)).json()).toMatchObject({
       status: 400,
     })

@@ -1,20 +1,16 @@
 import { createClient } from 'redis'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { passwordSignIn } from '../../src/web/password-sign-in.ts'
-import { type Running, startAll } from '../support/app.ts'
+import { sharedApp, startAll } from '../support/app.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { createVisitor } from '../support/visitor.ts'
 
-describe('a browser on its first visit to the sign-in of the demo', () => {
-  let app: Running
-  beforeAll(async () => {
-    app = await startAll()
-  })
-  afterAll(() => app.close())
+const app = await sharedApp()
 
+describe('a browser on its first visit to the sign-in of the demo', () => {
   /** Submits the form as a browser does that has no cookie yet. */
   async function submit() {
     const { headers, body } = await request(`${app.url}/sign-in`, {

@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { createChangeStreams } from '../../src/web/sse.ts'
-import { type Running, startAll } from '../support/app.ts'
-import { connected, signedIn } from '../support/flow.ts'
+import { sharedApp } from '../support/app.ts'
+import { connected, newUser, signedIn } from '../support/flow.ts'
 import type { Visitor } from '../support/visitor.ts'
 
-let app: Running
-beforeEach(async () => {
-  app = await startAll()
+const app = await sharedApp()
+const opened: IncomingMessage[] = []
+afterEach(() => {
+  for (const stream of opened.splice(0)) stream.destroy()
 })
-afterEach(() => app.close())
 
 /** An open stream, and what it has received. */
 async function open(visitor: Visitor) {
@@ -21,6 +21,7 @@ async function open(visitor: Visitor) {
   const res = await new Promise<IncomingMessage>((resolve) =>
     get(`${app.url}/connections/live`, { headers: { cookie }, agent: false }, resolve),
   )
+  opened.push(res)
   const stream = { text: '', ended: false, close: () => res.destroy() }
   res.setEncoding('utf8').on('data', (chunk) => {
     stream.text += chunk
@@ -35,7 +36,7 @@ const stillOpen = (streams: { ended: boolean }[]) => streams.map(({ ended }) => 
 
 describe('event streams', () => {
   test('of a session are eight at most: the oldest closes, and reconnects a minute later', async () => {
-    const ann = await signedIn(app)
+    const ann = await signedIn(app, newUser())
     const streams: Awaited<ReturnType<typeof open>>[] = []
     for (let count = 0; count < 10; count++) streams.push(await open(ann))
     await vi.waitFor(() => expect(stillOpen(streams)).toEqual([false, false, ...Array(8).fill(true)]))
@@ -44,8 +45,9 @@ describe('event streams', () => {
   })
 
   test('of a user are thirty at most, in all sessions together; other users keep theirs', async () => {
-    const ben = await open(await signedIn(app, 'ben'))
-    const sessions = await Promise.all(Array.from({ length: 5 }, () => signedIn(app)))
+    const ben = await open(await signedIn(app, newUser()))
+    const name = newUser()
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => signedIn(app, name)))
     const streams: Awaited<ReturnType<typeof open>>[] = []
     for (const session of sessions) for (let count = 0; count < 7; count++) streams.push(await open(session))
     const open30 = [...Array(5).fill(false), ...Array(30).fill(true)]
@@ -54,23 +56,22 @@ describe('event streams', () => {
   })
 
   test('of a user on one page read the store once for all', async () => {
-    const ann = await connected(app)
+    const ann = await connected(app, { name: newUser() })
     const list = vi.spyOn(app.services.connect.vault, 'list')
-    const streams = await Promise.all(Array.from({ length: 8 }, () => open(ann)))
+    await Promise.all(Array.from({ length: 8 }, () => open(ann)))
     await vi.waitFor(() => expect(list.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 })
     const [before, startedAt] = [list.mock.calls.length, performance.now()]
     await vi.waitFor(() => expect(list.mock.calls.length).toBeGreaterThan(before + 2), { timeout: 10_000 })
     const polls = list.mock.calls.length - before
     expect(polls).toBeLessThanOrEqual(Math.ceil((performance.now() - startedAt) / 1000) + 1)
-    for (const { close } of streams) close()
-    list.mockRestore()
   })
 
   test('that were closed are forgotten, and those that are left go on', async () => {
-    const ann = await connected(app)
+    const userId = newUser()
+    const ann = await connected(app, { name: userId })
     const [first, second] = [await open(ann), await open(ann)]
     first.close()
-    const source = app.services.connect.vault.tokenSource({ userId: 'ann', bxcontext: 'harbour-homes' })
+    const source = app.services.connect.vault.tokenSource({ userId, bxcontext: 'harbour-homes' })
     await source.accessToken()
     let isOut = false
     await vi.waitFor(
@@ -112,18 +113,16 @@ describe('event streams', () => {
   })
 
   test('close when the store fails, so that the browser connects again, and the log says so', async () => {
-    const stream = await open(await connected(app))
-    const list = vi
-      .spyOn(app.services.connect.vault, 'list')
-      .mockRejectedValue(new StoreUnavailableError('gone'))
+    const stream = await open(await connected(app, { name: newUser() }))
+    vi.spyOn(app.services.connect.vault, 'list').mockRejectedValue(new StoreUnavailableError('gone'))
     await vi.waitFor(() => expect(stream.ended).toBe(true), { timeout: 10_000 })
-    list.mockRestore()
     expect(stream.text).not.toContain('event: done')
     expect(app.logLines.join()).toContain('live update failed')
   })
 
   test('end for the session that signs out, and not for the other one', async () => {
-    const [one, two] = [await signedIn(app), await signedIn(app)]
+    const name = newUser()
+    const [one, two] = [await signedIn(app, name), await signedIn(app, name)]
     const [first, second] = [await open(one), await open(two)]
     await one.post(`${app.url}/sign-out`)
     await vi.waitFor(() => expect(first.ended).toBe(true), { timeout: 5_000 })

@@ -6,8 +6,8 @@ import {
   TokenRefusedError,
 } from '../../../src/connect/platform/errors.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, connectionsOf, SCOPES, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
-import { createVisitor, type Visitor } from '../../support/visitor.ts'
+import { connectionsOf, SCOPES, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
+import type { Visitor } from '../../support/visitor.ts'
 
 let app: Running
 let visitor: Visitor
@@ -21,7 +21,6 @@ beforeEach(async () => {
 })
 
 const exchanges = async () => (await app.calls()).filter(({ endpoint }) => endpoint === 'exchange').length
-const JSON_TYPE = { accept: 'application/json' }
 
 /** The status of a HEAD request by this visitor. */
 async function head(url: string, by: Visitor): Promise<number> {
@@ -269,33 +268,4 @@ describe('a bxcontext', () => {
       expect((await visitor.get(bxcontextUrl('?bxcontext=harbour-homes'))).status).toBe(303)
     },
   )
-
-  test('of a visitor who is not signed in asks to sign in', async () => {
-    expect((await createVisitor().get(bxcontextUrl('?bxcontext=a'), JSON_TYPE)).json()).toMatchObject({
-      code: 'unauthenticated',
-    })
-  })
-})
-
-describe('reconnecting', () => {
-  test('after a revocation on the platform restores the connection', async () => {
-    const revoked = await connected(app, { name: `revoked-${run}` })
-    await app.sandbox('revoke')
-    const called = await revoked.get(`${app.url}/connections/harbour-homes/probe`, JSON_TYPE)
-    expect(called.json()).toMatchObject({
-      status: 409,
-      code: 'connection_revoked',
-      revokedAt: expect.any(String),
-    })
-    expect(await connectionsOf(app, revoked)).toMatchObject([
-      {
-        status: 'revoked',
-        revokedAt: expect.any(String),
-        revokedReason: expect.stringContaining('revoked'),
-      },
-    ])
-    await revoked.get(await toCallback(app, revoked))
-    expect(await connectionsOf(app, revoked)).toMatchObject([{ status: 'active', revokedAt: null }])
-    expect((await revoked.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
-  })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { HopEvent } from '../../../src/connect/express.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { logIn, signedIn, toCallback, toConsent } from '../../support/flow.ts'
+import { logIn, signedIn, toCallback } from '../../support/flow.ts'
 import { leadsTo, type Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -83,15 +83,4 @@ test('a form leads to the platform by a page that goes on by itself and has a li
   expect(page.headers.get('cache-control')).toBe('no-store')
   const answer = await visitor.post(`${app.url}/connect`, { accept: 'application/json' })
   expect([answer.status, answer.json()]).toEqual([200, { location: start }])
-})
-
-test('every other hop is a redirect with status 303', async () => {
-  await visitor.post(`${app.url}/connect`)
-  const returned = await visitor.get(`${app.url}/connect/context?bxcontext=harbour-homes`)
-  const consent = await toConsent(app, visitor)
-  const denied = await visitor.post(consent.url, { form: { answer: 'deny' } })
-  const callback = await visitor.get((await visitor.follow(denied, `${app.url}/connect/callback`)).url)
-  await visitor.post(`${app.url}/sign-out`)
-  const signedOut = await visitor.get(`${app.url}/connect/callback?code=c&state=s`)
-  expect([returned, callback, signedOut].map(({ status }) => status)).toEqual([303, 303, 303])
 })

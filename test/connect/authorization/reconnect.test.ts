@@ -70,13 +70,6 @@ describe('reconnecting one business when another one comes back', () => {
       expect((await again).text).toContain('it has already finished')
   })
 
-  test('does not ask if the expected business comes back, whatever other tabs do', async () => {
-    await reconnect('summit-supplies')
-    await visitor.post(`${app.url}/connect`)
-    const answer = await visitor.get(bxcontextUrl('summit-supplies'))
-    expect(answer.headers.get('location')).toMatch(/\/auth\/authorize\?.*bxcontext=summit-supplies/)
-  })
-
   test('names the bxcontext on every Reconnect button', async () => {
     const owner = await connected(app, { name: newUser() })
     await app.sandbox('revoke')
@@ -112,12 +105,6 @@ describe('reconnecting one business when another one comes back', () => {
 })
 
 describe('the platform (sandbox)', () => {
-  test('names the application at login', async () => {
-    const login = await visitor.follow(await visitor.post(`${app.url}/connect`))
-    expect(login.url).toContain('/login')
-    expect(login.text).toContain('to continue to <strong>Test App</strong>')
-  })
-
   test('lets the user switch accounts on the consent page, and the same flow goes on', async () => {
     await logIn(app, visitor, MARCUS)
     const first = await visitor.follow(await visitor.post(`${app.url}/connect`), `${app.url}/connect/context`)
@@ -199,12 +186,6 @@ describe('the return addresses', () => {
     expect([new URL(page.url).pathname, page.status]).toEqual(['/connect/failed', 503])
     expect(page.url).not.toMatch(/code=|state=/)
     expect(app.logLines.join()).toMatch(/"code":"store_unavailable","reason":"away","msg":"connect failed"/)
-  })
-
-  test('log the code of a failure, even if nothing was exchanged', async () => {
-    const page = await visitor.follow(await visitor.get(`${app.url}/connect/callback?state=unknown&code=c`))
-    const [, requestId = ''] = /Request ID for support: <code>([\w-]+)/.exec(page.text) ?? []
-    expect(app.logLines.filter((line) => line.includes(requestId)).join()).toContain('invalid_state')
   })
 
   test('redirect to the connections if nothing failed', async () => {

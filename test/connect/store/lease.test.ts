@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { acquireLease, withLease } from '../../../src/connect/store/lease.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import type { Key } from '../../../src/connect/store/store.ts'
@@ -9,9 +9,10 @@ const KEY: Key = { kind: 'lease-test', owner: 'all', id: '' }
 
 test('a lease is held by one process, as long as it is not released', async () => {
   const store = openSqlite({ file: ':memory:' })
+  const written = vi.spyOn(store, 'compareAndSet')
   const lease = await acquireLease(store, KEY, 1_500)
-  // For longer than it lasts without its holder.
-  await pause(4_000)
+  // Four times a third of its life: without its holder it would be over.
+  await expect.poll(() => written.mock.calls.length).toBe(5)
   expect(await acquireLease(store, KEY, 1_500)).toBeNull()
   await lease?.release()
   expect(await acquireLease(store, KEY, 1_500)).not.toBeNull()

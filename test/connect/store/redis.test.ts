@@ -1,4 +1,3 @@
-import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -25,19 +24,6 @@ test('a Redis is shared by machines, and its description names its servers, with
   const { store } = open('redis://app:secret@one:7000', 'redis://two')
   expect(store).toMatchObject({ shared: true, description: 'Redis at one:7000, two' })
   await store.close()
-})
-
-test('a Redis store that is closed at once does not connect afterwards', async () => {
-  let connections = 0
-  const server = createServer((socket) => {
-    connections++
-    socket.destroy()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  await openRedis({ urls: [`redis://127.0.0.1:${(server.address() as AddressInfo).port}`] }).close()
-  await pause(200)
-  expect(connections).toBe(0)
-  server.close()
 })
 
 // What takes seconds, and what a Redis Cluster and Sentinels do when a master fails, is among the long tests.
@@ -116,12 +102,6 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     expect(states.join()).not.toContain('wrong-password')
     await expect(store.get(fresh())).rejects.toMatchObject({ reason: expect.stringMatching(/^WRONGPASS/) })
     await admin.configSet('requirepass', '')
-    await store.close()
-  })
-
-  test('of several addresses that are no cluster is reported with what to write', async () => {
-    const { store, becomes } = open(server.url, server.url)
-    await becomes(expect.stringContaining('mean a Redis Cluster'))
     await store.close()
   })
 

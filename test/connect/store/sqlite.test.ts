@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -78,19 +78,6 @@ describe('a file that another process has locked', () => {
     // A busy machine runs fewer of them; a wait that blocks runs none.
     expect(ticks).toBeGreaterThan(5)
     expect(await store.get(key('x'))).toBe('written')
-    await store.close()
-    remove()
-  })
-
-  test('is waited for by each operation, also by one that begins while another one waits', async () => {
-    const { dir, remove } = tempDir()
-    const file = join(dir, 'store.sqlite')
-    const store = openSqlite({ file })
-    const unlocked = lockedFor(400, file)
-    const first = store.set(key('x'), 'written')
-    await pause(100)
-    await store.set(key('y'), 'written')
-    await Promise.all([first, unlocked])
     await store.close()
     remove()
   })
@@ -175,10 +162,4 @@ test('a store that is closed can be closed again, and says so to later operation
   await store.close()
   await store.close()
   await expect(store.get(key('x'))).rejects.toMatchObject({ code: 'store_unavailable' })
-})
-
-test('a temporary store leaves no file', async () => {
-  rmSync(':memory:', { force: true })
-  await openSqlite({ file: ':memory:' }).close()
-  expect(existsSync(':memory:')).toBe(false)
 })

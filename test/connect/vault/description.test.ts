@@ -1,7 +1,7 @@
 /** What people read about a connection. */
 import { afterEach, expect, test } from 'vitest'
 import { oauthError, tokens } from '../../support/token-endpoint.ts'
-import { connectedSetup, consent, newKey, REF, refusingStore, type VaultSetup } from '../../support/vault.ts'
+import { connectedSetup, consent, newKey, REF, type VaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
@@ -84,29 +84,4 @@ test('the last use is the minute of the last call that succeeded', async () => {
   setup.later(60)
   await source.noteCall(OK)
   expect(await found()).toMatchObject({ lastUsedAt: first + 60_000 })
-})
-
-test('calls that are no news write nothing', async () => {
-  const { store, refuses } = refusingStore()
-  setup = await connectedSetup({ store })
-  const source = await calling()
-  await source.noteCall(OK)
-  refuses.writes = true
-  for (let call = 0; call < 5; call++) await source.noteCall(OK)
-})
-
-test('trouble with the API is shown in every process until a call of any process succeeds', async () => {
-  setup = await connectedSetup()
-  await (await calling(setup.anotherVault())).noteCall(OUTAGE)
-  expect(await found()).toMatchObject({ view: { state: 'degraded', trouble: 'no_answer' } })
-  await (await calling()).noteCall(OK)
-  expect(await found()).toMatchObject({ view: { state: 'active' } })
-})
-
-test('a permission is missing if it was not granted, or if the API requires it', async () => {
-  setup = await connectedSetup({}, { scopes: ['leads'] })
-  const missingScopes = ['catalogues']
-  expect(await found()).toMatchObject({ view: { state: 'needs_consent', missingScopes }, missingScopes })
-  await (await calling()).noteCall({ result: 'forbidden', call: 'GET orders', scope: 'orders' })
-  expect(await found()).toMatchObject({ missingScopes: ['catalogues', 'orders'] })
 })

@@ -102,15 +102,6 @@ describe('a connection without a refresh token', () => {
     await consent(setup.vault, { refreshToken: undefined, expiresIn })
   }
 
-  test('says in the log that it ends with its access token, and other connections do not', async () => {
-    const text = 'the platform issued no refresh token'
-    await connect()
-    expect(setup.logLines.join()).toContain(text)
-    await setup.close()
-    setup = await connectedSetup()
-    expect(setup.logLines.join()).not.toContain(text)
-  })
-
   test('is used until its access token expires, also if a person asks for a refresh, and ends then', async () => {
     await connect(300)
     const at = (await setup.vault.find(REF))?.tokens?.expiresAt

@@ -1,9 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  ConfigurationError,
-  PlatformRejectedError,
-  PlatformUnavailableError,
-} from '../../../src/connect/errors.ts'
+import { ConfigurationError, PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import type { Tokens } from '../../../src/connect/index.ts'
 import { consent, GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
@@ -49,7 +45,6 @@ describe('a log-in', () => {
 
   test.each([
     ['busy', new PlatformUnavailableError('busy', 'busy', 7_000), 'platform_unavailable'],
-    ['a wrong answer', new PlatformRejectedError('no token'), 'platform_unavailable'],
     ['wrong credentials', new ConfigurationError('wrong key'), 'misconfigured'],
   ])('that fails (%s) says why and is paused, also after tokens have ended', async (_what, error, code) => {
     for (const prepare of [async () => {}, endedTokens]) {

@@ -106,15 +106,7 @@ describe('while a refresh of an earlier consent is in flight', () => {
 })
 
 describe('of two consents', () => {
-  test('the one that began later stays, although the earlier one is stored after it', async () => {
-    setup = await vaultSetup()
-    const earlier = await slowConsent(setup.vault)
-    await consent(setup.anotherVault(), NEWER)
-    expect(await earlier.finish()).toBe('connected')
-    expect(await setup.token()).toBe('newer')
-  })
-
-  test('the one that began later stays, whatever the clocks of their machines say', async () => {
+  test('the one that began later stays, although the earlier one is stored after it, and whatever the clocks of their machines say', async () => {
     setup = await vaultSetup()
     const earlier = await slowConsent(setup.anotherVault({ now: () => Date.now() + 3_600_000 }))
     await consent(setup.anotherVault({ now: () => Date.now() - 3_600_000 }), NEWER)
@@ -271,6 +263,18 @@ describe('a holder of the lease', () => {
     },
   )
 
+  test('has no successor in a process that stops: what has waited for the lease is not sent', async () => {
+    setup = await connectedSetup()
+    setup.later(301)
+    const end = await goneHolder()
+    const waiting = setup.token().catch((error: unknown) => error)
+    await setup.vault.close(1_000)
+    await end()
+    setup.later(60)
+    expect(await waiting).toMatchObject({ code: 'platform_unavailable' })
+    expect(setup.endpoint.requests).toHaveLength(1)
+  })
+
   test('whose lease is over ends nothing newer with its late invalid_grant', async () => {
     const result = await refreshWhile(oauthError('invalid_grant'), async () => {
       setup.later(11)
@@ -310,28 +314,6 @@ test('a machine whose clock is an hour ahead ends no connection without a refres
   const ahead = setup.anotherVault({ now: () => Date.now() + 3_600_000 })
   await expect(ahead.accessToken(REF)).rejects.toMatchObject({ code: 'connection_revoked' })
   expect(await setup.token()).toBe('access-0')
-})
-
-test('a process that stops sends no refresh that has waited for the lease', async () => {
-  setup = await connectedSetup()
-  setup.later(301)
-  const asked = gate()
-  setup.endpoint.answers(async (res) => {
-    await asked.pass()
-    res.destroy()
-  })
-  const holding = setup
-    .anotherVault()
-    .accessToken(REF)
-    .catch(() => {})
-  await asked.reached
-  const waiting = setup.token().catch((error: unknown) => error)
-  await setup.vault.close(1_000)
-  asked.open()
-  await holding
-  setup.later(60)
-  expect(await waiting).toMatchObject({ code: 'platform_unavailable' })
-  expect(setup.endpoint.requests).toHaveLength(1)
 })
 
 test('a machine whose clock is an hour ahead refreshes more often, and no token is lost', async () => {

@@ -138,8 +138,6 @@ describe('a refresh', () => {
 describe('a refresh that fails', () => {
   test.each<[what: string, answer: Scripted, trouble: string]>([
     ['500', oauthError('server_error', 500), 'error'],
-    ['429', { status: 429, json: {} }, 'busy'],
-    ['temporarily_unavailable', oauthError('temporarily_unavailable'), 'error'],
     ['the page of a firewall', { status: 403, text: '<html>Blocked</html>' }, 'error'],
     ['a page', { status: 200, text: '<h1>Welcome</h1>' }, 'unreadable'],
     ['a redirect, which is not followed', { status: 307, text: '', headers: { location: '/' } }, 'error'],

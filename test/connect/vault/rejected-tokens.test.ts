@@ -1,6 +1,6 @@
 /** What happens when the API answers 401 to a token that should be valid. */
 import { afterEach, expect, test } from 'vitest'
-import { oauthError, tokens } from '../../support/token-endpoint.ts'
+import { tokens } from '../../support/token-endpoint.ts'
 import { connectedSetup, REF, type VaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
@@ -52,16 +52,6 @@ test('a person may refresh once in 5 s, and the error says when the next time is
   expect(await setup.vault.find(REF)).toMatchObject({ tokens: { refreshableInMs: 4_000 } })
   setup.later(4)
   expect(await setup.vault.refresh(REF)).toBe(true)
-})
-
-test('an outage after the API has rejected the token offers to reconnect, and is over with a refresh', async () => {
-  setup = await connectedSetup()
-  setup.endpoint.answers(oauthError('server_error', 500), tokens({ access_token: 'next' }))
-  await expect(after401('access-0')).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
-  expect(await view()).toEqual({ state: 'degraded', trouble: 'error', canReconnect: true })
-  setup.later(1)
-  expect(await after401('access-0')).toBe('next')
-  expect(await view()).toEqual({ state: 'active' })
 })
 
 test('a token that the API still rejects right after its refresh offers to reconnect', async () => {

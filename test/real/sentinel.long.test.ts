@@ -2,9 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { findMaster as findOnce } from '../../../src/connect/store/redis-sentinel.ts'
-import { openServers } from '../../../src/connect/store/redis-servers.ts'
-import { isSentinelUrl } from '../../../src/connect/store/redis-url.ts'
+import { findMaster as findOnce } from '../../src/connect/store/redis-sentinel.ts'
 
 const closing: (() => void)[] = []
 afterEach(() => {
@@ -14,7 +12,6 @@ afterEach(() => {
 /** What a Sentinel answers, in the protocol of Redis (https://redis.io/docs/latest/develop/reference/protocol-spec). */
 const address = (host: string, port = 6379) =>
   `*2\r\n$${host.length}\r\n${host}\r\n$${String(port).length}\r\n${port}\r\n`
-const UNKNOWN_MASTER = '*-1\r\n'
 const NO_SENTINEL = "-ERR unknown command 'SENTINEL'\r\n"
 const LOGIN_NEEDED = '-NOAUTH Authentication required.\r\n'
 const NOT_ALLOWED = '-NOPERM this user has no permissions\r\n'
@@ -45,11 +42,10 @@ async function sentinel(answer: string, refusal = '') {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  const host = `127.0.0.1:${port}`
   const wasAskedWithLogin = () => commands.flat().includes('secret')
   const asked = () => commands.find(([name]) => name === 'SENTINEL')
   const open = () => [...sockets].filter((socket) => !socket.closed).length
-  return { host, url: `redis+sentinel://${host}/mymaster`, asked, wasAskedWithLogin, open }
+  return { url: `redis+sentinel://127.0.0.1:${port}/mymaster`, asked, wasAskedWithLogin, open }
 }
 
 /** The master. On a busy machine, a Sentinel may miss the time limit for connecting; then it is asked again. */
@@ -120,31 +116,10 @@ describe('the master', () => {
     )
   })
 
-  test('is not found if all Sentinels are unreachable', async () => {
-    await expect(findMaster(['redis+sentinel://127.0.0.1:9/mymaster'])).rejects.toThrow('ECONNREFUSED')
-  })
-
   test('at an IPv6 address has brackets in its url', async () => {
     const { url } = await sentinel(address('::1'))
     expect(await findMaster([url])).toBe('redis://[::1]:6379')
   })
-
-  test('that no Sentinel knows is reported with what to write', async () => {
-    const { url, host } = await sentinel(UNKNOWN_MASTER)
-    await expect(findMaster([url])).rejects.toThrow(
-      `the Sentinel ${host} knows no master with the name mymaster: write redis+sentinel://HOST:PORT/NAME`,
-    )
-  })
-
-  test('of a server that is no Sentinel is reported with what to write', async () => {
-    const { url, host } = await sentinel(NO_SENTINEL)
-    await expect(findMaster([url])).rejects.toThrow(`${host} is not a Sentinel: write redis://${host}`)
-  })
-})
-
-test('a Sentinel whose address is given as that of a server is reported with what to write', async () => {
-  const { host } = await sentinel(address('10.0.0.1'))
-  await expect(openServers([`redis://${host}`])).rejects.toThrow(`write redis+sentinel://${host}/NAME`)
 })
 
 describe('the user and the password of the data servers', () => {
@@ -169,12 +144,4 @@ describe('the user and the password of the data servers', () => {
     const { url } = await sentinel(address('10.0.0.1'), LOGIN_NEEDED)
     expect(await findMaster([url.replace('//', '//:secret@')])).toBe('redis://:secret@10.0.0.1:6379')
   })
-})
-
-test.each([
-  ['redis://localhost', false],
-  ['redis+sentinel://localhost/mymaster', true],
-  ['rediss+sentinel://localhost/mymaster', true],
-])('%s says whether it is a Sentinel', (url, expected) => {
-  expect(isSentinelUrl(url)).toBe(expected)
 })
