@@ -22,10 +22,10 @@ import { openByApiKey } from '../first-party/by-api-key.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { readBatches } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import { type FileOptions, formatCount, type Prepared, prepare, UnconfirmedError } from './cli-prepare.ts'
 import { audienceProblem } from './confirmation.ts'
 import { batchIdSchema } from './contract.ts'
 import { inTurn } from './import-turn.ts'
+import { type FileOptions, formatCount, type Prepared, prepare, UnconfirmedError } from './prepare.cli.ts'
 import { type Accepted, type Progress, runImport } from './run.ts'
 import { texts } from './texts.ts'
 
@@ -169,7 +169,10 @@ interface Options extends FileOptions {
 }
 
 function readArguments(): { file: string; options: Options } {
-  const command = createCommand('push-catalogue', 'Imports a price file into a catalogue, using an API key.')
+  const command = createCommand(
+    'npm run feature -- price-files push-catalogue',
+    'Imports a price file into a catalogue, using an API key.',
+  )
     .argument('<file>', 'the price file (XLSX, CSV or TSV)')
     .option('--catalogue <name>', 'name of the catalogue; created if it does not exist')
     .option('--catalogue-id <id>', 'id of an existing catalogue, instead of a name')

@@ -97,7 +97,7 @@ describe('npm run feature -- live-pricing load-prices', () => {
     for (const [args, words] of [
       [
         [folder],
-        /^The price list has 1 problem; nothing was loaded\.\nitems\.csv, line 2: the price "free" is invalid/,
+        /^The price list has 1 problem; nothing was loaded\.\nitems\.csv, line 2: the price "free" has words/,
       ],
       [[join(dir, 'nowhere')], /^The folder .*nowhere does not exist\.$/m],
       [[], /missing required argument 'folder'[\s\S]*Usage/],

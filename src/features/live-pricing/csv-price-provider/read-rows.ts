@@ -121,8 +121,11 @@ function tableRow({ cells, numbers }: Row, columns: readonly string[], decimal: 
       const quoted = JSON.stringify(text.slice(0, 50))
       const reason =
         typeof price === 'string' ? price : `the price ${quoted} must have at most 9 digits and 4 decimals.`
+      const isOtherSign =
+        decimal === 'point' && typeof readPrice(text, { decimal: 'comma', currency: 'AUD' }) === 'number'
+      const hint = isOtherSign ? ' If the comma is the decimal sign, add --decimal comma.' : ''
       const others = words.filter((word) => word !== '').join(' or ')
-      throw new RowError(`${reason}${others === '' ? '' : ` Or write ${others}.`}`)
+      throw new RowError(`${reason}${hint}${others === '' ? '' : ` Or write ${others}.`}`)
     },
   }
 }

@@ -20,7 +20,7 @@ describe.skipIf(!CHROMIUM)(`step by step in Chromium${withChromium}`, () => {
   test.each([true, false])(
     'step by step works with a reload and the back button (JavaScript: %s)',
     // Rarely, the browser does not come back from history: tried again, with a session of its own.
-    { timeout: 20_000, retry: 2 },
+    { timeout: 60_000, retry: 2 },
     async (javaScriptEnabled) => {
       const { page, close } = await openPage(browser, { javaScriptEnabled })
       await takeSession(page, app, await signedIn(app, `fay-${javaScriptEnabled}`))
