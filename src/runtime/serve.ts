@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
+import { Server as NetServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { UPLOAD_MS } from '../web/body-deadline.ts'
 import { printError } from './print.ts'
@@ -27,8 +28,8 @@ export interface ListenOptions {
 
 export interface Listening {
   /**
-   * Answers what arrives within a second, with `Connection: close`, then closes the port, lets requests finish, and closes the
-   * remaining connections after `graceMs`.
+   * Closes the port, answers what arrives on open connections within a second, with `Connection: close`, lets requests finish, and
+   * closes the remaining connections after `graceMs`.
    */
   stop(graceMs: number): Promise<void>
 }
@@ -38,7 +39,7 @@ const KEEP_ALIVE_MS = 75_000
 export const MAX_HEADER_BYTES = 32_768
 /** How long the headers of a request may take, in ms. */
 const HEADERS_MS = 15_000
-/** How long requests are answered before the port is closed, in ms: a proxy may be sending one on an idle connection. */
+/** How long idle connections stay open after the port was closed, in ms: a proxy may be sending a request on one. */
 const LAST_REQUEST_MS = 1_000
 
 const REMOTE =
@@ -68,11 +69,15 @@ export function listen(
 
   async function stop(graceMs: number): Promise<void> {
     stopping = true
-    // For connections that become idle from now on; `close` closes those that are.
+    // For connections that become idle from now on.
     server.keepAliveTimeout = 1
+    // `http.Server.close` would end idle connections at once, on which a proxy may be sending a request. It learns from the
+    // response that the connection ends.
+    const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
     const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
     await pause(Math.min(graceMs, LAST_REQUEST_MS))
-    await new Promise((resolve) => server.close(resolve))
+    server.closeIdleConnections()
+    await closed
     clearTimeout(deadline)
   }
 

@@ -87,8 +87,8 @@ test('any noun makes a feature that passes the check and its tests without an ed
   const others = ['--title', 'POs', '--scope', 'po:read', '--path', '/v2/po']
   await product.command('add-feature', 'purchase-orders', '--write', ...others)
   product.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')
-  const imported = "import { passwordSignIn } from './password-sign-in.ts'\nimport { oidcSignIn"
-  product.edit('src/web/sign-in.ts', 'import { oidcSignIn', imported)
+  const imported = "import { passwordSignIn } from './password-sign-in.ts'\nimport { demoSignIn"
+  product.edit('src/web/sign-in.ts', 'import { demoSignIn', imported)
   await product.bin('biome', 'check', '--write', 'src/web/sign-in.ts')
   await product.check()
   const added = ['orders', ...nouns, 'indexes', 'purchase-orders']

@@ -22,13 +22,13 @@ function withDependents(name: string): string[] {
 }
 
 test.each(features.map(({ name }) => name))(
-  'a product without the folders of %s, and of what needs it, passes the check and the tests of what all pages share',
+  'a product without the folders of %s, and of what needs it, passes the check and the tests of the settings and the pages',
   async (name) => {
     const copy = openClone(product.dir)
     for (const place of withDependents(name).flatMap(placesOf))
       rmSync(join(copy.dir, place), { recursive: true, force: true })
     await copy.check()
-    await copy.runTests('test/config.test.ts', 'test/web/pages.test.ts', 'test/app/secrets.test.ts')
+    await copy.runTests('test/config.test.ts', 'test/web/openapi.test.ts', 'test/web/customer-view.test.ts')
     copy.remove()
   },
 )

@@ -39,8 +39,11 @@ const LEASE_MS = 10_000
 const HEARTBEAT_MS = 400
 /** How long the final state is tried to be saved while the store is unavailable, in ms. */
 const PERSIST_MS = 60_000
-/** How many checks, each in a process of its own, and how many imports run at the same time. */
-const [MAX_CHECKS, MAX_IMPORTS] = [2, 20]
+/**
+ * How many checks, each in a process of its own, and how many imports run at the same time. Of one user, only one check runs and a
+ * part of the imports, so that nobody's files delay those of others.
+ */
+const [MAX_CHECKS, MAX_IMPORTS, MAX_IMPORTS_OF_USER] = [2, 20, 5]
 
 /** What is known of a file that could not be read. */
 const NOT_READ = { state: 'unreadable', rows: 0, validRows: 0, invalidRows: 0 } as const
@@ -52,7 +55,8 @@ export function createRunner(options: RunnerOptions) {
   const { store } = options
   const closing = new AbortController()
   const working = new Map<string, { finished: Promise<void>; job(): Import }>()
-  const [check, send] = [createLimiter(MAX_CHECKS), createLimiter(MAX_IMPORTS)]
+  const check = createLimiter(MAX_CHECKS, 1)
+  const send = createLimiter(MAX_IMPORTS, MAX_IMPORTS_OF_USER)
   return {
     /** Takes the lease of an import. Resolves to null if another process holds it for longer than `waitMs`. */
     acquireLease: (userId: string, id: string, waitMs = 3_000): Promise<Lease | null> =>
@@ -69,7 +73,7 @@ export function createRunner(options: RunnerOptions) {
       const inTurn = job.state === 'checking' ? check : send
       // If the store fails here, the lease expires and the import can be resumed.
       const finished = work(options, record, signal, () =>
-        inTurn(() => task(job, { ...record, signal }), signal),
+        inTurn(job.userId, () => task(job, { ...record, signal }), signal),
       )
         .catch(() => {})
         .then(() => lease.release())
@@ -166,20 +170,33 @@ function failedState(log: Logger, { id: importId, state }: Import, error: unknow
   return state === 'checking' ? { ...NOT_READ, failure: message } : { state: 'failed', failure: message }
 }
 
-/** Runs at most `max` tasks at the same time, in order. Throws the signal's reason if aborted while waiting. */
-function createLimiter(max: number) {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async <T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
+/**
+ * Runs at most `max` tasks at the same time, and `maxOfUser` of one user, otherwise in order. Throws the signal's reason if aborted
+ * while waiting.
+ */
+function createLimiter(max: number, maxOfUser: number) {
+  /** The user of each running task. */
+  const running: string[] = []
+  const waiting: { userId: string; start(): void }[] = []
+  const hasRoom = (userId: string) =>
+    running.length < max && running.filter((each) => each === userId).length < maxOfUser
+  function startNext(): void {
+    const next = waiting.find(({ userId }) => hasRoom(userId))
+    if (!next) return
+    waiting.splice(waiting.indexOf(next), 1)
+    running.push(next.userId)
+    next.start()
+  }
+  return async <T>(userId: string, task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    const started = new Promise<void>((resolve) => waiting.push({ userId, start: resolve }))
+    startNext()
+    await started
     try {
       signal.throwIfAborted()
       return await task()
     } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running--
+      running.splice(running.indexOf(userId), 1)
+      startNext()
     }
   }
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -8,13 +9,13 @@ import { rowsOf, SAM, startPages } from './pages-support.ts'
 
 describe('one user’s hostile files', () => {
   test('do not delay another user’s, and use bounded time, rows and report size', async () => {
-    const { app, upload, checked, urlOf, cookieOf, visitor, close } = await startPages()
+    const { app, upload, checked, jobOf, urlOf, cookieOf, visitor, close } = await startPages()
     const junk = `code,price\n${'A\n'.repeat(99_000)}`
     const other = await connected(app, { ...SAM, name: 'other' })
     const attacks = await Promise.all(Array.from({ length: 5 }, () => upload(junk, { atOnce: true })))
-    const started = performance.now()
     expect((await upload(rowsOf(10), { by: other })).json).toMatchObject({ state: 'ready', validRows: 10 })
-    expect(performance.now() - started).toBeLessThan(5_000)
+    const last = attacks.at(-1) ?? expect.fail()
+    expect((await jobOf(last.json.id)).state).toBe('checking')
     const [first] = attacks
     const job = await checked(first?.json ?? expect.fail())
     expect(job).toMatchObject({ state: 'ready', rows: 0 })
@@ -26,7 +27,9 @@ describe('one user’s hostile files', () => {
 
   test('are rejected at their user’s quota, and discarding one frees space', async () => {
     const { app, upload, act, close } = await startPages({ MAX_UPLOAD_MB: '1', UPLOAD_QUOTA_MB: '2' })
-    const large = `code,price\n${'A1,1.50,some more text\n'.repeat(38_000)}`
+    // It is stored compressed.
+    const text = () => randomBytes(18).toString('base64')
+    const large = `code,price,note\n${Array.from({ length: 29_000 }, () => `A1,1.50,${text()}`).join('\n')}`
     const first = await upload(large)
     expect((await upload(large)).status).toBe(201)
     expect(await upload(large)).toMatchObject({ status: 413, json: { code: 'upload_quota_exceeded' } })
@@ -48,6 +51,6 @@ describe('files of one user', () => {
   test('that have more than two million rows are refused', async () => {
     const path = join(dir.dir, 'long.csv')
     writeFileSync(path, `code,price\n${'A1,1\n'.repeat(2_000_001)}`)
-    await expect(checkFile({ path })).rejects.toThrow(/it has more than 2,000,000 rows/)
+    await expect(checkFile({ path })).rejects.toThrow(/It has more than 2,000,000 rows/)
   })
 })

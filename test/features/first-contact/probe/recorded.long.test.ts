@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 
 test('the tests of the core that use the sandbox pass when it answers like a recorded platform', () => {
-  const env = { ...process.env, SANDBOX_AS: 'test/features/probe/recorded-platform.json' }
+  const env = { ...process.env, SANDBOX_AS: 'test/features/first-contact/probe/recorded-platform.json' }
   const tests = ['authorization', 'index', 'revocation-email'].map((name) => `test/connect/${name}`)
   const args = ['run', '--config', 'test/vitest.config.ts', ...tests]
   const { status, stdout } = spawnSync('node_modules/.bin/vitest', args, {
