@@ -9,9 +9,8 @@ import { appOwner, claim, type Key, type KeyValueStore } from '../connect/stores
 import { rejectForm, WebError } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
-import type { OwnSignIn } from './sign-in.ts'
 import { texts } from './texts.ts'
-import { signIn, signOut } from './user.ts'
+import { type OwnSignIn, signIn, signOut } from './user.ts'
 
 interface Account {
   id: string

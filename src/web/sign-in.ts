@@ -9,6 +9,7 @@ import type { KeyValueStore } from '../connect/stores.ts'
 import { demoSignIn } from './demo-sign-in.ts'
 import type { OidcProvider } from './oidc-discovery.ts'
 import { routesOf } from './openapi.ts'
+import type { OwnSignIn } from './user.ts'
 
 /**
  * The sign-in of your product, or null. A function that returns a router with `GET /sign-in`, a page that pages link to,
@@ -18,8 +19,6 @@ import { routesOf } from './openapi.ts'
  * app with the demo's sign-in (`NODE_ENV=test`).
  */
 export const OWN_SIGN_IN: OwnSignIn | null = null
-
-export type OwnSignIn = (options: Pick<SignInOptions, 'store' | 'baseUrl'>) => Router
 
 export interface SignInOptions {
   oidc: OidcProvider | null

@@ -1,6 +1,7 @@
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Router } from 'express'
 import type { SessionData } from 'express-session'
 import { AppError } from '../connect/errors.ts'
+import type { KeyValueStore } from '../connect/stores.ts'
 import { notSignedIn } from './errors.ts'
 import { texts } from './texts.ts'
 
@@ -16,6 +17,13 @@ declare module 'express-session' {
     user: User
   }
 }
+
+/** The sign-in of your product: the routes `GET /sign-in` and `POST /sign-out`, and what they need. `sign-in.ts` uses it. */
+export type OwnSignIn = (options: {
+  store: KeyValueStore
+  /** The app's public origin, without a trailing slash. */
+  baseUrl: string
+}) => Router
 
 /** Returns the signed-in user, or null. */
 export function currentUser(req: Request): User | null {
