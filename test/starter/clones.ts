@@ -31,8 +31,12 @@ export function openClone(from?: string) {
       writeFileSync(join(copy.dir, file), read(file).replace(text, next))
     },
     async check(): Promise<void> {
-      await copy.bin('tsc', '--singleThreaded', '--tsBuildInfoFile', '.data/types.tsbuildinfo')
+      await this.checkNames()
       await copy.bin('biome', 'ci')
+    },
+    /** The part of the check that a deleted file can fail: what is imported, and what is unused. */
+    async checkNames(): Promise<void> {
+      await copy.bin('tsc', '--singleThreaded', '--tsBuildInfoFile', '.data/types.tsbuildinfo')
       await copy.bin('knip')
     },
     /** Retried once: other long tests keep the machine busy. */

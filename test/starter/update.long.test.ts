@@ -125,12 +125,12 @@ describe('a product from a ZIP of an older version', () => {
     expect(product.read('docs/deploy.md')).toMatch(/<<<<<<< [\s\S]*- Our proxy\.[\s\S]*- A TLS proxy/)
     product.git('checkout', '--theirs', '.')
     product.commit('updated')
-    await product.check()
+    await product.checkNames()
   })
 
   test('takes a new feature that is wanted', async () => {
     await update(starter.dir, '--with', NEW_FEATURE)
     expect(exists(`src/features/${NEW_FEATURE}/index.ts`)).toBe(true)
-    await product.check()
+    await product.checkNames()
   })
 })
