@@ -7,7 +7,7 @@ import type * as z from 'zod'
 import type { Assumption, Http, ReencryptResult } from '../connect/index.ts'
 import type { FeatureDeps } from './feature.ts'
 
-/** `check.ts`: runs its checks for the doctor. A problem is a finding, not an error. */
+/** `check.ts`: checks its settings and the platform, changing nothing. A problem is a finding, not an error. */
 export type CheckTool = (context: CheckContext, settings: unknown) => Promise<Finding[]>
 /** `probe.ts`: compares the platform with the assumptions of its contract. */
 export type ProbeTool = (probe: Probe, settings: unknown) => Promise<void>
@@ -49,7 +49,7 @@ export interface CheckContext {
   readonly isSandbox: boolean
 }
 
-/** One result of `npm run doctor`; `docs/doctor.md` has each id with its cure. */
+/** One result of a check; the documentation has each id with its cure. */
 export interface Finding {
   /** Stable, for scripts: `consent.client-id`. */
   id: string
