@@ -14,7 +14,6 @@ export const placesOf = (name: string) => [
   `docs/${name}`,
   `docs/${name}.md`,
   `docs/${name}.png`,
-  `test/starter/texts/${name}.alone.test.ts`,
 ]
 
 /** How many files a feature has, and lines of source. */

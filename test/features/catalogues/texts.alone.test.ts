@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from 'vitest'
-import { expectMarked, expectMarkedPage, hideDeveloperPages } from './marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
 
 const { connected, JSON_TYPE, startApp } = await import('../../support/kit.ts')
 

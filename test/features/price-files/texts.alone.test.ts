@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ImportJson, Pages } from '../../features/price-files/pages-support.ts'
-import { expectMarked, expectMarkedPage, hideDeveloperPages } from './marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
 
 const { failure, layoutOf, read, readWith } = await import('../../features/price-files/read-support.ts')
 const { startPages } = await import('../../features/price-files/pages-support.ts')

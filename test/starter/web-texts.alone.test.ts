@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Running } from '../../support/app.ts'
-import type { Visitor } from '../../support/visitor.ts'
-import { expectMarked, expectMarkedPage, hideDeveloperPages, unmarkedWords } from './marked-texts.ts'
+import type { Running } from '../support/app.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages, unmarkedWords } from '../support/marked-texts.ts'
+import type { Visitor } from '../support/visitor.ts'
 
-const { startAll } = await import('../../support/app.ts')
-const { SCOPES, connected, logIn, signedIn, toCallback, toConsent } = await import('../../support/flow.ts')
-const { createVisitor } = await import('../../support/visitor.ts')
+const { startAll } = await import('../support/app.ts')
+const { SCOPES, connected, logIn, signedIn, toCallback, toConsent } = await import('../support/flow.ts')
+const { createVisitor } = await import('../support/visitor.ts')
 
 let app: Running
 let visitor: Visitor
@@ -40,7 +40,7 @@ describe('every sentence that users read is in a file of texts:', () => {
   // What the walks below do not meet.
   test('no template for users has a sentence of its own', () => {
     const forDevelopers = /^(sandbox|public|flow-inspector|live-pricing|first-contact)\//
-    const views = fileURLToPath(new URL('../../../views/', import.meta.url))
+    const views = fileURLToPath(new URL('../../views/', import.meta.url))
     for (const view of globSync('**/*.eta', { cwd: views }).filter((name) => !forDevelopers.test(name))) {
       const html = readFileSync(views + view, 'utf8').replace(/<%.*?%>/gs, ' ')
       expect(unmarkedWords(html, []), view).toEqual([])

@@ -5,9 +5,9 @@
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import type { Answer, Visitor } from '../../support/visitor.ts'
+import type { Answer, Visitor } from './visitor.ts'
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** A text; its arguments are data. */
 const marked = (...args: unknown[]) => ['', ...args.flat().map(String), ''].join('⟦⟧')
 
