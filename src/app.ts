@@ -19,7 +19,10 @@ import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
 import { signedInOnly } from './web/user.ts'
 
-/** The app, for a server. Express passes a target that it cannot parse, such as `http://[`, to no middleware: as a path, it is logged and not found. */
+/**
+ * The app, for a server. Express passes a target that it cannot parse, such as `http://[`, to no middleware: as a path, it is logged
+ * and not found.
+ */
 export function createListener(dependencies: Dependencies): RequestListener {
   const app = createApp(dependencies)
   return (req, res) => {

@@ -13,7 +13,7 @@ import { openProject, readManifest, writeManifest } from './project.ts'
 import { placesOf, removeAll, sizeOf } from './removal.ts'
 import { git, requireCleanTree, requireGit } from './repository.ts'
 
-const features = await loadFeatures()
+const features = await loadFeatures().catch(fail)
 const project = openProject()
 const NAMES = features.map(({ name }) => name)
 

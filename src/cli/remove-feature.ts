@@ -8,7 +8,7 @@ import { openProject } from './project.ts'
 import { placesOf, removeAll, sizeOf } from './removal.ts'
 import { git } from './repository.ts'
 
-const features = await loadFeatures()
+const features = await loadFeatures().catch(fail)
 const project = openProject()
 
 function listFeatures(): void {

@@ -7,13 +7,12 @@ import { openClone } from './clones.ts'
 
 const features = await loadFeatures()
 
-let product: ReturnType<typeof openClone>
+let starter: ReturnType<typeof openClone>
 beforeAll(async () => {
-  product = openClone()
-  await product.command('init', '--name', "O'Brien & Sons", '--yes')
-  await product.check()
+  starter = openClone()
+  await starter.checkNames()
 })
-afterAll(() => product.remove())
+afterAll(() => starter.remove())
 
 /** A feature, and those that need it. */
 function withDependents(name: string): string[] {
@@ -22,19 +21,25 @@ function withDependents(name: string): string[] {
 }
 
 test.each(features.map(({ name }) => name))(
-  'a product without the folders of %s, and of what needs it, passes the check and the tests of the settings and the pages',
+  'without the folders of %s, and of what needs it, the check and the tests that look at all features pass',
   async (name) => {
-    const copy = openClone(product.dir)
+    const copy = openClone(starter.dir)
     for (const place of withDependents(name).flatMap(placesOf))
       rmSync(join(copy.dir, place), { recursive: true, force: true })
     await copy.checkNames()
-    await copy.runTests('test/config.test.ts', 'test/web/openapi.test.ts')
+    await copy.runTests(
+      'test/config.test.ts',
+      'test/web/openapi.test.ts',
+      'test/starter/docs',
+      'test/starter/needs',
+    )
     copy.remove()
   },
 )
 
 test('npm run remove-feature of all features leaves a product that passes all its tests, and nothing that is unused', async () => {
-  const copy = openClone(product.dir)
+  const copy = openClone()
+  await copy.command('init', '--name', "O'Brien & Sons", '--yes')
   copy.commit('init')
   await copy.command('remove-feature', ...features.map(({ name }) => name))
   expect(copy.read('package.json')).not.toMatch(/saxes|yauzl|prom-client|csv-parse|doctor/)

@@ -1,6 +1,6 @@
 /**
- * `npm run feature -- first-contact probe`: compares the platform with the assumptions of the contracts. It needs one consent in the browser, and
- * the app's own addresses, so the app must not run. Writes a report as Markdown and JSON.
+ * `npm run feature -- first-contact probe`: compares the platform with the assumptions of the contracts. It needs one consent in
+ * the browser, and the app's own addresses, so the app must not run. Writes a report as Markdown and JSON.
  */
 import '../../runtime/env-file.ts'
 import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** `npm run feature -- first-contact registration`: prints what platform support needs in order to register this app. Needs no credentials. */
+/**
+ * `npm run feature -- first-contact registration`: prints what platform support needs in order to register this app. Needs no
+ * credentials.
+ */
 import '../../runtime/env-file.ts'
 import { parseArgs } from 'node:util'
 import { scopes, serverSettings } from '../../config.ts'

@@ -113,6 +113,7 @@ async function sendStores(asking: Asking, find: (signal: AbortSignal) => Promise
 const MAX_LOGGED = 20
 
 async function sendPrices(provider: PriceProvider, asking: Asking, body: Buffer): Promise<void> {
+  // A failure of the provider is logged by `askProvider`; its lines say that they have no price.
   const { priced, invalid } = await priceItems(readPriceRequest(textOf(body)), (lines, memberNumber) =>
     askProvider(asking, async (signal) => {
       const results = await provider.prices(lines, memberNumber, signal)

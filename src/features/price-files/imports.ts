@@ -278,6 +278,7 @@ async function upload(
   } catch (error) {
     await lease?.release()
     const partial = { ...job, parts: { ...job.parts, file } }
+    // The user learns why the upload failed. What is left of it is found by its record, and deleted later.
     await remove(imports, userId, id, JSON.stringify(partial)).catch(() => {})
     throw error
   }
@@ -297,14 +298,10 @@ async function* limited({ maxBytes }: Imports, bytes: AsyncIterable<Uint8Array>)
 const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
 
 /** Counts what an import takes in the store. Throws `ImportError` (413, 507) if that is too much. */
-async function requireSpace(
-  { store, quotaBytes, totalBytes, ...imports }: Imports,
-  userId: string,
-  id: string,
-  bytes: number,
-): Promise<void> {
+async function requireSpace(imports: Imports, userId: string, id: string, bytes: number): Promise<void> {
+  const { store, quotaBytes, totalBytes } = imports
   await store.set({ ...SPACE, id }, String(bytes))
-  const own = await list({ store, quotaBytes, totalBytes, ...imports }, userId)
+  const own = await list(imports, userId)
   const ofUser = own.reduce(
     (sum, { state, storedBytes }) => sum + (state === 'completed' ? 0 : storedBytes),
     bytes,
