@@ -20,6 +20,8 @@ export default defineConfig({
     ...test,
     include: ['test/**/*.long.test.ts'],
     exclude: [],
+    // Runs of copies of the project, which these tests start, empty a cache that is shared with them.
+    fsModuleCache: false,
     sequence: { sequencer: LongestFirst },
     env: { ...test.env, LONG_TESTS: 'true' },
     // Only for what hangs: a slow machine that is busy takes ten minutes for the longest one.
