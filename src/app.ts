@@ -1,13 +1,22 @@
 import type { RequestListener } from 'node:http'
 import express, { type Express, Router } from 'express'
 import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
+import type { Connection } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
+import type { FeatureParts } from './features/feature.ts'
+import type { NamedFeature } from './features/load.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { byPath } from './web/by-path.ts'
-import { businessName, connectionsRoutes, createConnectPages } from './web/connections.ts'
+import {
+  businessName,
+  type ConnectionLink,
+  connectionsRoutes,
+  createConnectPages,
+} from './web/connections.ts'
 import { unsafeRequests } from './web/cross-site.ts'
 import { customerViewRoute } from './web/customer-view.ts'
 import { OPEN_DEMO } from './web/demo-sign-in.ts'
+import { drafts } from './web/drafts.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
 import { waitingNotices } from './web/notice.ts'
@@ -40,6 +49,21 @@ function newApp(trustProxy: number): Express {
   return app
 }
 
+/** The links of the features whose permission was granted, as far as the platform reports it: a builder sees no supplier's. */
+async function linksOf(
+  userId: string,
+  { bxcontext, scopes }: Connection,
+  features: readonly NamedFeature[],
+  parts: readonly FeatureParts[],
+): Promise<ConnectionLink[]> {
+  const links = features.map(({ scopes: needed = {} }, index) => {
+    const names = Object.keys(needed)
+    const isGranted = !scopes || names.length === 0 || names.some((name) => scopes.includes(name))
+    return isGranted ? (parts[index]?.connectionLinks?.({ userId, bxcontext }) ?? []) : []
+  })
+  return (await Promise.all(links)).flat()
+}
+
 /** Creates the Express app: middleware and routes in the order in which requests pass through them. */
 export function createApp({
   config,
@@ -62,6 +86,7 @@ export function createApp({
   const shown = {
     production: config.production,
     store,
+    addDrafts: drafts(config.tokenEncryptionKeys, baseUrl),
     businessName: (userId: string, bxcontext: string) => businessName(vault, userId, bxcontext),
     warning,
     linksToSignIn: !signIn.isDemo,
@@ -97,8 +122,7 @@ export function createApp({
         connectedAppsUrl: platform.connectedAppsUrl,
         sendChanges,
         waitingNotices: (userId) => waitingNotices(store, userId),
-        linksOf: async (ref) =>
-          (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat(),
+        linksOf: (userId, connection) => linksOf(userId, connection, features, parts),
         connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
       }),
       ...parts.flatMap((part) => part.routes ?? []),

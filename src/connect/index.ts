@@ -62,7 +62,7 @@ export type {
   Trouble,
 } from './vault/connection.ts'
 export type { Connection, UnreadableConnection } from './vault/description.ts'
-export { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
+export { createRecordCipher, type EncryptionKey, type RecordCipher } from './vault/encryption.ts'
 export { connectionKind } from './vault/records.ts'
 export { type ReencryptResult, type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
 

@@ -3,7 +3,7 @@ import { PLATFORM } from './platform.ts'
 
 const { paging } = PLATFORM
 
-/** A page by OData's `$top`, `$skip` and `$orderby`, with the total when `$count=true`. */
+/** A page by OData's `$top`, `$skip`, `$orderby` and `$filter`, with the total when `$count=true`. */
 export function sendPage(req: Request, res: Response, records: object[]): void {
   const { query } = req
   const top = whole(query[paging.top] ?? String(paging.maxTop))
@@ -13,17 +13,47 @@ export function sendPage(req: Request, res: Response, records: object[]): void {
       .status(400)
       .json({ error: 'invalid_query', message: `${paging.top} and ${paging.skip} must be whole numbers` })
   }
-  const sorted = order(records, query[paging.orderBy])
+  const found = filter(records, query[paging.filter])
+  if (!found)
+    return void res.status(400).json({
+      error: 'invalid_query',
+      message: `${paging.filter} must be: field eq 'text' or contains(field,'text'), joined by and`,
+    })
+  const sorted = order(found, query[paging.orderBy])
   if (!sorted)
     return void res
       .status(400)
       .json({ error: 'invalid_query', message: `${paging.orderBy} must be: field [asc|desc]` })
-  if (query[paging.count] === 'true') res.set(paging.totalHeader, String(records.length))
+  if (query[paging.count] === 'true') res.set(paging.totalHeader, String(found.length))
   res.json(sorted.slice(skip, skip + Math.min(top, paging.maxTop)))
 }
 
 function whole(value: unknown): number | undefined {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : undefined
+}
+
+/** One condition of a `$filter`, with `and` before the next. A quote inside a text is doubled. */
+const CONDITION = /(?:(\w+) eq '((?:[^']|'')*)'|contains\((\w+), ?'((?:[^']|'')*)'\))(?: and (?=.)|$)/y
+
+/** The records that match; undefined if the filter cannot be read. A search ignores case, as people do. */
+function filter(records: object[], given: unknown): object[] | undefined {
+  if (given === undefined) return records
+  const text = String(given)
+  let found = records
+  CONDITION.lastIndex = 0
+  while (CONDITION.lastIndex < text.length) {
+    const match = CONDITION.exec(text)
+    if (!match) return undefined
+    const [, equal, value = '', contains, part = ''] = match
+    const field = equal ?? contains ?? ''
+    if (!found.every((record) => Object.hasOwn(record, field))) return undefined
+    const [wanted, isPart] = [(contains ? part : value).replaceAll("''", "'"), contains !== undefined]
+    found = found.filter((record) => {
+      const actual = String(Object.entries(record).find(([name]) => name === field)?.[1] ?? '')
+      return isPart ? actual.toLowerCase().includes(wanted.toLowerCase()) : actual === wanted
+    })
+  }
+  return found
 }
 
 function order(records: object[], orderBy: unknown): object[] | undefined {

@@ -23,6 +23,7 @@ export const PLATFORM = {
     top: '$top',
     skip: '$skip',
     orderBy: '$orderby',
+    filter: '$filter',
     count: '$count',
     totalHeader: 'x-odata-total-count',
     maxTop: 100,

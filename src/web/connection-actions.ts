@@ -41,6 +41,6 @@ export async function testConnection(
 
 async function testByRefresh(vault: Vault, ref: ConnectionRef): Promise<TestResult> {
   const isRenewed = await vault.refresh(ref)
-  const { renewed, notExpired } = texts.notices
-  return { summary: isRenewed ? renewed : notExpired, call: 'POST /oauth/token' }
+  const { worksRenewed, worksUntilExpiry } = texts.notices
+  return { summary: isRenewed ? worksRenewed : worksUntilExpiry, call: 'POST /oauth/token' }
 }

@@ -3,10 +3,10 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
 import { type ConnectPages, describeRoute } from '../connect/express.ts'
-import type { Api, ConnectionRef, Vault } from '../connect/index.ts'
+import type { Api, Connection, ConnectionRef, Revocation, Vault } from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema } from './connection-view.ts'
-import { notSignedIn, problemOf } from './errors.ts'
+import { notSignedIn, problemOf, sentencesOf } from './errors.ts'
 import { type Notice, sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import type { SendChanges } from './sse.ts'
 import { texts } from './texts.ts'
@@ -27,8 +27,8 @@ export interface ConnectionsOptions {
   api: Api
   /** The scopes requested by every authorization request. */
   requestedScopes: readonly string[]
-  /** Returns the links for the card of an active connection. */
-  linksOf(ref: ConnectionRef): Promise<ConnectionLink[]>
+  /** Returns the links for the card of a connection. */
+  linksOf(userId: string, connection: Connection): Promise<ConnectionLink[]>
   /** The tests of a connection, in order of preference. */
   connectionTests: readonly ConnectionTest[]
   /** The platform's page where users withdraw a consent, if it is known. */
@@ -111,9 +111,11 @@ function actionRoutes(options: ConnectionsOptions): Router {
         response: resultSchema,
         errors: CALL_ERRORS,
       }),
-      refreshingHandler(options, async (ref) => ({
-        notice: (await vault.refresh(ref)) ? texts.notices.refreshed : texts.notices.noRefreshToken,
-      })),
+      refreshingHandler(options, async (ref) => {
+        const name = await nameOf(vault, ref)
+        const { renewed, notRenewable } = texts.notices
+        return { notice: (await vault.refresh(ref)) ? renewed(name) : notRenewable(name) }
+      }),
     )
     .post(
       '/connections/:bxcontext/test',
@@ -132,6 +134,15 @@ function actionRoutes(options: ConnectionsOptions): Router {
         const { summary, call, ms } = await testConnection({ vault, api }, connectionTests, ref)
         return { notice: summary, details: `${call}, ${ms} ms`, json: { ok: true, summary, call, ms } }
       }),
+    )
+    .get(
+      '/connections/:bxcontext/disconnect',
+      describeRoute({
+        summary: 'Asks whether to disconnect, and says what stops working.',
+        response: z.object({ connection: connectionViewSchema }),
+        errors: ['not_connected'],
+      }),
+      askToDisconnect(options),
     )
     .post(
       '/connections/:bxcontext/disconnect',
@@ -172,28 +183,57 @@ function refreshingHandler(
     } catch (error) {
       // In a browser, refreshing too soon is not an error: the page says when to try again.
       if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
-      await sendConnection(options, req, res, ref, { notice: problemOf(error).detail, tone: 'wait' })
+      await sendConnection(options, req, res, ref, { notice: sentencesOf(problemOf(error)), tone: 'wait' })
     }
   }
 }
 
-function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
-  const { vault, connectedAppsUrl } = options
+/** Disconnecting cannot be undone: the page names the business and what stops working. */
+function askToDisconnect(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
+  const { vault, linksOf } = options
   return async (req, res) => {
     const ref = connectionRef(req)
+    const { bxcontext } = ref
+    const stored = (await vault.list(ref.userId)).find((connection) => connection.bxcontext === bxcontext)
+    if (!stored) throw new NotConnectedError()
+    const connection = connectionView(stored)
+    const links = 'tokens' in stored ? await linksOf(ref.userId, stored) : []
+    const uses = links.filter(({ isForDevelopers }) => !isForDevelopers).map(({ label }) => label)
+    const title = texts.disconnect.title(connection.businessName ?? bxcontext)
+    sendPageOrJson(req, res, {
+      view: 'app/disconnect',
+      title,
+      data: { bxcontext, uses, connectedAppsUrl: options.connectedAppsUrl },
+      json: { connection },
+    })
+  }
+}
+
+function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
+  const { vault } = options
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const name = await nameOf(vault, ref)
     const consent = await vault.disconnect(ref)
     if (!consent) throw new NotConnectedError()
-    const link =
-      consent === 'revoked' || !connectedAppsUrl
-        ? undefined
-        : { href: connectedAppsUrl, label: texts.notices.withdrawThere }
     await sendConnection(options, req, res, ref, {
-      notice: texts.notices.disconnected[consent],
-      tone: consent === 'unknown' ? 'wait' : undefined,
-      link,
+      ...disconnectedNotice(options, consent, name),
+      connectAgain: ref.bxcontext,
       json: { consent },
     })
   }
+}
+
+function disconnectedNotice(
+  { connectedAppsUrl }: ConnectionsOptions,
+  consent: Revocation,
+  name: string | null,
+): ActionResult {
+  const { disconnected, withdrawThere } = texts.notices
+  const notice = disconnected[consent](name)
+  if (consent === 'revoked') return { notice }
+  const link = connectedAppsUrl === undefined ? undefined : { href: connectedAppsUrl, label: withdrawThere }
+  return { notice, link, tone: consent === 'unknown' ? 'wait' : undefined }
 }
 
 /** The page for visitors. */
@@ -220,7 +260,7 @@ function listHandlers(options: ConnectionsOptions) {
     )
     const links = wantsJson(req)
       ? []
-      : await Promise.all(stored.map(({ bxcontext }) => linksOf({ userId, bxcontext })))
+      : await Promise.all(stored.map((one) => ('tokens' in one ? linksOf(userId, one) : [])))
     const controls = await res.loadSections('app/connections')
     sendPageOrJson(req, res, {
       view: 'app/connections',
@@ -242,6 +282,10 @@ function listHandlers(options: ConnectionsOptions) {
 
   return { list, live }
 }
+
+/** The name of a business for a notice; null if there is none. */
+const nameOf = async (vault: Vault, { userId, bxcontext }: ConnectionRef) =>
+  (await businessName(vault, userId, bxcontext)) ?? null
 
 /** The name of a connected business, if the platform has reported it and it can be read. */
 export const businessName = (vault: Vault, userId: string, bxcontext: string) =>
@@ -278,6 +322,6 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
 async function connectedNotice(vault: Vault, req: Request, bxcontext: string): Promise<Notice | null> {
   const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
   if (!found) return null
-  const { status, summary } = connectionView(found)
-  return status === 'active' ? { text: texts.notices.connected } : { text: summary, tone: 'wait' }
+  const { status, summary, businessName: name } = connectionView(found)
+  return status === 'active' ? { text: texts.notices.connected(name) } : { text: summary, tone: 'wait' }
 }

@@ -56,6 +56,8 @@ interface Problem {
   code: string
   title: string
   detail: string
+  /** When to try again. */
+  tryAgain?: string | undefined
   retryAfterMs?: number | undefined
   /** What is wrong with a field, without its name. */
   rule?: string | undefined
@@ -73,18 +75,23 @@ const secondsOf = ({ retryAfterMs }: AppError) =>
 const outageKind = (error: unknown): OutageKind | undefined =>
   error instanceof PlatformUnavailableError || error instanceof TokenRefusedError ? error.kind : undefined
 
+interface ErrorTexts {
+  title: string
+  detail: string
+  /** When to try again. */
+  tryAgain?: string
+}
+
 /** What users read about an error of the core, by its class or code. Others bring their own text. */
-function textOf(error: AppError): { title: string; detail: string } {
+function textOf(error: AppError): ErrorTexts {
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
   const outage = outageKind(error)
   if (outage) {
-    const { title, detail } = texts.outages[outage]
-    return { title, detail: detail(secondsOf(error)) }
+    const seconds = secondsOf(error) ?? (SHORT_OUTAGES.has(outage) ? 1 : null)
+    return { ...texts.outages[outage], tryAgain: texts.tryAgain(seconds) }
   }
-  if (error instanceof RefreshTooSoonError) {
-    const { title, detail } = texts.refreshTooSoon
-    return { title, detail: detail(secondsOf(error) ?? 1) }
-  }
+  if (error instanceof RefreshTooSoonError)
+    return { ...texts.refreshTooSoon, tryAgain: texts.tryAgain(secondsOf(error) ?? 1) }
   const { title, detail } = errorTexts[error.code] ?? texts.errors.internal_error
   if (error instanceof InsufficientScopeError && error.scope !== undefined)
     return { title, detail: texts.details.missingScope(error.scope) }
@@ -101,11 +108,11 @@ function textOf(error: AppError): { title: string; detail: string } {
 export function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
     const { status, code, retryAfterMs, field, details } = error
-    const { title, detail } = error.expose ? textOf(error) : texts.errors.internal_error
+    const { title, detail, tryAgain }: ErrorTexts = error.expose ? textOf(error) : texts.errors.internal_error
     const extensions: Record<string, unknown> = field === undefined ? { ...details } : { field, ...details }
     if (error instanceof ConnectionRevokedError) extensions.revokedReason = texts.revocation[error.endReason]
     const rule = error instanceof InvalidInputError ? `${error.rule}.` : undefined
-    return { status, code, title, detail, retryAfterMs, rule, extensions }
+    return { status, code, title, detail, tryAgain, retryAfterMs, rule, extensions }
   }
   if (error instanceof ZodError) {
     const [issue] = error.issues
@@ -126,6 +133,10 @@ export function problemOf(error: unknown): Problem {
   return { status: 500, code: 'internal_error', ...texts.errors.internal_error }
 }
 
+/** All that a problem says. */
+export const sentencesOf = ({ detail, tryAgain }: Problem): string =>
+  tryAgain ? `${detail} ${tryAgain}` : detail
+
 /** Throws 404 for every request. */
 export const notFound: RequestHandler = () => {
   throw new WebError(404, 'not_found', texts.errors.not_found.detail)
@@ -134,27 +145,36 @@ export const notFound: RequestHandler = () => {
 /** Sends an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
 export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   const problem = problemOf(error)
-  const { status, code, title, detail, extensions } = problem
+  const { status, code, title, extensions } = problem
   recordFailure(res, error, problem)
   if (res.headersSent) {
     // The response has started: abort it, so that a partial response doesn't look complete.
     if (!res.writableEnded) res.destroy()
     return
   }
-  setStatus(res, problem)
-  const outage = outageKind(error)
-  if (req.method === 'GET' && outage && AUTO_RETRY.has(outage)) {
-    // Have the browser retry automatically, as the page announces.
-    res.set('Refresh', String(Math.max(1, Math.ceil((problem.retryAfterMs ?? 0) / 1000))))
-  }
   res.vary('Accept')
+  // A redirect, so that no page of the history is the answer to a form, which browsers ask to send again.
+  if (code === 'unauthenticated' && req.method === 'POST' && !wantsJson(req) && req.keepDraft)
+    return res.redirect(303, req.keepDraft())
+  setStatus(res, problem)
+  const retryAt = req.method === 'GET' ? retryTime(error, problem) : null
+  // The browser opens the page again, as it says.
+  if (retryAt !== null) res.set('Refresh', String(Math.max(1, Math.ceil((retryAt - Date.now()) / 1000))))
   const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
-    res
-      .type('application/problem+json')
-      .json({ type: 'about:blank', title, status, detail, code, requestId, ...extensions })
+    res.type('application/problem+json').json({
+      type: 'about:blank',
+      title,
+      status,
+      detail: sentencesOf(problem),
+      code,
+      requestId,
+      ...extensions,
+    })
   } else {
-    res.page('app/error', { ...problem, ...recovery(req, error, code), requestId })
+    const lead = signedOutText(req, code) ?? leadOf(problem)
+    const opensAt = retryAt === null ? null : new Date(retryAt).toISOString()
+    res.page('app/error', { ...problem, lead, opensAt, ...recovery(req, error, code), requestId })
   }
 }
 
@@ -175,10 +195,29 @@ function recordFailure(res: Response, error: unknown, { status, code }: Problem)
   }
 }
 
-/** Outages with a known duration. */
-const AUTO_RETRY = new Set<OutageKind>(['paused', 'rejected', 'refused'])
+/** Outages that end within a second or a time that is known. */
+const SHORT_OUTAGES = new Set<OutageKind>(['paused', 'rejected', 'refused'])
 
-/** The state of a form that is shown again after an error. */
+/** When to open a page again whose platform had an outage, in ms since 1970; null if that is not known. */
+function retryTime(error: unknown, { retryAfterMs }: Problem): number | null {
+  const outage = outageKind(error)
+  if (!outage || (retryAfterMs === undefined && !SHORT_OUTAGES.has(outage))) return null
+  return Date.now() + Math.max(1_000, retryAfterMs ?? 0)
+}
+
+/** What a page says below the title, which it does not repeat. */
+const leadOf = ({ title, detail }: Problem) =>
+  detail.startsWith(`${title}.`) ? detail.slice(title.length + 1).trim() : detail
+
+/** Says what happened to a form that was sent after the session had ended; null if there was none. */
+function signedOutText(req: Request, code: string): string | null {
+  const draft = code === 'unauthenticated' ? req.findDraft?.() : null
+  if (!draft) return null
+  const isKept = Object.values(draft.values).some((value) => value !== '')
+  return isKept ? texts.signIn.signedOutWithDraft : texts.signIn.signedOutMeanwhile
+}
+
+/** The state of a form that is shown again. */
 export interface RejectedForm {
   /** The submitted values. */
   values: Record<string, unknown>
@@ -187,11 +226,14 @@ export interface RejectedForm {
   rule: string
   /** The field that the message is about, if any. */
   field: string | null
-  /** False if the platform may have carried out the request despite the error. */
-  unchanged: boolean
-  /** Whether granting a missing permission would help. */
-  needsConsent: boolean
-  requestId: string
+  /** Missing if nothing was tried: the session had ended. */
+  failure?: {
+    /** False if the platform may have carried out the request despite the error. */
+    unchanged: boolean
+    /** Whether granting a missing permission would help. */
+    needsConsent: boolean
+    requestId: string
+  }
 }
 
 /**
@@ -213,12 +255,14 @@ export async function rejectForm(
   const field = typeof problem.extensions?.field === 'string' ? problem.extensions.field : null
   const form: RejectedForm = {
     values: req.body ?? {},
-    message: problem.detail,
+    message: sentencesOf(problem),
     rule: format.capital(problem.rule ?? problem.detail),
     field,
-    unchanged: problem.status < 500,
-    needsConsent: problem.code === 'insufficient_scope',
-    requestId: req.id,
+    failure: {
+      unchanged: problem.status < 500,
+      needsConsent: problem.code === 'insufficient_scope',
+      requestId: req.id,
+    },
   }
   res.page(view, { title, ...data, form })
 }

@@ -32,6 +32,9 @@ export const format = {
     if (seconds < 90) return inUnit(seconds, 'second')
     return seconds < 5400 ? inUnit(seconds / 60, 'minute') : inUnit(seconds / 3600, 'hour')
   },
+  /** The attributes of a wrong field of a form, whose `field-error` has the id `ID-error`; it has the focus. */
+  invalid: (form: { field: string | null } | undefined, field: string, id: string) =>
+    form?.field === field ? ` aria-invalid="true" aria-describedby="${id}-error" autofocus` : '',
   capital: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
 }
 

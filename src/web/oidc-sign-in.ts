@@ -1,7 +1,7 @@
 import { type Request, Router } from 'express'
 import * as client from 'openid-client'
 import { AppError } from '../connect/errors.ts'
-import { createRecordCipher, type EncryptionKey, type Http } from '../connect/index.ts'
+import { createRecordCipher, type EncryptionKey, type Http, type RecordCipher } from '../connect/index.ts'
 import { cookiesBlocked } from './errors.ts'
 import { codeOf, discovery, type OidcProvider, SignInUnavailableError } from './oidc-discovery.ts'
 import { type PendingSignIn, pendingSignIns } from './pending-sign-ins.ts'
@@ -116,7 +116,7 @@ const authorizationUrl = async (config: client.Configuration, baseUrl: string, p
 const idTokenPurpose = ({ id }: User) => `ID token of ${id}`
 
 /** The ID token of this session, if it has a readable one. */
-function idTokenOf(req: Request, cipher: ReturnType<typeof createRecordCipher>): string | undefined {
+function idTokenOf(req: Request, cipher: RecordCipher): string | undefined {
   const { user, idToken } = req.session
   try {
     return user && idToken && cipher.decrypt(idToken, idTokenPurpose(user))

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
-import express, { type RequestHandler } from 'express'
+import express, { type Request, type RequestHandler, type Response } from 'express'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { isCustomerView } from './customer-view.ts'
+import type { RejectedForm } from './errors.ts'
 import { format } from './format.ts'
 import { addNotices } from './notice.ts'
 import type { Notice } from './respond.ts'
@@ -25,6 +26,8 @@ export interface PagesOptions {
   production: boolean
   /** Where notices wait for the next page; without it, there are none. */
   store?: KeyValueStore
+  /** Gives requests their drafts. */
+  addDrafts?: (req: Request, res: Response) => void
   /** Shown on every page. */
   warning?: string | null
   /** Whether pages link to `/sign-in`, instead of showing the demo's form. */
@@ -44,6 +47,7 @@ export function pages(options: PagesOptions): RequestHandler {
   const {
     production,
     store,
+    addDrafts,
     warning = null,
     linksToSignIn = false,
     sandboxUrl,
@@ -53,6 +57,7 @@ export function pages(options: PagesOptions): RequestHandler {
   const eta = new Eta({ views, cache: production })
   return (req, res, next) => {
     if (store) addNotices(req, store)
+    addDrafts?.(req, res)
     const render = (view: string, data: object, notices: Notice[]) => {
       const shared = {
         user: currentUser(req),
@@ -77,15 +82,23 @@ export function pages(options: PagesOptions): RequestHandler {
       const user = currentUser(req)
       if (!user) return render(view, data, [])
       const { bxcontext, keepNotice = res.statusCode >= 400 } = data
+      const form = data.form ?? restoredForm(req)
       Promise.all([
         keepNotice ? [] : req.takeNotices({ ofAction: !isUpdate }),
         typeof bxcontext === 'string' ? options.businessName?.(user.id, bxcontext) : undefined,
       ])
-        .then(([notices, businessName]) => render(view, { businessName, ...data }, notices))
+        .then(([notices, businessName]) => render(view, { businessName, ...data, form }, notices))
         .catch(next)
     }
     next()
   }
+}
+
+/** A form that was sent when the session had ended, with what was typed; undefined if there is none. */
+function restoredForm(req: Request): RejectedForm | undefined {
+  const values = req.takeDraft?.()?.values ?? {}
+  if (Object.values(values).every((value) => value === '')) return undefined
+  return { values, message: texts.form.restored, rule: '', field: null }
 }
 
 const assetsFolder = fileURLToPath(new URL('../../views/public', import.meta.url))

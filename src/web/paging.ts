@@ -6,6 +6,26 @@ import { texts } from './texts.ts'
 
 const PAGE_SIZE = 25
 const MAX_SKIP = 1_000_000
+const MAX_SEARCH = 100
+
+/** How users can narrow and order a list, by fields of the platform's records. */
+export interface ListFields {
+  /** The field whose text a search looks into. */
+  search: string
+  /** The field that a filter compares, what people call it, and its values with what people call them. */
+  filter: { field: string; label: string; values: Readonly<Record<string, string>> }
+  /** The orders, by their name in the address: OData `$orderby`, and what people call it. */
+  orders: Readonly<Record<string, { orderBy: string; label: string }>>
+}
+
+/** Which part of a list the address asks for. An empty text, or none: nothing was chosen. */
+export interface ListChoice {
+  top: number
+  skip: number
+  search?: string
+  filter?: string
+  order?: string
+}
 
 /** Parses `?top=&skip=`. Throws `invalid_input` (400) naming the invalid parameter. */
 export function pageOf(req: Request): Required<Pick<Page, 'top' | 'skip'>> {
@@ -15,33 +35,108 @@ export function pageOf(req: Request): Required<Pick<Page, 'top' | 'skip'>> {
   }
 }
 
-function readInteger(req: Request, name: string, fallback: number, min: number, max: number): number {
+/** Parses `?top=&skip=&search=&filter=&order=`. Throws `invalid_input` (400) naming the invalid parameter. */
+export function choiceOf(req: Request, { filter, orders }: ListFields): Required<ListChoice> {
+  const search = readText(req, 'search').trim()
+  if (search.length > MAX_SEARCH) throw badInput('search', texts.rules.tooLong(MAX_SEARCH))
+  return {
+    ...pageOf(req),
+    search,
+    filter: readOneOf(req, 'filter', Object.keys(filter.values)),
+    order: readOneOf(req, 'order', Object.keys(orders)),
+  }
+}
+
+/** What to ask the platform for: OData `$filter` with `contains` and `eq`, and `$orderby`. */
+export function platformPage({ top, skip, search, filter, order }: ListChoice, fields: ListFields): Page {
+  const conditions = [
+    ...(search ? [`contains(${fields.search},${quoted(search)})`] : []),
+    ...(filter ? [`${fields.filter.field} eq ${quoted(filter)}`] : []),
+  ]
+  const orderBy = order && fields.orders[order]?.orderBy
+  return {
+    top,
+    skip,
+    ...(conditions.length > 0 && { filter: conditions.join(' and ') }),
+    ...(orderBy && { orderBy }),
+  }
+}
+
+/** A text in a `$filter`, which it cannot leave (OData 4.01 URL conventions, section 5.1.1.6.1). */
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+function readText(req: Request, name: string): string {
   const value = req.query[name]
-  if (value === undefined || value === '') return fallback
-  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
+  if (value === undefined) return ''
+  if (typeof value !== 'string') throw badInput(name, texts.rules.text)
+  return value
+}
+
+function readOneOf(req: Request, name: string, values: readonly string[]): string {
+  const value = readText(req, name)
+  if (value === '' || values.includes(value)) return value
+  throw badInput(name, texts.rules.oneOf(values))
+}
+
+function readInteger(req: Request, name: string, fallback: number, min: number, max: number): number {
+  const value = readText(req, name)
+  if (value === '') return fallback
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
   if (number >= min && number <= max) return number
   throw badInput(name, texts.rules.wholeNumber(min, max))
 }
 
 /** The range of records on a page, and links to other pages. `first` is set on a page after the last record only. */
-export function pager({ items, total }: PageOf<unknown>, { top, skip }: { top: number; skip: number }) {
+export function pager({ items, total }: PageOf<unknown>, choice: ListChoice) {
+  const { top, skip } = choice
   const hasMore = total === null ? items.length === top : skip + items.length < total
   const isPastEnd = items.length === 0 && skip > 0
+  const hrefOf = (number: number) => addressOf({ ...choice, skip: (number - 1) * top })
+  const current = Math.floor(skip / top) + 1
+  const last = total === null ? 0 : Math.ceil(total / top)
   return {
     from: items.length > 0 ? skip + 1 : 0,
     to: skip + items.length,
     total,
-    first: isPastEnd ? `?top=${top}` : null,
-    previous: skip > 0 && !isPastEnd ? `?top=${top}&skip=${Math.max(0, skip - top)}` : null,
-    next: hasMore ? `?top=${top}&skip=${skip + top}` : null,
+    first: isPastEnd ? hrefOf(1) : null,
+    previous: skip > 0 && !isPastEnd ? addressOf({ ...choice, skip: Math.max(0, skip - top) }) : null,
+    next: hasMore ? addressOf({ ...choice, skip: skip + top }) : null,
+    pages: numbersNear(current, last).map((number) => ({
+      number,
+      href: hrefOf(number),
+      isCurrent: number === current,
+    })),
   }
 }
 
-/** Query parameters of a list. */
-export const pageQuery = z.object({
+function addressOf({ top, skip, ...chosen }: ListChoice): string {
+  const query = new URLSearchParams({ top: String(top), skip: String(skip) })
+  for (const [name, value] of Object.entries(chosen)) if (value) query.set(name, value)
+  return `?${query}`
+}
+
+/** The first page, the last one, and those beside the current one. */
+const numbersNear = (current: number, last: number): number[] =>
+  Array.from({ length: last }, (_, index) => index + 1).filter(
+    (number) => number === 1 || number === last || Math.abs(number - current) <= 1,
+  )
+
+const page = {
   top: z.number().int().min(1).max(platform.paging.maxTop).optional(),
   skip: z.number().int().min(0).optional(),
-})
+}
+
+/** Query parameters of a page of a list. */
+export const pageQuery = z.object(page)
+
+/** Query parameters of a list that can be narrowed and ordered. */
+export const listQuery = ({ filter, orders }: ListFields) =>
+  z.object({
+    ...page,
+    search: z.string().max(MAX_SEARCH).optional(),
+    filter: z.enum(Object.keys(filter.values)).optional(),
+    order: z.enum(Object.keys(orders)).optional(),
+  })
 
 /** The schema of a page of a list. */
 export const pageOfSchema = <T extends z.ZodType>(item: T) =>

@@ -1,14 +1,10 @@
 import type { Request, Response } from 'express'
 import * as z from 'zod'
-import { type createRecordCipher, parseJson } from '../connect/index.ts'
-import { sessionCookie } from './session.ts'
+import type { RecordCipher } from '../connect/index.ts'
+import { encryptedCookie } from './encrypted-cookie.ts'
 
 /** How long a sign-in may take, in ms. */
 const PENDING_MS = 15 * 60_000
-/** Browsers keep no longer cookie, in characters, with its name and attributes (RFC 6265, section 6.1). */
-const MAX_COOKIE = 3_900
-/** What the cookie is encrypted for, so that nothing else of this app can be put in its place. */
-const PURPOSE = 'sign-in cookie'
 
 const pendingSignIn = z.object({
   state: z.string(),
@@ -23,32 +19,21 @@ const pendingSignIn = z.object({
 export type PendingSignIn = z.infer<typeof pendingSignIn>
 
 /**
- * The unfinished sign-ins of a browser, one for each tab, in an encrypted cookie: nothing is stored for a visitor. The newest
- * stay, as many as fit into a cookie.
+ * The unfinished sign-ins of a browser, one for each tab, in an encrypted cookie. The newest stay, as many as fit into it.
  */
-export function pendingSignIns(cipher: ReturnType<typeof createRecordCipher>, baseUrl: string) {
-  const secure = baseUrl.startsWith('https:')
-  const name = `${sessionCookie(baseUrl)}-sign-in`
-  const options = { httpOnly: true, sameSite: 'lax', secure, path: '/' } as const
+export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
+  const cookie = encryptedCookie(cipher, baseUrl, {
+    name: 'sign-in',
+    schema: z.array(pendingSignIn),
+    ms: PENDING_MS,
+  })
 
-  function read(req: Request): PendingSignIn[] {
-    const cookie = req.headers.cookie?.split('; ').find((each) => each.startsWith(`${name}=`))
-    if (cookie === undefined) return []
-    try {
-      const text = cipher.decrypt(cookie.slice(name.length + 1), PURPOSE)
-      const pending = z.array(pendingSignIn).safeParse(parseJson(text)).data ?? []
-      return pending.filter(({ startedAt }) => Date.now() - startedAt < PENDING_MS)
-    } catch {
-      // Altered, or written with a key that is gone.
-      return []
-    }
-  }
+  const read = (req: Request): PendingSignIn[] =>
+    (cookie.read(req) ?? []).filter(({ startedAt }) => Date.now() - startedAt < PENDING_MS)
 
   function write(res: Response, pending: PendingSignIn[]): void {
-    if (pending.length === 0) return void res.clearCookie(name, options)
-    const value = cipher.encrypt(JSON.stringify(pending), PURPOSE)
-    if (value.length > MAX_COOKIE) write(res, pending.slice(1))
-    else res.cookie(name, value, { ...options, maxAge: PENDING_MS })
+    if (pending.length === 0) cookie.clear(res)
+    else if (!cookie.write(res, pending)) write(res, pending.slice(1))
   }
 
   return {

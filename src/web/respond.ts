@@ -15,6 +15,8 @@ export interface Notice {
   /** Defaults to `good`. */
   tone?: NoticeTone | undefined
   link?: NoticeLink | undefined
+  /** The bxcontext of the business that can be connected again. */
+  connectAgain?: string
   /** What a developer wants to know; folded. */
   details?: string | undefined
 }

@@ -13,9 +13,6 @@ interface ErrorText {
   detail: string
 }
 
-const tryAgain = (seconds: number | null) =>
-  seconds === null ? 'Please try again in a moment.' : `Please try again in ${seconds} s.`
-
 export const texts = {
   language: LANGUAGE,
 
@@ -43,6 +40,17 @@ export const texts = {
       total === null ? `${from}–${to}` : `${from}–${to} of ${total.toLocaleString(LANGUAGE)}`,
     previous: 'Previous',
     next: 'Next',
+    page: (number: number) => `Page ${number}`,
+  },
+
+  list: {
+    search: 'Search by name',
+    all: 'All',
+    order: 'Order',
+    asOnPlatform: 'As on the platform',
+    show: 'Show',
+    nothingFound: 'Nothing matches what you chose.',
+    showAll: 'Show all',
   },
 
   form: {
@@ -50,6 +58,7 @@ export const texts = {
     mayBeDone: 'The platform may have completed this request anyway. Check before you submit it again.',
     nothingChanged: 'Nothing was changed.',
     requestId: 'Request ID for support:',
+    restored: 'You were signed out, so this was not sent. Check what you typed, and send it again.',
   },
 
   home: {
@@ -63,7 +72,7 @@ export const texts = {
     allow: 'Allow access',
     allowHint: 'The platform shows the permissions that this app requests. You allow or deny them.',
     use: 'Use it here',
-    useHint: 'The app receives access tokens, stores them encrypted and refreshes them automatically.',
+    useHint: 'The app keeps the access for you, encrypted, and renews it by itself.',
   },
 
   signIn: {
@@ -78,6 +87,8 @@ export const texts = {
     openDemo:
       'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.',
     signedOutMeanwhile: 'You are no longer signed in, so nothing was changed. Sign in, and try again.',
+    signedOutWithDraft:
+      'You are no longer signed in, so nothing was sent. Sign in, and go on with what you typed: it is kept for 15 minutes.',
     signedOutWhileConnecting:
       'You are no longer signed in, so the account was not connected. Sign in and connect it again.',
     cookiesBlocked:
@@ -122,34 +133,35 @@ export const texts = {
     checkNow: 'Check now',
     details: 'Details',
     detailsOf: (account: string) => `of ${account}`,
-    refreshed: 'Token last refreshed',
-    expires: 'Access token expires',
+    id: 'ID on the platform',
+    refreshed: 'Access last renewed',
+    expires: 'Access is valid',
     /** `{time}` is replaced in the browser: 59 min 30 s. */
-    expiresIn: 'in {time}',
-    expired: 'expired; refreshed automatically on next use',
+    expiresIn: 'for {time}',
+    expired: 'expired; renewed by itself on next use',
     accessRefused: 'Access refused',
-    revocationDetected: 'Revocation detected',
+    revocationDetected: 'End noticed',
     platformAnswer: "Platform's response",
-    refresh: 'Refresh token now',
+    refresh: 'Renew access now',
     refreshHint: (waitSeconds: number) =>
       waitSeconds > 0
-        ? `You can refresh the token again in ${waitSeconds} s.`
-        : 'The app does this automatically when it is necessary.',
+        ? `You can renew it again in ${waitSeconds} s.`
+        : 'The app does this by itself when it is necessary.',
     disconnect: 'Disconnect',
     remove: 'Remove',
-    disconnectHint: 'Deletes the connection here, with its tokens.',
+    disconnectHint: 'Ends the access of this app.',
     removeHint: 'Deletes the connection here.',
     connectedApps: 'See the connected apps on the platform',
   },
 
   /** The badge of a connection, by its status. */
   status: {
-    active: 'connected',
-    degraded: 'degraded',
-    revoked: 'revoked',
-    needs_consent: 'needs consent',
-    misconfigured: 'misconfigured',
-    unreadable: 'unreadable',
+    active: 'Working',
+    degraded: 'Platform is slow',
+    revoked: 'Access ended',
+    needs_consent: 'Permission missing',
+    misconfigured: 'Needs us',
+    unreadable: 'Cannot be read',
   },
 
   /** The state of a connection in a sentence or two. Times are ISO 8601; pages show them in the reader's time zone. */
@@ -201,22 +213,36 @@ export const texts = {
       "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
   } satisfies Record<Trouble, string>,
 
+  /** `name`: that of the business; null if the platform has not reported it. */
   notices: {
-    connected: 'The account is connected.',
-    refreshed: 'A new access token was issued.',
-    noRefreshToken:
-      'The platform issued no refresh token for this account. The access token can be used until it expires.',
-    renewed: 'Works: access was renewed.',
-    notExpired: 'Works: access has not expired.',
+    connected: (name: string | null) => `${name ?? 'The account'} is connected.`,
+    renewed: (name: string | null) => `Access to ${name ?? 'the account'} was renewed.`,
+    notRenewable: (name: string | null) =>
+      `The platform does not let the app renew the access to ${name ?? 'the account'}. It can be used until it ends.`,
+    worksRenewed: 'Works: access was renewed.',
+    worksUntilExpiry: 'Works: access has not expired.',
     withdrawThere: 'Withdraw it there',
+    connectAgain: 'Connect again',
     disconnected: {
-      revoked:
-        'The account was disconnected: its tokens were deleted here, and the consent on the platform has ended.',
-      remains:
-        'The account was disconnected and its tokens were deleted here. The consent on the platform remains.',
-      unknown:
-        'The account was disconnected and its tokens were deleted here. The platform did not confirm that the consent has ended, so it may remain.',
-    } satisfies Record<Revocation, string>,
+      revoked: (name) =>
+        `${name ?? 'The account'} is disconnected: this app can no longer use it, and the consent on the platform has ended.`,
+      remains: (name) =>
+        `${name ?? 'The account'} is disconnected: this app can no longer use it. The consent on the platform remains.`,
+      unknown: (name) =>
+        `${name ?? 'The account'} is disconnected: this app can no longer use it. The platform did not confirm that the consent has ended, so it may remain.`,
+    } satisfies Record<Revocation, (name: string | null) => string>,
+  },
+
+  disconnect: {
+    title: (name: string) => `Disconnect ${name}?`,
+    /** `uses`: the pages of the connection, such as Leads. */
+    lead: (uses: readonly string[]) =>
+      uses.length === 0
+        ? 'This app will no longer have access to this business, and what is running for it stops.'
+        : `This app will no longer have access to this business: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and what is running for it stops.`,
+    data: 'Nothing is deleted on the platform. You can connect the business again at any time.',
+    confirm: 'Disconnect',
+    cancel: 'Keep it connected',
   },
 
   /** The user chose a different business on the platform from the one to reconnect. */
@@ -233,6 +259,9 @@ export const texts = {
 
   errorPage: {
     tryAgain: 'Try again',
+    /** `{time}` is replaced in the browser: 7 s. */
+    opensIn: 'This page opens again in {time}.',
+    opensNow: 'This page opens again now.',
     start: 'Start page',
     sandbox: 'The platform is the sandbox:',
     sandboxFaults: 'see its faults and latest calls',
@@ -242,7 +271,7 @@ export const texts = {
 
   /** Errors of this layer and of the core, by code. */
   errors: {
-    unauthenticated: { title: 'Please sign in', detail: 'Please sign in to continue.' },
+    unauthenticated: { title: 'Please sign in to continue', detail: 'Please sign in to continue.' },
     sign_in_failed: {
       title: 'You are not signed in',
       detail: 'The sign-in could not be completed. Please try again.',
@@ -273,7 +302,7 @@ export const texts = {
     misconfigured: {
       title: 'This app is not set up correctly',
       detail:
-        "This app is not set up correctly for the platform. This has been logged for the app's developers; your connection is safe.",
+        "This app is not set up correctly. This has been logged for the app's developers; your connection is safe.",
     },
     store_unavailable: {
       title: 'Service unavailable',
@@ -290,12 +319,12 @@ export const texts = {
       detail: 'This request came from another site and was not carried out.',
     },
     not_found: { title: 'Not found', detail: 'This page does not exist.' },
-    payload_too_large: { title: 'Request too large', detail: 'The request is too large.' },
+    payload_too_large: { title: 'The request is too large', detail: 'The request is too large.' },
     request_timeout: { title: 'Request timeout', detail: 'The request body took too long to arrive.' },
     invalid_request: { title: 'Bad request', detail: 'The request could not be read.' },
     internal_error: {
       title: 'Something went wrong',
-      detail: 'Something went wrong on our side. It has been logged. Please try again.',
+      detail: "Something went wrong. This has been logged for the app's developers. Please try again.",
     },
   } satisfies Record<string, ErrorText>,
 
@@ -305,6 +334,8 @@ export const texts = {
     text: 'must be text',
     tooLong: (max: number) => `must have at most ${max} characters`,
     invalid: 'is not valid',
+    oneOf: (values: readonly string[]) =>
+      `choose one of ${new Intl.ListFormat(LANGUAGE, { type: 'disjunction' }).format(values)}`,
     wholeNumber: (min: number, max: number) => `enter a whole number from ${min} to ${max}`,
   },
 
@@ -316,48 +347,48 @@ export const texts = {
     invalid: (field: string, rule: string) => `${field}: ${rule}.`,
   },
 
-  /** The platform gave no usable answer. `seconds`: until the app or the user can try again; null: soon. */
+  /** The platform gave no usable answer. */
   outages: {
     no_answer: {
       title: "The platform isn't responding",
-      detail: (seconds) => `The platform isn't responding. Your connection is safe. ${tryAgain(seconds)}`,
+      detail: "The platform isn't responding. Your connection is safe.",
     },
     error: {
       title: 'The platform returned an error',
-      detail: (seconds) => `The platform returned an error. Your connection is safe. ${tryAgain(seconds)}`,
+      detail: 'The platform returned an error. Your connection is safe.',
     },
     busy: {
       title: 'The platform is busy',
-      detail: (seconds) =>
-        `The platform is busy: it accepts no more requests for this account right now, perhaps because of an import. Your connection is safe. ${tryAgain(seconds)}`,
+      detail:
+        'The platform is busy. It accepts no more requests for this account right now, perhaps because of an import. Your connection is safe.',
     },
     unreadable: {
       title: 'The platform sent an unexpected response',
-      detail: (seconds) =>
-        `The platform sent something we could not read. Your connection is safe. ${tryAgain(seconds)}`,
+      detail: 'The platform sent an unexpected response. Your connection is safe.',
     },
     paused: {
       title: 'The platform is unavailable',
-      detail: (seconds) =>
-        `The platform wasn't available a moment ago. Your connection is safe. ${tryAgain(seconds ?? 1)}`,
+      detail: 'The platform is unavailable. It did not answer a moment ago. Your connection is safe.',
     },
     rejected: {
-      title: 'The platform rejected the access token',
-      detail: (seconds) =>
-        `The platform rejected the access token, although it was refreshed a moment ago: access may have been revoked. ${tryAgain(seconds ?? 1)}`,
+      title: 'The platform rejected this connection',
+      detail:
+        'The platform rejected this connection. Its access was renewed a moment ago, so it may have been withdrawn.',
     },
     refused: {
       title: 'The platform refused access',
-      detail: (seconds) =>
-        `The platform refused to renew access to this account: access may have been revoked. ${tryAgain(seconds ?? 1)}`,
+      detail:
+        'The platform refused access. It does not renew the access to this account, which may have been withdrawn.',
     },
-  } satisfies Record<OutageKind, { title: string; detail(seconds: number | null): string }>,
+  } satisfies Record<OutageKind, ErrorText>,
+  /** `seconds`: until the app or the user can try again; null: soon. */
+  tryAgain: (seconds: number | null) =>
+    seconds === null ? 'Please try again in a moment.' : `Please try again in ${seconds} s.`,
 
   /** A user asked for a refresh within 5 s of the previous one. */
   refreshTooSoon: {
-    title: 'Too soon to refresh',
-    detail: (seconds: number) =>
-      `A refresh was requested a moment ago. You can refresh the token again in ${seconds} s.`,
+    title: 'Too soon to renew access',
+    detail: 'Access was renewed a moment ago.',
   },
 
   /** A connect flow that failed. */
@@ -369,8 +400,7 @@ export const texts = {
     },
     missing_authorization_request: {
       title: 'No connection in progress',
-      detail:
-        'No connection was started in this browser in the last 15 minutes, or it has already finished. Please connect again.',
+      detail: 'No connection was started in this browser, or it has already finished. Please connect again.',
     },
     invalid_callback: {
       title: 'The connection could not be finished',
@@ -380,11 +410,16 @@ export const texts = {
     invalid_state: {
       title: 'The connection could not be finished',
       detail:
-        'This consent does not belong to a connection that you started in this browser as this user, it has expired, or you have chosen another business since.',
+        'This consent does not belong to a connection that you started in this browser as this user, or you have chosen another business since.',
     },
     consent_denied: {
       title: 'Access was not granted',
       detail: 'Access was not granted on the consent page, so nothing was connected.',
+    },
+    consent_expired: {
+      title: 'That took too long',
+      detail:
+        'More than 15 minutes passed before access was granted, so nothing was connected. Please connect again.',
     },
     code_rejected: {
       title: 'The connection could not be finished',

@@ -29,7 +29,7 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
     await press('Harbour Homes')
     await see('Test App asks for access')
     await press('Allow access')
-    await see('The account is connected.')
+    await see('Harbour Homes is connected.')
   }
 
   async function callPlatform({ press, see }: Tab): Promise<void> {
@@ -66,12 +66,12 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
     await press('Reconnect')
     await press('Harbour Homes')
     await press('Allow access')
-    await see('The account is connected.')
+    await see('Harbour Homes is connected.')
     await callPlatform(user)
     // Only now: a token that was refreshed a moment ago is not yet taken for a revoked one.
     await press('Details', 'summary')
-    await press('Refresh token now')
-    await see('A new access token was issued.')
+    await press('Renew access now')
+    await see('Access to Harbour Homes was renewed.')
     await callPlatform(user)
     expect([...user.complaints, ...other.complaints]).toEqual([])
   })

@@ -57,7 +57,8 @@ export function unmarkedWords(html: string, data: readonly string[]): string[] {
 /** Members of JSON that are texts. */
 const TEXTS = ['title', 'detail', 'summary', 'failure', 'waiting']
 
-const stringsIn = (value: unknown): string[] =>
+/** The strings of JSON that are data. */
+export const stringsIn = (value: unknown): string[] =>
   typeof value === 'string'
     ? [value]
     : Object.entries(Object(value)).flatMap(([name, member]) =>

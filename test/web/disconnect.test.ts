@@ -44,6 +44,24 @@ test('the page where users withdraw a consent may have a query and a #', async (
 
 const app = await sharedApp()
 
+test('asks once: names the business and what stops working, and changes nothing', async () => {
+  const visitor = await connected(app, { name: newUser() })
+  const page = await visitor.get(`${app.url}/connections/harbour-homes/disconnect`)
+  expect(page.text).toContain('<h1>Disconnect Harbour Homes?</h1>')
+  expect(page.text).toMatch(/Probe[^.]* will stop working here/)
+  const { connections } = (await visitor.get(`${app.url}/connections`, JSON_TYPE)).json()
+  expect(connections).toMatchObject([{ bxcontext: 'harbour-homes', status: 'active' }])
+  const other = await visitor.get(`${app.url}/connections/elsewhere/disconnect`, JSON_TYPE)
+  expect(other.json()).toMatchObject({ status: 404, code: 'not_connected' })
+})
+
+test('the business can be connected again with one button', async () => {
+  const visitor = await connected(app, { name: newUser() })
+  const page = await visitor.follow(await visitor.post(`${app.url}/connections/harbour-homes/disconnect`))
+  expect(page.text).toContain('Harbour Homes is disconnected')
+  expect(page.text).toMatch(/name="bxcontext" value="harbour-homes"><button[^>]*>Connect again/)
+})
+
 test('without one, the page says that the consent remains, and links to where it is withdrawn', async () => {
   const visitor = await connected(app, { name: newUser() })
   const card = (await visitor.get(`${app.url}/connections`)).text

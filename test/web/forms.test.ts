@@ -87,6 +87,73 @@ describe('a rejected form', () => {
   })
 })
 
+describe('a form that is sent after the session has ended', () => {
+  /** A visitor whose session has ended, on the page with the form. */
+  async function signedOut(): Promise<Visitor> {
+    const user = await connected(app, { name: 'draft' })
+    await user.post(`${app.url}/sign-out`)
+    return user
+  }
+  const signIn = (user: Visitor, returnTo: string) =>
+    user.post(`${app.url}/sign-in`, { form: { name: 'draft', returnTo } })
+
+  test('leads to the sign-in, and from there to the form with what was typed, once', async () => {
+    const user = await signedOut()
+    const sent = await user.post(at('/probe'), { form: { name: 'Nora Typed' } })
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, '/connections/harbour-homes/probe'])
+    const asked = await user.follow(sent)
+    expect(asked.status).toBe(401)
+    expect(asked.text).toContain('nothing was sent. Sign in, and go on with what you typed')
+    expect(asked.text).toContain('name="returnTo" value="/connections/harbour-homes/probe"')
+    const page = await user.follow(await signIn(user, '/connections/harbour-homes/probe'))
+    expect(page.text).toContain('value="Nora Typed"')
+    expect((await user.get(at('/probe'))).text).not.toContain('Nora Typed')
+  })
+
+  test('is kept in the browser only, and cannot be read there', async () => {
+    const user = await signedOut()
+    const before = JSON.stringify([...(user.cookies.get(new URL(app.url).host) ?? [])])
+    await user.post(at('/probe'), { form: { name: 'Nora Typed' } })
+    const after = JSON.stringify([...(user.cookies.get(new URL(app.url).host) ?? [])])
+    expect(after.length).toBeGreaterThan(before.length)
+    expect(after).not.toMatch(/Nora|Typed/)
+    // The page is not shown its draft by another browser's cookie.
+    const page = await (await connected(app, { name: 'other' })).get(at('/probe'))
+    expect(page.text).not.toContain('Nora Typed')
+  })
+
+  test('that is only a button says that nothing was changed, on the first page', async () => {
+    const user = await signedOut()
+    const asked = await user.follow(await user.post(at('/refresh'), { form: { do: '' } }))
+    expect(asked.url).toBe(`${app.url}/connections`)
+    expect(asked.text).toContain('You are no longer signed in, so nothing was changed.')
+  })
+
+  test('returns to the page that its field returnTo names, and to no other site', async () => {
+    const user = await signedOut()
+    const form = { name: 'Nora', returnTo: '/connections/harbour-homes/probe?top=5' }
+    const sent = await user.post(at('/elsewhere'), { form })
+    expect(sent.headers.get('location')).toBe('/connections/harbour-homes/probe?top=5')
+    const forged = await user.post(at('/elsewhere'), { form: { ...form, returnTo: '//evil.example' } })
+    expect(forged.headers.get('location')).toBe('/connections/harbour-homes/elsewhere')
+  })
+
+  test('is 401 for a client that asks for JSON', async () => {
+    const user = await signedOut()
+    const answer = await user.post(at('/probe'), { form: { name: 'Nora' }, accept: 'application/json' })
+    expect(answer.json()).toMatchObject({ status: 401, code: 'unauthenticated' })
+  })
+})
+
+test('a page that waits for the platform says when it opens again, and does', async () => {
+  await app.fault('probe', '429', 10)
+  const page = await visitor.get(at('/probe'))
+  const seconds = Number(page.headers.get('retry-after'))
+  expect(Number(page.headers.get('refresh'))).toBe(seconds)
+  expect(page.text).toContain('data-left="This page opens again in {time}."')
+  expect(page.text).not.toContain('Please try again in')
+})
+
 test('the error page of an action that failed on the platform can send the action again', async () => {
   const owner = await connected(app, { name: 'owner' })
   await app.fault('refresh', '500', 1)

@@ -38,9 +38,9 @@ describe('GET /connections', () => {
 test('a callback that is opened again after a disconnect does not say that the account is connected', async () => {
   const user = await signedIn(app, newUser())
   const callback = await toCallback(app, user)
-  expect((await user.follow(await user.get(callback))).text).toContain('The account is connected.')
+  expect((await user.follow(await user.get(callback))).text).toContain('Harbour Homes is connected.')
   await user.post(at('/disconnect'), JSON_TYPE)
-  expect((await user.follow(await user.get(callback))).text).not.toContain('The account is connected.')
+  expect((await user.follow(await user.get(callback))).text).not.toContain('Harbour Homes is connected.')
 })
 
 describe('a bxcontext of odd characters', () => {
@@ -134,7 +134,7 @@ describe('a connection', () => {
     expect(again.json()).toMatchObject({ status: 429, code: 'refresh_too_soon' })
     expect(Number(again.headers.get('retry-after'))).toBeLessThanOrEqual(5)
     const page = await eager.follow(await eager.post(at('/refresh')))
-    expect(page.text).toMatch(/You can refresh the token again in [1-5] s/)
+    expect(page.text).toMatch(/Access was renewed a moment ago. Please try again in [1-5] s/)
     expect(await token()).toBe(after)
   })
 
@@ -162,7 +162,7 @@ describe('a connection', () => {
     expect(page.text).toMatch(
       /class="notice wait" role="status">Connected, but without permission for [^<.]*leads/,
     )
-    expect(page.text).not.toContain('The account is connected.')
+    expect(page.text).not.toContain('Harbour Homes is connected.')
     expect(page.text).toContain('Grant missing permissions')
     const refused = (await partial.get(at('/probe'))).text
     expect(refused).toMatch(/name="bxcontext" value="harbour-homes">.*Grant missing permissions/)

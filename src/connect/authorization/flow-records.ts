@@ -13,13 +13,14 @@ import {
 } from '../vault/encryption.ts'
 import { ConnectError } from './errors.ts'
 import {
-  alive,
+  aged,
   arrived,
   type Confirming,
   type Consenting,
   claimed,
   confirmed,
   confirming,
+  EXPIRED_MS,
   ended,
   FLOW_MS,
   type Flow,
@@ -84,7 +85,7 @@ export class FlowRecords {
 
   /**
    * Claims the flow of this state: one caller among all processes gets the `exchange`, and the others wait for its outcome. Throws
-   * `ConnectError` (`invalid_state`, `exchange_incomplete`).
+   * `ConnectError` (`invalid_state`, `consent_expired`, `exchange_incomplete`).
    */
   async claim(browser: BrowserSession, state: string): Promise<Claim> {
     const deadline = performance.now() + this.#exchangeMs
@@ -113,7 +114,7 @@ export class FlowRecords {
       result = after
       return after.flows === before ? value : this.#cipher.encrypt(JSON.stringify(after.flows), keyName(key))
     }
-    await update(this.#store, key, change, Math.max(FLOW_MS, this.#exchangeMs))
+    await update(this.#store, key, change, Math.max(FLOW_MS + EXPIRED_MS, this.#exchangeMs))
     if (!result) throw new Error('an update calls its function')
     return result.flow
   }
@@ -123,7 +124,7 @@ export class FlowRecords {
     if (value === null) return []
     try {
       const text = this.#cipher.decrypt(value, keyName(this.#key(browser)))
-      return alive(flowsSchema.safeParse(parseJson(text)).data ?? [], this.#now())
+      return aged(flowsSchema.safeParse(parseJson(text)).data ?? [], this.#now())
     } catch (error) {
       if (error instanceof DecryptionError) return []
       throw error

@@ -147,7 +147,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
       summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
       query: z.object({ [platform.startPage.bxcontext]: z.string() }),
       status: 303,
-      errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
+      errors: ['invalid_bxcontext', 'missing_authorization_request', 'consent_expired', 'not_a_navigation'],
     }),
     topLevelOnly,
     async (req, res) => {
@@ -180,7 +180,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
 function confirmRoutes(options: ConnectRoutesOptions): Router {
   const { connect, pages } = options
   const { flows } = connect
-  const errors = ['missing_authorization_request']
+  const errors = ['missing_authorization_request', 'consent_expired']
   return Router()
     .get(
       '/connect/confirm/:id',
@@ -278,7 +278,7 @@ async function handleCallback(options: ConnectRoutesOptions, req: Request, res: 
     if (!(error instanceof ConnectError)) throw error
     const { code: failure, reason } = error
     res.locals.failure = { code: failure, reason }
-    const target = failedPath(failure, expected)
+    const target = failedPath(failure, error.expected ?? expected)
     res.redirect(303, await hop(options, { ...common, hop: 'result', target, failure }))
   }
 }

@@ -219,7 +219,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'list-filter',
     topic: 'How to filter a list',
-    assumed: "OData `$filter`, such as `status eq 'New'`.",
+    assumed: "OData `$filter`, such as `contains(name,'ann') and status eq 'New'`.",
     importance: 3,
     code: 'contract.ts#paging',
     cure: 'Change `paging`, or leave out `filter` where lists are read.',

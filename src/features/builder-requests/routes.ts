@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
+import { NotFoundError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
@@ -73,6 +74,15 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       describeDecision('accept', 'Accepts a request.'),
       decisionHandler(options, 'accept'),
     )
+    .get(
+      `${ROUTE}/:id/reject`,
+      describeRoute({
+        summary: 'Asks whether to reject a request, and says what that means.',
+        response: builderRequestSchema,
+        errors: [...READ_ERRORS, 'not_found'],
+      }),
+      askToReject(options),
+    )
     .post(
       `${ROUTE}/:id/reject`,
       describeDecision('reject', 'Rejects a request.'),
@@ -128,6 +138,29 @@ function liveHandler(options: BuilderRequestsOptions): RequestHandler<{ bxcontex
   }
 }
 
+/** Rejecting cannot be undone: the page names the builder and what it means. */
+function askToReject({ pending }: BuilderRequestsOptions): RequestHandler<{ bxcontext: string; id: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const { id } = req.params
+    const request = (await pending.fetch(ref)).find((one) => one.integrationConnectionId === id)
+    if (!request) throw new NotFoundError(texts.notFound)
+    const title = texts.askToReject.title(request.builder?.name || texts.unnamedBuilder)
+    sendPageOrJson(req, res, {
+      view: 'builder-requests/reject',
+      title,
+      data: { bxcontext: ref.bxcontext, id, requestTexts: texts },
+      json: request,
+    })
+  }
+}
+
+/** Where access to a catalogue is granted, with the builder's account number filled in. */
+const grantLink = (bxcontext: string, externalRef: string | null | undefined) => ({
+  href: `/connections/${encodeURIComponent(bxcontext)}/catalogues${externalRef ? `?account=${encodeURIComponent(externalRef)}` : ''}`,
+  label: texts.grantAccess,
+})
+
 const describeDecision = (decision: keyof typeof OUTCOMES, summary: string) =>
   describeRoute({
     summary,
@@ -153,6 +186,7 @@ function decisionHandler(
     await pending.fetch(ref).catch(() => {})
     const location = `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
     const result = { integrationConnectionId: id, status }
-    await sendResultOrRedirect(req, res, location, result, { notice: texts[status] })
+    const grant = decision === 'accept' && { link: grantLink(ref.bxcontext, request?.externalRef) }
+    await sendResultOrRedirect(req, res, location, result, { notice: texts[status], ...grant })
   }
 }

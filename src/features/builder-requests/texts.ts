@@ -20,6 +20,12 @@ export const texts = {
   requested: 'Requested',
   accept: 'Accept',
   reject: 'Reject',
+  grantAccess: 'Grant access',
+  askToReject: {
+    title: (builder: string) => `Reject the request of ${builder}?`,
+    lead: 'The builder is told so, and does not see your catalogues and prices. To connect later, the builder has to ask again.',
+    cancel: 'Keep the request',
+  },
 
   builder: 'Builder',
   account: 'Account',
@@ -39,7 +45,7 @@ export const texts = {
     rejectedBy: 'Rejected by',
   },
   events: {
-    title: 'Events received',
+    title: 'Technical details: events received',
     event: 'Event',
     received: 'Received',
     unknown: 'unknown',

@@ -1,11 +1,19 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
-import type { Vault } from '../../connect/index.ts'
+import type { PageOf, Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
 import { READ_ERRORS } from '../../web/openapi.ts'
-import { pageOf, pageOfSchema, pageQuery, pager } from '../../web/paging.ts'
+import {
+  choiceOf,
+  type ListChoice,
+  type ListFields,
+  listQuery,
+  pageOfSchema,
+  pager,
+  platformPage,
+} from '../../web/paging.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { currentUser } from '../../web/user.ts'
 import type { Catalogues } from './catalogues.ts'
@@ -14,6 +22,7 @@ import {
   accessControlSchema,
   type Catalogue,
   catalogueSchema,
+  externalRefSchema,
   newCatalogueSchema,
 } from './contract.ts'
 import { type Grant, grantSchema } from './grants.ts'
@@ -23,6 +32,16 @@ import { texts } from './texts.ts'
 export interface CataloguesOptions extends CataloguePageOptions {
   catalogues: Catalogues
   vault: Vault
+}
+
+/** How the list can be narrowed and ordered. */
+const FIELDS: ListFields = {
+  search: 'name',
+  filter: { field: 'scope', label: texts.scope, values: texts.scopes },
+  orders: {
+    latest: { orderBy: 'updatedAt desc', label: texts.latestFirst },
+    name: { orderBy: 'name asc', label: texts.byName },
+  },
 }
 
 /** A new catalogue from a form or JSON, which may have other fields. */
@@ -48,8 +67,9 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
     .get(
       '/connections/:bxcontext/catalogues',
       describeRoute({
-        summary: 'A page of catalogues.',
-        query: pageQuery,
+        summary:
+          'A page of catalogues: those whose name has the text `search` and whose visibility is `filter`.',
+        query: listQuery(FIELDS),
         response: pageOfSchema(catalogueSchema),
         errors: READ_ERRORS,
       }),
@@ -90,26 +110,16 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
     )
 }
 
-function listHandler({ catalogues, vault }: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
+function listHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
   return async (req, res) => {
-    const ref = connectionRef(req)
-    const page = pageOf(req)
-    const { items, total } = await catalogues.list(vault.tokenSource(ref), page)
-    sendPageOrJson(req, res, {
-      view: 'catalogues/catalogues',
-      title: texts.title,
-      data: {
-        bxcontext: ref.bxcontext,
-        catalogues: items,
-        pager: pager({ items, total }, page),
-        catalogueTexts: texts,
-      },
-      json: { items, total },
-    })
+    const choice = choiceOf(req, FIELDS)
+    const result = await listOf(options, req, choice)
+    sendPageOrJson(req, res, { ...listPage(req, choice, result), json: result })
   }
 }
 
-function createHandler({ catalogues, vault }: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
+function createHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
+  const { catalogues, vault } = options
   return async (req, res) => {
     const ref = connectionRef(req)
     try {
@@ -120,21 +130,45 @@ function createHandler({ catalogues, vault }: CataloguesOptions): RequestHandler
         notice: texts.created,
       })
     } catch (error) {
-      await rejectForm(req, res, error, async () => ({
-        view: 'catalogues/catalogues',
-        title: texts.title,
-        data: { bxcontext: ref.bxcontext, catalogues: null, pager: null, catalogueTexts: texts },
-      }))
+      await rejectForm(req, res, error, async () => {
+        const choice = choiceOf(req, FIELDS)
+        // Without the list, if that fails too.
+        return listPage(req, choice, await listOf(options, req, choice).catch(() => null))
+      })
     }
   }
 }
+
+type ListRequest = Request<{ bxcontext: string }>
+
+const listOf = ({ catalogues, vault }: CataloguesOptions, req: ListRequest, choice: ListChoice) =>
+  catalogues.list(vault.tokenSource(connectionRef(req)), platformPage(choice, FIELDS))
+
+const listPage = (req: ListRequest, choice: ListChoice, result: PageOf<Catalogue> | null) => ({
+  view: 'catalogues/catalogues',
+  title: texts.title,
+  data: {
+    bxcontext: req.params.bxcontext,
+    catalogues: result?.items ?? null,
+    pager: result && pager(result, choice),
+    choice,
+    fields: FIELDS,
+    account: accountOf(req),
+    catalogueTexts: texts,
+  },
+})
+
+/** The builder's account number to fill in, which a link of another page names. */
+const accountOf = (req: Request<{ bxcontext: string }>): string =>
+  externalRefSchema.safeParse(req.query.account).data ?? ''
 
 function showHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string; id: string }> {
   const { catalogues, vault } = options
   return async (req, res) => {
     const ref = connectionRef(req)
     const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
-    sendPageOrJson(req, res, await cataloguePage(res, ref, catalogue, options))
+    const { data, ...page } = await cataloguePage(res, ref, catalogue, options)
+    sendPageOrJson(req, res, { ...page, data: { ...data, account: accountOf(req) } })
   }
 }
 

@@ -19,6 +19,8 @@ export const texts = {
   public: 'Public: every connected builder',
   managed: 'Managed: only builders with access',
   create: 'Create catalogue',
+  latestFirst: 'Latest changes first',
+  byName: 'By name',
   openInNewTab: 'Open the catalogues in a new tab',
   none: 'No catalogues.',
 

@@ -57,10 +57,10 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'lead',
     topic: 'A lead',
     assumed:
-      '`id`, and optionally `name`, `email`, `phone`, `suburb`, `projectType`, `status`, `notes`, `createdAt`.',
+      '`id`, and optionally `name`, `email`, `phone`, `suburb`, `projectType`, `status`, `notes`, `createdAt`. A filter offers the statuses `New`, `Contacted`, `Site visit booked`, `Quoted`, `Won` and `Lost`.',
     importance: 2,
     code: 'leadSchema',
-    cure: 'Rename the fields in the schema and in `views/leads`; remove those that do not exist.',
+    cure: 'Rename the fields in the schema and in `views/leads`; remove those that do not exist. Change `statuses` in `texts.ts`.',
   },
   {
     id: 'new-lead',

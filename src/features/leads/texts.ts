@@ -11,6 +11,17 @@ export const texts = {
 
   newLead: 'New lead',
   create: 'Create lead',
+  /** The values of `status` that the list can be narrowed to, which are assumed, and what people call them. */
+  statuses: {
+    New: 'New',
+    Contacted: 'Contacted',
+    'Site visit booked': 'Site visit booked',
+    Quoted: 'Quoted',
+    Won: 'Won',
+    Lost: 'Lost',
+  },
+  newestFirst: 'Newest first',
+  byName: 'By name',
   openInNewTab: 'Open the leads in a new tab',
   none: 'No leads.',
 

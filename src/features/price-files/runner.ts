@@ -3,7 +3,7 @@ import { ConnectionRevokedError, PlatformError, StoreUnavailableError } from '..
 import { retry } from '../../connect/index.ts'
 import { acquireLease, type KeyValueStore, type Lease, update } from '../../connect/stores.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import { problemOf } from '../../web/errors.ts'
+import { problemOf, sentencesOf } from '../../web/errors.ts'
 import { ImportError } from './errors.ts'
 import { activeKey, type Import, importKey, leaseKey, requireImport } from './import.ts'
 import { texts } from './texts.ts'
@@ -166,7 +166,11 @@ function failedState(log: Logger, { id: importId, state }: Import, error: unknow
   const { code, name } = error as { code?: unknown; name?: string }
   log.error({ importId, code, reason: expected && 'reason' in error ? error.reason : name }, 'import failed')
   const isRevoked = error instanceof ConnectionRevokedError
-  const message = isRevoked ? texts.failures.revoked : expected ? problemOf(error).detail : texts.failures.app
+  const message = isRevoked
+    ? texts.failures.revoked
+    : expected
+      ? sentencesOf(problemOf(error))
+      : texts.failures.app
   return state === 'checking' ? { ...NOT_READ, failure: message } : { state: 'failed', failure: message }
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import {
-  alive,
+  aged,
   arrived,
   claimed,
   confirmed,
   confirming,
+  EXPIRED_MS,
   ended,
   FLOW_MS,
   type Flows,
@@ -95,12 +96,43 @@ describe('a callback', () => {
 
   test('in the last second keeps its flow until the exchange is over', () => {
     const { flows } = claimed(consenting(), 'state', NOW + FLOW_MS - 1, 45_000)
-    expect(alive(flows, NOW + FLOW_MS + 40_000)).toHaveLength(1)
+    expect(aged(flows, NOW + FLOW_MS + 40_000)).toHaveLength(1)
   })
 })
 
-test('flows live for 15 minutes, and a session has at most 20', () => {
-  expect(alive(start(undefined), NOW + FLOW_MS)).toEqual([])
+describe('a user who takes longer than 15 minutes', () => {
+  const late = NOW + FLOW_MS
+  const tooLate = expect.objectContaining({ code: 'consent_expired', expected: 'a' })
+
+  test('is told so, with the business to reconnect, whichever step comes next', () => {
+    const { flows } = arrived(start('a'), 'a', SECRETS)
+    const asked = arrived(start('a'), 'b', SECRETS)
+    expect(() => claim(aged(flows, late))).toThrow(tooLate)
+    expect(() => arrived(aged(start('a'), late), 'a', OTHERS)).toThrow(tooLate)
+    expect(() => confirming(aged(asked.flows, late), asked.flow.id)).toThrow(tooLate)
+  })
+
+  test('leaves no secret, and is forgotten after some hours', () => {
+    const expired = aged(consenting(), late)
+    expect(JSON.stringify(expired)).not.toContain('verifier')
+    expect(aged(expired, late + EXPIRED_MS - 1)).toEqual(expired)
+    expect(aged(expired, late + EXPIRED_MS)).toEqual([])
+    expect(aged(consenting(), late + EXPIRED_MS)).toEqual([])
+  })
+
+  test('may start again meanwhile', () => {
+    const again = started(aged(start('a'), late), 'next', 'a', late)
+    expect(arrived(again, 'a', SECRETS).flow).toMatchObject({ id: 'next', phase: 'consenting' })
+  })
+})
+
+test('an exchange that ended is known for 15 minutes', () => {
+  const over = ended(claim(consenting()).flows, 'flow-0', { connected: 'a' }, NOW)
+  expect(aged(over, NOW + FLOW_MS - 1)).toEqual(over)
+  expect(aged(over, NOW + FLOW_MS)).toEqual([])
+})
+
+test('a session has at most 20 flows', () => {
   const many = start(...Array.from({ length: 25 }, () => undefined))
   expect(many).toHaveLength(20)
   expect(many.at(-1)).toMatchObject({ id: 'flow-24' })

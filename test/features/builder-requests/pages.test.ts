@@ -23,19 +23,41 @@ test('a notice about a builder request cannot be forged by its address', async (
   expect((await supplier.get(at('?accepted'))).text).not.toContain('class="notice"')
 })
 
-test('decided requests are listed: who asked, who decided, when, and which catalogues they can see', async () => {
+/** A builder asks to connect. */
+async function ask(externalRef: string): Promise<void> {
   const builder = createVisitor()
   await logIn(app, builder)
   const asks = `${app.platform}/suppliers/harbour-homes/summit-supplies/ask`
-  await builder.post(asks, { form: { externalRef: 'CUST77' } })
+  await builder.post(asks, { form: { externalRef } })
+}
+
+test('to reject asks once, by the name of the builder', async () => {
+  await ask('CUST76')
+  const { items } = (await supplier.get(at(), { accept: 'application/json' })).json()
+  const [{ integrationConnectionId: id, builder }] = items
+  const question = await supplier.get(at(`/${encodeURIComponent(id)}/reject`))
+  expect(question.text).toContain(`<h1>Reject the request of ${builder.name}?</h1>`)
+  expect((await supplier.get(at(), { accept: 'application/json' })).json().items).toEqual(items)
+  const rejected = await supplier.follow(await supplier.post(at(`/${encodeURIComponent(id)}/reject`)))
+  expect(rejected.text).toContain('The request was rejected.')
+  const gone = await supplier.get(at(`/${encodeURIComponent(id)}/reject`), { accept: 'application/json' })
+  expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' })
+})
+
+test('decided requests are listed: who asked, who decided, when, and which catalogues they can see', async () => {
+  await ask('CUST77')
   const { items } = (await supplier.get(at(), { accept: 'application/json' })).json()
   expect(items.length).toBeGreaterThan(0)
   const [{ integrationConnectionId: id, builder: asked }] = items
-  await supplier.post(at(`/${encodeURIComponent(id)}/accept`))
+  const accepted = await supplier.follow(await supplier.post(at(`/${encodeURIComponent(id)}/accept`)))
+  expect(accepted.text).toContain('/catalogues?account=CUST77">Grant access</a>')
   const { decided } = (await supplier.get(at(), { accept: 'application/json' })).json()
-  expect(decided).toMatchObject([
-    { integrationConnectionId: id, builder: asked.name, decision: 'accepted', decidedBy: 'sam' },
-  ])
+  expect(decided[0]).toMatchObject({
+    integrationConnectionId: id,
+    builder: asked.name,
+    decision: 'accepted',
+    decidedBy: 'sam',
+  })
   const page = /<h2>Accepted builders<\/h2>[\s\S]*CUST77[\s\S]*sam/
   expect((await supplier.get(at())).text).toMatch(page)
 

@@ -25,6 +25,7 @@ test('every sentence on the page of builder requests is a text', async () => {
     await expectMarkedPage(supplier, requests, data)
     const [request] = (await supplier.get(requests, JSON_TYPE)).json().items
     const id = encodeURIComponent(request.integrationConnectionId)
+    await expectMarkedPage(supplier, `${requests}/${id}/reject`, data)
     expectMarked(await supplier.follow(await supplier.post(`${requests}/${id}/${answer}`)), data)
   }
   await expectMarkedPage(supplier, requests, data)

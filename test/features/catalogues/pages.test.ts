@@ -34,6 +34,21 @@ describe('catalogues', () => {
     expect(items[0]).toMatchObject({ id: expect.any(String), name: expect.any(String) })
   })
 
+  test('are searched by name, filtered by visibility and sorted, by the platform', async () => {
+    const query = '?search=national&filter=Public&order=name'
+    const { items } = (await builder.get(at(query), JSON_TYPE)).json()
+    const names = items.map(({ name }: { name: string }) => name)
+    expect(names.length).toBeGreaterThan(0)
+    expect(names).toEqual(names.filter((name: string) => /national/i.test(name)).toSorted())
+    expect(items.every(({ scope }: { scope: string }) => scope === 'Public')).toBe(true)
+  })
+
+  test("of a link with a builder's account number have it filled in", async () => {
+    const list = await supplier.get(at('?account=HB1001', 'summit-supplies'))
+    const [, path = ''] = /href="([^"]*catalogues\/[^"]*\?account=HB1001)"/.exec(list.text) ?? []
+    expect((await supplier.get(app.url + path)).text).toMatch(/name="externalRef"[^>]* value="HB1001"/)
+  })
+
   test('on a page after the last one: say how many there are', async () => {
     const { total } = (await builder.get(at('?skip=900'), JSON_TYPE)).json()
     const { text } = await builder.get(at('?skip=900'))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from 'vitest'
-import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages, stringsIn } from '../../support/marked-texts.ts'
 
 const { connected, JSON_TYPE, startApp } = await import('../../support/kit.ts')
 
@@ -13,7 +13,18 @@ test('every sentence on the pages of catalogues is a text', async () => {
   const visitor = await connected(app)
   await hideDeveloperPages(app, visitor)
   const catalogues = `${app.url}/connections/harbour-homes/catalogues`
-  const data = ['ann', 'harbour-homes', 'Harbour Homes', 'National', 'Public', 'Managed', 'AB1', 'AB2']
+  const listed = stringsIn((await visitor.get(catalogues, JSON_TYPE)).json())
+  const data = [
+    'ann',
+    'harbour-homes',
+    'Harbour Homes',
+    'National',
+    'Public',
+    'Managed',
+    'AB1',
+    'AB2',
+    ...listed,
+  ]
   await expectMarkedPage(visitor, `${catalogues}?top=2`, data)
   await expectMarkedPage(visitor, `${catalogues}?skip=5000`, data)
   expectMarked(await visitor.post(catalogues, { form: { name: '', scope: 'Public' } }), data)

@@ -50,12 +50,65 @@ describe('leads', () => {
     expect(page).toContain('href="?top=10&amp;skip=20"')
   })
 
+  test('are searched by name, filtered by status and sorted, by the platform', async () => {
+    const leadsOf = async (query: string) => (await visitor.get(at(query), JSON_TYPE)).json()
+    const all = await leadsOf('?top=100')
+    const { name, status } = all.items[3]
+    const found = await leadsOf(`?search=${encodeURIComponent(name.toUpperCase())}`)
+    expect(found.items).toEqual(all.items.filter((lead: { name: string }) => lead.name === name))
+    const filtered = await leadsOf(`?filter=${encodeURIComponent(status)}&top=100`)
+    expect(filtered.items).toEqual(all.items.filter((lead: { status: string }) => lead.status === status))
+    expect(filtered.total).toBe(filtered.items.length)
+    const names = (await leadsOf('?order=name&top=100')).items.map((lead: { name: string }) => lead.name)
+    expect(names).toEqual(names.toSorted())
+    expect((await visitor.get(at('?search=nobody'))).text).toContain('Nothing matches what you chose.')
+  })
+
+  test('are searched for any text, which cannot leave its condition', async () => {
+    const search = encodeURIComponent("O'Hara') or contains(name,'")
+    const answer = await visitor.get(at(`?search=${search}`), JSON_TYPE)
+    expect([answer.status, answer.json().total]).toEqual([200, 0])
+  })
+
+  test('have page numbers, which keep what was chosen', async () => {
+    const { text } = await visitor.get(at('?top=10&skip=20&order=name'))
+    expect(text).toMatch(/href="\?top=10&amp;skip=0&amp;order=name" aria-label="Page 1">1<\/a>/)
+    expect(text).toMatch(
+      /href="\?top=10&amp;skip=20&amp;order=name" aria-label="Page 3" aria-current="page">3<\/a>/,
+    )
+  })
+
+  test.each(['filter=Nonsense', 'order=size', `search=${'x'.repeat(101)}`, 'search=a&search=b'])(
+    'with %s: 400 that names what is wrong',
+    async (query) => {
+      const answer = await visitor.get(at(`?${query}`), JSON_TYPE)
+      expect(answer.json()).toMatchObject({ code: 'invalid_input', field: query.split('=')[0] })
+    },
+  )
+
+  test('stay beside a form with an error, whose field is marked and has the focus', async () => {
+    const page = await visitor.post(at(), { form: { name: 'Ann', email: 'none' } })
+    expect(page.status).toBe(400)
+    expect(page.text).toMatch(/id="lead-email"[^>]*aria-invalid="true"[^>]* autofocus/)
+    expect(page.text).toContain('Omar Walker')
+  })
+
+  test('show a form again that was sent after the session had ended, and say so', async () => {
+    const user = await connected(app, { name: 'draft' })
+    await user.post(`${app.url}/sign-out`)
+    await user.post(at(), { form: { name: 'Nora Typed' } })
+    const form = { name: 'draft', returnTo: '/connections/harbour-homes/leads' }
+    const page = await user.follow(await user.post(`${app.url}/sign-in`, { form }))
+    expect(page.text).toContain('You were signed out, so this was not sent.')
+    expect(page.text).toMatch(/<details class="panel" open>[\s\S]*value="Nora Typed"[\s\S]*Omar Walker/)
+  })
+
   test('on a page after the last one: says how many there are, and links to the first page', async () => {
     const { items, total } = (await visitor.get(at('?skip=900'), JSON_TYPE)).json()
     expect(items).toEqual([])
     const { text } = await visitor.get(at('?skip=900'))
     expect(text).toContain(`No entries here; ${total} in all`)
-    expect(text).toContain('<a class="button" href="?top=25">First page</a>')
+    expect(text).toContain('<a class="button" href="?top=25&amp;skip=0">First page</a>')
     expect(text).not.toMatch(/–900|No leads\.|Previous/)
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages, stringsIn } from '../../support/marked-texts.ts'
 
 const { connected, JSON_TYPE, startApp } = await import('../../support/kit.ts')
 
@@ -13,7 +13,8 @@ test('every sentence on the pages of leads is a text', async () => {
   const visitor = await connected(app)
   await hideDeveloperPages(app, visitor)
   const leads = `${app.url}/connections/harbour-homes/leads`
-  const data = ['ann', 'harbour-homes', 'Harbour Homes', 'New name']
+  const listed = stringsIn((await visitor.get(leads, JSON_TYPE)).json())
+  const data = ['ann', 'harbour-homes', 'Harbour Homes', 'New name', ...listed]
   await expectMarkedPage(visitor, `${leads}?top=2`, data)
   await expectMarkedPage(visitor, `${leads}?skip=5000`, data)
   expectMarked(await visitor.post(leads, { form: { name: '', email: 'x' } }), data)

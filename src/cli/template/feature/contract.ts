@@ -51,10 +51,10 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'spare-parts-fields',
     topic: 'Fields of spare parts',
-    assumed: '`id`, and optionally `name`, `status`, `notes`, `createdAt`.',
+    assumed: '`id`, and optionally `name`, `status`, `notes`, `createdAt`. A filter offers the statuses `New`, `In progress` and `Done`.',
     importance: 2,
     code: 'entrySchema',
-    cure: 'Rename the fields in the schema and in `views/spare-parts`; remove those that do not exist.',
+    cure: 'Rename the fields in the schema and in `views/spare-parts`; remove those that do not exist. Change `statuses` in `texts.ts`.',
   },
   // template: write
   {

@@ -1,11 +1,11 @@
-import { Router } from 'express'
+import { type Request, Router } from 'express'
 import { describeRoute } from '../../../connect/express.ts'
-import type { Vault } from '../../../connect/index.ts'
+import type { PageOf, Vault } from '../../../connect/index.ts'
 import { connectionRef } from '../../../web/connections.ts'
 import { READ_ERRORS } from '../../../web/openapi.ts'
-import { pageOf, pageOfSchema, pageQuery, pager } from '../../../web/paging.ts'
+import { choiceOf, type ListChoice, type ListFields, listQuery, pageOfSchema, pager, platformPage } from '../../../web/paging.ts'
 import { sendPageOrJson } from '../../../web/respond.ts'
-import { entrySchema } from './contract.ts'
+import { type Entry, entrySchema } from './contract.ts'
 import type { Entries } from './entries.ts'
 import { texts } from './texts.ts'
 // template: write
@@ -22,9 +22,18 @@ const entryBody = z.preprocess(
 // end of template
 
 const LIST = '/connections/:bxcontext/spare-parts'
+/** How the list can be narrowed and ordered. */
+const FIELDS: ListFields = {
+  search: 'name',
+  filter: { field: 'status', label: texts.status, values: texts.statuses },
+  orders: {
+    newest: { orderBy: 'createdAt desc', label: texts.newestFirst },
+    name: { orderBy: 'name asc', label: texts.byName },
+  },
+}
 const listRoute = describeRoute({
-  summary: 'A page of spare parts.',
-  query: pageQuery,
+  summary: 'A page of spare parts: those whose name has the text `search` and whose status is `filter`.',
+  query: listQuery(FIELDS),
   response: pageOfSchema(entrySchema),
   errors: READ_ERRORS,
 })
@@ -43,15 +52,30 @@ const createRoute = describeRoute({
 })
 // end of template
 
+type ListRequest = Request<{ bxcontext: string }>
+
+const listPage = (req: ListRequest, choice: ListChoice, result: PageOf<Entry> | null) => ({
+  view: 'spare-parts/list',
+  title: texts.title,
+  data: {
+    bxcontext: req.params.bxcontext,
+    entries: result?.items ?? null,
+    pager: result && pager(result, choice),
+    choice,
+    fields: FIELDS,
+    entryTexts: texts,
+  },
+})
+
 /** Routes of the spare parts of a connection. */
 export function entriesRoutes(entries: Entries, vault: Vault): Router {
   const router = Router()
+  const listOf = (req: ListRequest, choice: ListChoice) =>
+    entries.list(vault.tokenSource(connectionRef(req)), platformPage(choice, FIELDS))
   router.get(LIST, listRoute, async (req, res) => {
-    const ref = connectionRef(req)
-    const page = pageOf(req)
-    const { items, total } = await entries.list(vault.tokenSource(ref), page)
-    const data = { bxcontext: ref.bxcontext, entries: items, pager: pager({ items, total }, page), entryTexts: texts }
-    sendPageOrJson(req, res, { view: 'spare-parts/list', title: texts.title, data, json: { items, total } })
+    const choice = choiceOf(req, FIELDS)
+    const result = await listOf(req, choice)
+    sendPageOrJson(req, res, { ...listPage(req, choice, result), json: result })
   })
   // template: write
   router.post(LIST, createRoute, async (req, res) => {
@@ -61,8 +85,11 @@ export function entriesRoutes(entries: Entries, vault: Vault): Router {
       const entry = await entries.create(vault.tokenSource(ref), entryBody.parse(req.body ?? {}))
       await sendResultOrRedirect(req, res, location, entry, { status: 201, notice: texts.created })
     } catch (error) {
-      const data = { bxcontext: ref.bxcontext, entries: null, pager: null, entryTexts: texts }
-      await rejectForm(req, res, error, async () => ({ view: 'spare-parts/list', title: texts.title, data }))
+      await rejectForm(req, res, error, async () => {
+        const choice = choiceOf(req, FIELDS)
+        // Without the list, if that fails too.
+        return listPage(req, choice, await listOf(req, choice).catch(() => null))
+      })
     }
   })
   // end of template

@@ -6,6 +6,10 @@ export const texts = {
     total === null ? 'Works: spare parts can be read.' : `Works. Spare parts found: ${total}.`,
   notFound: 'There is no such spare part in this account.',
   none: 'No spare parts.',
+  /** The values of `status` that the list can be narrowed to, which are assumed, and what people call them. */
+  statuses: { New: 'New', 'In progress': 'In progress', Done: 'Done' },
+  newestFirst: 'Newest first',
+  byName: 'By name',
 
   name: 'Name',
   status: 'Status',

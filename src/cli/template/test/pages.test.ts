@@ -32,6 +32,16 @@ describe('spare parts', () => {
     expect((await visitor.get(at('?top=10&skip=10'))).text).toContain(`11–20 of ${first.total}`)
   })
 
+  test('are searched by name, filtered by status and sorted, by the platform', async () => {
+    const found = (await visitor.get(at('?search=1000&filter=New&order=name'), JSON_TYPE)).json()
+    const matches = ({ name, status }: { name: string; status: string }) =>
+      name.includes('1000') && status === 'New'
+    expect(found.items.every(matches)).toBe(true)
+    const sorted = (await visitor.get(at('?order=newest&top=2'), JSON_TYPE)).json()
+    expect(sorted.items[0].createdAt > sorted.items[1].createdAt).toBe(true)
+    expect((await visitor.get(at('?filter=Lost'), JSON_TYPE)).json()).toMatchObject({ field: 'filter' })
+  })
+
   test('one at a time, and 404 not_found for another', async () => {
     const { items } = (await visitor.get(at('?top=1'), JSON_TYPE)).json()
     await expectBothFormats(visitor, at(`/${items[0].id}`), items[0].name)

@@ -133,7 +133,7 @@ test('a second flow of the same business has pauses of its own, and exchanges it
     expect(pause.url).not.toBe(first.pauses[index]?.url)
     expect(pause.text).not.toContain('You already continued from here')
   }
-  expect(second.end.text).toContain('The account is connected.')
+  expect(second.end.text).toContain('Harbour Homes is connected.')
   await vi.waitFor(async () => {
     const flows = (await flowsOf(app, ann)).filter(({ outcome }) => outcome === 'connected')
     const exchanges = await Promise.all(
@@ -219,6 +219,6 @@ test('the pause before the exchange names exactly the parameters that are then s
 test('the notice of the connection waits for the page of connections', async () => {
   const beforeExchange = await decide(await proceed(await choose(await proceed(await start()))))
   const afterExchange = await proceed(beforeExchange)
-  expect(afterExchange.text).not.toContain('The account is connected.')
-  expect((await proceed(afterExchange)).text).toContain('The account is connected.')
+  expect(afterExchange.text).not.toContain('Harbour Homes is connected.')
+  expect((await proceed(afterExchange)).text).toContain('Harbour Homes is connected.')
 })

@@ -5,7 +5,7 @@ test('the leads API pages and sorts as OData does, and has a few dozen leads for
   const { call, close } = await startSandbox()
   const list = async (query: string, bxcontext = 'harbour-homes') =>
     (await call(bxcontext, `/leads${query}`)).json() as Promise<
-      { id: string; name: string; createdAt: string }[]
+      { id: string; name: string; status: string; createdAt: string }[]
     >
   const all = await list('')
   expect(all.length).toBeGreaterThan(30)
@@ -19,6 +19,15 @@ test('the leads API pages and sorts as OData does, and has a few dozen leads for
   for (const query of ['?$top=x', '?$skip=-1', '?$orderby=nothing', '?$orderby=name%20up']) {
     expect((await call('harbour-homes', `/leads${query}`)).status, query).toBe(400)
   }
+  const { name, status } = all[0] ?? {}
+  const filter = `contains(name,'${name?.toUpperCase()}') and status eq '${status}'`
+  expect(await list(`?$filter=${encodeURIComponent(filter)}`)).toEqual(
+    all.filter((lead) => lead.name === name && lead.status === status),
+  )
+  for (const wrong of ["name eq 'a' or name eq 'b'", 'name eq a', "nothing eq 'a'", "name eq 'a' and "])
+    expect((await call('harbour-homes', `/leads?$filter=${encodeURIComponent(wrong)}`)).status, wrong).toBe(
+      400,
+    )
   const others = await list('', 'harbour-renovations')
   expect(others.some(({ id }) => all.some((lead) => lead.id === id))).toBe(false)
   await close()

@@ -1,0 +1,51 @@
+import type { Request, Response } from 'express'
+import type * as z from 'zod'
+import { parseJson, type RecordCipher } from '../connect/index.ts'
+import { sessionCookie } from './session.ts'
+
+/** Browsers keep no longer cookie, in characters, with its name and attributes (RFC 6265, section 6.1). */
+const MAX_COOKIE = 3_900
+
+/** A value in a cookie of the browser. Nothing is stored for it. */
+export interface EncryptedCookie<T> {
+  /** The value; null if there is none, or it cannot be read. */
+  read(req: Request): T | null
+  /** Sets the value. Returns false, and sets nothing, if it is too long for a cookie. */
+  write(res: Response, value: T): boolean
+  clear(res: Response): void
+}
+
+/**
+ * A cookie whose value is encrypted JSON. `name`: also what it is encrypted for, so that nothing else of this app can be put in
+ * its place. `ms`: its lifetime.
+ */
+export function encryptedCookie<T>(
+  cipher: RecordCipher,
+  baseUrl: string,
+  { name, schema, ms }: { name: string; schema: z.ZodType<T>; ms: number },
+): EncryptedCookie<T> {
+  const purpose = `${name} cookie`
+  const fullName = `${sessionCookie(baseUrl)}-${name}`
+  const secure = baseUrl.startsWith('https:')
+  const options = { httpOnly: true, sameSite: 'lax', secure, path: '/' } as const
+  return {
+    read(req) {
+      const cookie = req.headers.cookie?.split('; ').find((each) => each.startsWith(`${fullName}=`))
+      if (cookie === undefined) return null
+      try {
+        const text = cipher.decrypt(cookie.slice(fullName.length + 1), purpose)
+        return schema.safeParse(parseJson(text)).data ?? null
+      } catch {
+        // Altered, or written with a key that is gone.
+        return null
+      }
+    },
+    write(res, value) {
+      const text = cipher.encrypt(JSON.stringify(value), purpose)
+      if (text.length > MAX_COOKIE) return false
+      res.cookie(fullName, text, { ...options, maxAge: ms })
+      return true
+    },
+    clear: (res) => void res.clearCookie(fullName, options),
+  }
+}
