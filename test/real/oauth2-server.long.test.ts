@@ -38,7 +38,7 @@ describe('@node-oauth/oauth2-server as the platform, which ends each refresh tok
   const connect = async () => visitor.follow(await visitor.post(`${app.url}/connect`))
 
   test('connects an account, and calls the API for it', async () => {
-    expect((await connect()).text).toContain('The account is connected.')
+    expect((await connect()).text).toContain(' is connected.')
     expect((await call(app, visitor)).status).toBe(200)
     expect(await connectionsOf(app, visitor)).toMatchObject([
       { status: 'active', scopes: ['catalogues', 'leads'] },

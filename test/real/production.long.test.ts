@@ -55,7 +55,7 @@ describe.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)('the app in prod
     await press('Connect an account')
     await press('Marcus')
     await press('Allow access')
-    await page.getByText('The account is connected.').waitFor()
+    await page.getByText(' is connected.').waitFor()
     await page.getByRole('button', { name: /Sign out/ }).click()
     await page.waitForURL(`${provider.env.OIDC_ISSUER}/**`)
     expect(app.output()).not.toContain(provider.env.OIDC_CLIENT_SECRET)

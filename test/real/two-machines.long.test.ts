@@ -55,7 +55,7 @@ test.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)(
     await press('Connect an account')
     await press('Priya Nair')
     await press('Allow access')
-    await page.getByText('The account is connected.').waitFor()
+    await page.getByText(' is connected.').waitFor()
     await page.goto(`${url}/flows`)
     await page.getByText('connected', { exact: true }).first().waitFor()
     await page.locator('.flows a').first().click()

@@ -64,9 +64,28 @@ async function seriousFaults(page: Page, rules?: string[]): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
-/** How many pixels the page can be scrolled sideways. */
-async function sidewaysScroll(page: Page): Promise<number> {
-  return Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'))
+/** The innermost elements that are wider than the window, if the page can be scrolled sideways. */
+async function tooWide(page: Page): Promise<string[]> {
+  return (await page.evaluate(`document.documentElement.scrollWidth <= window.innerWidth ? [] :
+    [...document.querySelectorAll('body *')]
+      .filter((element) => element.getBoundingClientRect().right > window.innerWidth)
+      .filter((element, _, all) => !all.some((other) => other !== element && element.contains(other)))
+      .map(({ outerHTML }) => outerHTML.slice(0, 200))`)) as string[]
+}
+
+/** The words of headings that are broken in two, apart from long ones such as names without a space. */
+async function brokenWords(page: Page): Promise<string[]> {
+  return (await page.evaluate(`[...document.querySelectorAll('h1, h2, h3')]
+    .filter((heading) => heading.checkVisibility())
+    .flatMap((heading) => [...heading.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE))
+    .flatMap((node) => [...node.data.matchAll(/\\S{1,14}(?=\\s|$)/g)].filter(({ index }) => index === 0 || /\\s/.test(node.data[index - 1])).map(({ 0: word, index }) => {
+      const range = document.createRange()
+      range.setStart(node, index)
+      range.setEnd(node, index + word.length)
+      return [word, new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size]
+    }))
+    .filter(([, lines]) => lines > 1)
+    .map(([word]) => word)`)) as string[]
 }
 
 /** The short labels of buttons and badges that take more than one line. */
@@ -88,9 +107,17 @@ async function brokenLabels(page: Page): Promise<string[]> {
 export async function inspect(page: Page, scripted: boolean, rules?: string[]): Promise<void> {
   // A click returns when the next page has begun; before its styles are there it may be wider.
   await page.waitForLoadState('load')
-  expect(await sidewaysScroll(page), page.url()).toBeLessThanOrEqual(0)
+  expect(await tooWide(page), page.url()).toEqual([])
   expect(await brokenLabels(page), page.url()).toEqual([])
   if (scripted) expect(await seriousFaults(page, rules), page.url()).toEqual([])
+}
+
+/** With a font of 200 %, a page is no wider than its window, and no heading breaks inside a word. */
+async function inspectLargeFont(page: Page): Promise<void> {
+  await page.evaluate("document.documentElement.style.fontSize = '200%'")
+  expect(await tooWide(page), `${page.url()} with a font of 200 %`).toEqual([])
+  expect(await brokenWords(page), `${page.url()} with a font of 200 %`).toEqual([])
+  await page.evaluate("document.documentElement.style.fontSize = ''")
 }
 
 const DESKTOP = { width: 1200, height: 800 }
@@ -118,7 +145,7 @@ export async function startWalk(browser: Browser) {
     page,
     complaints,
     close,
-    /** Inspects the page that is open: as it is, in dark colours, and on a phone of 375 px. */
+    /** Inspects the page that is open: as it is, in dark colours, and on a phone of 375 px, also with a font of 200 %. */
     async look(): Promise<void> {
       await inspect(page, true)
       await page.emulateMedia({ colorScheme: 'dark' })
@@ -127,6 +154,7 @@ export async function startWalk(browser: Browser) {
       await page.emulateMedia({ colorScheme: 'light' })
       await page.setViewportSize(PHONE)
       await inspect(page, true)
+      await inspectLargeFont(page)
       await page.setViewportSize(DESKTOP)
       if (!latest) throw new Error('no page is open')
       const headers = await latest.allHeaders()

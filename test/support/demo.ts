@@ -53,5 +53,5 @@ export async function connectDemo(visitor: Visitor, { app, platform }: Demo): Pr
   const consent = await visitor.follow(await visitor.post(`${app}/connect`))
   const form = { answer: 'accept', scope: SCOPES }
   const page = await visitor.follow(await visitor.post(consent.url, { form }))
-  expect(page.text).toContain('The account is connected.')
+  expect(page.text).toContain(' is connected.')
 }
