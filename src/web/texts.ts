@@ -44,7 +44,8 @@ export const texts = {
   },
 
   list: {
-    search: 'Search by name',
+    search: 'Search',
+    filterBy: (field: string) => `Filter by ${field.toLowerCase()}`,
     all: 'All',
     order: 'Order',
     asOnPlatform: 'As on the platform',

@@ -42,7 +42,7 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
     const { page, press, see } = user
     await signIn(user)
     await connect(user)
-    await see(/Harbour Homes\s+connected\s+Connected by Olivia Hart/)
+    await see(/Harbour Homes\s+Working\s+Connected by Olivia Hart/)
 
     // The first feature, whichever that is.
     const link = page.locator('.connection a.primary')
@@ -96,7 +96,7 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
     await back()
     await see('Log in')
     await back()
-    await see(/Harbour Homes\s+connected/)
+    await see(/Harbour Homes\s+Working/)
     await callPlatform(user)
 
     const calls = await app.calls()

@@ -37,7 +37,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
       await supplier.page.goto(`${app.url}/connections/summit-supplies/catalogues`)
       await supplier.page.getByText('New catalogue').click()
       await supplier.page.getByLabel('Name').fill(`Fresh ${scope}`)
-      await supplier.page.getByLabel('Visibility').selectOption(scope)
+      await supplier.page.getByLabel('Visibility', { exact: true }).selectOption(scope)
       await press(supplier.page, 'Create catalogue')
     }
     const managed = supplier.page.url()
