@@ -51,10 +51,13 @@ export interface CheckContext {
 
 /** One result of a check; the documentation has each id with its cure. */
 export interface Finding {
-  /** Stable, for scripts: `consent.client-id`. */
+  /** Stable, for scripts: `consent.client-id`; of an assumption, its own. */
   id: string
-  /** `warning`: the app works, but something should be changed or could not be proven. */
-  status: 'ok' | 'warning' | 'failure'
+  /**
+   * `warning`: the app works, but something should be changed or could not be proven. Only of an assumption: `not seen`, if
+   * another run may see it, and `not checked`, if no run can; the text says how to find out.
+   */
+  status: 'ok' | 'warning' | 'failure' | 'not seen' | 'not checked'
   /** One line: what was checked, what came back, and what to change. */
   text: string
   /** The setting to change. */

@@ -18,7 +18,7 @@ import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
 const recordSchema = z.object({ id: idSchema })
 const RECORDS = Array.from({ length: 40 }, (_, index) => ({ id: `P${index + 1}` }))
 
-/** What it assumes, for tests of `npm run feature -- first-contact probe`. */
+/** What it assumes, for tests of the comparison with the platform. */
 export const probeContract: Contract = {
   name: 'probe',
   file: 'test/support/probe.ts',

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Finding } from '../tools.ts'
+import { summaryOf } from './consent/report.ts'
 
 export interface Step {
   id: string
@@ -14,34 +14,17 @@ export interface SetupState {
   isSandbox: boolean
   hasConnection: boolean
   hasOwnSignIn: boolean
-  /** Undefined while the first run of the doctor is in progress. */
-  findings: Finding[] | undefined
-  probe: ProbeSummary | undefined
-}
-
-export interface ProbeSummary {
-  confirmed: number
-  different: number
-  notSeen: number
-  /** Differences with which the app does not work. */
-  breaking: number
+  findings: readonly Finding[]
+  /** What the last check with a consent found on this platform; undefined: there was none. */
+  compared: readonly Finding[] | undefined
 }
 
 /** The steps from a clone to production: what is done, and what is next. */
-export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn, findings, probe }: SetupState): Step[] {
-  const failures = findings?.filter(({ status }) => status === 'failure').length
+export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn, findings, compared }: SetupState): Step[] {
+  const failures = failuresIn(findings)
   const hasCredentials = !isSandbox && failures === 0
   const steps = [
-    step(
-      'demo',
-      'Try the demo',
-      hasConnection || !isSandbox,
-      hasConnection
-        ? 'An account is connected.'
-        : isSandbox
-          ? 'Connect an account of the sandbox.'
-          : 'The settings are no longer those of the sandbox.',
-    ),
+    step('demo', 'Try the demo', hasConnection || !isSandbox, demoState(hasConnection, isSandbox)),
     step(
       'registration',
       'Register with the platform',
@@ -50,10 +33,10 @@ export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn, findings, prob
     ),
     step('credentials', 'Enter your credentials', hasCredentials, credentialsState(isSandbox, failures)),
     step(
-      'probe',
+      'contract',
       'Check the contract with one real consent',
-      hasCredentials && probe?.breaking === 0,
-      probeState(probe),
+      hasCredentials && compared !== undefined && failuresIn(compared) === 0,
+      compared ? `${summaryOf(compared)}.` : 'No consent was checked on this platform.',
     ),
     step(
       'sign-in',
@@ -75,6 +58,9 @@ export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn, findings, prob
   return steps.map((each) => (each === next ? { ...each, status: 'next' } : each))
 }
 
+const failuresIn = (findings: readonly Finding[]) =>
+  findings.filter(({ status }) => status === 'failure').length
+
 const step = (id: string, title: string, isDone: boolean, state: string): Step => ({
   id,
   title,
@@ -82,35 +68,14 @@ const step = (id: string, title: string, isDone: boolean, state: string): Step =
   state,
 })
 
-function credentialsState(isSandbox: boolean, failures: number | undefined): string {
-  if (failures === undefined) return 'The doctor is checking.'
+function demoState(hasConnection: boolean, isSandbox: boolean): string {
+  if (hasConnection) return 'An account is connected.'
+  return isSandbox ? 'Connect an account of the sandbox.' : 'The settings are no longer those of the sandbox.'
+}
+
+function credentialsState(isSandbox: boolean, failures: number): string {
   if (failures > 0) return `The doctor found ${failures === 1 ? 'one problem' : `${failures} problems`}.`
   return isSandbox
     ? 'The sandbox is ready. Enter the credentials of the platform when you have them.'
     : 'The doctor found no failure.'
-}
-
-const probeState = (probe: ProbeSummary | undefined) =>
-  probe
-    ? `probe-report.md has ${probe.confirmed} assumptions confirmed, ${probe.different} different and ${probe.notSeen} not seen.${probe.breaking > 0 ? ` The app does not work with ${probe.breaking} of the differences.` : ''}`
-    : 'There is no report of the probe for this platform.'
-
-/** Reads the report of `npm run feature -- first-contact probe` in the current folder; undefined if there is none for this platform. */
-export function readProbeReport(apiUrl: string, file = 'probe-report.json'): ProbeSummary | undefined {
-  try {
-    const report = JSON.parse(readFileSync(file, 'utf8'))
-    if (report.platform.apiUrl !== apiUrl) return undefined
-    const count = (status: string) =>
-      report.results.filter((result: { status: string }) => result.status === status).length
-    const breaking = report.results.filter((result: { copes?: boolean }) => result.copes === false).length
-    return {
-      confirmed: count('confirmed'),
-      different: count('different'),
-      notSeen: count('not seen'),
-      breaking,
-    }
-  } catch {
-    // Missing, or written by another version.
-    return undefined
-  }
 }

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
+import type { Config } from '../../../config.ts'
+import { platform, redirectUrls } from '../../../connect/index.ts'
+import { csrfProtection } from '../../../web/cross-site.ts'
+import { errorHandler, notFound } from '../../../web/errors.ts'
+import { assets, pages } from '../../../web/pages.ts'
+import { sendOnward } from '../../../web/respond.ts'
+import { securityHeaders } from '../../../web/security-headers.ts'
+import { texts } from '../../../web/texts.ts'
+import type { Consents } from './consents.ts'
+import { sectionsOf, summaryOf } from './report.ts'
+
+const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
+const ACTIONS = ['/start', '/check', '/check-revoked']
+const COOKIE = 'connect_doctor'
+
+export interface ConsentServerOptions {
+  config: Config
+  consents: Consents
+  /** Called when the checks have ended, each time. */
+  onChecked(): Promise<void>
+}
+
+/** The page that asks for a consent, at the app's own addresses: only those are registered with the platform. */
+export function createConsentServer({ config, consents, onChecked }: ConsentServerOptions): Express {
+  const { baseUrl } = config
+  const app = express()
+  app.disable('x-powered-by')
+  let failure: string | undefined
+  let working: Promise<void> | undefined
+  const sameBrowser = browserCheck(baseUrl)
+  /** Runs one check at a time: whoever presses a button twice waits for the first. */
+  const checking = (isPossible: () => boolean, check: () => Promise<void>): RequestHandler => {
+    return async (_req, res) => {
+      if (isPossible())
+        working ??= check()
+          .then(onChecked)
+          .finally(() => {
+            working = undefined
+          })
+      await working
+      res.redirect(303, '/')
+    }
+  }
+
+  app.use(pages(config))
+  app.use(securityHeaders(baseUrl))
+  app.use('/assets', assets)
+  app.post(/.*/, (req, res, next) => (ACTIONS.includes(req.path) ? next() : receive(consents, req, res)))
+  app.use(csrfProtection(baseUrl))
+  app.get('/', (_req, res) => {
+    const findings = consents.findings()
+    const hasSeen = findings.some(({ status }) => status !== 'not seen' && status !== 'not checked')
+    res.page('first-contact/consent', {
+      title: 'Check with a consent',
+      consents: consents.count,
+      received: consents.received.length,
+      failure,
+      summary: summaryOf(findings),
+      sections: hasSeen && consents.count === 0 ? sectionsOf(findings) : [],
+      isConsentAlive: consents.isAlive,
+      styles: ['/assets/first-contact/first-contact.css'],
+    })
+  })
+  app.post('/start', sameBrowser.remember, (req, res) =>
+    sendOnward(req, res, consents.startUrl().href, texts.toPlatform),
+  )
+  app.get(CONTEXT_PATH, sameBrowser.check, (req, res) => {
+    const bxcontext = req.query[platform.startPage.bxcontext]
+    const url = typeof bxcontext === 'string' ? consents.consentUrl(bxcontext) : undefined
+    if (!url) failure = 'The platform returned without a bxcontext, or no consent was started here.'
+    res.redirect(303, url?.href ?? '/')
+  })
+  app.get(CALLBACK_PATH, sameBrowser.check, async (req, res) => {
+    failure = await consents.callback(new URL(req.originalUrl, baseUrl))
+    res.redirect(303, '/')
+  })
+  const check = checking(
+    () => consents.count > 0,
+    () => consents.check(),
+  )
+  const checkRevoked = checking(
+    () => consents.isAlive,
+    () => consents.checkRevoked(),
+  )
+  app.post('/check', sameBrowser.check, check)
+  app.post('/check-revoked', sameBrowser.check, checkRevoked)
+  app.use(notFound)
+  app.use(errorHandler)
+  return app
+}
+
+/**
+ * A consent that starts in one browser ends in the same one: otherwise anybody who reaches this server could put theirs in
+ * its place. Return addresses accept top-level navigations only.
+ */
+function browserCheck(baseUrl: string): { remember: RequestHandler; check: RequestHandler } {
+  const value = randomBytes(16).toString('base64url')
+  const isSecure = baseUrl.startsWith('https:')
+  return {
+    remember(_req, res, next) {
+      res.cookie(COOKIE, value, { httpOnly: true, sameSite: 'lax', secure: isSecure })
+      next()
+    },
+    check(req, res, next) {
+      const cookies = (req.get('cookie') ?? '').split(/;\s*/)
+      const destination = req.get('sec-fetch-dest') ?? 'document'
+      if (cookies.includes(`${COOKIE}=${value}`) && destination === 'document') return next()
+      res.status(400).type('text').send(`Open ${baseUrl} in this browser, and give consent there.\n`)
+    },
+  }
+}
+
+const MAX_BODY_BYTES = 100_000
+const MAX_RECEIVED = 100
+
+/** Keeps a request of the platform, such as a webhook. Browsers send none. */
+async function receive({ received }: Consents, req: Request, res: Response): Promise<void> {
+  if (req.get('sec-fetch-site') || req.get('origin')) return void res.status(403).end()
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of req) {
+      size += chunk.length
+      if (size > MAX_BODY_BYTES) return void res.status(413).end()
+      chunks.push(chunk)
+    }
+  } catch {
+    // The sender gave up.
+    return
+  }
+  const headers = Object.entries(req.headers).map(([name, value]) => [name, String(value)])
+  received.push({ path: req.path, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) })
+  if (received.length > MAX_RECEIVED) received.shift()
+  res.status(202).end()
+}
