@@ -33,46 +33,46 @@ export const unavailable = (id: string, setting: string, url: string, status: nu
     `${url} answered ${status}, so it could not be checked. Try again later; if it persists, check the address`,
   )
 
-/** Why there was no response, by the code of the error: the finding's id, what happened, and what to do. */
+/** Why there was no response, by the code of the error or by what Redis' client says: the finding's id, what happened, a cure. */
 const REASONS: { codes: RegExp; id: string; what: string; cure: string }[] = [
   {
-    codes: /^(ENOTFOUND|EAI_AGAIN)$/,
+    codes: /ENOTFOUND|EAI_AGAIN/,
     id: 'address.unknown-host',
     what: 'the host name is unknown',
     cure: 'Check its spelling',
   },
   {
-    codes: /^ECONNREFUSED$/,
+    codes: /ECONNREFUSED/,
     id: 'address.refused',
     what: 'the connection was refused',
     cure: 'Nothing listens there: check the host and the port',
   },
   {
-    codes: /TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/,
+    codes: /TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|no answer|not answer|not connected/i,
     id: 'address.timeout',
     what: 'there was no answer in time',
     cure: 'Check the address and the firewall, and whether this network needs HTTPS_PROXY',
   },
   {
-    codes: /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/,
+    codes: /SELF.SIGNED|UNABLE.TO.(VERIFY|GET.(LOCAL.)?ISSUER)|CERT_UNTRUSTED/i,
     id: 'tls.unknown-issuer',
     what: 'this machine does not know who issued the certificate',
     cure: 'Set NODE_EXTRA_CA_CERTS to the file with the certificate of the issuer, in the environment and not in .env',
   },
   {
-    codes: /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/,
+    codes: /CERT\w*.(HAS.EXPIRED|(IS.)?NOT.YET.VALID)/i,
     id: 'tls.expired',
     what: 'the certificate has expired or is not valid yet',
     cure: "Check this machine's clock; otherwise the server needs a new certificate",
   },
   {
-    codes: /ALTNAME_INVALID/,
+    codes: /ALTNAME/i,
     id: 'tls.wrong-name',
     what: 'the certificate is for another host name',
     cure: 'Check the host name',
   },
   {
-    codes: /^(EPROTO|ERR_SSL_.*)$/,
+    codes: /EPROTO|ERR_SSL_/,
     id: 'tls.not-tls',
     what: 'the server does not speak TLS there',
     cure: 'Check the port; a server on your own machine may need http://',

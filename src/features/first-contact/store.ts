@@ -1,19 +1,16 @@
-import { lookup } from 'node:dns/promises'
-import { createClient } from 'redis'
 import type { StoreConfig } from '../../config.ts'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { connectionKind, platform, Vault } from '../../connect/index.ts'
 import {
   allOwners,
   appOwner,
-  isSentinelUrl,
   type KeyValueStore,
+  openRedis,
   type RedisStore,
   ready,
-  urlOptions,
 } from '../../connect/stores.ts'
 import type { Finding } from '../tools.ts'
-import { failure, ok, warning } from './findings.ts'
+import { failure, noAnswer, ok, warning } from './findings.ts'
 
 /** Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. */
 export async function* checkStore(store: KeyValueStore, config: StoreConfig): AsyncGenerator<Finding> {
@@ -86,104 +83,58 @@ async function connectionFinding(
   store: KeyValueStore,
   urls: readonly string[],
 ): Promise<Finding | undefined> {
-  const [url, ...others] = urls
-  // One node of a cluster, or a Sentinel, may be down: the store's own client decides.
-  const isOneServer = url !== undefined && others.length === 0 && !isSentinelUrl(url)
-  const message = isOneServer ? await connectionError(url) : ''
-  const reason = message || (await ready(store).then(() => '', reasonOf))
-  if (reason === '') return undefined
-  if (!url) return failure('store.not-opened', 'DATA_DIR', reason)
-  const { id, what } = await redisProblem(url, reason)
-  return failure(id, 'REDIS_URL', `${new URL(url).host}: ${what}`)
-}
-
-const AUTHENTICATION = /NOAUTH|WRONGPASS|invalid (username|password)|AUTH /i
-const CERTIFICATE = /certificate|self[- ]signed|issuer|altname/i
-
-const PROBLEMS: { message: RegExp; id: string; what: string }[] = [
-  {
-    message: AUTHENTICATION,
-    id: 'store.password',
-    what: 'Redis refuses the user or the password. Correct them in REDIS_URL (redis://user:password@host:port)',
-  },
-  {
-    message: /unknown command .?HELLO/i,
-    id: 'store.unavailable',
-    what: 'this Redis is too old. Use version 6 or newer',
-  },
-  {
-    message: /ECONNREFUSED/,
-    id: 'store.refused',
-    what: 'the connection was refused. Start Redis, check the host and the port in REDIS_URL, or remove it to use the embedded SQLite',
-  },
-  {
-    message: /ENOTFOUND|EAI_AGAIN/,
-    id: 'store.unknown-host',
-    what: 'the host name is unknown. Check its spelling in REDIS_URL',
-  },
-  {
-    message: CERTIFICATE,
-    id: 'store.tls',
-    what: "the certificate of Redis is not valid for this machine. Set NODE_EXTRA_CA_CERTS to the file with its issuer's certificate, in the environment and not in .env",
-  },
-  {
-    message: /timeout|timed out|did not answer|EHOSTUNREACH|ENETUNREACH|closed/i,
-    id: 'store.timeout',
-    what: 'Redis did not answer in time. Check the address and the firewall',
-  },
-]
-
-async function redisProblem(url: string, reason: string): Promise<{ id: string; what: string }> {
-  // The store's own client says what to write instead.
-  if (reason.includes('REDIS_URL')) return { id: 'store.mode', what: reason }
-  const server = url.replace('+sentinel', '')
-  const other = server.startsWith('rediss:')
-    ? server.replace('rediss:', 'redis:')
-    : server.replace('redis:', 'rediss:')
-  const problem = PROBLEMS.find((known) => known.message.test(reason))
-  const isUndecided = problem === undefined || problem.id === 'store.timeout'
-  if (isUndecided && (await isRedis(other))) {
-    const [scheme] = other.split(':')
-    return { id: 'store.tls', what: `Redis answers ${scheme}:// only. Use ${scheme}:// in REDIS_URL` }
-  }
-  return problem ?? { id: 'store.unavailable', what: `${reason}. Check REDIS_URL` }
-}
-
-/** Whether Redis answers at this address, even if it refuses us. */
-async function isRedis(url: string): Promise<boolean> {
-  const message = await connectionError(url)
-  return message === '' || AUTHENTICATION.test(message) || CERTIFICATE.test(message)
+  const [url] = urls
+  const outage = url === undefined ? undefined : await outageAt(urls)
+  const reason = outage ?? (await ready(store).then(() => undefined, reasonOf))
+  if (reason === undefined) return undefined
+  return url ? redisFinding(url, reason) : failure('store.not-opened', 'DATA_DIR', reason)
 }
 
 const TIMEOUT_MS = 2_000
 
-/** The error of one connection, as a client of our own gets it at once; empty if it succeeds. */
-async function connectionError(url: string): Promise<string> {
-  // Apart from the connection: a name service may be slow.
-  const unknown = await lookup(new URL(url).hostname.replace(/[[\]]/g, '')).then(
-    () => undefined,
-    ({ code }: NodeJS.ErrnoException) => code,
-  )
-  if (unknown) return unknown
-  const client = createClient({
-    ...urlOptions(url),
-    socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false },
+/** What the first attempt to connect to Redis fails with; undefined if it succeeds. */
+async function outageAt(urls: readonly string[]): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const timer = setTimeout(resolve, TIMEOUT_MS, 'TIMEOUT')
+  const store = await openRedis({
+    urls,
+    onState: (state, reason = '') => resolve(state === 'connected' ? undefined : reason),
   })
-  client.on('error', () => {})
-  const timeout = new Promise<string>((resolve) => setTimeout(resolve, TIMEOUT_MS, 'timed out').unref())
-  const attempt = async () => {
-    try {
-      await client.connect()
-      await client.ping()
-      return ''
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : ''
-      return `${code} ${reasonOf(error).replace(/,? with args beginning with[\s\S]*/, '')}`
-    }
+  const reason = await promise
+  clearTimeout(timer)
+  await store.close()
+  return reason
+}
+
+const AUTHENTICATION = /NOAUTH|WRONGPASS|invalid (username|password)|AUTH /i
+
+async function redisFinding(url: string, reason: string): Promise<Finding> {
+  const { host } = new URL(url)
+  const problem = (id: string, what: string) => failure(id, 'REDIS_URL', `${host}: ${what}`)
+  // The store's own client says what to write instead.
+  if (reason.includes('REDIS_URL')) return problem('store.mode', reason)
+  if (AUTHENTICATION.test(reason)) {
+    const cure = 'Correct them in REDIS_URL (redis://user:password@host:port)'
+    return problem('store.password', `Redis refuses the user or the password. ${cure}`)
   }
-  const message = await Promise.race([attempt(), timeout])
-  client.destroy()
-  return message
+  if (/unknown command .?HELLO/i.test(reason))
+    return problem('store.unavailable', 'this Redis is too old. Use version 6 or newer')
+  const finding = noAnswer('REDIS_URL', host, { error: reason })
+  if (!['address.timeout', 'address.no-answer'].includes(finding.id)) return finding
+  const server = url.replace('+sentinel', '')
+  const [scheme, other] = server.startsWith('rediss:') ? ['redis', 'rediss'] : ['rediss', 'redis']
+  if (await isRedis(server.replace(`${other}:`, `${scheme}:`)))
+    return problem('store.tls', `Redis answers ${scheme}:// only. Use ${scheme}:// in REDIS_URL`)
+  return finding.id === 'address.timeout'
+    ? finding
+    : problem('store.unavailable', `${reason}. Check REDIS_URL`)
+}
+
+/** Whether Redis answers at this address, even if it refuses us. */
+async function isRedis(url: string): Promise<boolean> {
+  const reason = await outageAt([url])
+  if (reason === undefined || AUTHENTICATION.test(reason)) return true
+  return noAnswer('', '', { error: reason }).id.startsWith('tls.')
 }
 
 /** What to do about an error of a write. */

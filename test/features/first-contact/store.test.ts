@@ -69,19 +69,19 @@ describe('a Redis that is not reachable:', () => {
 
   test('nobody listens', async () => {
     const problems = problemsOf(await findings([`redis://127.0.0.1:${await freePort()}`]))
-    expect(problems).toMatchObject([{ id: 'store.refused', status: 'failure', setting: 'REDIS_URL' }])
+    expect(problems).toMatchObject([{ id: 'address.refused', status: 'failure', setting: 'REDIS_URL' }])
   })
 
   test('the host is unknown', async () => {
     expect(problemsOf(await findings(['redis://no-such-host.invalid:6379']))).toMatchObject([
-      { id: 'store.unknown-host', setting: 'REDIS_URL' },
+      { id: 'address.unknown-host', setting: 'REDIS_URL' },
     ])
   })
 
   test('it accepts and does not answer', async () => {
     const host = await listening(createServer(() => {}))
     expect(problemsOf(await findings([`redis://${host}`]))).toMatchObject([
-      { id: 'store.timeout', setting: 'REDIS_URL' },
+      { id: 'address.timeout', setting: 'REDIS_URL' },
     ])
   })
 
@@ -106,7 +106,7 @@ describe('a Redis that is not reachable:', () => {
   test('it closes the connection', async () => {
     const host = await listening(createServer((socket) => socket.destroy()))
     expect(problemsOf(await findings([`redis://${host}`]))).toMatchObject([
-      { id: 'store.timeout', setting: 'REDIS_URL' },
+      { id: 'store.unavailable', setting: 'REDIS_URL' },
     ])
   })
 })
@@ -155,7 +155,7 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
     const port = await freePort()
     await new Promise<void>((resolve) => tls.listen(port, '127.0.0.1', resolve))
     await hasFailed('store.tls', `redis://127.0.0.1:${port}`)
-    await hasFailed('store.tls', `rediss://127.0.0.1:${port}`)
+    await hasFailed('tls.unknown-issuer', `rediss://127.0.0.1:${port}`)
     const usual = getCACertificates('default')
     setDefaultCACertificates([...usual, TEST_CA])
     expect(problemsOf(await findings([`rediss://127.0.0.1:${port}`]))).toEqual([])
