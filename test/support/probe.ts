@@ -31,12 +31,12 @@ export const probeContract: Contract = {
 }
 
 /** What it compares with the platform. */
-export const probeTool: ProbeTool = async ({ checkRecords }) => {
+export const probeTool: ProbeTool = async (probe) => {
   for (const [path, scope] of [
     ['/probe', 'leads'],
     ['/probe-catalogues', 'catalogues'],
   ] as const) {
-    await checkRecords({
+    await probe.checkRecords({
       path,
       scope,
       record: (id) => `${path}/${encodeURIComponent(id)}`,

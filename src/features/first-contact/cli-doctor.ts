@@ -19,6 +19,7 @@ import { loadContracts } from '../contracts.ts'
 import { loadFeatures, loadTools } from '../load.ts'
 import type { Finding, ProbeTool } from '../tools.ts'
 import { Consents } from './consent/consents.ts'
+import { recordingOf } from './consent/recording.ts'
 import { type Report, sectionsOf, summaryOf, toMarkdown } from './consent/report.ts'
 import { createConsentServer } from './consent/server.ts'
 import { runDoctor } from './doctor.ts'
@@ -108,8 +109,8 @@ async function askForConsent(write: boolean): Promise<void> {
       checkedAt: new Date().toISOString(),
       platform: { appUrl, authUrl, apiUrl },
       write,
-      findings: consents.findings(),
-      recording: consents.recording(),
+      findings: consents.round.comparisons.findings(),
+      recording: recordingOf(consents.round.answers),
     }
     writeFileSync(`${REPORT}.json`, `${JSON.stringify(checked, null, 2)}\n`)
     writeFileSync(`${REPORT}.md`, toMarkdown(checked))

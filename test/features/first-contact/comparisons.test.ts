@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { recordingOf } from '../../../src/features/first-contact/consent/recording.ts'
 import { errorCodeOf } from '../../../src/features/first-contact/consent/shape.ts'
 import type { Finding } from '../../../src/features/tools.ts'
 import { type Recorded, recordedSchema } from '../../../src/sandbox/recorded.ts'
@@ -121,7 +122,7 @@ test(
     const consenting = await startConsenting({ recorded: VARIANT })
     await consenting.consent()
     await consenting.check()
-    const recording = consenting.consents.recording()
+    const recording = recordingOf(consenting.consents.round.answers)
     await consenting.close()
     const { records, ...rest } = recordedSchema.parse(recording)
     const { records: recorded, ...others } = VARIANT
@@ -131,7 +132,7 @@ test(
     const again = await startConsenting({ recorded: recordedSchema.parse(recording) })
     await again.consent()
     await again.check()
-    expect(again.consents.recording()).toEqual(recording)
+    expect(recordingOf(again.consents.round.answers)).toEqual(recording)
     await again.close()
   },
   SECONDS,

@@ -124,7 +124,7 @@ export async function startConsenting(
     },
     async check() {
       await visitor.post(`${url}/check`)
-      return consents.findings()
+      return consents.round.comparisons.findings()
     },
     async close() {
       await Promise.all([server.close(), sandboxServer.close()])

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { loadContracts } from '../../../src/features/contracts.ts'
 import { Consents } from '../../../src/features/first-contact/consent/consents.ts'
+import { recordingOf } from '../../../src/features/first-contact/consent/recording.ts'
 import { toMarkdown } from '../../../src/features/first-contact/consent/report.ts'
 import { createConsentServer } from '../../../src/features/first-contact/consent/server.ts'
 import { loadTools } from '../../../src/features/load.ts'
@@ -90,8 +91,8 @@ async function shown(url: string, consents: Consents, visitor: Visitor): Promise
     checkedAt: '',
     platform: { appUrl: '', authUrl: '', apiUrl: '' },
     write: true,
-    findings: consents.findings(),
-    recording: consents.recording(),
+    findings: consents.round.comparisons.findings(),
+    recording: recordingOf(consents.round.answers),
   }
   const page = await visitor.get(`${url}/`)
   expect(page.status).toBe(200)
@@ -142,7 +143,7 @@ test('an outage of the API says nothing about the assumptions', async () => {
   const ids = (await loadContracts())
     .filter(({ name }) => name !== 'core')
     .flatMap(({ assumptions }) => assumptions)
-  const broken = consents
+  const broken = consents.round.comparisons
     .findings()
     .filter(({ status }) => status === 'failure')
     .map(({ id }) => id)
@@ -179,7 +180,9 @@ test('other browsers and other sites cannot start, return to, or feed a probe', 
   await visitor.get(consent.url)
   expect(consents.count).toBe(1)
   expect(
-    consents.findings().filter(({ id, status }) => id === 'consent-url' && status === 'failure'),
+    consents.round.comparisons
+      .findings()
+      .filter(({ id, status }) => id === 'consent-url' && status === 'failure'),
   ).toEqual([])
 })
 
@@ -187,10 +190,12 @@ test('a second press of the button checks nothing again, and a new consent begin
   const { url, consents, visitor } = await startHostile({ body: [] })
   await visitor.follow(await visitor.post(`${url}/start`))
   await Promise.all([visitor.post(`${url}/check`), visitor.post(`${url}/check`)])
-  const first = consents.findings()
+  const first = consents.round.comparisons.findings()
   await visitor.post(`${url}/check`)
-  expect(consents.findings()).toEqual(first)
+  expect(consents.round.comparisons.findings()).toEqual(first)
   await visitor.follow(await visitor.post(`${url}/start`))
   expect(consents.count).toBe(1)
-  expect(consents.findings().find(({ id }) => id === 'api-address')?.status).toBe('not seen')
+  expect(consents.round.comparisons.findings().find(({ id }) => id === 'api-address')?.status).toBe(
+    'not seen',
+  )
 })

@@ -38,7 +38,11 @@ async function seen(scope: string | undefined, status: number): Promise<string |
     ['leads', '/leads'],
     ['catalogues', '/catalogues'],
   ])
-  await checkNarrowScope({ target, comparisons, answers: { calls: [] }, grants: [grant] }, grant, paths)
+  await checkNarrowScope(
+    { target, comparisons, answers: { calls: [] }, grants: [grant], isChecked: false, isAlive: false },
+    grant,
+    paths,
+  )
   await Promise.all([client.close(), server.close()])
   return comparisons.findings().find(({ id }) => id === 'insufficient-scope')?.text
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { recordingOf } from '../../../src/features/first-contact/consent/recording.ts'
 import { toMarkdown } from '../../../src/features/first-contact/consent/report.ts'
 import { fieldsOf } from '../../../src/features/first-contact/consent/shape.ts'
 import { startConsenting } from './consenting.ts'
@@ -25,7 +26,7 @@ test('a report has no value that the platform sent, and no secret of the app', a
     platform: { appUrl: consenting.platform, authUrl: consenting.platform, apiUrl: consenting.platform },
     write: true,
     findings,
-    recording: consenting.consents.recording(),
+    recording: recordingOf(consenting.consents.round.answers),
   }
   const text = JSON.stringify(report) + toMarkdown(report)
   const values = consenting.bodies().flatMap(valuesOf)
@@ -53,7 +54,9 @@ test('a consent that was denied is reported, and the check can start again', asy
   const consenting = await startConsenting()
   const page = await consenting.deny()
   expect(page.text).toContain('Consent was denied.')
-  expect(consenting.consents.findings().filter(({ status }) => status === 'failure')).toEqual([])
+  expect(
+    consenting.consents.round.comparisons.findings().filter(({ status }) => status === 'failure'),
+  ).toEqual([])
   await consenting.consent()
   expect(consenting.consents.count).toBe(1)
   await consenting.close()

@@ -1,11 +1,11 @@
 import type { Config } from '../../../config.ts'
 import { platform, randomCodeVerifier, randomState, redirectUrls } from '../../../connect/index.ts'
-import type { Contract, Finding, ProbeTool, ReceivedRequest } from '../../tools.ts'
+import type { Contract, ProbeTool, ReceivedRequest } from '../../tools.ts'
 import { isResponse } from '../answers.ts'
 import { createClient } from '../client.ts'
 import { oauthOf, requestOf, type Target } from '../platform/target.ts'
+import { ApiProbe } from './api-probe.ts'
 import { Comparisons } from './comparisons.ts'
-import { runFeatureProbes } from './feature-probes.ts'
 import {
   checkNarrowScope,
   checkOldRefreshToken,
@@ -13,9 +13,8 @@ import {
   checkRevoked,
   checkSecondConsent,
   checkUsedCode,
-  type Round,
 } from './grants.ts'
-import { type Recording, recordingOf } from './recording.ts'
+import type { Round } from './round.ts'
 import { errorCodeOf } from './shape.ts'
 import { compareTokenResponse } from './token-response.ts'
 
@@ -39,24 +38,28 @@ interface Flow {
 export class Consents {
   /** Requests that the platform sent to this app, such as webhooks. */
   readonly received: ReceivedRequest[] = []
+  round: Round
   readonly #options: ConsentsOptions
   readonly #target: Target
-  #round: Round
   #isStarted = false
   #flow: Flow | undefined
-  #isChecked = false
-  #isConsentAlive = false
 
   constructor(options: ConsentsOptions) {
     const { platform: settings, baseUrl } = options.config
     this.#options = options
     this.#target = { platform, ...settings, baseUrl, client: createClient(settings.proxies) }
-    this.#round = this.#newRound()
+    this.round = this.#newRound()
   }
 
   #newRound(): Round {
     const comparisons = new Comparisons(this.#options.contracts)
-    return { target: this.#target, comparisons, answers: { calls: [] }, grants: [] }
+    const answers = { calls: [] }
+    return { target: this.#target, comparisons, answers, grants: [], isChecked: false, isAlive: false }
+  }
+
+  /** How many consents can be checked. */
+  get count(): number {
+    return this.round.isChecked ? 0 : this.round.grants.length
   }
 
   /** The platform's page where a consent starts. */
@@ -80,50 +83,31 @@ export class Consents {
     if (!flow || url.searchParams.get('state') !== flow.state)
       return 'This callback belongs to no consent that was started here. Give consent again.'
     this.#flow = undefined
-    if (this.#isChecked) this.#round = this.#newRound()
-    this.#isChecked = false
-    return exchange(this.#round, url, flow)
-  }
-
-  /** How many consents can be checked. */
-  get count(): number {
-    return this.#isChecked ? 0 : this.#round.grants.length
-  }
-
-  /** Whether the consent of the latest check still works. */
-  get isAlive(): boolean {
-    return this.#isConsentAlive
+    if (this.round.isChecked) this.round = this.#newRound()
+    return exchange(this.round, url, flow)
   }
 
   /** Checks everything, once for each round of consents. What may end the consent comes last. */
   async check(): Promise<void> {
-    const round = this.#round
+    const { round, received } = this
+    const { config, probes, write } = this.#options
     const [grant] = round.grants
-    if (!grant || this.#isChecked) return
-    this.#isChecked = true
-    const { received } = this
-    const settings = this.#options.config.features
+    if (!grant || round.isChecked) return
+    round.isChecked = true
     await checkRefresh(round, grant)
-    const paths = await runFeatureProbes(round, grant, { ...this.#options, settings, received })
-    await checkNarrowScope(round, grant, paths)
+    const probe = new ApiProbe(round, grant, { write, received })
+    for (const [name, probeFeature] of probes) await probeFeature(probe, config.features[name])
+    await probe.checkInvalidToken()
+    await checkNarrowScope(round, grant, probe.paths)
     await checkOldRefreshToken(round, grant)
     await checkUsedCode(round, grant)
-    this.#isConsentAlive = !(await checkRevoked(round, grant))
+    await checkRevoked(round, grant)
   }
 
   /** Checks again whether the consent has ended. */
-  async checkRevoked(): Promise<void> {
-    const [grant] = this.#round.grants
-    if (grant && this.#isConsentAlive) this.#isConsentAlive = !(await checkRevoked(this.#round, grant))
-  }
-
-  /** A finding for each assumption. */
-  findings(): Finding[] {
-    return this.#round.comparisons.findings()
-  }
-
-  recording(): Recording {
-    return recordingOf(this.#round.answers)
+  async checkAgain(): Promise<void> {
+    const [grant] = this.round.grants
+    if (grant && this.round.isAlive) await checkRevoked(this.round, grant)
   }
 
   close(): Promise<void> {

@@ -1,59 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import type { HttpRequest } from '../../../connect/index.ts'
 import type { ProbeAnswer } from '../../tools.ts'
-import { isOutage, isResponse } from '../answers.ts'
-import type { Client } from '../client.ts'
 import { requestOf, type Target } from '../platform/target.ts'
-import type { Comparisons } from './comparisons.ts'
-import type { Answers } from './recording.ts'
-import { compareMissingScope } from './records.ts'
+import { compareMissingScope } from './api-probe.ts'
+import { apiRequest, type Grant, type Round, sendOrNull } from './round.ts'
 import { errorCodeOf } from './shape.ts'
 import { compareRefusal, compareRotation } from './token-response.ts'
 
-/** One or more consents, and the checks that end the first of them. */
-export interface Round {
-  target: Target
-  comparisons: Comparisons
-  answers: Answers
-  grants: Grant[]
-}
-
-/** The tokens of one consent. */
-export interface Grant {
-  bxcontext: string
-  accessToken: string
-  /** The refresh token of the exchange; undefined if the platform issued none. */
-  issuedRefreshToken: string | undefined
-  /** The latest one. */
-  refreshToken: string | undefined
-  /** The request that exchanged the code. */
-  exchange: HttpRequest
-}
-
 const AGAIN = 'The token endpoint had no usable answer. Run the check again.'
-const MAX_WAIT_MS = 5_000
-
-/** Sends a request; null if there is no answer, or only an outage. Waits once if the server says for how long. */
-export async function sendOrNull(client: Client, request: HttpRequest): Promise<ProbeAnswer | null> {
-  const answer = await client.send(request)
-  if (!isResponse(answer)) return null
-  // An outage says nothing about an assumption.
-  if (!isOutage(answer)) return answer
-  const { retryAfterMs } = answer
-  if (retryAfterMs === undefined || retryAfterMs > MAX_WAIT_MS) return null
-  await pause(retryAfterMs)
-  const again = await client.send(request)
-  return isResponse(again) && !isOutage(again) ? again : null
-}
-
-/** A request to the API with this token. */
-export function apiRequest({ apiUrl }: Target, path: string, token: string, body?: object): HttpRequest {
-  const headers = { authorization: `Bearer ${token}` }
-  if (!body) return { method: 'GET', url: apiUrl + path, headers }
-  const json = { ...headers, 'content-type': 'application/json' }
-  return { method: 'POST', url: apiUrl + path, headers: json, body: JSON.stringify(body) }
-}
-
 /** `no answer`: none, or an outage, which says nothing about the token. */
 type Refreshed =
   | { outcome: 'refreshed' | 'refused'; answer: ProbeAnswer }
@@ -170,17 +122,18 @@ export async function checkUsedCode({ comparisons, answers, target }: Round, gra
   answers.usedCode = answer
 }
 
-/** Refreshes with the latest token, to see whether the grant has ended. Resolves to whether it has. */
-export async function checkRevoked(round: Round, grant: Grant): Promise<boolean> {
+/** Refreshes with the latest token, to see whether the grant has ended. */
+export async function checkRevoked(round: Round, grant: Grant): Promise<void> {
   const { comparisons, answers } = round
-  if (!grant.refreshToken) return true
+  round.isAlive = false
+  if (!grant.refreshToken) return
   const { outcome, answer } = await refresh(round, grant, grant.refreshToken)
-  if (outcome !== 'refused') {
-    const how = 'Withdraw the access of this app on the platform, then press “Check again”.'
-    comparisons.notSeen('revoked-refresh-token', outcome === 'no answer' ? AGAIN : how)
-    return false
+  if (outcome === 'refused') {
+    compareRefusal(comparisons, 'revoked-refresh-token', answer)
+    answers.revokedRefreshToken = answer
+    return
   }
-  compareRefusal(comparisons, 'revoked-refresh-token', answer)
-  answers.revokedRefreshToken = answer
-  return true
+  round.isAlive = true
+  const how = 'Withdraw the access of this app on the platform, then press “Check again”.'
+  comparisons.notSeen('revoked-refresh-token', outcome === 'no answer' ? AGAIN : how)
 }

@@ -1,7 +1,6 @@
 import { platform } from '../../../connect/index.ts'
 import type { ProbeAnswer } from '../../tools.ts'
-import { listOf } from './records.ts'
-import { challengeOf, errorCodeOf, fieldsOf, limitHeadersOf, nameOf } from './shape.ts'
+import { challengeOf, errorCodeOf, fieldsOf, limitHeadersOf, listOf, nameOf } from './shape.ts'
 
 /** The answers that a recording is made of. */
 export interface Answers {

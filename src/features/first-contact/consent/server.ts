@@ -50,7 +50,7 @@ export function createConsentServer({ config, consents, onChecked }: ConsentServ
   app.post(/.*/, (req, res, next) => (ACTIONS.includes(req.path) ? next() : receive(consents, req, res)))
   app.use(csrfProtection(baseUrl))
   app.get('/', (_req, res) => {
-    const findings = consents.findings()
+    const findings = consents.round.comparisons.findings()
     const hasSeen = findings.some(({ status }) => status !== 'not seen' && status !== 'not checked')
     res.page('first-contact/consent', {
       title: 'Check with a consent',
@@ -59,7 +59,7 @@ export function createConsentServer({ config, consents, onChecked }: ConsentServ
       failure,
       summary: summaryOf(findings),
       sections: hasSeen && consents.count === 0 ? sectionsOf(findings) : [],
-      isConsentAlive: consents.isAlive,
+      isConsentAlive: consents.round.isAlive,
       styles: ['/assets/first-contact/first-contact.css'],
     })
   })
@@ -80,12 +80,12 @@ export function createConsentServer({ config, consents, onChecked }: ConsentServ
     () => consents.count > 0,
     () => consents.check(),
   )
-  const checkRevoked = checking(
-    () => consents.isAlive,
-    () => consents.checkRevoked(),
+  const checkAgain = checking(
+    () => consents.round.isAlive,
+    () => consents.checkAgain(),
   )
   app.post('/check', sameBrowser.check, check)
-  app.post('/check-revoked', sameBrowser.check, checkRevoked)
+  app.post('/check-revoked', sameBrowser.check, checkAgain)
   app.use(notFound)
   app.use(errorHandler)
   return app

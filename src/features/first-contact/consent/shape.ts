@@ -68,3 +68,18 @@ export const limitHeadersOf = (names: readonly string[]): string[] =>
   names
     .filter(isLimitHeader)
     .map((name) => (/^[a-z-]{1,40}$/.test(name) ? name : 'another name with ratelimit'))
+
+interface List {
+  records: unknown[]
+  /** The field of an object that has the list. */
+  wrapper: string | undefined
+}
+
+/** The records of an answer, also if they are inside an object: there, records are objects. */
+export function listOf(json: unknown): List | undefined {
+  if (Array.isArray(json)) return { records: json, wrapper: undefined }
+  if (typeof json !== 'object' || json === null) return undefined
+  const lists = Object.entries(json).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
+  const [wrapper, records] = lists.find(([, entries]) => typeof entries[0] === 'object') ?? lists[0] ?? []
+  return records && { records, wrapper }
+}
