@@ -7,6 +7,7 @@ import '../../runtime/env-file.ts'
 import { accessSync, constants, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Config } from '../../config.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
 import { protectDataDir } from '../../runtime/data-dir.ts'
 import { namesInEnvFile } from '../../runtime/env-file.ts'
 import { createLog } from '../../runtime/log.ts'
@@ -65,22 +66,17 @@ async function* findings(): AsyncGenerator<Finding> {
     return
   }
   yield ok('settings', 'settings: complete')
-  const { store, finding } = await openStore(config)
-  if (finding) yield finding
+  let store: KeyValueStore | undefined
+  try {
+    protectDataDir(config.dataDir)
+    store = (await createStore(config, createLog('silent'))).store
+  } catch (error) {
+    yield notOpened(error)
+  }
   try {
     yield* runDoctor({ config, store })
   } finally {
     await store?.close()
-  }
-}
-
-async function openStore(config: Config) {
-  try {
-    protectDataDir(config.dataDir)
-    const { store } = await createStore(config, createLog('silent'))
-    return { store, finding: undefined }
-  } catch (error) {
-    return { store: undefined, finding: notOpened(error) }
   }
 }
 
@@ -96,6 +92,16 @@ async function check(isJson: boolean, isStrict: boolean): Promise<void> {
   else if (has('failure') || has('warning'))
     print('', 'docs/first-contact.md, or the page of the feature, explains each id in brackets.')
   process.exitCode = has('failure') ? 1 : has('warning') && isStrict ? 2 : 0
+}
+
+/** Throws an error, before a consent is given in vain. */
+function checkConsentOptions(isJson: boolean): void {
+  if (isJson) throw new Error(`--json: with --consent, the report is in ${REPORT}.json`)
+  try {
+    accessSync('.', constants.W_OK)
+  } catch {
+    throw new Error(`--consent: ${REPORT}.json cannot be written to this folder`)
+  }
 }
 
 /** Asks for a consent at the app's own address, until the process is stopped. */
@@ -147,8 +153,7 @@ try {
   if (options.help) print(...HELP.split('\n'))
   else if (options.registration) print(...(await registrationOf(process.env)).split('\n'))
   else {
-    // Before a consent is given in vain.
-    if (options.consent) accessSync('.', constants.W_OK)
+    if (options.consent) checkConsentOptions(options.json)
     await check(options.json, options.strict)
     if (options.consent) await askForConsent(options.write)
   }

@@ -33,49 +33,42 @@ export const unavailable = (id: string, setting: string, url: string, status: nu
     `${url} answered ${status}, so it could not be checked. Try again later; if it persists, check the address`,
   )
 
-/** Why there was no response, by the code of the error or by what Redis' client says: the finding's id, what happened, a cure. */
-const REASONS: { codes: RegExp; id: string; what: string; cure: string }[] = [
+/** Why there was no response, by the code of the error or by what Redis' client says. */
+const REASONS: { codes: RegExp; id: string; text: string }[] = [
   {
     codes: /ENOTFOUND|EAI_AGAIN/,
     id: 'address.unknown-host',
-    what: 'the host name is unknown',
-    cure: 'Check its spelling',
+    text: 'the host name is unknown. Check its spelling',
   },
   {
     codes: /ECONNREFUSED/,
     id: 'address.refused',
-    what: 'the connection was refused',
-    cure: 'Nothing listens there: check the host and the port',
+    text: 'the connection was refused. Nothing listens there: check the host and the port',
   },
   {
     codes: /TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|no answer|not answer|not connected/i,
     id: 'address.timeout',
-    what: 'there was no answer in time',
-    cure: 'Check the address and the firewall, and whether this network needs HTTPS_PROXY',
+    text: 'there was no answer in time. Check the address and the firewall, and whether this network needs HTTPS_PROXY',
   },
   {
     codes: /SELF.SIGNED|UNABLE.TO.(VERIFY|GET.(LOCAL.)?ISSUER)|CERT_UNTRUSTED/i,
     id: 'tls.unknown-issuer',
-    what: 'this machine does not know who issued the certificate',
-    cure: 'Set NODE_EXTRA_CA_CERTS to the file with the certificate of the issuer, in the environment and not in .env',
+    text: 'this machine does not know who issued the certificate. Set NODE_EXTRA_CA_CERTS to the file with the certificate of the issuer, in the environment and not in .env',
   },
   {
     codes: /CERT\w*.(HAS.EXPIRED|(IS.)?NOT.YET.VALID)/i,
     id: 'tls.expired',
-    what: 'the certificate has expired or is not valid yet',
-    cure: "Check this machine's clock; otherwise the server needs a new certificate",
+    text: "the certificate has expired or is not valid yet. Check this machine's clock; otherwise the server needs a new certificate",
   },
   {
     codes: /ALTNAME/i,
     id: 'tls.wrong-name',
-    what: 'the certificate is for another host name',
-    cure: 'Check the host name',
+    text: 'the certificate is for another host name. Check the host name',
   },
   {
     codes: /EPROTO|ERR_SSL_/,
     id: 'tls.not-tls',
-    what: 'the server does not speak TLS there',
-    cure: 'Check the port; a server on your own machine may need http://',
+    text: 'the server does not speak TLS there. Check the port; a server on your own machine may need http://',
   },
 ]
 
@@ -89,10 +82,9 @@ export function noAnswer(settings: string, url: string, { error }: NoAnswer): Fi
     const text = `the proxy refuses to connect. Check the user and the password in ${setting}, or list the platform's hosts in NO_PROXY`
     return failure('proxy.rejected', setting, text)
   }
-  const { id, what, cure } = REASONS.find(({ codes }) => codes.test(error)) ?? {
+  const { id, text } = REASONS.find(({ codes }) => codes.test(error)) ?? {
     id: 'address.no-answer',
-    what: `the request failed (${error})`,
-    cure: 'Check the address',
+    text: `the request failed (${error}). Check the address`,
   }
-  return failure(id, settings, `${url}: ${what}. ${cure}`)
+  return failure(id, settings, `${url}: ${text}`)
 }

@@ -5,7 +5,7 @@ import { requireUser } from '../../web/user.ts'
 import { loadContracts } from '../contracts.ts'
 import type { FeatureDeps } from '../feature.ts'
 import type { Finding } from '../tools.ts'
-import { readReport, sectionsOf } from './consent/report.ts'
+import { readReport, sectionsOf, summaryOf } from './consent/report.ts'
 import { checkFailed, isSandbox, runDoctor } from './doctor.ts'
 import { toSheet } from './registration.ts'
 import type { FirstContactSettings } from './settings.ts'
@@ -29,21 +29,22 @@ function handler(deps: FeatureDeps, settings: FirstContactSettings): RequestHand
     const userId = requireUser(req)
     const findings = await check()
     const compared = readReport(config.platform.apiUrl)
-    const steps = stepsOf({
+    const state = {
       isSandbox: isSandbox(config.platform),
       hasConnection: (await connect.vault.list(userId)).length > 0,
       hasOwnSignIn: !hasDemoSignIn,
       findings,
       compared,
-    })
+    }
     const contracts = await loadContracts()
     const { baseUrl } = config
     const registration = toSheet({ ...settings, baseUrl, scopes: connect.oauth.scopes, contracts })
     res.page('first-contact/setup', {
       title: 'Setup',
-      steps,
-      findings,
-      compared: sectionsOf(compared ?? []),
+      ...state,
+      steps: stepsOf(state),
+      summary: compared && summaryOf(compared),
+      sections: sectionsOf(compared ?? []),
       registration,
       styles: ['/assets/first-contact/first-contact.css'],
     })

@@ -67,6 +67,12 @@ test('npm run doctor -- --consent writes a report, from which npm run sandbox an
   expect([refused.status, await refused.json()]).toEqual([401, { error: 'unauthorized' }])
 })
 
+test('npm run doctor -- --consent refuses --json, before anybody gives consent', async () => {
+  const program = start('src/features/first-contact/cli-doctor.ts', {}, '--consent', '--json')
+  expect(await program.exited).toBe(1)
+  expect(program.output()).toMatch(/^--json: /)
+})
+
 test('npm run sandbox names a report that it cannot use', async () => {
   writeFileSync(join(temp.dir, 'report.json'), '{}')
   const program = start('src/cli/sandbox.ts', {}, '--as', 'report.json')

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { CLIENT } from '../../support/env.ts'
-import { SCOPES } from '../../support/flow.ts'
 import { freePort } from '../../support/ports.ts'
 import { type Env, expectDiagnosis, findings, problemsOf } from './support.ts'
 
@@ -30,48 +29,6 @@ test('the right settings have no problem, and each address is proven', async () 
 
 describe('one wrong setting is one finding, and its cure ends it:', () => {
   const rows: [name: string, wrong: () => Env, id: string, setting: string][] = [
-    [
-      'a start page that does not exist',
-      () => ({ PLATFORM_APP_URL: `${all.platform}/app` }),
-      'start-page.not-found',
-      'PLATFORM_APP_URL',
-    ],
-    [
-      'an authorization server that does not exist',
-      () => ({ PLATFORM_AUTH_URL: `${all.platform}/oidc` }),
-      'token.not-found',
-      'PLATFORM_AUTH_URL',
-    ],
-    [
-      'an API that does not exist',
-      () => ({ PLATFORM_API_URL: `${all.platform}/v2` }),
-      'api.not-found',
-      'PLATFORM_API_URL',
-    ],
-    [
-      'a consent page that does not exist',
-      () => ({ PLATFORM_AUTHORIZE_PATH: '/consent' }),
-      'consent.not-found',
-      'PLATFORM_AUTHORIZE_PATH',
-    ],
-    [
-      'an unknown client id',
-      () => ({ PLATFORM_CLIENT_ID: 'another' }),
-      'consent.client-id',
-      'PLATFORM_CLIENT_ID',
-    ],
-    [
-      'a wrong secret',
-      () => ({ PLATFORM_CLIENT_SECRET: 'another' }),
-      'token.client-secret',
-      'PLATFORM_CLIENT_SECRET',
-    ],
-    [
-      'an unknown scope among others',
-      () => ({ PLATFORM_SCOPES: [...SCOPES, 'unheard-of'].join(' ') }),
-      'consent.scope',
-      'PLATFORM_SCOPES',
-    ],
     ['only unknown scopes', () => ({ PLATFORM_SCOPES: 'unheard-of' }), 'consent.scope', 'PLATFORM_SCOPES'],
     ['PKCE that is off', () => ({ PLATFORM_PKCE: 'false' }), 'pkce.off', 'PLATFORM_PKCE'],
     [
@@ -95,16 +52,6 @@ describe('one wrong setting is one finding, and its cure ends it:', () => {
     const found = problemsOf(await findings({ ...right, [setting]: all.platform + path }))
     expect(found).toMatchObject([{ id, setting, value: right[setting] }])
     expect(found[0]?.text).toContain(`Set ${setting}=${right[setting]}`)
-  })
-
-  test('a redirect url that is not registered, at the start page and at the consent page', async () => {
-    const found = problemsOf(await findings({ ...right, BASE_URL: 'http://localhost:9999' }))
-    expect(found.map(({ id, setting }) => [id, setting])).toEqual([
-      ['start-page.redirect-url', 'BASE_URL'],
-      ['consent.redirect-uri', 'BASE_URL'],
-    ])
-    expect(found[0]?.text).toContain('http://localhost:9999/connect/context')
-    expect(found[1]?.text).toContain('http://localhost:9999/connect/callback')
   })
 
   test.each([

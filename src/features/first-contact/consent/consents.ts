@@ -87,12 +87,15 @@ export class Consents {
     return exchange(this.round, url, flow)
   }
 
-  /** Checks everything, once for each round of consents. What may end the consent comes last. */
-  async check(): Promise<void> {
+  /**
+   * Checks everything, once for each round of consents. What may end the consent comes last. Resolves to whether there was
+   * something to check.
+   */
+  async check(): Promise<boolean> {
     const { round, received } = this
     const { config, probes, write } = this.#options
     const [grant] = round.grants
-    if (!grant || round.isChecked) return
+    if (!grant || round.isChecked) return false
     round.isChecked = true
     await checkRefresh(round, grant)
     const probe = new ApiProbe(round, grant, { write, received })
@@ -102,12 +105,16 @@ export class Consents {
     await checkOldRefreshToken(round, grant)
     await checkUsedCode(round, grant)
     await checkRevoked(round, grant)
+    return true
   }
 
-  /** Checks again whether the consent has ended. */
-  async checkAgain(): Promise<void> {
-    const [grant] = this.round.grants
-    if (grant && this.round.isAlive) await checkRevoked(this.round, grant)
+  /** Checks again whether the consent has ended. Resolves to whether it was still alive. */
+  async checkAgain(): Promise<boolean> {
+    const { round } = this
+    const [grant] = round.grants
+    if (!grant || !round.isAlive) return false
+    await checkRevoked(round, grant)
+    return true
   }
 
   close(): Promise<void> {

@@ -12,7 +12,7 @@ import type { Consents } from './consents.ts'
 import { sectionsOf, summaryOf } from './report.ts'
 
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
-const ACTIONS = ['/start', '/check', '/check-revoked']
+const ACTIONS = ['/start', '/check', '/check-again']
 const COOKIE = 'connect_doctor'
 
 export interface ConsentServerOptions {
@@ -28,26 +28,13 @@ export function createConsentServer({ config, consents, onChecked }: ConsentServ
   const app = express()
   app.disable('x-powered-by')
   let failure: string | undefined
-  let working: Promise<void> | undefined
   const sameBrowser = browserCheck(baseUrl)
-  /** Runs one check at a time: whoever presses a button twice waits for the first. */
-  const checking = (isPossible: () => boolean, check: () => Promise<void>): RequestHandler => {
-    return async (_req, res) => {
-      if (isPossible())
-        working ??= check()
-          .then(onChecked)
-          .finally(() => {
-            working = undefined
-          })
-      await working
-      res.redirect(303, '/')
-    }
-  }
-
   app.use(pages(config))
   app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
-  app.post(/.*/, (req, res, next) => (ACTIONS.includes(req.path) ? next() : receive(consents, req, res)))
+  app.post(/.*/, body, (req, res, next) =>
+    ACTIONS.includes(req.path) ? next() : receive(consents, req, res),
+  )
   app.use(csrfProtection(baseUrl))
   app.get('/', (_req, res) => {
     const findings = consents.round.comparisons.findings()
@@ -76,16 +63,14 @@ export function createConsentServer({ config, consents, onChecked }: ConsentServ
     failure = await consents.callback(new URL(req.originalUrl, baseUrl))
     res.redirect(303, '/')
   })
-  const check = checking(
-    () => consents.count > 0,
-    () => consents.check(),
-  )
-  const checkAgain = checking(
-    () => consents.round.isAlive,
-    () => consents.checkAgain(),
-  )
-  app.post('/check', sameBrowser.check, check)
-  app.post('/check-revoked', sameBrowser.check, checkAgain)
+  app.post('/check', sameBrowser.check, async (_req, res) => {
+    if (await consents.check()) await onChecked()
+    res.redirect(303, '/')
+  })
+  app.post('/check-again', sameBrowser.check, async (_req, res) => {
+    if (await consents.checkAgain()) await onChecked()
+    res.redirect(303, '/')
+  })
   app.use(notFound)
   app.use(errorHandler)
   return app
@@ -112,26 +97,20 @@ function browserCheck(baseUrl: string): { remember: RequestHandler; check: Reque
   }
 }
 
-const MAX_BODY_BYTES = 100_000
 const MAX_RECEIVED = 100
+/** What others send is kept as it is: its signature is checked. */
+const body = express.raw({ type: () => true, limit: 100_000 })
 
 /** Keeps a request of the platform, such as a webhook. Browsers send none. */
-async function receive({ received }: Consents, req: Request, res: Response): Promise<void> {
+function receive({ received }: Consents, req: Request, res: Response): void {
   if (req.get('sec-fetch-site') || req.get('origin')) return void res.status(403).end()
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of req) {
-      size += chunk.length
-      if (size > MAX_BODY_BYTES) return void res.status(413).end()
-      chunks.push(chunk)
-    }
-  } catch {
-    // The sender gave up.
-    return
-  }
   const headers = Object.entries(req.headers).map(([name, value]) => [name, String(value)])
-  received.push({ path: req.path, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) })
+  const sent: unknown = req.body
+  received.push({
+    path: req.path,
+    headers: Object.fromEntries(headers),
+    body: Buffer.isBuffer(sent) ? sent : Buffer.alloc(0),
+  })
   if (received.length > MAX_RECEIVED) received.shift()
   res.status(202).end()
 }

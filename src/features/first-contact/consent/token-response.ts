@@ -10,6 +10,7 @@ const MAX_TOKEN_MS = 30_000
 const KNOWN = Object.keys(platform.tokenResponseSchema.shape)
 
 type Body = Record<string, unknown>
+type Seen = [isAsAssumed: boolean, seen: string]
 
 /** Compares the response to the code exchange. `ms`: how long it took. `requested`: the scopes that consent was asked for. */
 export function compareTokenResponse(
@@ -20,75 +21,74 @@ export function compareTokenResponse(
 ): void {
   const body: Body = Object(json)
   const copes = platform.tokenResponseSchema.safeParse(json).success
-  compareTokenType(comparisons, body, copes)
-  compareExpiresIn(comparisons, body, copes)
-  compareScope(comparisons, body, requested, copes)
-  compareNames(comparisons, body)
-  compareFormat(comparisons, body, copes)
-  const isIssued = typeof body.refresh_token === 'string'
-  const issued = isIssued ? 'it is issued with the first token' : `it is ${absentOr(body.refresh_token)}`
-  comparisons.compare('refresh-token', isIssued, issued, false)
-  const others = Object.entries(body).filter(([name]) => !KNOWN.includes(name))
-  const fields = describeFields(fieldsOf([Object.fromEntries(others)]))
-  comparisons.compare('token-fields', others.length === 0, fields || 'no further field', true)
-  comparisons.compare('token-endpoint-time', ms <= MAX_TOKEN_MS, `${(ms / 1000).toFixed(1)} s`, false)
+  const observed: [id: string, seen: Seen, copes: boolean][] = [
+    ['token-type', tokenTypeOf(body), copes],
+    ['expires-in', lifetimeOf(body), copes],
+    ['granted-scopes', scopesOf(body, requested), copes && typeof body.scope !== 'string'],
+    ['names', namesIn(body), true],
+    ['token-format', formatOf(body), copes],
+    ['refresh-token', refreshTokenOf(body), false],
+    ['token-fields', otherFieldsOf(body), true],
+    ['token-endpoint-time', [ms <= MAX_TOKEN_MS, `${(ms / 1000).toFixed(1)} s`], false],
+  ]
+  for (const [id, [isAsAssumed, seen], isFine] of observed) comparisons.compare(id, isAsAssumed, seen, isFine)
 }
 
-function compareTokenType(comparisons: Comparisons, { token_type: type }: Body, copes: boolean): void {
-  const isBearer = typeof type === 'string' && /^bearer$/i.test(type)
-  const other = type === undefined ? 'absent' : `another value (${typeOf(type)})`
-  comparisons.compare('token-type', isBearer, isBearer ? '`Bearer`' : other, copes)
+function tokenTypeOf({ token_type: type }: Body): Seen {
+  if (typeof type === 'string' && /^bearer$/i.test(type)) return [true, '`Bearer`']
+  return [false, type === undefined ? 'absent' : `another value (${typeOf(type)})`]
 }
 
 const YEAR_SECONDS = 31_536_000
 
-function compareExpiresIn(comparisons: Comparisons, { expires_in: expiresIn }: Body, copes: boolean): void {
-  if (expiresIn === undefined) return void comparisons.differ('expires-in', 'absent', copes)
+function lifetimeOf({ expires_in: expiresIn }: Body): Seen {
+  if (expiresIn === undefined) return [false, 'absent']
   const seconds = Number(expiresIn)
-  const isShown =
-    (typeof expiresIn === 'number' || /^\d+$/.test(String(expiresIn))) &&
-    seconds >= 0 &&
-    seconds <= YEAR_SECONDS
+  const isNumber = typeof expiresIn === 'number' || /^\d+$/.test(String(expiresIn))
+  const isShown = isNumber && seconds >= 0 && seconds <= YEAR_SECONDS
   const what = isShown ? `${seconds} seconds` : 'not a number of seconds below a year'
-  const isAsAssumed = typeof expiresIn === 'number' && isShown
-  comparisons.compare('expires-in', isAsAssumed, `${what}, as a ${typeOf(expiresIn)}`, copes)
+  return [typeof expiresIn === 'number' && isShown, `${what}, as a ${typeOf(expiresIn)}`]
 }
 
-function compareScope(
-  comparisons: Comparisons,
-  { scope }: Body,
-  requested: readonly string[],
-  copes: boolean,
-): void {
-  if (typeof scope !== 'string') return void comparisons.differ('granted-scopes', absentOr(scope), copes)
+function scopesOf({ scope }: Body, requested: readonly string[]): Seen {
+  if (typeof scope !== 'string') return [false, absentOr(scope)]
   const granted = scope.split(' ')
   const missing = requested.filter((name) => !granted.includes(name))
-  const all = missing.length === 0 ? 'all that were requested' : `all but ${missing.join(', ')}`
-  const isNone = missing.length === requested.length
-  const seen = isNone ? 'text that names none of the scopes that were requested' : `\`scope\` names ${all}`
-  comparisons.compare('granted-scopes', !isNone, seen, false)
+  if (missing.length === 0) return [true, '`scope` names all that were requested']
+  return missing.length < requested.length
+    ? [true, `\`scope\` names all but ${missing.join(', ')}`]
+    : [false, 'text that names none of the scopes that were requested']
 }
 
-function compareNames(comparisons: Comparisons, body: Body): void {
+function namesIn(body: Body): Seen {
   const parsed = platform.tokenResponseSchema.safeParse(body).data
   const problems = (['business_name', 'user_name'] as const).flatMap((name) => {
     const value = body[name]
     if (typeof value !== 'string') return [`\`${name}\` is ${absentOr(value)}`]
     return parsed && parsed[name] === undefined ? [`\`${name}\` is too long, or has control characters`] : []
   })
-  const seen = problems.join(', ') || '`business_name` and `user_name`, both text'
-  comparisons.compare('names', problems.length === 0, seen, true)
+  return [problems.length === 0, problems.join(', ') || '`business_name` and `user_name`, both text']
 }
 
 const absentOr = (value: unknown) => (value === undefined ? 'absent' : `a ${typeOf(value)}`)
 
-function compareFormat(comparisons: Comparisons, body: Body, copes: boolean): void {
+function formatOf(body: Body): Seen {
   const tokens = [body.access_token, body.refresh_token].filter((value) => typeof value === 'string')
-  if (tokens.length === 0) return void comparisons.differ('token-format', 'no token', copes)
+  if (tokens.length === 0) return [false, 'no token']
   const lengths = `${tokens.map((token) => token.length).join(' and ')} characters`
   const isFormat = tokens.every((token) => tokenSchema.safeParse(token).success)
-  const seen = isFormat ? lengths : `${lengths}, not only visible ASCII`
-  comparisons.compare('token-format', isFormat, seen, copes)
+  return [isFormat, isFormat ? lengths : `${lengths}, not only visible ASCII`]
+}
+
+function refreshTokenOf({ refresh_token: token }: Body): Seen {
+  const isIssued = typeof token === 'string'
+  return [isIssued, isIssued ? 'it is issued with the first token' : `it is ${absentOr(token)}`]
+}
+
+function otherFieldsOf(body: Body): Seen {
+  const others = Object.entries(body).filter(([name]) => !KNOWN.includes(name))
+  const fields = describeFields(fieldsOf([Object.fromEntries(others)]))
+  return [others.length === 0, fields || 'no further field']
 }
 
 /** Compares the refresh token of a refresh with the one that was sent. */

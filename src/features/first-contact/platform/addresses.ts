@@ -43,7 +43,6 @@ export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
   if (reachable.includes('appUrl')) checks.appUrl = await checkStartPage(target)
   if (reachable.includes('authUrl')) checks.authUrl = await checkIdentityProvider(target)
   if (reachable.includes('apiUrl')) checks.apiUrl = await checkApi(target)
-  shortenAdvice(checks)
   yield* addressFindings(checks, target)
   const revocation = await checkRevocation(target)
   if (revocation) yield revocation
@@ -104,14 +103,6 @@ async function checkIdentityProvider(target: Target): Promise<AddressCheck & { o
   if (ifIdIsKnown && consent.isClientKnown) return { finding: first, others: [...others, ifIdIsKnown] }
   if (ifIdIsKnown && first.id === 'consent.client-id') return { finding: first, others }
   return { finding: first, others: [...others, finding] }
-}
-
-/** Both redirect urls are registered in the same way: the advice stands with the first one. */
-function shortenAdvice({ appUrl, authUrl }: Checks): void {
-  const isAdvised = appUrl?.finding.id === 'start-page.redirect-url'
-  if (!isAdvised || authUrl?.finding.id !== 'consent.redirect-uri') return
-  const [what] = authUrl.finding.text.split('. Register it')
-  authUrl.finding.text = `${what}. The same applies to it`
 }
 
 /** The findings of all addresses; those that were exchanged are one finding. */
