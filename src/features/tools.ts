@@ -4,7 +4,7 @@
  * `delete-user.ts`. `settings` are those of the feature.
  */
 import type * as z from 'zod'
-import type { Assumption, Http, ReencryptResult } from '../connect/index.ts'
+import type { Assumption, Http, HttpResponse, ReencryptResult } from '../connect/index.ts'
 import type { FeatureDeps } from './feature.ts'
 
 /** `check.ts`: checks its settings and the platform, changing nothing. A problem is a finding, not an error. */
@@ -97,14 +97,10 @@ export interface Probe {
   notSeen(id: string, how: string): void
 }
 
-export interface ProbeAnswer {
-  status: number
-  text: string
-  /** Parsed JSON; undefined if the body is not JSON. */
+/** A response of the platform. */
+export interface ProbeAnswer extends HttpResponse {
+  /** Undefined if the body is not JSON. */
   json: unknown
-  header(name: string): string | undefined
-  /** In lower case. */
-  readonly headerNames: readonly string[]
 }
 
 export interface RecordsCheck {

@@ -4,15 +4,10 @@ import type { ProbeAnswer } from '../tools.ts'
 export type Answer = Response | NoAnswer
 
 export interface Response extends ProbeAnswer {
-  contentType: string
-  /** Where a redirect leads. */
-  location: URL | undefined
   /** The address of this response, after redirects. */
   url: URL
-  /** What the response sets, each as `NAME=VALUE`. */
-  cookies: string[]
-  /** How long to wait before the next request, in ms, if the response says so. */
-  retryAfterMs: number | undefined
+  /** Where a redirect leads. */
+  location: URL | undefined
   /** The values that the request had, which the response may repeat. */
   sent: string[]
 }
@@ -24,6 +19,8 @@ export interface NoAnswer {
 
 export const isResponse = (answer: Answer): answer is Response => !('error' in answer)
 
+export const isHtml = ({ header }: Response): boolean => /html/i.test(header('content-type') ?? '')
+
 /** Whether the server cannot answer now: a server error, or too many requests. */
 export const isOutage = ({ status }: ProbeAnswer): boolean => status >= 500 || status === 429
 
@@ -34,12 +31,19 @@ export const isMissing = (answer: Answer): boolean =>
 /** Whether two answers mean the same: they agree in status, target and text, apart from values of the request, ids and numbers. */
 export const isSameAnswer = (one: Answer, other: Answer): boolean => signatureOf(one) === signatureOf(other)
 
+/** What is beyond this is not compared, in characters. */
+const MAX_COMPARED = 200_000
+
 function signatureOf(answer: Answer): string {
   if (!isResponse(answer)) return `no answer: ${answer.error}`
-  const { status, location, text, sent } = answer
+  const { status, location, sent } = answer
   const target =
     location && [location.origin, location.pathname, location.searchParams.get('error')].join(' ')
-  return [status, withoutValues(target ?? '', sent), withoutValues(text, sent)].join('\n')
+  return [
+    status,
+    withoutValues(target ?? '', sent),
+    withoutValues(answer.text.slice(0, MAX_COMPARED), sent),
+  ].join('\n')
 }
 
 function withoutValues(text: string, values: string[]): string {
@@ -80,8 +84,8 @@ export function describe(answer: Response): string {
  * What a response says, for a line of output: the beginning of its text, or of the main part of a page, in quotes and
  * without long values, which may be codes and tokens; empty if it says nothing.
  */
-export function excerptOf({ text, contentType }: Response): string {
-  const line = plain(/html/i.test(contentType) ? withoutMarkup(text) : text)
+export function excerptOf(answer: Response): string {
+  const line = plain(isHtml(answer) ? withoutMarkup(answer.text) : answer.text)
   if (line === '') return ''
   return `: "${line.length > 120 ? `${line.slice(0, 120)}…` : line}"`
 }

@@ -16,8 +16,6 @@ import { type Answer, isResponse, type NoAnswer, type Response } from './answers
 export const madeUp = () => `doctor-check-${randomBytes(16).toString('hex')}`
 
 const TIMEOUT_MS = 5_000
-/** What is beyond this is not compared. */
-const MAX_CHARACTERS = 200_000
 const MAX_REDIRECTS = 5
 /** Some servers refuse clients that do not look like a browser. */
 const USER_AGENT = 'Mozilla/5.0 (compatible; connect-starter doctor)'
@@ -70,8 +68,10 @@ export function createClient(proxies: Proxies | null, secrets: readonly string[]
       const next = isResponse(answer) ? answer.location : undefined
       if (!isResponse(answer) || !next || next.origin !== first.origin) return answer
       if (stopAt !== undefined && next.href.startsWith(stopAt)) return answer
-      for (const [, name = '', value = ''] of answer.cookies.map((text) => /^([^=]*)=(.*)/.exec(text) ?? []))
+      for (const text of [answer.headers['set-cookie'] ?? []].flat()) {
+        const [, name = '', value = ''] = /^([^=;]*)=([^;]*)/.exec(text) ?? []
         jar.set(name, value)
+      }
       url = next
     }
     return { error: 'TOO_MANY_REDIRECTS' }
@@ -83,23 +83,19 @@ export function createClient(proxies: Proxies | null, secrets: readonly string[]
 
 function toResponse(
   { url, body = '' }: HttpRequest,
-  { status, headers, header, text: received, retryAfterMs }: HttpResponse,
+  response: HttpResponse,
   secrets: readonly string[],
 ): Response {
-  const text = hide(received, secrets)
+  const { status, header } = response
+  const text = hide(response.text, secrets)
   const target = status >= 300 && status < 400 ? header('location') : undefined
   const address = new URL(url)
   return {
-    status,
-    header,
-    headerNames: Object.keys(headers),
-    contentType: header('content-type') ?? '',
-    text: text.slice(0, MAX_CHARACTERS),
+    ...response,
+    text,
     json: parseJson(text),
-    location: (target && URL.parse(target, url)) || undefined,
     url: address,
-    cookies: [headers['set-cookie'] ?? []].flat().map((cookie) => cookie.split(';')[0] ?? ''),
-    retryAfterMs,
+    location: (target && URL.parse(target, url)) || undefined,
     sent: [...address.searchParams.values(), ...new URLSearchParams(String(body)).values()],
   }
 }

@@ -90,18 +90,14 @@ async function connectionFinding(
   return url ? redisFinding(url, reason) : failure('store.not-opened', 'DATA_DIR', reason)
 }
 
-const TIMEOUT_MS = 2_000
-
 /** What the first attempt to connect to Redis fails with; undefined if it succeeds. */
 async function outageAt(urls: readonly string[]): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
-  const timer = setTimeout(resolve, TIMEOUT_MS, 'TIMEOUT')
   const store = await openRedis({
     urls,
     onState: (state, reason = '') => resolve(state === 'connected' ? undefined : reason),
   })
   const reason = await promise
-  clearTimeout(timer)
   await store.close()
   return reason
 }

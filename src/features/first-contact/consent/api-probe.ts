@@ -55,7 +55,7 @@ export class ApiProbe implements Probe {
     const answer = await sendOrNull(target.client, apiRequest(target, path, this.#grant.accessToken, body))
     if (!answer) return null
     answers.calls.push({ path, answer })
-    const found = limitHeadersOf(answer.headerNames).map((name) => `\`${name}\``)
+    const found = limitHeadersOf(answer).map((name) => `\`${name}\``)
     this.#comparisons.compare('rate-limit-headers', found.length === 0, found.join(', ') || 'none', true)
     if (answer.status < 300 && answer.json !== undefined) this.confirm('api-address', 'calls succeed')
     if (answer.status === 401) this.differ('api-address', '401 to a call with a fresh token', false)

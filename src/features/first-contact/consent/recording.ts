@@ -31,7 +31,7 @@ export function recordingOf({ calls, ...answers }: Answers) {
     return list ? [{ pathname, list, answer }] : []
   })
   const wrapper = lists.findLast(({ list }) => list.wrapper !== undefined)?.list.wrapper
-  const limitHeaders = calls.map(({ answer }) => limitHeadersOf(answer.headerNames))
+  const limitHeaders = calls.map(({ answer }) => limitHeadersOf(answer))
   const missing = calls.findLast(({ path }) => path.endsWith('/probe-no-such-record'))
   return {
     token: answers.token && tokenOf(answers.token),

@@ -1,3 +1,5 @@
+import type { ProbeAnswer } from '../../tools.ts'
+
 /** The type of a value in JSON. */
 export function typeOf(value: unknown): string {
   if (value === null) return 'null'
@@ -61,12 +63,10 @@ export function challengeOf(header: string | undefined): string | undefined {
   return [SCHEMES.test(scheme) ? scheme : 'Another', known.join(', ')].join(' ').trim()
 }
 
-const isLimitHeader = (name: string) => /rate-?limit/i.test(name)
-
 /** The names of the headers that tell what is left of a rate limit. */
-export const limitHeadersOf = (names: readonly string[]): string[] =>
-  names
-    .filter(isLimitHeader)
+export const limitHeadersOf = ({ headers }: ProbeAnswer): string[] =>
+  Object.keys(headers)
+    .filter((name) => /rate-?limit/i.test(name))
     .map((name) => (/^[a-z-]{1,40}$/.test(name) ? name : 'another name with ratelimit'))
 
 interface List {

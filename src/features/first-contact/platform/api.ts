@@ -1,4 +1,4 @@
-import { excerptOf, isMissing, isOutage, isResponse } from '../answers.ts'
+import { excerptOf, isHtml, isMissing, isOutage, isResponse } from '../answers.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
 import type { AddressCheck, Target } from './target.ts'
 
@@ -16,7 +16,7 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Ad
   }
   const answer = await client.get(url)
   if (!isResponse(answer)) return { finding: noAnswer(SETTING, url, answer) }
-  const { status, json, contentType } = answer
+  const { status, json } = answer
   if (status === 401) {
     const control = await client.get(`${apiUrl}/doctor-check-no-such-path`)
     const isForAny = isResponse(control) && control.status === 401
@@ -33,7 +33,7 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Ad
     const text = `${url} does not exist (${said}). Check the address: it may need a prefix such as /api or /v1`
     return { finding: failure('api.not-found', SETTING, text), isWrong: true }
   }
-  if (/html/i.test(contentType) || (status >= 200 && status < 400)) {
+  if (isHtml(answer) || (status >= 200 && status < 400)) {
     const text = `${url} is not the API: it answered a page or a redirect (${said}) instead of 401 with JSON. Check the address and its path`
     return { finding: failure('api.not-json', SETTING, text), isWrong: true }
   }

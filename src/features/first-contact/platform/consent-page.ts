@@ -12,7 +12,7 @@ import {
 } from '../answers.ts'
 import { madeUp } from '../client.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
-import { type Refused, refusedIn } from './refusal.ts'
+import { isAccepted, oauthError, type Refused, refusedIn } from './refusal.ts'
 import { discover, oauthOf, type Target } from './target.ts'
 
 const SETTING = 'PLATFORM_AUTH_URL'
@@ -95,28 +95,6 @@ async function withoutPkce({ address, target }: Page): Promise<Finding[]> {
     return [warning('pkce.off', setting, `${what} ${address} accepts. Set ${setting}=true`, 'true')]
   const text = `${what} ${address} refuses. Ask the platform's support team to allow it`
   return [warning('pkce.off', setting, text)]
-}
-
-/** Errors of a platform that works, but on which no user is logged in (OpenID Connect Core, section 3.1.2.6). */
-const NEEDS_PERSON =
-  /^(access_denied|login_required|interaction_required|consent_required|account_selection_required)$/
-
-/** The error in a redirect; some servers call the parameter `authError` or similar. */
-function oauthError({ location }: Response): string | undefined {
-  const parameters = [...(location?.searchParams ?? [])]
-  const [, error] =
-    parameters.find(([name]) => name === 'error') ?? parameters.find(([name]) => /error/i.test(name)) ?? []
-  return error
-}
-
-function isAccepted(answer: Answer): boolean {
-  if (!isResponse(answer)) return false
-  const error = oauthError(answer)
-  if (error !== undefined) return NEEDS_PERSON.test(error)
-  if (answer.json !== undefined) return false
-  // Some servers show their login page with 401.
-  const isLogin = answer.status === 401 && /html/i.test(answer.contentType)
-  return (answer.status >= 200 && answer.status < 300) || isLogin || answer.location !== undefined
 }
 
 /** Finds out why the page is refused: one setting is changed at a time, until the page is accepted or answers as before. */

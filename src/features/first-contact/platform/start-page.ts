@@ -9,7 +9,7 @@ import {
   type Response,
 } from '../answers.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
-import { refusedIn } from './refusal.ts'
+import { isAccepted, refusedIn } from './refusal.ts'
 import { type AddressCheck, oauthOf, type Target } from './target.ts'
 
 const SETTING = 'PLATFORM_APP_URL'
@@ -30,13 +30,13 @@ export async function checkStartPage(target: Target): Promise<AddressCheck> {
     target.client.open(oauthOf(target).startUrl(`${target.baseUrl}/doctor-check/unregistered`)),
     openMissing(target),
   ])
-  if (isPage(answer)) {
+  if (isAccepted(answer)) {
     const what = describeAccepted(answer, url, target.baseUrl)
     if (isSameAnswer(answer, control)) {
       const text = `${page} ${what}, and so does any other address there, so this may not be the platform's start page. Open it in a browser and check the address`
       return { finding: warning('start-page.not-proven', SETTING, text) }
     }
-    const isRefused = isResponse(unregistered) && !isPage(unregistered) && !isOutage(unregistered)
+    const isRefused = isResponse(unregistered) && !isAccepted(unregistered) && !isOutage(unregistered)
     const registration = isRefused
       ? 'and refuses a redirect URL that is not registered'
       : 'for any redirect url, so whether ours is registered shows only in a browser'
@@ -57,16 +57,11 @@ export async function checkStartPage(target: Target): Promise<AddressCheck> {
 export async function isStartPage(target: Target): Promise<boolean> {
   const url = oauthOf(target).startUrl(redirectUrls(target.baseUrl)[0])
   const [answer, control] = await Promise.all([target.client.open(url), openMissing(target)])
-  return isResponse(answer) && isPage(answer) && !isSameAnswer(answer, control)
+  return isAccepted(answer) && !isSameAnswer(answer, control)
 }
 
 const openMissing = ({ client, appUrl }: Target): Promise<Answer> =>
   client.open(new URL(`${appUrl}/doctor-check-no-such-page.html`))
-
-const isPage = ({ status, location, json, contentType }: Response) =>
-  (status >= 200 && status < 300 && json === undefined) ||
-  (status === 401 && /html/i.test(contentType)) ||
-  (location !== undefined && ![...location.searchParams.keys()].some((name) => /error/i.test(name)))
 
 /** What a browser would see. */
 function describeAccepted({ location, url }: Response, first: URL, baseUrl: string): string {
