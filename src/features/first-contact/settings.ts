@@ -20,7 +20,7 @@ export const firstContactSettings = settingsGroup({
   variables: (env) => ({
     APP_NAME: text.default(texts.layout.appName).meta({
       description:
-        "The name of the app on the platform's consent page. This and the next three are for the sheet of `npm run doctor -- --registration`; the app itself does not use them.",
+        "The name of the app on the platform's consent page. This and the next three are for the registration sheet; the app itself does not use them.",
     }),
     APP_LOGO_URL: field
       .httpAddress({ hint: '', env, parts: ['a path', 'a query'] })
