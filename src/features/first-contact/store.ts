@@ -1,14 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { StoreConfig } from '../../config.ts'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { connectionKind, platform, Vault } from '../../connect/index.ts'
-import {
-  allOwners,
-  appOwner,
-  type KeyValueStore,
-  openRedis,
-  type RedisStore,
-  ready,
-} from '../../connect/stores.ts'
+import { allOwners, appOwner, type KeyValueStore, openRedis, type RedisStore } from '../../connect/stores.ts'
 import type { Finding } from '../tools.ts'
 import { failure, noAnswer, ok, warning } from './findings.ts'
 
@@ -81,25 +75,25 @@ async function* checkKeys(
 /** Why the store is not available; undefined if it is. */
 async function connectionFinding(
   store: KeyValueStore,
-  urls: readonly string[],
+  [url]: readonly string[],
 ): Promise<Finding | undefined> {
-  const [url] = urls
-  const outage = url === undefined ? undefined : await outageAt(urls)
-  const reason = outage ?? (await ready(store).then(() => undefined, reasonOf))
+  const reason = await outageOf(store)
   if (reason === undefined) return undefined
   return url ? redisFinding(url, reason) : failure('store.not-opened', 'DATA_DIR', reason)
 }
 
-/** What the first attempt to connect to Redis fails with; undefined if it succeeds. */
-async function outageAt(urls: readonly string[]): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>()
-  const store = await openRedis({
-    urls,
-    onState: (state, reason = '') => resolve(state === 'connected' ? undefined : reason),
-  })
-  const reason = await promise
-  await store.close()
-  return reason
+const PAUSE_MS = 100
+const TIMEOUT_MS = 5_000
+
+/** Why the store does not answer; undefined if it does. It connects in the background: until then, it has no reason. */
+async function outageOf(store: KeyValueStore): Promise<string | undefined> {
+  const deadline = performance.now() + TIMEOUT_MS
+  for (;;) {
+    const reason = await store.ping().then(() => undefined, reasonOf)
+    if (reason === undefined || performance.now() > deadline) return reason
+    if (noAnswer('', '', { error: reason }).id !== 'address.timeout') return reason
+    await pause(PAUSE_MS)
+  }
 }
 
 const AUTHENTICATION = /NOAUTH|WRONGPASS|invalid (username|password)|AUTH /i
@@ -128,7 +122,9 @@ async function redisFinding(url: string, reason: string): Promise<Finding> {
 
 /** Whether Redis answers at this address, even if it refuses us. */
 async function isRedis(url: string): Promise<boolean> {
-  const reason = await outageAt([url])
+  const store = await openRedis({ urls: [url], onState: () => {} })
+  const reason = await outageOf(store)
+  await store.close()
   if (reason === undefined || AUTHENTICATION.test(reason)) return true
   return noAnswer('', '', { error: reason }).id.startsWith('tls.')
 }

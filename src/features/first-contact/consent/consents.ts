@@ -1,7 +1,6 @@
 import type { Config } from '../../../config.ts'
 import { platform, randomCodeVerifier, randomState, redirectUrls } from '../../../connect/index.ts'
 import type { Contract, ProbeTool, ReceivedRequest } from '../../tools.ts'
-import { isResponse } from '../answers.ts'
 import { createClient } from '../client.ts'
 import { oauthOf, requestOf, type Target } from '../platform/target.ts'
 import { ApiProbe } from './api-probe.ts'
@@ -14,7 +13,7 @@ import {
   checkSecondConsent,
   checkUsedCode,
 } from './grants.ts'
-import type { Round } from './round.ts'
+import { type Round, sendOrNull } from './round.ts'
 import { errorCodeOf } from './shape.ts'
 import { compareTokenResponse } from './token-response.ts'
 
@@ -138,33 +137,27 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
     return `The consent page returned ${error}.`
   }
   compareIssuer(comparisons, callbackUrl, target.authUrl)
+  const request = await requestOf(target, (oauth) => oauth.exchangeCode({ ...flow, callbackUrl })).catch(
+    (cause: Error) => cause,
+  )
+  if (request instanceof Error) return `The code was not exchanged: ${request.message}.`
   const startedAt = performance.now()
-  try {
-    const request = await requestOf(target, (oauth) => oauth.exchangeCode({ ...flow, callbackUrl }))
-    const answer = await target.client.send(request)
-    if (!isResponse(answer)) return `The code was not exchanged: ${answer.error}.`
-    const { access_token: accessToken, refresh_token: refreshToken } = Object(answer.json)
-    const ms = performance.now() - startedAt
-    if (answer.status > 299 || typeof accessToken !== 'string') {
-      const code = errorCodeOf(answer.json) ?? 'no error code'
-      comparisons.differ('token-request', `the code exchange: ${answer.status} \`${code}\``, false)
-      return `The code exchange failed: ${answer.status} ${code}.`
-    }
-    const issued = typeof refreshToken === 'string' && refreshToken !== '' ? refreshToken : undefined
-    comparisons.hide(accessToken, issued)
-    confirmRequests(comparisons, target)
-    compareTokenResponse(comparisons, answer, ms, target.scopes)
-    answers.token = answer
-    grants.push({
-      bxcontext,
-      accessToken,
-      issuedRefreshToken: issued,
-      refreshToken: issued,
-      exchange: request,
-    })
-  } catch (error) {
-    return `The code was not exchanged: ${error instanceof Error ? error.message : error}.`
+  const answer = await sendOrNull(target.client, request)
+  const ms = performance.now() - startedAt
+  if (!answer) return 'The code was not exchanged: the token endpoint had no usable answer.'
+  const { access_token: accessToken, refresh_token: refreshToken } = Object(answer.json)
+  if (answer.status > 299 || typeof accessToken !== 'string') {
+    const said = `${answer.status} \`${errorCodeOf(answer.json) ?? 'no error code'}\``
+    comparisons.differ('token-request', `the code exchange: ${said}`, false)
+    return `The code exchange failed: ${said}.`
   }
+  const issued = typeof refreshToken === 'string' && refreshToken !== '' ? refreshToken : undefined
+  comparisons.hide(accessToken, issued)
+  confirmRequests(comparisons, target)
+  compareTokenResponse(comparisons, answer, ms, target.scopes)
+  answers.token = answer
+  const tokens = { accessToken, issuedRefreshToken: issued, refreshToken: issued }
+  grants.push({ bxcontext, ...tokens, exchange: request })
   await checkSecondConsent(round)
   return undefined
 }
