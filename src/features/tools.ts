@@ -4,7 +4,7 @@
  * `delete-user.ts`. `settings` are those of the feature.
  */
 import type * as z from 'zod'
-import type { Assumption, Http, ReencryptResult } from '../connect/index.ts'
+import type { Assumption, Http, HttpResponse, ReencryptResult } from '../connect/index.ts'
 import type { FeatureDeps } from './feature.ts'
 
 /** `check.ts`: checks its settings and the platform, changing nothing. A problem is a finding, not an error. */
@@ -51,10 +51,13 @@ export interface CheckContext {
 
 /** One result of a check; the documentation has each id with its cure. */
 export interface Finding {
-  /** Stable, for scripts: `consent.client-id`. */
+  /** Stable, for scripts: `consent.client-id`; of an assumption, its own. */
   id: string
-  /** `warning`: the app works, but something should be changed or could not be proven. */
-  status: 'ok' | 'warning' | 'failure'
+  /**
+   * `warning`: the app works, but something should be changed or could not be proven. Only of an assumption: `not seen`, if
+   * another run may see it, and `not checked`, if no run can; the text says how to find out.
+   */
+  status: 'ok' | 'warning' | 'failure' | 'not seen' | 'not checked'
   /** One line: what was checked, what came back, and what to change. */
   text: string
   /** The setting to change. */
@@ -94,14 +97,10 @@ export interface Probe {
   notSeen(id: string, how: string): void
 }
 
-export interface ProbeAnswer {
-  status: number
-  text: string
-  /** Parsed JSON; undefined if the body is not JSON. */
+/** A response of the platform. */
+export interface ProbeAnswer extends HttpResponse {
+  /** Undefined if the body is not JSON. */
   json: unknown
-  header(name: string): string | undefined
-  /** In lower case. */
-  readonly headerNames: readonly string[]
 }
 
 export interface RecordsCheck {

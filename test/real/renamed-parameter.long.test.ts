@@ -8,8 +8,8 @@ const TESTS = [
   'test/connect/authorization/flow.test.ts',
   'test/features/flow-inspector/flows.test.ts',
   'test/features/step-by-step/step-by-step.test.ts',
-  'test/features/doctor/sandbox.test.ts',
-  'test/features/probe/probe.test.ts',
+  'test/features/first-contact/sandbox.test.ts',
+  'test/features/first-contact/comparisons.test.ts',
 ]
 
 test('a platform that calls the bxcontext otherwise is a change of one line of the contract', async () => {

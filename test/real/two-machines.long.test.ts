@@ -110,7 +110,7 @@ test.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)(
     await press(/Turn off step by step/)
 
     // The rest of the pages, and the end.
-    for (const path of ['/setup', '/doctor', '/registration', '/scenarios', '/flows', '/connections'])
+    for (const path of ['/setup', '/scenarios', '/flows', '/connections'])
       for (let request = 0; request < 2; request++)
         expect((await page.goto(url + path))?.status(), path).toBe(200)
     await page.locator('.card').getByText('Details of').first().click()

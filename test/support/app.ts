@@ -53,7 +53,7 @@ export interface ScriptedAnswer {
 }
 
 const { SANDBOX_AS } = process.env
-/** With `SANDBOX_AS=report.json`, the sandbox of every test answers like the platform of this report of the probe. */
+/** With `SANDBOX_AS=report.json`, the sandbox of every test answers like the platform of this report. */
 const RECORDED = SANDBOX_AS ? readRecorded(readFileSync(SANDBOX_AS, 'utf8')) : undefined
 
 /**

@@ -18,7 +18,7 @@ import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
 const recordSchema = z.object({ id: idSchema })
 const RECORDS = Array.from({ length: 40 }, (_, index) => ({ id: `P${index + 1}` }))
 
-/** What it assumes, for tests of `npm run feature -- first-contact probe`. */
+/** What it assumes, for tests of the comparison with the platform. */
 export const probeContract: Contract = {
   name: 'probe',
   file: 'test/support/probe.ts',
@@ -31,12 +31,12 @@ export const probeContract: Contract = {
 }
 
 /** What it compares with the platform. */
-export const probeTool: ProbeTool = async ({ checkRecords }) => {
+export const probeTool: ProbeTool = async (probe) => {
   for (const [path, scope] of [
     ['/probe', 'leads'],
     ['/probe-catalogues', 'catalogues'],
   ] as const) {
-    await checkRecords({
+    await probe.checkRecords({
       path,
       scope,
       record: (id) => `${path}/${encodeURIComponent(id)}`,

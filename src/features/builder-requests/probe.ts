@@ -10,7 +10,7 @@ import {
 } from './contract.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 
-/** Reads builder requests, and checks the webhooks that arrived while the probe was running. */
+/** Reads builder requests, and checks the webhooks that arrived while the doctor was running. */
 export default async function probeBuilderRequests(
   probe: Probe,
   settings: BuilderRequestsSettings,
@@ -22,7 +22,7 @@ export default async function probeBuilderRequests(
 async function checkRequests(probe: Probe): Promise<void> {
   const answer = await probe.call(PATHS.list)
   const place = `GET ${PATHS.list}`
-  if (!answer) return probe.notSeen('builder-request', `${place}: no usable answer. Run the probe again.`)
+  if (!answer) return probe.notSeen('builder-request', `${place}: no usable answer. Run the check again.`)
   if (answer.status === 403)
     return probe.notSeen(
       'builder-request',
@@ -42,7 +42,7 @@ function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
   const arrived = probe.received.filter(({ path }) => path === WEBHOOK_PATH)
   const ids = ['webhook-signature', 'webhook-event']
   if (arrived.length === 0) {
-    const how = `No webhook arrived. While the probe is running, ask the platform to send one to \`BASE_URL\` with \`${WEBHOOK_PATH}\`, for example by a new builder request.`
+    const how = `No webhook arrived. While the doctor is running, ask the platform to send one to \`BASE_URL\` with \`${WEBHOOK_PATH}\`, for example by a new builder request.`
     for (const id of ids) probe.notSeen(id, how)
     return
   }

@@ -8,7 +8,7 @@ import {
 } from './contract.ts'
 
 /** The name of the catalogues that probes create. */
-const TEST_CATALOGUE = 'Test catalogue of the probe'
+const TEST_CATALOGUE = 'Test catalogue of the doctor'
 
 /** Reads catalogues, and with `--write` creates one that only granted builders see. */
 export default async function probeCatalogues(probe: Probe): Promise<void> {
@@ -23,7 +23,8 @@ export default async function probeCatalogues(probe: Probe): Promise<void> {
     paged: true,
   })
   if (!probe.write) {
-    for (const id of ['new-catalogue', 'access-control']) probe.notSeen(id, 'Run the probe with `--write`.')
+    for (const id of ['new-catalogue', 'access-control'])
+      probe.notSeen(id, 'Run the doctor with `--consent --write`.')
     return
   }
   const id = await createTestCatalogue(probe)
@@ -31,7 +32,7 @@ export default async function probeCatalogues(probe: Probe): Promise<void> {
   const control: AccessControl = { externalRef: 'PROBE1', isPreApproved: false }
   const answer = await probe.call(PATHS.accessControls(id), control)
   const place = `POST ${PATHS.catalogues}/{id}/accesscontrols`
-  if (!answer) return probe.notSeen('access-control', `${place}: no usable answer. Run the probe again.`)
+  if (!answer) return probe.notSeen('access-control', `${place}: no usable answer. Run the check again.`)
   const seen = `${place}: ${answer.status}`
   if (answer.status < 300) probe.confirm('access-control', seen)
   else probe.differ('access-control', seen, false)
@@ -53,7 +54,7 @@ async function create(probe: Probe): Promise<string | undefined> {
   if (!answer || answer.status === 403) {
     const how = answer
       ? 'The consent does not include the scope `catalogues`.'
-      : `${place}: no usable answer. Run the probe again.`
+      : `${place}: no usable answer. Run the check again.`
     probe.notSeen('new-catalogue', how)
     return undefined
   }

@@ -1,48 +1,78 @@
 /**
- * `npm run doctor`: checks the settings, the store, the platform's addresses and our registration there. Exits with 1 if
- * a check fails, and with `--strict` with 2 if there are warnings. `--json` prints an array of findings.
+ * `npm run doctor`: checks the settings, the store, the platform's addresses and our registration there. With `--consent`, it
+ * also asks for a consent in the browser and compares the platform with the contracts; that needs the app's own addresses, so
+ * the app must not run. Exits with 1 if a check fails, and with `--strict` with 2 if there are warnings.
  */
 import '../../runtime/env-file.ts'
-import { existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Config } from '../../config.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
 import { protectDataDir } from '../../runtime/data-dir.ts'
 import { namesInEnvFile } from '../../runtime/env-file.ts'
 import { createLog } from '../../runtime/log.ts'
 import { print, printJson } from '../../runtime/print.ts'
 import { configOf, unknownSettingsOf } from '../../runtime/run-app.ts'
-import { fail } from '../../runtime/serve.ts'
+import { fail, listen, onStopSignal } from '../../runtime/serve.ts'
 import { ConfigError } from '../../settings/read.ts'
 import { createStore } from '../../web/create-store.ts'
-import { loadFeatures, type NamedFeature } from '../load.ts'
-import type { Finding } from '../tools.ts'
-import { runDoctor } from './doctor/doctor.ts'
-import { failure, ok, warning } from './doctor/finding.ts'
-import { notOpened } from './doctor/store.ts'
+import { loadContracts } from '../contracts.ts'
+import { loadFeatures, loadTools } from '../load.ts'
+import type { Finding, ProbeTool } from '../tools.ts'
+import { Consents } from './consent/consents.ts'
+import { recordingOf } from './consent/recording.ts'
+import { type Report, sectionsOf, summaryOf, toMarkdown } from './consent/report.ts'
+import { createConsentServer } from './consent/server.ts'
+import { runDoctor } from './doctor.ts'
+import { checkEnvironment, settingsFindings } from './environment.ts'
+import { ok } from './findings.ts'
+import { registrationOf } from './registration.ts'
+import { notOpened } from './store.ts'
 
-const HELP = `Usage: npm run doctor -- [--json] [--strict]
+const REPORT = 'doctor-report'
+
+const HELP = `Usage: npm run doctor -- [--json] [--strict] [--registration] [--consent [--write]]
 
 Checks the settings, the store, the platform's addresses, and your registration there.
 
-  --json     Prints the findings as JSON.
-  --strict   Exits with 2 if there are warnings. Failures exit with 1 in any case.`
+  --json          Prints the findings as JSON.
+  --strict        Exits with 2 if there are warnings. Failures exit with 1 in any case.
+  --registration  Prints what the platform's support team needs in order to register this app; checks nothing.
+  --consent       Then asks for a consent in the browser, and compares the platform with the contracts.
+                  Writes ${REPORT}.md, and ${REPORT}.json, which npm run sandbox -- --as takes.
+  --write         Also creates a catalogue with an import, and a lead, named as a test. Use a staging account.`
 
-const LABELS = { ok: 'ok   ', warning: 'warn ', failure: 'FAIL ' }
+/** `open`: not seen by this run. `ask`: no run can see it. */
+const LABELS = {
+  ok: 'ok   ',
+  warning: 'warn ',
+  failure: 'FAIL ',
+  'not seen': 'open ',
+  'not checked': 'ask  ',
+}
 
+const lineOf = ({ id, status, text }: Finding) =>
+  `${LABELS[status]} ${text}${status === 'ok' ? '' : ` [${id}]`}`
+
+/** What can be checked without a person. */
 async function* findings(): AsyncGenerator<Finding> {
   const features = await loadFeatures()
-  yield* envFileFindings()
-  yield* unknownFindings(features)
+  yield* checkEnvironment(unknownSettingsOf(process.env, features, namesInEnvFile))
   let config: Config
   try {
     config = configOf(process.env, features)
   } catch (error) {
-    yield* settingsFindings(error)
+    yield* error instanceof ConfigError ? settingsFindings(error) : [notOpened(error)]
     return
   }
   yield ok('settings', 'settings: complete')
-  const { store, finding } = await openStore(config)
-  if (finding) yield finding
+  let store: KeyValueStore | undefined
+  try {
+    protectDataDir(config.dataDir)
+    store = (await createStore(config, createLog('silent'))).store
+  } catch (error) {
+    yield notOpened(error)
+  }
   try {
     yield* runDoctor({ config, store })
   } finally {
@@ -50,63 +80,83 @@ async function* findings(): AsyncGenerator<Finding> {
   }
 }
 
-/** Values that a `#` cuts: in `.env`, it begins a comment unless the value is in quotes. */
-function envFileFindings(): Finding[] {
-  if (!existsSync('.env')) return []
-  const names = [...readFileSync('.env', 'utf8').matchAll(/^\s*(\w+)\s*=\s*[^\s"'`#][^"'`#\n]*[^\s"'`#]#/gm)]
-  return names.map(([, setting = '']) => {
-    const text = `${setting}: in .env, what follows the # in its value is a comment. Put the value in quotes`
-    return warning('env-file', text, { setting })
-  })
-}
-
-const unknownFindings = (features: readonly NamedFeature[]): Finding[] =>
-  unknownSettingsOf(process.env, features, namesInEnvFile).map((setting) => {
-    const text = `${setting}: there is no setting of this name; .env.example lists them all`
-    return warning('unknown-setting', text, { setting })
-  })
-
-function settingsFindings(error: unknown): Finding[] {
-  if (!(error instanceof ConfigError)) return [notOpened(error)]
-  const findings = error.problems.map((problem) => {
-    const [setting = ''] = problem.split(' ')
-    return failure('settings', problem, { setting })
-  })
-  if (existsSync('.env')) return findings
-  const text =
-    'settings: there is no .env in this folder. Run `cp .env.example .env`, and enter your credentials'
-  return [warning('settings', text), ...findings]
-}
-
-async function openStore(config: Config) {
-  try {
-    protectDataDir(config.dataDir)
-    const { store } = await createStore(config, createLog('silent'))
-    return { store, finding: undefined }
-  } catch (error) {
-    return { store: undefined, finding: notOpened(error) }
-  }
-}
-
-try {
-  const { values } = parseArgs({
-    options: { json: { type: 'boolean' }, strict: { type: 'boolean' }, help: { type: 'boolean' } },
-  })
-  if (values.help) {
-    print(...HELP.split('\n'))
-    process.exit(0)
-  }
+/** Prints the findings. Sets the exit code. */
+async function check(isJson: boolean, isStrict: boolean): Promise<void> {
   const found: Finding[] = []
   for await (const finding of findings()) {
     found.push(finding)
-    const { id, status, text } = finding
-    if (!values.json) print(`${LABELS[status]} ${text}${status === 'ok' ? '' : ` [${id}]`}`)
+    if (!isJson) print(lineOf(finding))
   }
-  if (values.json) printJson(found)
   const has = (status: Finding['status']) => found.some((finding) => finding.status === status)
-  if (!values.json && (has('failure') || has('warning')))
+  if (isJson) printJson(found)
+  else if (has('failure') || has('warning'))
     print('', 'docs/first-contact.md, or the page of the feature, explains each id in brackets.')
-  process.exitCode = has('failure') ? 1 : has('warning') && values.strict ? 2 : 0
+  process.exitCode = has('failure') ? 1 : has('warning') && isStrict ? 2 : 0
+}
+
+/** Throws an error, before a consent is given in vain. */
+function checkConsentOptions(isJson: boolean): void {
+  if (isJson) throw new Error(`--json: with --consent, the report is in ${REPORT}.json`)
+  try {
+    accessSync('.', constants.W_OK)
+  } catch {
+    throw new Error(`--consent: ${REPORT}.json cannot be written to this folder`)
+  }
+}
+
+/** Asks for a consent at the app's own address, until the process is stopped. */
+async function askForConsent(write: boolean): Promise<void> {
+  const config = configOf(process.env, await loadFeatures())
+  const probes = await loadTools<ProbeTool>('probe.ts')
+  const consents = new Consents({ config, contracts: await loadContracts(), probes, write })
+  const { appUrl, authUrl, apiUrl } = config.platform
+  const onChecked = async () => {
+    const checked: Report = {
+      checkedAt: new Date().toISOString(),
+      platform: { appUrl, authUrl, apiUrl },
+      write,
+      findings: consents.round.comparisons.findings(),
+      recording: recordingOf(consents.round.answers),
+    }
+    writeFileSync(`${REPORT}.json`, `${JSON.stringify(checked, null, 2)}\n`)
+    writeFileSync(`${REPORT}.md`, toMarkdown(checked))
+    print('', ...sectionsOf(checked.findings).flatMap((section) => section.findings.map(lineOf)))
+    print(`${summaryOf(checked.findings)}. Wrote ${REPORT}.md and ${REPORT}.json. Stop with Ctrl+C.`)
+  }
+  const server = await listen(createConsentServer({ config, consents, onChecked }), {
+    port: config.port,
+    host: config.host,
+    variable: 'PORT',
+    localOnly: config.demoAllowRemote ? undefined : [new URL(config.baseUrl).hostname],
+  }).catch((error: Error) => {
+    if (!error.message.includes('already in use')) throw error
+    throw new Error(`PORT: port ${config.port} is in use. Stop the app first: the doctor needs its address`)
+  })
+  print('', `Open ${config.baseUrl} and give consent. Stop with Ctrl+C.`)
+  onStopSignal(async () => {
+    await server.stop(0)
+    await consents.close()
+  })
+}
+
+try {
+  const { values: options } = parseArgs({
+    options: {
+      json: { type: 'boolean', default: false },
+      strict: { type: 'boolean', default: false },
+      registration: { type: 'boolean', default: false },
+      consent: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (options.help) print(...HELP.split('\n'))
+  else if (options.registration) print(...(await registrationOf(process.env)).split('\n'))
+  else {
+    if (options.consent) checkConsentOptions(options.json)
+    await check(options.json, options.strict)
+    if (options.consent) await askForConsent(options.write)
+  }
 } catch (error) {
   fail(error)
 }

@@ -1,17 +1,17 @@
 import type { Feature } from '../feature.ts'
-import { setupRoutes } from './routes.ts'
-import { type SetupSettings, setupSettings } from './settings.ts'
+import { setupPage } from './page.ts'
+import { type FirstContactSettings, firstContactSettings } from './settings.ts'
 
 /**
- * Leads the developers of this app from a clone to production: the steps, the doctor, the sheet for the registration, and the
- * comparison of the platform with the contract.
+ * Leads the developers of this app from a clone to production: `npm run doctor` and the page `/setup` say what is missing, what is
+ * wrong, and what the platform does differently from the contracts.
  */
 export default {
   title: 'First contact',
   order: 90,
-  settings: setupSettings,
+  settings: firstContactSettings,
   create(deps, settings) {
     if (deps.config.production) return {}
-    return { navigation: [{ href: '/setup', label: 'Setup' }], routes: setupRoutes(deps, settings) }
+    return { navigation: [{ href: '/setup', label: 'Setup' }], routes: setupPage(deps, settings) }
   },
-} satisfies Feature<SetupSettings>
+} satisfies Feature<FirstContactSettings>

@@ -1,107 +1,105 @@
+import { scopes as scopeList, serverSettings } from '../../config.ts'
 import { redirectUrls } from '../../connect/index.ts'
+import { type Environment, readSettings, settingsGroup } from '../../settings/read.ts'
+import { texts } from '../../web/texts.ts'
+import { loadContracts } from '../contracts.ts'
+import { featureOptions, loadFeatures } from '../load.ts'
 import type { Contract } from '../tools.ts'
-import type { SetupSettings } from './settings.ts'
+import { type FirstContactSettings, firstContactSettings } from './settings.ts'
 
-/** What platform support needs in order to register this app, and what to ask them. */
-export interface Registration {
-  appName: string
-  logoUrl: string | null
-  /** What should be changed before it is sent. */
-  warnings: string[]
-  environments: Environment[]
-  scopes: { name: string; reasons: string[] }[]
-  /** What they must send back, each with the setting that takes it. */
-  answers: { what: string; setting: string }[]
-  /** From the assumptions, the most important first. */
-  questions: { id: string; topic: string; assumed: string; importance: number }[]
-}
-
-export interface Environment {
-  name: string
-  setting: string
-  /** The redirect urls; empty if the address of the environment is not known. */
-  urls: string[]
-  /** Why the platform may refuse these urls. */
-  warnings: string[]
-}
-
-export interface RegistrationOptions extends SetupSettings {
+export interface RegistrationOptions extends FirstContactSettings {
   baseUrl: string
   scopes: readonly string[]
   contracts: readonly Contract[]
 }
 
+/** What they must send back, each with the setting that takes it. */
 const ANSWERS = [
-  { what: 'The client id', setting: 'PLATFORM_CLIENT_ID' },
-  { what: 'The client secret, over a channel that is safe for secrets', setting: 'PLATFORM_CLIENT_SECRET' },
-  { what: 'The address of the web application, where oauth2.html is', setting: 'PLATFORM_APP_URL' },
-  { what: 'The address of the identity provider, where /oauth/token is', setting: 'PLATFORM_AUTH_URL' },
-  { what: 'The address of the API, where /catalogues is', setting: 'PLATFORM_API_URL' },
-  { what: 'The path of the consent page', setting: 'PLATFORM_AUTHORIZE_PATH' },
-  {
-    what: 'Further parameters of the consent url, such as an audience',
-    setting: 'PLATFORM_AUTHORIZE_PARAMS',
-  },
-  {
-    what: 'How token requests carry the client id and the secret: client_secret_post or client_secret_basic',
-    setting: 'PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD',
-  },
-  { what: 'The names of the scopes, if they are not those above', setting: 'PLATFORM_SCOPES' },
-  { what: 'A staging account to test with', setting: '' },
+  'The client id (`PLATFORM_CLIENT_ID`)',
+  'The client secret, over a channel that is safe for secrets (`PLATFORM_CLIENT_SECRET`)',
+  'The address of the web application, where oauth2.html is (`PLATFORM_APP_URL`)',
+  'The address of the identity provider, where /oauth/token is (`PLATFORM_AUTH_URL`)',
+  'The address of the API, where /catalogues is (`PLATFORM_API_URL`)',
+  'The path of the consent page (`PLATFORM_AUTHORIZE_PATH`)',
+  'Further parameters of the consent url, such as an audience (`PLATFORM_AUTHORIZE_PARAMS`)',
+  'How token requests carry the client id and the secret: client_secret_post or client_secret_basic (`PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD`)',
+  'The names of the scopes, if they are not those above (`PLATFORM_SCOPES`)',
+  'A staging account to test with',
 ]
 
-/** Fills in the registration from the settings. */
-export function registrationOf(options: RegistrationOptions): Registration {
-  const { appName, logoUrl = null, baseUrl, stagingUrl, productionUrl, scopes, contracts } = options
+const IMPORTANCE = [
+  'Nothing works if these are wrong',
+  'Something does not work',
+  'Something is missing or less convenient',
+]
+
+const listOf = (items: readonly string[]) => items.map((item) => `- ${item}\n`).join('')
+
+/** What platform support needs in order to register this app, and what to ask them, as Markdown. */
+export function toSheet(options: RegistrationOptions): string {
+  const { appName, logoUrl, baseUrl, stagingUrl, productionUrl, scopes, contracts } = options
+  const application = [
+    `Application name, as shown on the consent page: ${appName}`,
+    appName === texts.layout.appName && 'Check: Set APP_NAME to the name of your app.',
+    `Logo: ${logoUrl ?? 'none'}`,
+  ].filter((item) => item !== false)
   const environments = [
     environmentOf('Development', 'BASE_URL', baseUrl),
     environmentOf('Staging', 'APP_STAGING_URL', stagingUrl),
     environmentOf('Production', 'APP_PRODUCTION_URL', productionUrl),
   ]
-  const reasonsFor = (scope: string) => contracts.flatMap((contract) => contract.scopes[scope] ?? [])
+  const reasonsFor = (scope: string) =>
+    contracts.flatMap((contract) => contract.scopes[scope] ?? []).join('; ') ||
+    'no feature of this app uses it'
   const questions = contracts.flatMap(({ assumptions }) => assumptions)
-  return {
-    appName,
-    logoUrl: isWebAddress(logoUrl) ? logoUrl : null,
-    warnings: [
-      appName === 'Connect Starter' && 'Set APP_NAME to the name of your app.',
-      logoUrl !== null && !isWebAddress(logoUrl) && 'APP_LOGO_URL is not an https address: it is left out.',
-    ].filter((warning) => warning !== false),
-    environments,
-    scopes: scopes.map((name) => ({ name, reasons: reasonsFor(name) })),
-    answers: ANSWERS,
-    questions: questions
-      .toSorted((one, other) => one.importance - other.importance)
-      .map(({ id, topic, assumed, importance }) => ({ id, topic, assumed, importance })),
-  }
+  const sections = IMPORTANCE.map((title, index) => {
+    const asked = questions.filter(({ importance }) => importance === index + 1)
+    return `### ${title}\n\n${asked.map(({ topic, assumed, id }, place) => `${place + 1}. ${topic}. We assume: ${assumed} (\`${id}\`)\n`).join('')}`
+  })
+  return `# Registration of ${appName}
+
+Delegated OAuth access for a third-party integration (specification 5.3).
+
+${listOf(application)}
+## Redirect URLs
+
+The first of each pair receives the bxcontext, the second the code. Neither has a query string.
+
+${environments.join('\n')}
+## Scopes
+
+${listOf(scopes.map((name) => `\`${name}\`: ${reasonsFor(name)}`))}
+## Please send us
+
+${listOf(ANSWERS)}
+## Please confirm or correct
+
+The specification does not show these. The most important ones come first.
+
+${sections.join('\n')}`
 }
 
-const isWebAddress = (address: string | null): boolean => URL.parse(address ?? '')?.protocol === 'https:'
-
-/** The urls are those that the app sends if this is its `BASE_URL`: an origin, as browsers write it. */
-function environmentOf(name: string, setting: string, address: string | undefined): Environment {
-  if (!address) return { name, setting, urls: [], warnings: [`Set ${setting} to the address of the app.`] }
-  const url = URL.parse(address)
-  const isUsable = url !== null && /^https?:$/.test(url.protocol) && !url.hostname.includes('*')
-  return { name, setting, urls: isUsable ? [...redirectUrls(url.origin)] : [], warnings: warningsOf(address) }
+/** Both urls of an environment, as the app sends them if this address is its `BASE_URL`. */
+function environmentOf(name: string, setting: string, address: string | undefined): string {
+  const urls = address ? redirectUrls(address).map((url) => `\`${url}\``) : []
+  const warnings = [
+    !address && `Check: Set ${setting} to the address of the app.`,
+    address?.startsWith('http:') &&
+      'Check: The address is http. Platforms accept https only, some of them http for localhost as well.',
+  ].filter((warning) => typeof warning === 'string')
+  return `### ${name}\n\n${listOf([...urls, ...warnings])}`
 }
 
-/** Why an authorization server may refuse redirect urls at this address (RFC 6749 section 3.1.2, RFC 9700 section 2.1). */
-export function warningsOf(address: string): string[] {
-  const url = URL.parse(address)
-  if (!url || !/^https?:$/.test(url.protocol)) return ['The address is not an http or https address.']
-  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
-  return [
-    address.includes('?') &&
-      'The address has a query string, which is left out: redirect URLs are compared as plain text.',
-    address.includes('#') && 'The address has a fragment, which no redirect URL may have: it is left out.',
-    url.hostname.includes('*') && 'The address has a wildcard. Each redirect URL must be registered in full.',
-    url.pathname !== '/' &&
-      'The address has a path, which is left out: this app must be at the root of its host.',
-    (url.username || url.password) && 'The address has a user or a password, which are left out.',
-    url.protocol === 'http:' &&
-      (isLoopback
-        ? 'The address is http. Ask whether the platform accepts http for localhost.'
-        : 'The address is http. Platforms accept https only, except for localhost.'),
-  ].filter((warning) => typeof warning === 'string' && warning !== '') as string[]
+const scopeSettings = settingsGroup({
+  variables: () => ({ PLATFORM_SCOPES: scopeList() }),
+  build: (values) => values.PLATFORM_SCOPES,
+})
+
+/** The sheet by these settings; credentials are not needed. Throws `ConfigError`. */
+export async function registrationOf(env: Environment): Promise<string> {
+  const groups = { server: serverSettings, own: firstContactSettings, scopes: scopeSettings }
+  const { server, own, scopes } = readSettings(env, groups)
+  const { scopes: needed } = featureOptions(await loadFeatures())
+  const contracts = await loadContracts()
+  return toSheet({ ...own, baseUrl: server.baseUrl, scopes: scopes ?? needed, contracts })
 }

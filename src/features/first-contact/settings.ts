@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
+import * as field from '../../settings/fields.ts'
+import { type Environment, type SettingsOf, settingsGroup } from '../../settings/read.ts'
 import { texts } from '../../web/texts.ts'
 
 /** One line of text that Markdown does not read as markup. */
@@ -7,25 +8,32 @@ const text = z
   .string()
   .regex(/^[^\p{Cc}`<>*_[\]|]{1,200}$/u, 'must be one line of plain text, without markup')
 
-/** The registration sheet checks it further, and explains what is wrong. */
-const address = z.string().regex(/^[^\p{Cc}`<>[\]|]{1,500}$/u, 'must be an address')
+/** The address of an environment, as `BASE_URL` is. */
+const environment = (env: Environment) =>
+  field
+    .baseAddress({ hint: '', env, parts: [] })
+    .refine((url) => !url.includes('*'), 'must be an address without a wildcard')
+    .optional()
 
-/** What platform support registers beside the settings of the core. Addresses are checked by the registration sheet. */
-export const setupSettings = settingsGroup({
-  variables: () => ({
+/** What platform support registers beside the settings of the core. */
+export const firstContactSettings = settingsGroup({
+  variables: (env) => ({
     APP_NAME: text.default(texts.layout.appName).meta({
       description:
-        "The name of the app on the platform's consent page. This and the next three are for the sheet of `npm run feature -- first-contact registration`; the app itself does not use them.",
+        "The name of the app on the platform's consent page. This and the next three are for the registration sheet; the app itself does not use them.",
     }),
-    APP_LOGO_URL: address.optional().meta({
-      description: 'The address of its logo.',
-      example: 'https://app.example.com/logo.svg',
-    }),
-    APP_STAGING_URL: address.optional().meta({
+    APP_LOGO_URL: field
+      .httpAddress({ hint: '', env, parts: ['a path', 'a query'] })
+      .optional()
+      .meta({
+        description: 'The address of its logo.',
+        example: 'https://app.example.com/logo.svg',
+      }),
+    APP_STAGING_URL: environment(env).meta({
       description: 'The public address of the staging environment.',
       example: 'https://staging.example.com',
     }),
-    APP_PRODUCTION_URL: address.optional().meta({
+    APP_PRODUCTION_URL: environment(env).meta({
       description: 'The public address in production.',
       example: 'https://app.example.com',
     }),
@@ -37,4 +45,4 @@ export const setupSettings = settingsGroup({
     productionUrl: values.APP_PRODUCTION_URL,
   }),
 })
-export type SetupSettings = SettingsOf<typeof setupSettings>
+export type FirstContactSettings = SettingsOf<typeof firstContactSettings>

@@ -13,11 +13,11 @@ export default async function probeLeads(probe: Probe): Promise<void> {
     fields: 'lead',
     paged: true,
   })
-  if (!probe.write) return probe.notSeen('new-lead', 'Run the probe with `--write`.')
-  const notes = 'Created by npm run feature -- first-contact probe. Delete it.'
-  const answer = await probe.call(PATHS.leads, { name: 'Test lead of the probe', notes })
+  if (!probe.write) return probe.notSeen('new-lead', 'Run the doctor with `--consent --write`.')
+  const notes = 'Created by npm run doctor. Delete it.'
+  const answer = await probe.call(PATHS.leads, { name: 'Test lead of the doctor', notes })
   const place = `POST ${PATHS.leads}`
-  if (!answer) return probe.notSeen('new-lead', `${place}: no usable answer. Run the probe again.`)
+  if (!answer) return probe.notSeen('new-lead', `${place}: no usable answer. Run the check again.`)
   if (answer.status === 403)
     return probe.notSeen('new-lead', 'The consent does not include the scope `leads`.')
   const isLead = answer.status < 300 && leadSchema.safeParse(answer.json).success

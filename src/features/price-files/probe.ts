@@ -5,7 +5,7 @@ import { type Item, importJobSchema, PATHS } from './contract.ts'
 
 const POLLS = 20
 const POLL_MS = 500
-const ITEM: Item = { code: 'PROBE-1', name: 'Test item of the probe', unit: 'each', price: 1.5 }
+const ITEM: Item = { code: 'PROBE-1', name: 'Test item of the doctor', unit: 'each', price: 1.5 }
 
 /** With `--write`, imports one item into a new catalogue. */
 export default async function probeImports(probe: Probe): Promise<void> {
@@ -13,7 +13,7 @@ export default async function probeImports(probe: Probe): Promise<void> {
   const notSeen = (how: string) => {
     for (const id of ids) probe.notSeen(id, how)
   }
-  if (!probe.write) return notSeen('Run the probe with `--write`.')
+  if (!probe.write) return notSeen('Run the doctor with `--consent --write`.')
   const catalogueId = await createTestCatalogue(probe)
   if (!catalogueId) return notSeen('No catalogue could be created.')
   const batchId = `probe-${Date.now()}`
@@ -28,7 +28,7 @@ export default async function probeImports(probe: Probe): Promise<void> {
   ] as const
   for (const [id, path, shown, body] of steps) {
     const answer = await probe.call(path(catalogueId), body)
-    if (!answer) return probe.notSeen(id, `POST ${shown}: no usable answer. Run the probe again.`)
+    if (!answer) return probe.notSeen(id, `POST ${shown}: no usable answer. Run the check again.`)
     const seen = `POST ${shown}: ${answer.status}`
     if (answer.status > 299) return probe.differ(id, seen, false)
     probe.confirm(id, seen)
@@ -40,7 +40,7 @@ async function poll(probe: Probe, path: string): Promise<void> {
   for (let polls = 0; polls < POLLS; polls++) {
     const answer = await probe.call(path)
     if (!answer)
-      return probe.notSeen('import-state', 'GET the import: no usable answer. Run the probe again.')
+      return probe.notSeen('import-state', 'GET the import: no usable answer. Run the check again.')
     if (answer.status !== 200) return probe.differ('import-state', `GET the import: ${answer.status}`, false)
     const job = importJobSchema.safeParse(answer.json)
     if (!job.success) return probe.differ('import-state', 'it has no text field `status`', false)

@@ -1,0 +1,189 @@
+import type { Config } from '../../../config.ts'
+import { platform, randomCodeVerifier, randomState, redirectUrls } from '../../../connect/index.ts'
+import type { Contract, ProbeTool, ReceivedRequest } from '../../tools.ts'
+import { createClient } from '../client.ts'
+import { oauthOf, requestOf, type Target } from '../platform/target.ts'
+import { ApiProbe } from './api-probe.ts'
+import { Comparisons } from './comparisons.ts'
+import {
+  checkNarrowScope,
+  checkOldRefreshToken,
+  checkRefresh,
+  checkRevoked,
+  checkSecondConsent,
+  checkUsedCode,
+} from './grants.ts'
+import { type Round, sendOrNull } from './round.ts'
+import { errorCodeOf } from './shape.ts'
+import { compareTokenResponse } from './token-response.ts'
+
+export interface ConsentsOptions {
+  config: Config
+  contracts: readonly Contract[]
+  /** The probes of the features, by their names. */
+  probes: ReadonlyMap<string, ProbeTool>
+  /** Whether to create records, named as a test. */
+  write: boolean
+}
+
+/** A flow that was started. */
+interface Flow {
+  bxcontext: string
+  state: string
+  codeVerifier: string
+}
+
+/** Asks for consents, and compares what the platform does with the assumptions. Tokens stay in memory. */
+export class Consents {
+  /** Requests that the platform sent to this app, such as webhooks. */
+  readonly received: ReceivedRequest[] = []
+  round: Round
+  readonly #options: ConsentsOptions
+  readonly #target: Target
+  #isStarted = false
+  #flow: Flow | undefined
+
+  constructor(options: ConsentsOptions) {
+    const { platform: settings, baseUrl } = options.config
+    this.#options = options
+    this.#target = { platform, ...settings, baseUrl, client: createClient(settings.proxies) }
+    this.round = this.#newRound()
+  }
+
+  #newRound(): Round {
+    const comparisons = new Comparisons(this.#options.contracts)
+    const answers = { calls: [] }
+    return { target: this.#target, comparisons, answers, grants: [], isChecked: false, isAlive: false }
+  }
+
+  /** How many consents can be checked. */
+  get count(): number {
+    return this.round.isChecked ? 0 : this.round.grants.length
+  }
+
+  /** The platform's page where a consent starts. */
+  startUrl(): URL {
+    this.#isStarted = true
+    return oauthOf(this.#target).startUrl(redirectUrls(this.#target.baseUrl)[0])
+  }
+
+  /** The consent page for the bxcontext that the platform returned; undefined if no consent was started. */
+  consentUrl(bxcontext: string): URL | undefined {
+    if (!this.#isStarted) return undefined
+    this.#isStarted = false
+    this.#flow = { bxcontext, state: randomState(), codeVerifier: randomCodeVerifier() }
+    const [, redirectUri] = redirectUrls(this.#target.baseUrl)
+    return oauthOf(this.#target).authorizationUrl({ ...this.#flow, redirectUri })
+  }
+
+  /** Exchanges the code. Resolves to what failed; undefined if the consent succeeded. */
+  async callback(url: URL): Promise<string | undefined> {
+    const flow = this.#flow
+    if (!flow || url.searchParams.get('state') !== flow.state)
+      return 'This callback belongs to no consent that was started here. Give consent again.'
+    this.#flow = undefined
+    if (this.round.isChecked) this.round = this.#newRound()
+    return exchange(this.round, url, flow)
+  }
+
+  /**
+   * Checks everything, once for each round of consents. What may end the consent comes last. Resolves to whether there was
+   * something to check.
+   */
+  async check(): Promise<boolean> {
+    const { round, received } = this
+    const { config, probes, write } = this.#options
+    const [grant] = round.grants
+    if (!grant || round.isChecked) return false
+    round.isChecked = true
+    await checkRefresh(round, grant)
+    const probe = new ApiProbe(round, grant, { write, received })
+    for (const [name, probeFeature] of probes) await probeFeature(probe, config.features[name])
+    await probe.checkInvalidToken()
+    await checkNarrowScope(round, grant, probe.paths)
+    await checkOldRefreshToken(round, grant)
+    await checkUsedCode(round, grant)
+    await checkRevoked(round, grant)
+    return true
+  }
+
+  /** Checks again whether the consent has ended. Resolves to whether it was still alive. */
+  async checkAgain(): Promise<boolean> {
+    const { round } = this
+    const [grant] = round.grants
+    if (!grant || !round.isAlive) return false
+    await checkRevoked(round, grant)
+    return true
+  }
+
+  close(): Promise<void> {
+    return this.#target.client.close()
+  }
+}
+
+/** Exchanges the code of a consent. Resolves to what failed. */
+async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<string | undefined> {
+  const { target, comparisons, answers, grants } = round
+  const { bxcontext } = flow
+  comparisons.hide(bxcontext, flow.state, flow.codeVerifier, callbackUrl.searchParams.get('code'))
+  compareBxcontext(comparisons, bxcontext)
+  const error = errorCodeOf({ error: callbackUrl.searchParams.get('error') })
+  if (error === 'access_denied') {
+    comparisons.notSeen('token-request', 'Consent was denied. Give consent again.')
+    return 'Consent was denied.'
+  }
+  if (error) {
+    comparisons.differ('consent-url', `the consent page returned \`${error}\``, false)
+    return `The consent page returned ${error}.`
+  }
+  compareIssuer(comparisons, callbackUrl, target.authUrl)
+  const request = await requestOf(target, (oauth) => oauth.exchangeCode({ ...flow, callbackUrl })).catch(
+    (cause: Error) => cause,
+  )
+  if (request instanceof Error) return `The code was not exchanged: ${request.message}.`
+  const startedAt = performance.now()
+  const answer = await sendOrNull(target.client, request)
+  const ms = performance.now() - startedAt
+  if (!answer) return 'The code was not exchanged: the token endpoint had no usable answer.'
+  const { access_token: accessToken, refresh_token: refreshToken } = Object(answer.json)
+  if (answer.status > 299 || typeof accessToken !== 'string') {
+    const said = `${answer.status} \`${errorCodeOf(answer.json) ?? 'no error code'}\``
+    comparisons.differ('token-request', `the code exchange: ${said}`, false)
+    return `The code exchange failed: ${said}.`
+  }
+  const issued = typeof refreshToken === 'string' && refreshToken !== '' ? refreshToken : undefined
+  comparisons.hide(accessToken, issued)
+  confirmRequests(comparisons, target)
+  compareTokenResponse(comparisons, answer, ms, target.scopes)
+  answers.token = answer
+  const tokens = { accessToken, issuedRefreshToken: issued, refreshToken: issued }
+  grants.push({ bxcontext, ...tokens, exchange: request })
+  await checkSecondConsent(round)
+  return undefined
+}
+
+/** The consent url and the token request are as assumed, apart from what settings change. */
+function confirmRequests(comparisons: Comparisons, target: Target): void {
+  const settings = [
+    target.authorizePath !== platform.authorizePath && '`PLATFORM_AUTHORIZE_PATH`',
+    target.authorizeParams.size > 0 && '`PLATFORM_AUTHORIZE_PARAMS`',
+    !target.pkce && '`PLATFORM_PKCE`',
+  ].filter((name) => name !== false)
+  const by = settings.length > 0 ? `, with ${settings.join(', ')}` : ''
+  comparisons.confirm('consent-url', `consent was given${by}`)
+  comparisons.confirm('token-request', `the code was exchanged, with ${target.tokenEndpointAuthMethod}`)
+}
+
+function compareBxcontext(comparisons: Comparisons, bxcontext: string): void {
+  const length = `${bxcontext.length} characters`
+  const isText = platform.bxcontextSchema.safeParse(bxcontext).success
+  const seen = isText ? length : `${length}: too many, or not all of them text`
+  comparisons.compare('bxcontext', isText, seen, false)
+}
+
+function compareIssuer(comparisons: Comparisons, callback: URL, authUrl: string): void {
+  const issuer = callback.searchParams.get('iss')
+  if (issuer === null) comparisons.confirm('issuer', 'the callback carries no `iss`')
+  else if (issuer.replace(/\/$/, '') === authUrl) comparisons.confirm('issuer', '`PLATFORM_AUTH_URL`')
+  else comparisons.differ('issuer', 'the callback carries another `iss`', false)
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import type { Finding } from '../../tools.ts'
+import type { Recording } from './recording.ts'
+
+/** What a check with a consent writes as JSON. It holds no value of the platform: names, types and statuses only. */
+export interface Report {
+  /** ISO 8601. */
+  checkedAt: string
+  platform: { appUrl: string; authUrl: string; apiUrl: string }
+  /** Whether records were created. */
+  write: boolean
+  /** One for each assumption. */
+  findings: Finding[]
+  /** How the platform answers, for `npm run sandbox -- --as FILE`. */
+  recording: Recording
+}
+
+/** In the order of the report. */
+const SECTIONS: [Finding['status'], heading: string][] = [
+  ['failure', 'Different, and the app does not work'],
+  ['warning', 'Different, and the app works'],
+  ['not seen', 'Not seen'],
+  ['ok', 'Confirmed'],
+  ['not checked', 'Not checked'],
+]
+
+/** `30 confirmed, 3 different (the app does not work with 1 of them), 5 not seen`. */
+export function summaryOf(findings: readonly Finding[]): string {
+  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length
+  const breaking = count('failure')
+  const different = `${count('warning') + breaking} different`
+  const note = breaking > 0 ? ` (the app does not work with ${breaking} of them)` : ''
+  return `${count('ok')} confirmed, ${different}${note}, ${count('not seen')} not seen`
+}
+
+/** The findings by their status: what must change comes first. */
+export const sectionsOf = (findings: readonly Finding[]): { heading: string; findings: Finding[] }[] =>
+  SECTIONS.map(([status, heading]) => ({
+    heading,
+    findings: findings.filter((finding) => finding.status === status),
+  })).filter((section) => section.findings.length > 0)
+
+/** The report as Markdown. */
+export function toMarkdown({ checkedAt, platform, write, findings }: Report): string {
+  const sections = sectionsOf(findings).map((section) => {
+    const items = section.findings.map(({ id, text }) => `- \`${id}\`: ${text}`)
+    return `## ${section.heading}\n\n${items.join('\n')}\n`
+  })
+  return `# The platform compared with the assumptions
+
+${platform.appUrl}, ${platform.authUrl}, ${platform.apiUrl}: ${checkedAt}, ${write ? 'with' : 'without'} writing.
+${summaryOf(findings)}.
+
+${sections.join('\n')}`
+}
+
+/** What the report of the last check found, if there is one for this platform. `file`: in the current folder. */
+export function readReport(apiUrl: string, file = 'doctor-report.json'): Finding[] | undefined {
+  try {
+    const report: Report = JSON.parse(readFileSync(file, 'utf8'))
+    return report.platform.apiUrl === apiUrl && Array.isArray(report.findings) ? report.findings : undefined
+  } catch {
+    // Missing, or written by another version.
+    return undefined
+  }
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
+import type { Config } from '../../../config.ts'
+import { platform, redirectUrls } from '../../../connect/index.ts'
+import { csrfProtection } from '../../../web/cross-site.ts'
+import { errorHandler, notFound } from '../../../web/errors.ts'
+import { assets, pages } from '../../../web/pages.ts'
+import { sendOnward } from '../../../web/respond.ts'
+import { securityHeaders } from '../../../web/security-headers.ts'
+import { texts } from '../../../web/texts.ts'
+import type { Consents } from './consents.ts'
+import { sectionsOf, summaryOf } from './report.ts'
+
+const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
+const ACTIONS = ['/start', '/check', '/check-again']
+const COOKIE = 'connect_doctor'
+
+export interface ConsentServerOptions {
+  config: Config
+  consents: Consents
+  /** Called when the checks have ended, each time. */
+  onChecked(): Promise<void>
+}
+
+/** The page that asks for a consent, at the app's own addresses: only those are registered with the platform. */
+export function createConsentServer({ config, consents, onChecked }: ConsentServerOptions): Express {
+  const { baseUrl } = config
+  const app = express()
+  app.disable('x-powered-by')
+  let failure: string | undefined
+  const sameBrowser = browserCheck(baseUrl)
+  app.use(pages(config))
+  app.use(securityHeaders(baseUrl))
+  app.use('/assets', assets)
+  app.post(/.*/, body, (req, res, next) =>
+    ACTIONS.includes(req.path) ? next() : receive(consents, req, res),
+  )
+  app.use(csrfProtection(baseUrl))
+  app.get('/', (_req, res) => {
+    const findings = consents.round.comparisons.findings()
+    const hasSeen = findings.some(({ status }) => status !== 'not seen' && status !== 'not checked')
+    res.page('first-contact/consent', {
+      title: 'Check with a consent',
+      consents: consents.count,
+      received: consents.received.length,
+      failure,
+      summary: summaryOf(findings),
+      sections: hasSeen && consents.count === 0 ? sectionsOf(findings) : [],
+      isConsentAlive: consents.round.isAlive,
+      styles: ['/assets/first-contact/first-contact.css'],
+    })
+  })
+  app.post('/start', sameBrowser.remember, (req, res) =>
+    sendOnward(req, res, consents.startUrl().href, texts.toPlatform),
+  )
+  app.get(CONTEXT_PATH, sameBrowser.check, (req, res) => {
+    const bxcontext = req.query[platform.startPage.bxcontext]
+    const url = typeof bxcontext === 'string' ? consents.consentUrl(bxcontext) : undefined
+    if (!url) failure = 'The platform returned without a bxcontext, or no consent was started here.'
+    res.redirect(303, url?.href ?? '/')
+  })
+  app.get(CALLBACK_PATH, sameBrowser.check, async (req, res) => {
+    failure = await consents.callback(new URL(req.originalUrl, baseUrl))
+    res.redirect(303, '/')
+  })
+  app.post('/check', sameBrowser.check, async (_req, res) => {
+    if (await consents.check()) await onChecked()
+    res.redirect(303, '/')
+  })
+  app.post('/check-again', sameBrowser.check, async (_req, res) => {
+    if (await consents.checkAgain()) await onChecked()
+    res.redirect(303, '/')
+  })
+  app.use(notFound)
+  app.use(errorHandler)
+  return app
+}
+
+/**
+ * A consent that starts in one browser ends in the same one: otherwise anybody who reaches this server could put theirs in
+ * its place. Return addresses accept top-level navigations only.
+ */
+function browserCheck(baseUrl: string): { remember: RequestHandler; check: RequestHandler } {
+  const value = randomBytes(16).toString('base64url')
+  const isSecure = baseUrl.startsWith('https:')
+  return {
+    remember(_req, res, next) {
+      res.cookie(COOKIE, value, { httpOnly: true, sameSite: 'lax', secure: isSecure })
+      next()
+    },
+    check(req, res, next) {
+      const cookies = (req.get('cookie') ?? '').split(/;\s*/)
+      const destination = req.get('sec-fetch-dest') ?? 'document'
+      if (cookies.includes(`${COOKIE}=${value}`) && destination === 'document') return next()
+      res.status(400).type('text').send(`Open ${baseUrl} in this browser, and give consent there.\n`)
+    },
+  }
+}
+
+const MAX_RECEIVED = 100
+/** What others send is kept as it is: its signature is checked. */
+const body = express.raw({ type: () => true, limit: 100_000 })
+
+/** Keeps a request of the platform, such as a webhook. Browsers send none. */
+function receive({ received }: Consents, req: Request, res: Response): void {
+  if (req.get('sec-fetch-site') || req.get('origin')) return void res.status(403).end()
+  const headers = Object.entries(req.headers).map(([name, value]) => [name, String(value)])
+  const sent: unknown = req.body
+  received.push({
+    path: req.path,
+    headers: Object.fromEntries(headers),
+    body: Buffer.isBuffer(sent) ? sent : Buffer.alloc(0),
+  })
+  if (received.length > MAX_RECEIVED) received.shift()
+  res.status(202).end()
+}

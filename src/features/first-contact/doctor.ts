@@ -1,0 +1,76 @@
+import type { Config } from '../../config.ts'
+import { platform } from '../../connect/index.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
+import { loadContracts } from '../contracts.ts'
+import { loadTools } from '../load.ts'
+import type { CheckTool, Finding } from '../tools.ts'
+import { createClient, hide, secretsOf } from './client.ts'
+import { warning } from './findings.ts'
+import { checkPlatform } from './platform/addresses.ts'
+import { checkSignIn } from './sign-in.ts'
+import { checkStore } from './store.ts'
+
+/** What the doctor checks. */
+export interface DoctorOptions {
+  config: Config
+  /** Undefined: the store is not checked. */
+  store: KeyValueStore | undefined
+}
+
+/**
+ * Checks the store, the platform's addresses, our registration there and what the features need. Changes nothing on
+ * the platform: it sends requests that must be refused, and logs in with the API key if there is one. In the store, it
+ * writes one key and deletes it.
+ */
+export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerator<Finding> {
+  const { oidc, baseUrl, platform: settings } = config
+  const { proxies, apiUrl, sandboxUrl } = settings
+  if (store) yield* checkStore(store, config)
+  if (oidc) {
+    // Its clock is not that of the platform.
+    const client = createClient(proxies)
+    yield await checkSignIn({ ...oidc, baseUrl }, client).finally(client.close)
+  }
+  const secrets = secretsOf(settings)
+  const client = createClient(proxies, secrets)
+  const failed = new Set<string | undefined>()
+  try {
+    for await (const finding of checkPlatform({ platform, ...settings, baseUrl, client })) {
+      if (finding.status === 'failure') failed.add(finding.setting)
+      // Responses are quoted: what decoding them revealed must not be printed.
+      yield { ...finding, text: hide(finding.text, secrets) }
+    }
+    if (!failed.has('PLATFORM_SCOPES')) yield* await missingScopes(settings.scopes)
+    // What fails because of the address or the proxy is reported already.
+    if (['PLATFORM_API_URL', 'HTTPS_PROXY', 'HTTP_PROXY'].some((setting) => failed.has(setting))) return
+    const context = { http: client.http, apiUrl, isSandbox: isSandbox({ apiUrl, sandboxUrl }) }
+    for (const [name, check] of await loadTools<CheckTool>('check.ts'))
+      yield* await check(context, config.features[name]).catch((error: Error) => [checkFailed(name, error)])
+  } finally {
+    await client.close()
+  }
+}
+
+/** The finding for a check that failed itself, instead of finding something. `name`: what was checked. */
+export const checkFailed = (name: string, error: Error): Finding => ({
+  id: 'check.failed',
+  status: 'failure',
+  text: `${name}: the check failed: ${error.message}`,
+})
+
+/** Whether the platform is the sandbox. */
+export const isSandbox = ({ sandboxUrl, apiUrl }: { sandboxUrl: string | undefined; apiUrl: string }) =>
+  sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(apiUrl).origin
+
+/** Scopes that a feature needs and that no consent asks for: its pages would never work. */
+async function missingScopes(requested: readonly string[]): Promise<Finding[]> {
+  const contracts = await loadContracts()
+  const needs = contracts.filter(({ scopes }) =>
+    Object.keys(scopes).some((scope) => !requested.includes(scope)),
+  )
+  if (needs.length === 0) return []
+  const value = [...new Set([...requested, ...needs.flatMap(({ scopes }) => Object.keys(scopes))])].join(' ')
+  const names = needs.map(({ name }) => name).join(', ')
+  const text = `it lacks scopes of ${names}. Set PLATFORM_SCOPES=${value}, or remove what you do not use with npm run remove-feature`
+  return [warning('scopes', 'PLATFORM_SCOPES', text, value)]
+}

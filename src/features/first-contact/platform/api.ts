@@ -1,0 +1,48 @@
+import { excerptOf, isHtml, isMissing, isOutage, isResponse } from '../answers.ts'
+import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
+import type { AddressCheck, Target } from './target.ts'
+
+const SETTING = 'PLATFORM_API_URL'
+
+/** Calls the API without a token: it must answer 401. */
+export async function checkApi({ client, platform, apiUrl }: Target): Promise<AddressCheck> {
+  const { apiCheckPath } = platform
+  const url = apiUrl + apiCheckPath
+  if (apiUrl.endsWith(apiCheckPath)) {
+    // Below it, an API may ask for a token as well.
+    const value = apiUrl.slice(0, -apiCheckPath.length)
+    const text = `${apiUrl} is the address of the catalogues, which are below that of the API. Set ${SETTING}=${value}`
+    return { finding: failure('api.not-found', SETTING, text, value) }
+  }
+  const answer = await client.get(url)
+  if (!isResponse(answer)) return { finding: noAnswer(SETTING, url, answer) }
+  const { status, json } = answer
+  if (status === 401) {
+    const control = await client.get(`${apiUrl}/doctor-check-no-such-path`)
+    const isForAny = isResponse(control) && control.status === 401
+    const note = isForAny ? ', as for any path there, so the path of the address is not proven' : ''
+    return { finding: ok('api', `${SETTING}: ${url} asks for a token (401)${note}`) }
+  }
+  if (isOutage(answer)) return { finding: unavailable('api.unavailable', SETTING, url, status) }
+  if (status >= 200 && status < 300 && json !== undefined) {
+    const text = `${url} answered ${status} without a token, so it may not be the platform's API. Check the address`
+    return { finding: warning('api.open', SETTING, text) }
+  }
+  const said = `${status}${excerptOf(answer)}`
+  if (isMissing(answer)) {
+    const text = `${url} does not exist (${said}). Check the address: it may need a prefix such as /api or /v1`
+    return { finding: failure('api.not-found', SETTING, text), isWrong: true }
+  }
+  if (isHtml(answer) || (status >= 200 && status < 400)) {
+    const text = `${url} is not the API: it answered a page or a redirect (${said}) instead of 401 with JSON. Check the address and its path`
+    return { finding: failure('api.not-json', SETTING, text), isWrong: true }
+  }
+  const text = `${url} answered ${said} instead of 401. Check the address; the app refreshes a token only after 401`
+  return { finding: warning('api.unexpected', SETTING, text) }
+}
+
+/** Whether the API is there. */
+export async function isApi({ client, platform, apiUrl }: Target): Promise<boolean> {
+  const answer = await client.get(apiUrl + platform.apiCheckPath)
+  return isResponse(answer) && answer.status === 401
+}

@@ -1,0 +1,149 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StoreConfig } from '../../config.ts'
+import { StoreUnavailableError } from '../../connect/errors.ts'
+import { connectionKind, platform, Vault } from '../../connect/index.ts'
+import { allOwners, appOwner, type KeyValueStore, openRedis, type RedisStore } from '../../connect/stores.ts'
+import type { Finding } from '../tools.ts'
+import { failure, noAnswer, ok, warning } from './findings.ts'
+
+/** Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. */
+export async function* checkStore(store: KeyValueStore, config: StoreConfig): AsyncGenerator<Finding> {
+  const problem = await connectionFinding(store, config.redisUrls)
+  if (problem) {
+    yield problem
+    return
+  }
+  const key = { kind: 'doctor', owner: appOwner('doctor'), id: 'doctor' }
+  try {
+    await store.set(key, 'doctor', 10_000)
+    await store.delete(key)
+    yield ok('store', `store: ${store.description}: readable and writable`)
+    yield* await settingsOf(store)
+    yield* checkKeys(store, config)
+  } catch (error) {
+    yield notWritable(store.description, reasonOf(error), config)
+  }
+}
+
+/** A file of another user, a folder that is a file, a full disk … The error names `DATA_DIR`. */
+export const notOpened = (error: unknown): Finding => ({
+  id: 'store.not-opened',
+  status: 'failure',
+  text: reasonOf(error),
+  setting: 'DATA_DIR',
+})
+
+function reasonOf(error: unknown): string {
+  if (error instanceof StoreUnavailableError && error.reason) return error.reason
+  return error instanceof Error ? error.message : String(error)
+}
+
+const hasWarnings = (store: KeyValueStore): store is RedisStore => 'warnings' in store
+
+async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
+  const warnings = hasWarnings(store) ? await store.warnings() : []
+  return warnings.map((text) => {
+    if (/may evict/.test(text)) return warning('store.eviction', 'REDIS_URL', text)
+    if (/does not persist/.test(text)) return warning('store.persistence', 'REDIS_URL', text)
+    // Usual for a hosted Redis: nothing that the operator could mend here.
+    return ok('store.settings', `REDIS_URL: ${text}`)
+  })
+}
+
+async function* checkKeys(
+  store: KeyValueStore,
+  { tokenEncryptionKeys }: StoreConfig,
+): AsyncGenerator<Finding> {
+  const missing = new Map<string, number>()
+  let connections = 0
+  const oauth = { scopes: [], refresh: () => Promise.reject(new Error('the doctor refreshes nothing')) }
+  const vault = new Vault({ platform, store, keys: tokenEncryptionKeys, oauth })
+  for await (const userId of allOwners(store, connectionKind(platform.name)))
+    for (const connection of await vault.list(userId)) {
+      connections++
+      const id = 'missingKeyId' in connection ? connection.missingKeyId : null
+      if (id !== null) missing.set(id, (missing.get(id) ?? 0) + 1)
+    }
+  for (const [id, count] of missing) {
+    const text = `${count} of ${connections} connections need the key "${id}", which is missing. Add it behind the others; without it, their users must connect again`
+    yield failure('store.missing-key', 'TOKEN_ENCRYPTION_KEYS', text)
+  }
+  const counted = connections === 1 ? '1 connection' : `${connections} connections`
+  if (missing.size === 0) yield ok('keys', `store: ${counted}, and no key is missing`)
+}
+
+/** Why the store is not available; undefined if it is. */
+async function connectionFinding(
+  store: KeyValueStore,
+  [url]: readonly string[],
+): Promise<Finding | undefined> {
+  const reason = await outageOf(store)
+  if (reason === undefined) return undefined
+  return url ? redisFinding(url, reason) : failure('store.not-opened', 'DATA_DIR', reason)
+}
+
+const PAUSE_MS = 100
+const TIMEOUT_MS = 5_000
+
+/** Why the store does not answer; undefined if it does. It connects in the background: until then, it has no reason. */
+async function outageOf(store: KeyValueStore): Promise<string | undefined> {
+  const deadline = performance.now() + TIMEOUT_MS
+  for (;;) {
+    const reason = await store.ping().then(() => undefined, reasonOf)
+    if (reason === undefined || performance.now() > deadline) return reason
+    if (noAnswer('', '', { error: reason }).id !== 'address.timeout') return reason
+    await pause(PAUSE_MS)
+  }
+}
+
+const AUTHENTICATION = /NOAUTH|WRONGPASS|invalid (username|password)|AUTH /i
+
+async function redisFinding(url: string, reason: string): Promise<Finding> {
+  const { host } = new URL(url)
+  const problem = (id: string, what: string) => failure(id, 'REDIS_URL', `${host}: ${what}`)
+  // The store's own client says what to write instead.
+  if (reason.includes('REDIS_URL')) return problem('store.mode', reason)
+  if (AUTHENTICATION.test(reason)) {
+    const cure = 'Correct them in REDIS_URL (redis://user:password@host:port)'
+    return problem('store.password', `Redis refuses the user or the password. ${cure}`)
+  }
+  if (/unknown command .?HELLO/i.test(reason))
+    return problem('store.unavailable', 'this Redis is too old. Use version 6 or newer')
+  const finding = noAnswer('REDIS_URL', host, { error: reason })
+  if (!['address.timeout', 'address.no-answer'].includes(finding.id)) return finding
+  const server = url.replace('+sentinel', '')
+  const [scheme, other] = server.startsWith('rediss:') ? ['redis', 'rediss'] : ['rediss', 'redis']
+  if (await isRedis(server.replace(`${other}:`, `${scheme}:`)))
+    return problem('store.tls', `Redis answers ${scheme}:// only. Use ${scheme}:// in REDIS_URL`)
+  return finding.id === 'address.timeout'
+    ? finding
+    : problem('store.unavailable', `${reason}. Check REDIS_URL`)
+}
+
+/** Whether Redis answers at this address, even if it refuses us. */
+async function isRedis(url: string): Promise<boolean> {
+  const store = await openRedis({ urls: [url], onState: () => {} })
+  const reason = await outageOf(store)
+  await store.close()
+  if (reason === undefined || AUTHENTICATION.test(reason)) return true
+  return noAnswer('', '', { error: reason }).id.startsWith('tls.')
+}
+
+/** What to do about an error of a write. */
+const WRITE_CURES: [message: RegExp, cure: string][] = [
+  [/READONLY/, 'this is a replica: enter the address of the primary'],
+  [/OOM/, 'its memory is full: raise maxmemory'],
+  [/MISCONF/, 'it cannot write to its disk: see its log'],
+  [
+    /MOVED|CLUSTER|CROSSSLOT/,
+    'the Redis Cluster does not serve all slots, or its nodes cannot be reached at the addresses that it names',
+  ],
+  [/NOPERM/, 'its user may not run this command: allow it (ACL)'],
+]
+
+function notWritable(description: string, reason: string, { redisUrls }: StoreConfig): Finding {
+  const setting = redisUrls.length > 0 ? 'REDIS_URL' : 'DATA_DIR'
+  const [, cure = 'check its disk and its permissions'] =
+    WRITE_CURES.find(([message]) => message.test(reason)) ?? []
+  return failure('store.not-writable', setting, `${description} cannot be written (${reason}); ${cure}`)
+}

@@ -1,0 +1,152 @@
+import type { Server } from 'node:http'
+import { expect, vi } from 'vitest'
+import { loadContracts } from '../../../src/features/contracts.ts'
+import { Consents } from '../../../src/features/first-contact/consent/consents.ts'
+import { createConsentServer } from '../../../src/features/first-contact/consent/server.ts'
+import { loadFeatures, loadTools } from '../../../src/features/load.ts'
+import type { Finding, ProbeTool } from '../../../src/features/tools.ts'
+import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
+import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
+import { CLIENT, PRICING_CLIENT, WEBHOOK_SECRET } from '../../support/env.ts'
+import { SCOPES } from '../../support/flow.ts'
+import { serve } from '../../support/ports.ts'
+import { probe, probeContract, probeTool, sandboxProbe } from '../../support/probe.ts'
+import { type Answer, createVisitor, type Visitor } from '../../support/visitor.ts'
+import { configOf } from './support.ts'
+
+const sandboxFeatures = await loadSandboxFeatures()
+
+const appFeatures = await loadFeatures()
+
+export interface Consenting {
+  /** The address of the doctor's page. */
+  url: string
+  consents: Consents
+  visitor: Visitor
+  /** The platform's address. */
+  platform: string
+  /** Gives consent as the sandbox's supplier, with all permissions. */
+  consent(): Promise<void>
+  /** Has a builder ask the supplier for a connection, which sends a webhook. */
+  webhook(): Promise<void>
+  /** Denies the consent; resolves to the page that follows. */
+  deny(): Promise<Answer>
+  /** The JSON that the platform has answered so far. */
+  bodies(): unknown[]
+  /** The paths of the calls of its API that create or change something. */
+  writes(): string[]
+  /** Secrets of the app. */
+  secrets: string[]
+  /** Presses the button that checks. */
+  check(): Promise<Finding[]>
+  close(): Promise<void>
+}
+
+/** The doctor asks for consents of the real sandbox, over HTTP. */
+export async function startConsenting(
+  options: Partial<SandboxOptions> = {},
+  { write = true, env = {} as Record<string, string> } = {},
+): Promise<Consenting> {
+  const [server, sandboxServer] = [await serve(), await serve()]
+  const url = `http://localhost:${server.port}`
+  const platform = `http://127.0.0.1:${sandboxServer.port}`
+  const sandbox = createSandbox({
+    baseUrl: platform,
+    apps: [{ name: 'Probe', ...CLIENT, redirectUrls: [`${url}/connect/context`, `${url}/connect/callback`] }],
+    file: ':memory:',
+    rateLimit: { limit: 100_000, windowMs: 1_000 },
+    simulated: [...sandboxFeatures, sandboxProbe],
+    ...options,
+    features: {
+      'price-files': { importTiming: { itemsPerSecond: 200_000, settleMs: 50 } },
+      'live-pricing': {
+        registered: { 'summit-supplies': { url: `${url}/live-pricing`, ...PRICING_CLIENT } },
+      },
+      'builder-requests': {
+        webhooks: { 'summit-supplies': { url: `${url}/webhooks/platform`, secret: WEBHOOK_SECRET } },
+      },
+    },
+  })
+  const traffic = record(sandboxServer.server)
+  sandboxServer.server.on('request', sandbox.app)
+  const { appUrl, authUrl, apiUrl } = sandbox.addresses
+  // So that there are lists whichever features are removed.
+  const features = [...appFeatures, probe]
+  const settings = {
+    BASE_URL: url,
+    PLATFORM_APP_URL: appUrl,
+    PLATFORM_AUTH_URL: authUrl,
+    PLATFORM_API_URL: apiUrl,
+    PLATFORM_CLIENT_ID: CLIENT.clientId,
+    PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
+    PLATFORM_API_EMAIL: 'priya@summit.example',
+    PLATFORM_API_KEY: 'sandbox-api-key',
+    PLATFORM_SUBSCRIPTION_KEY: 'sandbox-subscription-key',
+    ...env,
+  }
+  const config = configOf(settings, features)
+  const consents = new Consents({
+    config,
+    probes: new Map([...(await loadTools<ProbeTool>('probe.ts')), ['probe', probeTool]]),
+    contracts: [...(await loadContracts()), probeContract],
+    write,
+  })
+  server.server.on('request', createConsentServer({ config, consents, onChecked: async () => {} }))
+  const visitor = createVisitor()
+  const answer = async (form: Record<string, string | string[]>) => {
+    await visitor.post(`${platform}/login`, { form: { email: 'priya@summit.example', password: 'sandbox' } })
+    const page = await visitor.follow(await visitor.post(`${url}/start`))
+    return visitor.follow(await visitor.post(page.url, { form }))
+  }
+
+  return {
+    bodies: () => traffic.bodies,
+    writes: () => traffic.writes,
+    secrets: [CLIENT.clientSecret, WEBHOOK_SECRET, 'sandbox-api-key', 'sandbox-subscription-key'],
+    deny: () => answer({ answer: 'deny' }),
+    url,
+    consents,
+    visitor,
+    platform,
+    async consent() {
+      await answer({ answer: 'accept', scope: SCOPES })
+    },
+    async webhook() {
+      if (!appFeatures.some(({ name }) => name === 'builder-requests')) return
+      const builder = createVisitor()
+      await builder.post(`${platform}/login`, {
+        form: { email: 'marcus@ridgeline.example', password: 'sandbox' },
+      })
+      await builder.post(`${platform}/suppliers/ridgeline-build/summit-supplies/ask`, {
+        form: { externalRef: 'RIDGE1' },
+      })
+      await vi.waitFor(() => expect(consents.received).toHaveLength(1))
+    },
+    async check() {
+      await visitor.post(`${url}/check`)
+      return consents.round.comparisons.findings()
+    },
+    async close() {
+      await Promise.all([server.close(), sandboxServer.close()])
+      await consents.close()
+      sandbox.close()
+    },
+  }
+}
+
+/** Keeps what a server answers as JSON, and which calls of the API wrote. Logins with an API key write nothing. */
+function record(server: Server) {
+  const bodies: unknown[] = []
+  const writes: string[] = []
+  server.on('request', (req, res) => {
+    const path = req.url ?? ''
+    if (req.method === 'POST' && path.startsWith('/api/') && !path.startsWith('/api/accounts/'))
+      writes.push(path)
+    const end = res.end.bind(res) as (...args: unknown[]) => typeof res
+    res.end = (...args: unknown[]) => {
+      if (/json/.test(String(res.getHeader('content-type')))) bodies.push(JSON.parse(String(args[0])))
+      return end(...args)
+    }
+  })
+  return { bodies, writes }
+}

@@ -1,0 +1,202 @@
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CERTIFICATES, TEST_CA } from '../../support/certificates.ts'
+import { type OtherPlatform, startOtherPlatform } from '../../support/other-platform.ts'
+import { freePort, serve } from '../../support/ports.ts'
+import { type Env, expectDiagnosis, findings, problemsOf } from './support.ts'
+
+let platform: OtherPlatform
+const servers: Server[] = []
+beforeEach(async () => {
+  platform = await startOtherPlatform()
+})
+afterEach(async () => {
+  await platform.close()
+  for (const server of servers.splice(0)) server.close()
+})
+
+async function listening(server: Server): Promise<number> {
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+const ADDRESSES = ['PLATFORM_APP_URL', 'PLATFORM_AUTH_URL', 'PLATFORM_API_URL'] as const
+
+describe('an address that does not answer is one finding, and its cure ends it:', () => {
+  test.each(ADDRESSES)('%s: the host is unknown', async (setting) => {
+    const wrong = { [setting]: 'http://no-such-host.invalid' }
+    await expectDiagnosis(platform.env, wrong, 'address.unknown-host', setting)
+  })
+
+  test.each(ADDRESSES)('%s: nobody listens', async (setting) => {
+    const wrong = { [setting]: `http://127.0.0.1:${await freePort()}` }
+    await expectDiagnosis(platform.env, wrong, 'address.refused', setting)
+  })
+
+  test('a server that accepts and does not answer', async () => {
+    const sockets: Socket[] = []
+    const port = await listening(createServer((socket) => void sockets.push(socket)))
+    const wrong = { PLATFORM_API_URL: `http://127.0.0.1:${port}` }
+    await expectDiagnosis(platform.env, wrong, 'address.timeout', 'PLATFORM_API_URL')
+    for (const socket of sockets) socket.destroy()
+  })
+
+  test('a server that closes the connection', async () => {
+    const port = await listening(createServer((socket) => socket.destroy()))
+    const wrong = { PLATFORM_API_URL: `http://127.0.0.1:${port}` }
+    await expectDiagnosis(platform.env, wrong, 'address.no-answer', 'PLATFORM_API_URL')
+  })
+
+  test('https where the server has none', async () => {
+    const wrong = { PLATFORM_AUTH_URL: platform.env.PLATFORM_AUTH_URL?.replace('http:', 'https:') ?? '' }
+    await expectDiagnosis(platform.env, wrong, 'tls.not-tls', 'PLATFORM_AUTH_URL')
+  })
+
+  test('an address that moved to https', async () => {
+    const server = await serve((req, res) => {
+      res.writeHead(301, { location: `https://localhost:${server.port}${req.url}` }).end()
+    })
+    const setting = 'PLATFORM_API_URL'
+    const [problem] = problemsOf(
+      await findings({ ...platform.env, [setting]: `http://localhost:${server.port}/api` }),
+    )
+    expect(problem).toMatchObject({
+      id: 'address.moved',
+      setting,
+      value: `https://localhost:${server.port}/api`,
+    })
+    await server.close()
+  })
+})
+
+describe('TLS', () => {
+  const usual = getCACertificates('default')
+  beforeAll(() => setDefaultCACertificates([...usual, TEST_CA]))
+  afterAll(() => setDefaultCACertificates(usual))
+
+  /** The platform's address behind TLS. */
+  async function withCertificate(certificate: { key: string; cert: string }): Promise<Env> {
+    const server = createHttpsServer(certificate, async (req, res) => {
+      const response = await fetch(platform.url + req.url)
+      res.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text())
+    })
+    const port = await listening(server)
+    return { PLATFORM_API_URL: `https://localhost:${port}/gateway/api/v1` }
+  }
+
+  test('a certificate of a known issuer has no problem', async () => {
+    const env = { ...platform.env, ...(await withCertificate(CERTIFICATES.valid)) }
+    expect(problemsOf(await findings(env))).toEqual([])
+  })
+
+  test.each(['expired', 'otherName'] as const)('a certificate that is wrong: %s', async (kind) => {
+    const id = kind === 'expired' ? 'tls.expired' : 'tls.wrong-name'
+    await expectDiagnosis(platform.env, await withCertificate(CERTIFICATES[kind]), id, 'PLATFORM_API_URL')
+  })
+
+  test('an http address of a server with TLS only gets its https address', async () => {
+    const setting = 'PLATFORM_API_URL'
+    const { [setting]: https = '' } = await withCertificate(CERTIFICATES.valid)
+    const found = problemsOf(await findings({ ...platform.env, [setting]: https.replace('https:', 'http:') }))
+    expect(found).toMatchObject([{ id: 'address.moved', setting, value: https }])
+  })
+
+  test('an unknown issuer is named with the variable that helps, and then has no problem', async () => {
+    const env = { ...platform.env, ...(await withCertificate(CERTIFICATES.valid)) }
+    setDefaultCACertificates(usual)
+    const [problem, ...others] = problemsOf(await findings(env))
+    setDefaultCACertificates([...usual, TEST_CA])
+    expect(others).toEqual([])
+    expect(problem).toMatchObject({ id: 'tls.unknown-issuer', setting: 'PLATFORM_API_URL' })
+    expect(problem?.text).toContain('NODE_EXTRA_CA_CERTS')
+    expect(problemsOf(await findings(env))).toEqual([])
+  })
+})
+
+describe('a forward proxy', () => {
+  /** Forwards to the platform, whatever host is asked for; asks for a password unless it is null. */
+  async function startProxy(password: string | null) {
+    const asked: string[] = []
+    const server = await serve(async (req, res) => {
+      asked.push(req.url ?? '')
+      if (password && req.headers['proxy-authorization'] !== `Basic ${btoa(`user:${password}`)}`)
+        return void res.writeHead(407).end()
+      const chunks = await Array.fromAsync(req)
+      const { pathname, search } = new URL(req.url ?? '')
+      const response = await fetch(platform.url + pathname + search, {
+        method: req.method ?? 'GET',
+        headers: { 'content-type': req.headers['content-type'] ?? '' },
+        body: req.method === 'POST' ? Buffer.concat(chunks) : null,
+        redirect: 'manual',
+      })
+      const text = await response.text()
+      res.writeHead(response.status, Object.fromEntries(response.headers)).end(text)
+    })
+    server.server.on('connect', (_req, socket) => {
+      asked.push('CONNECT')
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
+    })
+    return { ...server, asked, url: `http://127.0.0.1:${server.port}` }
+  }
+
+  const far = (env: Env) =>
+    Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [
+        name,
+        name.startsWith('PLATFORM_') ? value.replace(platform.url, 'http://platform.example') : value,
+      ]),
+    )
+
+  test('is used for every address, and mentioned', async () => {
+    const proxy = await startProxy(null)
+    const found = await findings({ ...far(platform.env), HTTP_PROXY: proxy.url })
+    expect(problemsOf(found)).toEqual([])
+    expect(found[0]).toMatchObject({ id: 'proxy', status: 'ok' })
+    expect(proxy.asked.every((url) => url.startsWith('http://platform.example/'))).toBe(true)
+    expect(proxy.asked.length).toBeGreaterThan(5)
+    await proxy.close()
+  })
+
+  test('is not used for hosts of NO_PROXY', async () => {
+    const proxy = await startProxy(null)
+    const env = { ...far(platform.env), HTTP_PROXY: proxy.url, NO_PROXY: 'platform.example' }
+    expect(problemsOf(await findings(env))[0]).toMatchObject({ id: 'address.unknown-host' })
+    expect(proxy.asked).toEqual([])
+    await proxy.close()
+  })
+
+  test('that does not run is one finding', async () => {
+    const address = `http://127.0.0.1:${await freePort()}`
+    expect(problemsOf(await findings({ ...far(platform.env), HTTP_PROXY: address }))).toMatchObject([
+      { id: 'proxy.unreachable', status: 'failure', setting: 'HTTP_PROXY' },
+    ])
+  })
+
+  test('that does not run and that no address uses is a warning, and the addresses are checked', async () => {
+    const address = `http://127.0.0.1:${await freePort()}`
+    const found = await findings({ ...platform.env, HTTPS_PROXY: address })
+    expect(problemsOf(found)).toMatchObject([
+      { id: 'proxy.unreachable', status: 'warning', setting: 'HTTPS_PROXY' },
+    ])
+    expect(found.map(({ id }) => id)).toContain('api')
+  })
+
+  test('that refuses our password is one finding, without the password', async () => {
+    const proxy = await startProxy('right')
+    const { host } = new URL(proxy.url)
+    const wrong = { ...far(platform.env), HTTP_PROXY: `http://user:wrong-one@${host}` }
+    const found = await findings(wrong)
+    expect(problemsOf(found)).toMatchObject([{ id: 'proxy.rejected', setting: 'HTTP_PROXY' }])
+    expect(JSON.stringify(found)).not.toContain('wrong-one')
+    const secure = Object.fromEntries(ADDRESSES.map((name) => [name, 'https://platform.example']))
+    const throughTunnel = { ...platform.env, ...secure, HTTPS_PROXY: wrong.HTTP_PROXY }
+    expect(problemsOf(await findings(throughTunnel))).toMatchObject([
+      { id: 'proxy.rejected', setting: 'HTTPS_PROXY' },
+    ])
+    expect(problemsOf(await findings({ ...wrong, HTTP_PROXY: `http://user:right@${host}` }))).toEqual([])
+    await proxy.close()
+  })
+})

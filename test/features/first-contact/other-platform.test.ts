@@ -1,0 +1,340 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { loadContracts } from '../../../src/features/contracts.ts'
+import { SCOPES } from '../../support/flow.ts'
+import {
+  type OtherPlatform,
+  type OtherPlatformOptions,
+  startOtherPlatform,
+} from '../../support/other-platform.ts'
+import { type Env, expectDiagnosis, findings, problemsOf } from './support.ts'
+
+let platform: OtherPlatform
+afterEach(() => platform.close())
+
+async function started(options: OtherPlatformOptions = {}): Promise<Env> {
+  platform = await startOtherPlatform(options)
+  return platform.env
+}
+
+describe('a platform with other choices has no problem with the right settings:', () => {
+  const rows: [choice: string, options: OtherPlatformOptions, env: Env][] = [
+    ['prefixes, pages as errors, redirects to a login', {}, {}],
+    ['a login before everything else', { loginFirst: true }, {}],
+    ['PKCE is required', { pkce: 'required' }, {}],
+    ['a made-up code is an invalid request', { codeError: 'invalid_request' }, {}],
+    [
+      'HTTP Basic at the token endpoint',
+      { authMethod: 'client_secret_basic' },
+      { PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: 'client_secret_basic' },
+    ],
+    [
+      'an audience',
+      { parameter: { name: 'audience', message: 'no' } },
+      { PLATFORM_AUTHORIZE_PARAMS: 'audience=https://api.example' },
+    ],
+  ]
+  test.each(rows)('%s', async (_choice, options, env) => {
+    expect(problemsOf(await findings({ ...(await started(options)), ...env }))).toEqual([])
+  })
+})
+
+describe('one wrong setting is one finding, and its cure ends it:', () => {
+  const rows: [string, OtherPlatformOptions, Env, id: string, setting: string][] = [
+    [
+      'PKCE is required',
+      { pkce: 'required' },
+      { PLATFORM_PKCE: 'false' },
+      'consent.pkce-required',
+      'PLATFORM_PKCE',
+    ],
+    [
+      'HTTP Basic is required',
+      { authMethod: 'client_secret_basic' },
+      {},
+      'token.auth-method',
+      'PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD',
+    ],
+    [
+      'HTTP Basic is refused',
+      {},
+      { PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: 'client_secret_basic' },
+      'token.auth-method',
+      'PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD',
+    ],
+    [
+      'an audience is missing',
+      { parameter: { name: 'audience', message: 'Something is missing' } },
+      {},
+      'consent.parameters',
+      'PLATFORM_AUTHORIZE_PARAMS',
+    ],
+    [
+      'the consent page has another path, which the platform describes',
+      { discovery: true, consentPath: '/c/o' },
+      { PLATFORM_AUTHORIZE_PATH: '/authorize' },
+      'consent.not-found',
+      'PLATFORM_AUTHORIZE_PATH',
+    ],
+    [
+      'the consent page has another usual path',
+      { consentPath: '/oauth/authorize' },
+      { PLATFORM_AUTHORIZE_PATH: '/authorize' },
+      'consent.not-found',
+      'PLATFORM_AUTHORIZE_PATH',
+    ],
+    [
+      'the consent page has another path, which nobody tells',
+      {},
+      { PLATFORM_AUTHORIZE_PATH: '/authorize' },
+      'consent.not-found',
+      'PLATFORM_AUTHORIZE_PATH',
+    ],
+    [
+      'a scope is unknown',
+      {},
+      { PLATFORM_SCOPES: [...SCOPES, 'unheard-of'].join(' ') },
+      'consent.scope',
+      'PLATFORM_SCOPES',
+    ],
+    [
+      'the client id is unknown',
+      {},
+      { PLATFORM_CLIENT_ID: 'someone' },
+      'consent.client-id',
+      'PLATFORM_CLIENT_ID',
+    ],
+    [
+      'the secret is wrong',
+      {},
+      { PLATFORM_CLIENT_SECRET: 'wrong' },
+      'token.client-secret',
+      'PLATFORM_CLIENT_SECRET',
+    ],
+    [
+      'the client is wrong, and a login hides the consent page',
+      { loginFirst: true },
+      { PLATFORM_CLIENT_ID: 'someone' },
+      'token.client',
+      'PLATFORM_CLIENT_ID',
+    ],
+  ]
+  test.each(rows)('%s', async (_name, options, wrong, id, setting) => {
+    await expectDiagnosis(await started(options), wrong, id, setting)
+  })
+
+  test.each([
+    ['PLATFORM_APP_URL', '/portal/web', 'start-page.not-found'],
+    ['PLATFORM_AUTH_URL', '/idp/v2', 'token.not-found'],
+    ['PLATFORM_API_URL', '/gateway/api/v1', 'api.not-found'],
+  ])('%s without its path', async (setting, path, id) => {
+    const right = await started()
+    await expectDiagnosis(right, { [setting]: (right[setting] ?? '').replace(path, '') }, id, setting)
+  })
+
+  test('the redirect urls are not registered', async () => {
+    const found = problemsOf(await findings({ ...(await started()), BASE_URL: 'http://localhost:3999' }))
+    expect(found.map(({ id }) => id)).toEqual(['start-page.redirect-url', 'consent.redirect-uri'])
+    expect(found.map(({ text }) => text)).toEqual([
+      expect.stringContaining('http://localhost:3999/connect/context'),
+      expect.stringContaining('http://localhost:3999/connect/callback'),
+    ])
+  })
+})
+
+describe('what cannot be proven is a warning that says so:', () => {
+  test.each<[string, OtherPlatformOptions, string]>([
+    ['a token endpoint that looks at the code first', { codeFirst: true }, 'token.not-proven'],
+    ['a token endpoint with errors of its own', { ownErrors: true }, 'token.error-format'],
+    [
+      'a token endpoint that answers every secret with an invalid request',
+      { codeFirst: true, codeError: 'invalid_request' },
+      'token.rejected',
+    ],
+    ['a web application that answers every address', { singlePage: true }, 'start-page.not-proven'],
+  ])('%s', async (_name, options, id) => {
+    expect(problemsOf(await findings(await started(options)))).toMatchObject([{ id, status: 'warning' }])
+  })
+})
+
+test('PKCE that the platform refuses is a failure; without it, the doctor only warns', async () => {
+  const right = await started({ pkce: 'refused' })
+  const [problem, ...others] = problemsOf(await findings({ ...right, PLATFORM_PKCE: 'true' }))
+  expect(others).toEqual([])
+  expect(problem).toMatchObject({ id: 'consent.pkce-rejected', setting: 'PLATFORM_PKCE', value: 'false' })
+  expect(problemsOf(await findings(right))).toMatchObject([{ id: 'pkce.off', status: 'warning' }])
+})
+
+test('the path of the consent page comes from the description of the platform', async () => {
+  const right = await started({ discovery: true, consentPath: '/c/o' })
+  const [problem] = problemsOf(await findings({ ...right, PLATFORM_AUTHORIZE_PATH: '/authorize' }))
+  expect(problem).toMatchObject({ id: 'consent.not-found', value: '/c/o' })
+})
+
+describe('a refusal in JSON is read for what it says, and nothing is called missing:', () => {
+  test.each<[what: string, status: number, id: string, setting: string]>([
+    ['redirectUrl is not registered', 400, 'start-page.redirect-url', 'BASE_URL'],
+    ['redirectUrl is not registered', 404, 'start-page.redirect-url', 'BASE_URL'],
+  ])('the start page: %s (%i)', async (start, status, id, setting) => {
+    const found = problemsOf(await findings(await started({ refuses: { start, status } })))
+    expect(found).toMatchObject([{ id, setting }])
+    expect(found[0]?.text).toContain(start)
+    expect(found[0]?.text).not.toMatch(/does not exist|Check the address/)
+  })
+
+  // The same answer at every address below the authorization server, as from one that checks parameters first.
+  test.each<[what: string, status: number, id: string, setting: string]>([
+    ['The redirect_uri is not registered for this client', 400, 'consent.redirect-uri', 'BASE_URL'],
+    ['The redirect_uri is not registered for this client', 404, 'consent.redirect-uri', 'BASE_URL'],
+    ['PKCE is not supported', 400, 'consent.rejected', 'PLATFORM_PKCE'],
+    ['scope prices is not allowed', 400, 'consent.scope', 'PLATFORM_SCOPES'],
+    ['no such client_id', 404, 'consent.client-id', 'PLATFORM_CLIENT_ID'],
+  ])('the consent page: %s (%i)', async (consent, status, id, setting) => {
+    const [problem, ...others] = problemsOf(await findings(await started({ refuses: { consent, status } })))
+    expect(problem).toMatchObject({ id, setting, status: 'failure' })
+    expect(problem?.text).toContain(consent.slice(0, 20))
+    expect(problem?.text).not.toMatch(/does not exist|path of the consent page/)
+    expect(others).toEqual([])
+  })
+})
+
+describe('a token endpoint with another path is told with where it is, and the line to change:', () => {
+  test.each<[how: string, options: OtherPlatformOptions, said: string]>([
+    ['a redirect', { tokenRedirect: true }, 'a redirect to '],
+    ['its metadata', { discovery: true }, "The server's metadata names "],
+    ['both', { tokenRedirect: true, discovery: true }, "The server's metadata names "],
+  ])('%s', async (_how, options, said) => {
+    const problems = problemsOf(await findings(await started({ ...options, tokenPath: '/o/token/' })))
+    expect(problems.map(({ id }) => id)).toEqual(['token.not-found'])
+    expect(problems[0]?.text).toContain(`${said}${platform.url}/idp/v2/o/token/`)
+    expect(problems[0]?.text).toContain(
+      "Change `tokenPath` in src/connect/platform/contract.ts to '/o/token/'",
+    )
+  })
+
+  test('nothing says where: the line is named', async () => {
+    const [problem] = problemsOf(await findings(await started({ tokenPath: '/o/token/' })))
+    expect(problem?.text).toContain('`tokenPath` in src/connect/platform/contract.ts')
+  })
+})
+
+test('PKCE that is refused in JSON, even with 404, is named with the value that is accepted', async () => {
+  const refuses = { consent: 'unknown parameter code_challenge', status: 404, onlyWithPkce: true }
+  const problems = problemsOf(await findings(await started({ refuses })))
+  expect(problems).toMatchObject([{ id: 'consent.pkce-rejected', setting: 'PLATFORM_PKCE', value: 'false' }])
+})
+
+test('a start page that returns the browser at once asks for no login, and the finding does not say so', async () => {
+  const found = await findings(await started({ straightBack: true }))
+  const [page] = found.filter(({ id }) => id.startsWith('start-page'))
+  expect(page?.text).toContain('sends the browser straight back to this app')
+  expect(page?.text).not.toContain('asks for a login')
+})
+
+describe('PLATFORM_REVOCATION_URL', () => {
+  test.each<[path: string, id: string, status: string]>([
+    ['/idp/v2/oauth/revoke', 'revocation', 'ok'],
+    ['/idp/v2/nothing', 'revocation.not-found', 'failure'],
+    ['/revoke/empty-page', 'revocation', 'ok'],
+    ['/revoke/client', 'revocation.client', 'warning'],
+    ['/revoke/type', 'revocation.not-proven', 'warning'],
+    ['/revoke/down', 'revocation.unavailable', 'warning'],
+  ])('%s is %s', async (path, id, status) => {
+    const right = await started()
+    const found = await findings({ ...right, PLATFORM_REVOCATION_URL: platform.url + path })
+    expect(found.filter((finding) => finding.id.startsWith('revocation'))).toMatchObject([{ id, status }])
+  })
+})
+
+describe('random ids in every answer prove nothing:', () => {
+  test('the right settings have no problem', async () => {
+    expect(problemsOf(await findings(await started({ noise: true })))).toEqual([])
+  })
+
+  test.each<[string, OtherPlatformOptions, Env, string]>([
+    ['a wrong secret', {}, { PLATFORM_CLIENT_SECRET: 'wrong' }, 'token.client-secret'],
+    ['a wrong client id', {}, { PLATFORM_CLIENT_ID: 'someone' }, 'consent.client-id'],
+    [
+      'a wrong secret, code first',
+      { codeFirst: true },
+      { PLATFORM_CLIENT_SECRET: 'wrong' },
+      'token.not-proven',
+    ],
+    [
+      'a wrong client id, login first',
+      { loginFirst: true },
+      { PLATFORM_CLIENT_ID: 'someone' },
+      'token.client',
+    ],
+  ])('%s', async (_name, options, wrong, id) => {
+    const found = problemsOf(await findings({ ...(await started({ ...options, noise: true })), ...wrong }))
+    expect(found.map((finding) => finding.id)).toEqual([id])
+  })
+})
+
+describe('an outage is a warning, whatever it looks like:', () => {
+  test.each([
+    ['/portal/web', 503, 'start-page.unavailable'],
+    ['/portal/web', 429, 'start-page.unavailable'],
+    ['/idp/v2/connect', 503, 'consent.unavailable'],
+    ['/idp/v2/oauth', 502, 'token.unavailable'],
+    ['/idp/v2/oauth', 429, 'token.unavailable'],
+    ['/gateway', 500, 'api.unavailable'],
+  ])('%s answers %i', async (path, status, id) => {
+    const found = problemsOf(await findings(await started({ outage: { path, status } })))
+    expect(found).toMatchObject([{ id, status: 'warning' }])
+  })
+})
+
+const SECRET = 'S3cr/et+with space&"q<'
+test.each<[string, (secret: string) => string]>([
+  ['as it is', (secret) => secret],
+  ['form-encoded', (secret) => new URLSearchParams({ s: secret }).toString().slice(2)],
+  ['percent-encoded', encodeURIComponent],
+  ['as JSON', (secret) => JSON.stringify(secret)],
+  ['in base64', (secret) => Buffer.from(secret).toString('base64')],
+  ['as HTML', (secret) => secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')],
+])('a secret that the platform repeats is not shown: %s', async (_encoding, echo) => {
+  const right = await started({ echo, ownErrors: true })
+  const found = await findings({ ...right, PLATFORM_CLIENT_SECRET: SECRET })
+  expect(problemsOf(found)).toHaveLength(1)
+  expect(found.some(({ text }) => text.includes('•••'))).toBe(true)
+  const text = JSON.stringify(found)
+  for (const encoded of [SECRET, echo(SECRET)])
+    expect(text).not.toContain(JSON.stringify(encoded).slice(1, -1))
+})
+
+test('a scope that a feature needs and that is not asked for is a warning', async () => {
+  const right = await started({ scopes: ['prices:read'] })
+  const needed = (await loadContracts()).flatMap(({ scopes }) => Object.keys(scopes))
+  const found = problemsOf(await findings({ ...right, PLATFORM_SCOPES: 'prices:read' }))
+  expect(found.map(({ id, status }) => [id, status])).toEqual(
+    needed.length > 0 ? [['scopes', 'warning']] : [],
+  )
+  for (const scope of needed) expect(found[0]?.value?.split(' ')).toContain(scope)
+})
+
+test('a token endpoint that only reads JSON needs a change of the code, which the finding names', async () => {
+  const [problem] = problemsOf(await findings(await started({ jsonBody: true })))
+  expect(problem).toMatchObject({ id: 'token.body', status: 'failure' })
+  expect(problem?.text).toContain('src/connect/platform/oauth.ts')
+})
+
+test('a consent page that mentions a parameter is quoted, and the setting is named', async () => {
+  const parameter = { name: 'org', message: 'The parameter tenant is missing' }
+  const [problem] = problemsOf(await findings(await started({ parameter })))
+  expect(problem).toMatchObject({ id: 'consent.parameters', setting: 'PLATFORM_AUTHORIZE_PARAMS' })
+  expect(problem?.text).toContain('The parameter tenant is missing')
+})
+
+test('a consent page that refuses for a reason of its own is quoted', async () => {
+  const parameter = { name: 'org', message: 'Come back on Monday' }
+  const [problem] = problemsOf(await findings(await started({ parameter })))
+  expect(problem).toMatchObject({ id: 'consent.rejected' })
+  expect(problem?.text).toContain('Come back on Monday')
+})
+
+test.each([-90_000, 90_000])('a clock that differs by %i ms is a warning', async (clockMs) => {
+  const found = problemsOf(await findings(await started({ clockMs })))
+  expect(found).toMatchObject([{ id: 'clock', status: 'warning' }])
+  expect(found[0]?.text).toContain(clockMs < 0 ? 'ahead of' : 'behind')
+})

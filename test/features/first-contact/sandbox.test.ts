@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { CLIENT } from '../../support/env.ts'
+import { freePort } from '../../support/ports.ts'
+import { type Env, expectDiagnosis, findings, problemsOf } from './support.ts'
+
+let all: Running
+let right: Env
+beforeAll(async () => {
+  all = await startAll()
+  const { appUrl, authUrl, apiUrl } = all.config.platform
+  right = {
+    BASE_URL: all.url,
+    SANDBOX_URL: all.platform,
+    PLATFORM_APP_URL: appUrl,
+    PLATFORM_AUTH_URL: authUrl,
+    PLATFORM_API_URL: apiUrl,
+    PLATFORM_CLIENT_ID: CLIENT.clientId,
+    PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
+  }
+})
+afterAll(() => all.close())
+
+test('the right settings have no problem, and each address is proven', async () => {
+  const found = await findings(right)
+  expect(problemsOf(found)).toEqual([])
+  expect(found.map(({ id }) => id)).toEqual(['start-page', 'consent', 'token', 'api', 'clock'])
+})
+
+describe('one wrong setting is one finding, and its cure ends it:', () => {
+  const rows: [name: string, wrong: () => Env, id: string, setting: string][] = [
+    ['only unknown scopes', () => ({ PLATFORM_SCOPES: 'unheard-of' }), 'consent.scope', 'PLATFORM_SCOPES'],
+    ['PKCE that is off', () => ({ PLATFORM_PKCE: 'false' }), 'pkce.off', 'PLATFORM_PKCE'],
+    [
+      'the address of the sandbox, left over',
+      () => ({ SANDBOX_URL: 'http://localhost:9' }),
+      'sandbox-url',
+      'SANDBOX_URL',
+    ],
+  ]
+  test.each(rows)('%s', async (_name, wrong, id, setting) => {
+    await expectDiagnosis(right, wrong(), id, setting)
+  })
+
+  test.each([
+    ['PLATFORM_APP_URL', '/oauth2.html', 'start-page.not-found'],
+    ['PLATFORM_AUTH_URL', '/auth/oauth/token', 'token.not-found'],
+    ['PLATFORM_AUTH_URL', '', 'token.not-found'],
+    ['PLATFORM_API_URL', '/api/catalogues', 'api.not-found'],
+    ['PLATFORM_API_URL', '/v9', 'api.not-found'],
+  ])('%s with the path %j gets the address nearby', async (setting, path, id) => {
+    const found = problemsOf(await findings({ ...right, [setting]: all.platform + path }))
+    expect(found).toMatchObject([{ id, setting, value: right[setting] }])
+    expect(found[0]?.text).toContain(`Set ${setting}=${right[setting]}`)
+  })
+
+  test.each([
+    ['PLATFORM_AUTH_URL', 'PLATFORM_API_URL'],
+    ['PLATFORM_APP_URL', 'PLATFORM_AUTH_URL'],
+    ['PLATFORM_APP_URL', 'PLATFORM_API_URL'],
+  ])('%s and %s, exchanged', async (one, other) => {
+    const exchanged = { [one]: right[other] ?? '', [other]: right[one] ?? '' }
+    const [problem, ...others] = problemsOf(await findings({ ...right, ...exchanged }))
+    expect(others).toEqual([])
+    expect(problem).toMatchObject({ id: 'addresses.exchanged', setting: one, value: right[one] })
+    expect(problem?.text).toContain(`${one}=${right[one]}`)
+    expect(problem?.text).toContain(`${other}=${right[other]}`)
+  })
+
+  test('a sandbox that does not run is one finding, which says how to start it', async () => {
+    const nobody = `http://localhost:${await freePort()}`
+    const [problem, ...others] = problemsOf(
+      await findings({
+        ...right,
+        SANDBOX_URL: nobody,
+        PLATFORM_APP_URL: nobody,
+        PLATFORM_AUTH_URL: `${nobody}/auth`,
+        PLATFORM_API_URL: `${nobody}/api`,
+      }),
+    )
+    expect(others).toEqual([])
+    expect(problem).toMatchObject({ id: 'address.refused', setting: 'PLATFORM_APP_URL' })
+    expect(problem?.text).toMatch(/PLATFORM_APP_URL, PLATFORM_AUTH_URL, PLATFORM_API_URL.*npm run sandbox/)
+  })
+})
+
+test('an outage of the token endpoint is a warning, because it proves nothing', async () => {
+  await all.fault('exchange', '500')
+  try {
+    expect(problemsOf(await findings(right))).toMatchObject([{ id: 'token.unavailable', status: 'warning' }])
+  } finally {
+    await all.fault('exchange', 'none')
+  }
+})
+
+test('no finding has the client secret', async () => {
+  const secret = 'my-own-secret-7'
+  const found = await findings({ ...right, PLATFORM_CLIENT_SECRET: secret, PLATFORM_CLIENT_ID: 'another' })
+  expect(JSON.stringify(found)).not.toContain(secret)
+})

@@ -1,0 +1,34 @@
+import { expect } from 'vitest'
+import { type Config, readConfig } from '../../../src/config.ts'
+import { runDoctor } from '../../../src/features/first-contact/doctor.ts'
+import { featureOptions, loadFeatures } from '../../../src/features/load.ts'
+import type { Finding } from '../../../src/features/tools.ts'
+import { testEnv } from '../../support/env.ts'
+
+const features = await loadFeatures()
+
+export type Env = Record<string, string>
+
+export function configOf(env: Env, of = features): Config {
+  return readConfig(testEnv(env), { hasOwnSignIn: false, ...featureOptions(of) })
+}
+
+/** What the doctor finds at the platform and for the features; the store is left out. */
+export async function findings(env: Env): Promise<Finding[]> {
+  return Array.fromAsync(runDoctor({ config: configOf(env), store: undefined }))
+}
+
+export const problemsOf = (found: Finding[]) => found.filter(({ status }) => status !== 'ok')
+
+/**
+ * Runs the doctor with a setting that is wrong: it must find that problem and no other, name the setting, and find none
+ * once the setting has the value that it names, or the right one.
+ */
+export async function expectDiagnosis(right: Env, wrong: Env, id: string, setting: string): Promise<void> {
+  const [problem, ...others] = problemsOf(await findings({ ...right, ...wrong }))
+  expect(others).toEqual([])
+  expect(problem).toMatchObject({ id, setting })
+  expect(problem?.text).toContain(setting)
+  const cure = { [setting]: problem?.value ?? right[setting] ?? '' }
+  expect(problemsOf(await findings({ ...right, ...wrong, ...cure }))).toEqual([])
+}
