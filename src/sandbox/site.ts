@@ -28,7 +28,8 @@ export interface SiteOptions {
   scopes: Scopes
   addresses: Addresses
   openToAll: boolean
-  loginSecret: string
+  /** What signs the cookies of those who are logged in, until the sandbox is reset. */
+  loginSecret(): string
   recorded: Recorded | undefined
   /** Puts everything back to the samples. */
   reset(): void
@@ -111,8 +112,8 @@ function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void):
     revoke: {
       label: 'Revoke all consents',
       danger: true,
-      run() {
-        const all = consents.list()
+      run({ bxcontext }) {
+        const all = consents.list().filter((consent) => !bxcontext || consent.bxcontext === bxcontext)
         for (const { grantId } of all) consents.revoke(grantId)
         const message = `Revoked ${count(all.length, 'consent')}. At its next call, the app notices it and shows the connection as revoked.`
         return { revoked: all.length, message }

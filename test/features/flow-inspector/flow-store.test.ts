@@ -12,7 +12,7 @@ function setup() {
   const store = openSqlite({ file: ':memory:', now })
   return {
     store,
-    flows: createFlowStore(store, now),
+    flows: createFlowStore(store, { now }),
     later: (ms: number) => {
       time += ms
     },
