@@ -100,7 +100,8 @@ function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void):
   const expireParts = () => parts.reduce((sum, part) => sum + (part.expireAccessTokens?.() ?? 0), 0)
   return {
     expire: {
-      label: 'Expire all access tokens',
+      label: 'Let all access run out',
+      technical: 'expire all access tokens',
       run({ bxcontext }) {
         const business = typeof bxcontext === 'string' && bxcontext ? bxcontext : undefined
         const expired = consents.expireAccessTokens(business) + (business ? 0 : expireParts())
@@ -110,7 +111,8 @@ function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void):
     },
     ...Object.assign({}, ...parts.map(({ actions }) => actions)),
     revoke: {
-      label: 'Revoke all consents',
+      label: 'Take all access back',
+      technical: 'revoke all consents',
       danger: true,
       run({ bxcontext }) {
         const all = consents.list().filter((consent) => !bxcontext || consent.bxcontext === bxcontext)
@@ -120,7 +122,8 @@ function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void):
       },
     },
     reset: {
-      label: 'Reset the sandbox',
+      label: 'Put the samples back',
+      technical: 'reset the sandbox',
       danger: true,
       run() {
         reset()
