@@ -201,21 +201,6 @@ const TEXTS: Record<string, Explanation> = {
   },
   business_name: { what: 'The name of the business, for people.', ...NAME },
   user_name: { what: 'The name of the person who gave consent.', ...NAME },
-  password: {
-    what: 'The user’s password on the platform. It goes to the platform’s own page and never to this app.',
-    madeBy: 'The user.',
-    mustEqual: 'The password of the account.',
-    checkedBy: 'The platform.',
-    attack: 'Take over the account. This is why apps must not ask for it.',
-    reference: 'RFC 9700 section 2.4',
-  },
-  email: {
-    what: 'The user’s login on the platform. It goes to the platform’s own page and never to this app.',
-    madeBy: 'The user.',
-    mustEqual: 'The login of the account.',
-    checkedBy: 'The platform.',
-    reference: 'Specification 4.3',
-  },
   answer: {
     what: 'The button that the user pressed on the consent page.',
     madeBy: 'The user.',

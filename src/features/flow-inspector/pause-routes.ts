@@ -12,7 +12,7 @@ import { type Flow, type Parameter, parameterSchema } from './flow.ts'
 import type { FlowStore } from './flow-store.ts'
 import type { Masking } from './masking.ts'
 import { type Pause, type Pauses, STAGES, type Stage } from './pauses.ts'
-import { STEP_TEXTS } from './step-texts.ts'
+import { STEP_TEXTS, type StepText } from './step-texts.ts'
 import { splitUrl } from './steps.ts'
 import { byInterest, PAGE_DATA, showParameter, showSteps } from './view.ts'
 
@@ -108,17 +108,12 @@ function pauseHandler(options: PauseRoutesOptions): RequestHandler<{ id: string 
   }
 }
 
-const HEADINGS: Record<Stage, string> = {
-  start: "the platform's start page",
-  consent: 'the consent page',
-  exchange: 'exchange the code for tokens',
-  result: 'back to your connections',
-}
-const TEXTS: Record<Stage, { about: string; reference: string }> = {
-  start: STEP_TEXTS.to_start_page,
-  consent: STEP_TEXTS.to_consent_page,
-  exchange: STEP_TEXTS.code_exchange,
-  result: STEP_TEXTS.record_written,
+/** What is paused at each stage: its heading, behind “Next:”, and its text. */
+const STAGE_TEXTS: Record<Stage, { heading: string; text: Pick<StepText, 'about' | 'reference'> }> = {
+  start: { heading: "the platform's start page", text: STEP_TEXTS.to_start_page },
+  consent: { heading: 'the consent page', text: STEP_TEXTS.to_consent_page },
+  exchange: { heading: 'exchange the code for tokens', text: STEP_TEXTS.code_exchange },
+  result: { heading: 'back to your connections', text: STEP_TEXTS.record_written },
 }
 const NO_CODE = {
   about: 'There is no code to exchange. Next, the app shows why, and offers to connect again.',
@@ -146,7 +141,7 @@ function viewOfPause(options: PauseRoutesOptions, pause: Pause, flow: Flow | nul
     isContinued,
     isFailed,
     title: titleOf(pause, isFailed, error),
-    text: isFailed ? failed : TEXTS[stage],
+    text: isFailed ? failed : STAGE_TEXTS[stage].text,
     step: { request, sent: byInterest(request.parameters.map(showParameter)), received: [] },
     codeExpiresAt: isExchange && !isContinued ? new Date(at + lifetime).toISOString() : null,
     // Without hidden pages: the browser has not left for the platform yet.
@@ -158,7 +153,7 @@ function viewOfPause(options: PauseRoutesOptions, pause: Pause, flow: Flow | nul
 function titleOf({ stage, isContinued }: Pause, isFailed: boolean, error: string | undefined): string {
   const isAnswer = isFailed && stage === 'exchange'
   const failed = isAnswer ? 'an answer without a code' : 'the page that shows why it failed'
-  const heading = isFailed ? failed : HEADINGS[stage]
+  const heading = isFailed ? failed : STAGE_TEXTS[stage].heading
   if (isContinued) return `Already continued: ${heading}`
   if (!isAnswer) return `Next: ${heading}`
   if (error === undefined) return 'The platform sent no code'

@@ -1,15 +1,7 @@
 /** What happens on the platform's own pages: the sandbox reports its side; pages of another platform are drawn as not visible. */
 import * as z from 'zod'
 import type { Platform } from '../../connect/index.ts'
-import {
-  type Flow,
-  isPlatformPage,
-  type Lane,
-  parameterSchema,
-  parametersOf,
-  type Step,
-  type Topic,
-} from './flow.ts'
+import { type Flow, isPlatformPage, parameterSchema, type Step } from './flow.ts'
 
 const parameters = z.array(parameterSchema).max(100)
 /** A request of a browser to a page of the sandbox, as `POST /sandbox/steps` returns it. */
@@ -30,17 +22,12 @@ const answerSchema = z.object({ steps: z.array(z.unknown()) })
 const FETCH_MS = 1_000
 
 /** Asks the sandbox over HTTP what happened between two times. Without an answer, the flow is shown without its side. */
-async function fetchPageSteps(
-  sandboxUrl: string,
-  key: string,
-  from: number,
-  to: number,
-): Promise<PageStep[]> {
+async function fetchPageSteps(url: string, query: { key: string; from: number; to: number }) {
   try {
-    const response = await fetch(`${sandboxUrl}/sandbox/steps`, {
+    const response = await fetch(`${url}/sandbox/steps`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ key, from, to }),
+      body: JSON.stringify(query),
       signal: AbortSignal.timeout(FETCH_MS),
     })
     const { steps } = answerSchema.parse(await response.json())
@@ -80,82 +67,56 @@ export async function findPageSteps(
   const absences = absencesIn(flow.steps)
   const [first, last] = [absences[0], absences.at(-1)]
   if (!first || !last) return []
-  const found = await fetchPageSteps(sandboxUrl, key, first.start, Math.min(last.end, Date.now()))
+  const found = await fetchPageSteps(sandboxUrl, {
+    key,
+    from: first.start,
+    to: Math.min(last.end, Date.now()),
+  })
   const sent = flow.steps.flatMap(({ response }) => response?.parameters ?? [])
   const states = new Set(sent.flatMap(({ name, fingerprint }) => (name === 'state' && fingerprint) || []))
   const isOurs = ({ state }: PageStep) => state !== undefined && states.has(state)
   const ofConsents = found.filter(isOurs)
   const browsers = new Set((ofConsents.length > 0 ? ofConsents : found).map(({ browser }) => browser))
+  const isOfFlow = (step: PageStep) => {
+    const at = Date.parse(step.at)
+    const absence = absences.find(({ start, end }) => at >= start && at <= end)
+    if (step.state !== undefined) return absence !== undefined && isOurs(step)
+    return absence?.isConsent === false && browsers.size === 1 && browsers.has(step.browser)
+  }
   return found
-    .filter((step) => {
-      const absence = absences.find(
-        ({ start, end }) => Date.parse(step.at) >= start && Date.parse(step.at) <= end,
-      )
-      if (!absence || step.state !== undefined) return absence !== undefined && isOurs(step)
-      const isOurBrowser = browsers.size === 1 && browsers.has(step.browser)
-      return isOurBrowser && !absence.isConsent && !isOfAnotherBusiness(platform, step, flow)
-    })
+    .filter(isOfFlow)
     .map((step) => toStep(platform, step))
     .filter(({ at, title }) => !flow.steps.some((known) => known.at === at && known.title === title))
 }
 
-/** Whether the user chose a business there that another flow received. */
-function isOfAnotherBusiness({ startPage }: Platform, { location }: PageStep, { steps }: Flow): boolean {
-  const valueIn = (all: readonly { name: string; value?: string | undefined }[] = []) =>
-    all.find(({ name }) => name === startPage.bxcontext)?.value
-  const chosen = valueIn(location?.parameters)
-  const received = valueIn(steps.filter(({ topic }) => topic === 'bxcontext_received').flatMap(parametersOf))
-  return chosen !== undefined && received !== undefined && chosen !== received
-}
-
-interface PlatformPage {
-  /** How its path begins. */
-  path: string
-  topic: Topic
-  lane: Lane
-  /** The titles of opening it and of sending its form. */
-  opened: string
-  sent: string
-}
-
-const authorization = 'The authorization endpoint'
-const pagesOf = ({ startPage: { path } }: Platform): PlatformPage[] => {
-  const [web, identity] = [{ lane: 'web_application' }, { lane: 'identity_provider' }] as const
-  const chosen = 'The user chooses a business'
-  return [
-    { ...web, path, topic: 'platform_start', opened: 'The start page', sent: chosen },
-    { ...web, path: '/login', topic: 'platform_login', opened: 'The login page', sent: 'The user logs in' },
-    {
-      ...identity,
-      path: '/auth/authorize',
-      topic: 'platform_authorize',
-      opened: authorization,
-      sent: authorization,
-    },
-    {
-      ...identity,
-      path: '/consent',
-      topic: 'platform_consent',
-      opened: 'The consent page',
-      sent: 'The user decides',
-    },
-  ]
-}
+/** The pages of the sandbox by how their paths begin, with the titles of opening them and of sending their form. */
+const pagesOf = ({ startPage }: Platform) =>
+  [
+    [startPage.path, 'platform_start', 'The start page', 'The user chooses a business'],
+    ['/login', 'platform_login', 'The login page', 'The user logs in'],
+    ['/auth/authorize', 'platform_authorize', 'The authorization endpoint', 'The authorization endpoint'],
+    ['/consent', 'platform_consent', 'The consent page', 'The user decides'],
+  ] as const
 
 function toStep(platform: Platform, { at, ms, method, url, parameters, status, location }: PageStep): Step {
   const { pathname } = new URL(url)
-  const page = pagesOf(platform).find(({ path }) => pathname.startsWith(path))
-  const title = (method === 'GET' ? page?.opened : page?.sent) ?? `${method} ${pathname}`
-  const headers = location ? [{ name: 'location', value: location.url }] : []
+  const page = pagesOf(platform).find(([path]) => pathname.startsWith(path))
+  const topic = page?.[1] ?? 'platform_other'
+  const title = page?.[method === 'GET' ? 2 : 3] ?? `${method} ${pathname}`
+  const isIdentity = topic === 'platform_authorize' || topic === 'platform_consent'
   return {
     at,
     ms,
     from: 'browser',
-    to: page?.lane ?? 'web_application',
-    topic: page?.topic ?? 'platform_other',
+    to: isIdentity ? 'identity_provider' : 'web_application',
+    topic,
     title: title + outcomeOf(platform, location),
     request: { method, url, headers: [], parameters },
-    response: { status, headers, parameters: location?.parameters ?? [] },
+    response: {
+      status,
+      headers: location ? [{ name: 'location', value: location.url }] : [],
+      parameters: location?.parameters ?? [],
+    },
   }
 }
 
@@ -174,13 +135,16 @@ export function withHiddenPages(steps: readonly Step[], now = Date.now()): Step[
   const pages = steps.filter(isPlatformPage).map(({ at }) => Date.parse(at))
   const hidden = absencesIn(steps)
     .filter(({ start, end }) => !pages.some((at) => at >= start && at <= end))
-    .map(({ start, end, isConsent }): Step => {
-      const [to, title] = isConsent
-        ? (['identity_provider', "The platform's consent page: not visible to this app"] as const)
-        : (['web_application', "The platform's login and start page: not visible to this app"] as const)
-      const [at, ms] = [new Date(start).toISOString(), Math.max(0, Math.min(end, now) - start)]
-      return { at, ms, from: 'browser', to, topic: 'platform_hidden', title }
-    })
+    .map(
+      ({ start, end, isConsent }): Step => ({
+        at: new Date(start).toISOString(),
+        ms: Math.max(0, Math.min(end, now) - start),
+        from: 'browser',
+        to: isConsent ? 'identity_provider' : 'web_application',
+        topic: 'platform_hidden',
+        title: `The platform's ${isConsent ? 'consent page' : 'login and start page'}: not visible to this app`,
+      }),
+    )
   // A stable sort keeps a hidden step behind the redirect that leads to it.
   return [...steps, ...hidden].sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
 }

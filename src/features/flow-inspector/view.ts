@@ -106,20 +106,12 @@ const showPart = <Part extends { headers: Parameter[]; parameters: Parameter[] }
 export function showSteps(steps: readonly Step[], { active }: { active?: number | undefined } = {}) {
   const startedAt = Date.parse(steps[0]?.at ?? '')
   return steps.map((step, index) => {
-    const { from, to, failure, topic, at } = step
+    const { from, to } = step
     const number = index + 1
-    const [request, response] = [
-      step.request && showPart(step.request),
-      step.response && showPart(step.response),
-    ]
+    const request = step.request && showPart(step.request)
+    const response = step.response && showPart(step.response)
     const sent = request ? [...request.headers, ...request.parameters] : []
     const received = response ? [...response.headers, ...response.parameters] : []
-    const secrets = [...sent, ...(response?.parameters ?? [])].filter(({ fingerprint }) => fingerprint)
-    const [fromLane, toLane] = [LANES.indexOf(from), LANES.indexOf(to)]
-    const [left, right] = [Math.min(fromLane, toLane), Math.max(fromLane, toLane)]
-    const direction = fromLane === toLane ? null : fromLane < toLane ? 'right' : 'left'
-    const states = { active: number === active, failed: failure, unseen: topic === 'platform_hidden' }
-    const shown = Object.entries(states).flatMap(([name, isSo]) => (isSo ? name : []))
     return {
       ...step,
       number,
@@ -129,23 +121,36 @@ export function showSteps(steps: readonly Step[], { active }: { active?: number 
       received,
       presented: { sent: presented(sent), received: presented(received) },
       /** Seconds since the flow began. */
-      offset: ((Date.parse(at) - startedAt) / 1000).toFixed(2),
+      offset: ((Date.parse(step.at) - startedAt) / 1000).toFixed(2),
       /** The title without the status, for an audience. */
       headline: step.title.replace(/: \d{3}\b.*$/, ''),
       fromName: LANE_NAMES[from],
       toName: LANE_NAMES[to],
-      /** Which way the arrow points in the diagram; null: it stays where it is. */
-      direction,
-      /** How the diagram draws it: where it begins and ends, and on which side there is room for its title. */
-      classes: [`lane-${left}`, `to-${right}`, left > 2 ? 'beside' : '', direction ?? 'stays', ...shown].join(
-        ' ',
-      ),
-      /** The secrets in it, each once. */
-      marks: [...new Map(secrets.map((secret) => [secret.fingerprint, secret])).values()].slice(0, MAX_MARKS),
+      ...placeOf(step),
+      isActive: number === active,
+      marks: marksOf([...sent, ...received]),
       text: textOf(step),
       curl: step.request ? curlOf(step.request) : null,
     }
   })
+}
+
+/** Where the diagram draws a step. */
+function placeOf({ from, to }: Step) {
+  const [start, end] = [LANES.indexOf(from), LANES.indexOf(to)]
+  const [left, right] = start < end ? [start, end] : [end, start]
+  return {
+    /** Which way the arrow points; null: it stays where it is. */
+    direction: start === end ? null : start < end ? 'right' : 'left',
+    /** Where it begins and ends, and whether the room for its title is on its left. */
+    lanes: `lane-${left} to-${right}${left > LANES.length / 2 - 1 ? ' beside' : ''}`,
+  }
+}
+
+/** The secrets of a step, each once. */
+function marksOf(parameters: readonly ShownParameter[]): ShownParameter[] {
+  const secrets = parameters.filter(({ fingerprint }) => fingerprint !== undefined)
+  return [...new Map(secrets.map((secret) => [secret.fingerprint, secret])).values()].slice(0, MAX_MARKS)
 }
 
 /** A flow as templates show it. `active`: the number of the step to highlight. `businessName`: if it is known. */

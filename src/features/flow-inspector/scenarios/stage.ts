@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Platform, Vault } from '../../../connect/index.ts'
 import type { ConnectionView } from '../../../web/connection-view.ts'
 import type { Flow, Summary } from '../flow.ts'
-import { type Browser, createBrowser, JSON_TYPE, type Page } from './browser.ts'
+import { Browser, JSON_TYPE, type Page } from './browser.ts'
 
 /** The account of the sandbox that scenarios use, so that they leave other connections alone. */
 const ACCOUNT = { email: 'sam@demo.example', password: 'sandbox' }
@@ -35,7 +35,7 @@ const controlSchema = z.object({ calls: z.array(callSchema) })
 /** Prepares a scenario: a browser that is signed in to the app and logged in to the sandbox, no faults, no connection. */
 export async function createStage(options: StageOptions) {
   const { appUrl, sandboxUrl, user, scopes } = options
-  const browser = createBrowser()
+  const browser = new Browser()
   const sandbox = createSandboxControl(browser, sandboxUrl)
   await sandbox.clearFaults()
   await browser.post(`${appUrl}/sign-in`, { name: user.name })
