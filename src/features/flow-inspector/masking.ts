@@ -51,13 +51,8 @@ export function createMasking(
   { publicParameters }: Pick<Platform, 'publicParameters'>,
   [encryptionKey]: readonly EncryptionKey[],
 ): Masking {
-  const derived = hkdfSync(
-    'sha256',
-    encryptionKey?.secret ?? '',
-    '',
-    'fingerprints of the flow inspector',
-    32,
-  )
+  if (!encryptionKey) throw new Error('The masking needs an encryption key')
+  const derived = hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32)
   const key = Buffer.from(derived).toString('base64url')
   const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters, OWN_FIELD])
 
