@@ -1,12 +1,15 @@
 import express, { type Request, Router } from 'express'
 import { problemsOf } from './api.ts'
+import { seenOf, subjectOf } from './fault-texts.ts'
 import type { Faults } from './faults.ts'
 import type { Journal } from './journal.ts'
 import { leaveNotice, page, problem } from './pages.ts'
 
 /** A quick action of the control page. */
 export interface Action {
+  /** What a person sees of it, and the technical word for it. */
   label: string
+  technical: string
   danger?: boolean
   /** Returns the JSON of the response; `message` says what it did and what happens next. */
   run(body: Record<string, unknown>): { message: string }
@@ -30,7 +33,7 @@ export function controlRoutes({ faults, journal, actions: own }: ControlOptions)
   }
   const actions: Record<string, Action> = {
     ...own,
-    'faults/clear': { label: 'Clear all faults', run: clear },
+    'faults/clear': { label: 'Let everything work again', technical: 'clear all faults', run: clear },
   }
 
   const router = Router()
@@ -38,7 +41,15 @@ export function controlRoutes({ faults, journal, actions: own }: ControlOptions)
     .get(['/sandbox', '/sandbox/faults'], (req, res) => {
       if (wantsJson(req)) return void res.json(state())
       const { possible } = faults
-      page(res, 'control', { title: 'Control', account: req.account, possible, actions, ...state() })
+      page(res, 'control', {
+        title: 'Control',
+        account: req.account,
+        possible,
+        actions,
+        subjectOf,
+        seenOf,
+        ...state(),
+      })
     })
     .post('/sandbox/faults', (req, res) => {
       const fault = faults.schema.safeParse(req.body)
@@ -73,8 +84,8 @@ function describeFault({
   fault: string
   times?: number | undefined
 }): string {
-  if (fault === 'none') return `The endpoint ${endpoint} works normally again.`
+  if (fault === 'none') return `Everything is as usual at ${subjectOf(endpoint)} (${endpoint}).`
   const until =
     times === undefined ? 'until you clear the fault' : times === 1 ? 'for one call' : `for ${times} calls`
-  return `The endpoint ${endpoint} now has the fault ${fault}, ${until}. Use the app to see what it does.`
+  return `${seenOf(endpoint, fault)} (${endpoint}: ${fault}), ${until}. Use the app to see what it does.`
 }

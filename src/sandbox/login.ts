@@ -43,11 +43,11 @@ export function loginUrl(next: string): string {
 }
 
 /** Reads who is logged in from a signed cookie, which survives a restart. */
-export function readLogin(secret: string): RequestHandler {
+export function readLogin(secret: () => string): RequestHandler {
   return (req, _res, next) => {
     const [, id = '', signature = ''] =
       new RegExp(`\\b${cookieOf(req)}=(\\w+)\\.([\\w-]+)`).exec(req.get('cookie') ?? '') ?? []
-    const [given, expected] = [Buffer.from(signature), Buffer.from(sign(secret, id))]
+    const [given, expected] = [Buffer.from(signature), Buffer.from(sign(secret(), id))]
     req.account =
       given.length === expected.length && timingSafeEqual(given, expected) ? findAccount(id) : undefined
     next()
@@ -55,7 +55,10 @@ export function readLogin(secret: string): RequestHandler {
 }
 
 /** The platform's own login. `requestingApp` names the application that sent the browser here, by the address that follows. */
-export function loginRoutes(secret: string, requestingApp: (next: string) => string | undefined): Router {
+export function loginRoutes(
+  secret: () => string,
+  requestingApp: (next: string) => string | undefined,
+): Router {
   const showLogin = (res: Response, next: string, form: { failed: boolean; email: string }) =>
     page(res, 'login', { title: 'Log in', accounts: ACCOUNTS, next, app: requestingApp(next), ...form })
 
@@ -72,7 +75,7 @@ export function loginRoutes(secret: string, requestingApp: (next: string) => str
         return showLogin(res, next, { failed: true, email: String(email ?? '') })
       }
       forgetProviderSession(res)
-      const value = `${account.id}.${sign(secret, account.id)}`
+      const value = `${account.id}.${sign(secret(), account.id)}`
       res.clearCookie(RETURNED_COOKIE)
       res.cookie(cookieOf(req), value, { httpOnly: true, sameSite: 'lax' }).redirect(303, next)
     })

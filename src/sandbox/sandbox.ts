@@ -52,6 +52,9 @@ export interface Sandbox {
   close(): void
 }
 
+/** The name of the setting whose value signs the cookies of those who are logged in. */
+const LOGIN_SECRET = 'login secret'
+
 /** The origin of the first application's redirect URLs. */
 const appUrlOf = ([app]: RegisteredApp[]) => new URL(app?.redirectUrls[0] ?? 'http://localhost').origin
 
@@ -111,9 +114,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     sectionsAt: (place, subject) => sectionsOf(parts, place, subject),
   }
   for (const { name, create } of simulated) parts.push(create(core, features[name] ?? {}))
-  const loginSecret = setting('login secret', () => randomBytes(32).toString('base64url'))
+  const loginSecret = () => setting(LOGIN_SECRET, () => randomBytes(32).toString('base64url'))
   const reset = () => {
     clear()
+    // Whoever was logged in is no longer.
+    sql.run('DELETE FROM settings WHERE name = ?', LOGIN_SECRET)
     faults.clear()
     journal.clear()
     tokenExchanges.clear()

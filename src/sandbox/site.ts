@@ -28,7 +28,8 @@ export interface SiteOptions {
   scopes: Scopes
   addresses: Addresses
   openToAll: boolean
-  loginSecret: string
+  /** What signs the cookies of those who are logged in, until the sandbox is reset. */
+  loginSecret(): string
   recorded: Recorded | undefined
   /** Puts everything back to the samples. */
   reset(): void
@@ -99,7 +100,8 @@ function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void):
   const expireParts = () => parts.reduce((sum, part) => sum + (part.expireAccessTokens?.() ?? 0), 0)
   return {
     expire: {
-      label: 'Expire all access tokens',
+      label: 'Let all access run out',
+      technical: 'expire all access tokens',
       run({ bxcontext }) {
         const business = typeof bxcontext === 'string' && bxcontext ? bxcontext : undefined
         const expired = consents.expireAccessTokens(business) + (business ? 0 : expireParts())
@@ -109,17 +111,19 @@ function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void):
     },
     ...Object.assign({}, ...parts.map(({ actions }) => actions)),
     revoke: {
-      label: 'Revoke all consents',
+      label: 'Take all access back',
+      technical: 'revoke all consents',
       danger: true,
-      run() {
-        const all = consents.list()
+      run({ bxcontext }) {
+        const all = consents.list().filter((consent) => !bxcontext || consent.bxcontext === bxcontext)
         for (const { grantId } of all) consents.revoke(grantId)
         const message = `Revoked ${count(all.length, 'consent')}. At its next call, the app notices it and shows the connection as revoked.`
         return { revoked: all.length, message }
       },
     },
     reset: {
-      label: 'Reset the sandbox',
+      label: 'Put the samples back',
+      technical: 'reset the sandbox',
       danger: true,
       run() {
         reset()

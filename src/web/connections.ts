@@ -237,11 +237,12 @@ function disconnectedNotice(
 }
 
 /** The page for visitors. */
-function sendHome(req: Request, res: Response, requestedScopes: readonly string[]): void {
+async function sendHome(req: Request, res: Response, requestedScopes: readonly string[]): Promise<void> {
+  const controls = await res.loadSections('app/home')
   sendPageOrJson(req, res, {
     view: 'app/home',
     title: texts.home.pageTitle,
-    data: { requestedScopes },
+    data: { requestedScopes, controls },
     json: { signedIn: false, scopes: requestedScopes },
   })
 }

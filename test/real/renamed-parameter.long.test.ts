@@ -7,7 +7,7 @@ import { copyProject } from '../support/project.ts'
 const TESTS = [
   'test/connect/authorization/flow.test.ts',
   'test/features/flow-inspector/flows.test.ts',
-  'test/features/step-by-step/step-by-step.test.ts',
+  'test/features/flow-inspector/pauses.test.ts',
   'test/features/first-contact/sandbox.test.ts',
   'test/features/first-contact/comparisons.test.ts',
 ]

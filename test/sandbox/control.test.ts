@@ -80,8 +80,21 @@ describe('faults', () => {
     await visitor.post(`${sandbox.url}/sandbox/faults`, { form })
     const { text } = await visitor.get(`${sandbox.url}/sandbox/faults`)
     expect(text).toContain('500, until cleared')
+    expect(text).toContain('The platform fails at calls of “probe”.')
     expect(text).toContain('<td data-label="Endpoint">probe</td>')
     expect(text).not.toContain('probe-harbour-homes')
+  })
+
+  test('are named by what a person sees, with the technical words beside it', async () => {
+    const { text } = await createVisitor().get(`${sandbox.url}/sandbox/faults`)
+    expect(text).toContain('The platform refuses the sign-in (invalid_grant)')
+    expect(text).toContain('Take all access back</button> <span class="hint">revoke all consents</span>')
+    // Each fault of each endpoint has words of its own.
+    expect(text).not.toContain('has the fault')
+    const visitor = createVisitor()
+    const form = { endpoint: 'exchange', fault: 'invalid_grant', times: '1' }
+    const page = await visitor.follow(await visitor.post(`${sandbox.url}/sandbox/faults`, { form }))
+    expect(page.text).toContain('The platform refuses the sign-in (exchange: invalid_grant), for one call.')
   })
 
   test('cannot be set by another site', async () => {

@@ -49,6 +49,8 @@ describe('every sentence that users read is in a file of texts:', () => {
 
   test('the start page, an invalid name and the page for who is not signed in', async () => {
     const visitor = createVisitor()
+    // What features add for developers is hidden.
+    visitor.cookies.set(new URL(app.url).host, new Map([['customer_view', '1']]))
     await expectMarkedPage(visitor, `${app.url}/`, DATA)
     expectMarked(await visitor.post(`${app.url}/sign-in`, { form: { name: '' } }), DATA)
     expectMarked(await visitor.get(`${app.url}/connections`), DATA)

@@ -10,24 +10,24 @@ const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const argumentOf = ({ name, value, fingerprint }: Parameter) =>
   fingerprint === undefined ? quote(`${name}=${value ?? ''}`) : `"${name}=$${variableOf(name)}"`
 
+/** A header; the credentials of `authorization` are shell variables as well. */
+function headerOf({ name, value, fingerprint }: Parameter): string {
+  if (name !== 'authorization') return `--header ${quote(`${name}: ${value ?? fingerprint}`)}`
+  const isBasic = fingerprint?.startsWith('client_secret:')
+  return isBasic ? '--user "$CLIENT_ID:$CLIENT_SECRET"' : '--header "authorization: Bearer $ACCESS_TOKEN"'
+}
+
 /**
  * A recorded request as a curl command. Secrets, which are not recorded, are shell variables: `CODE`, `CLIENT_SECRET`. The body
  * of an API call is not recorded either.
  */
 export function curlOf({ method, url, headers, parameters }: StepRequest): string {
   const isRead = method === 'GET' || method === 'HEAD'
-  const isJson = headers['content-type']?.includes('json') ?? false
-  const lines = [
+  const isForm = ({ name, value }: Parameter) => name === 'content-type' && !value?.includes('json')
+  const sent = headers.filter((header) => header.name !== 'content-length' && !isForm(header))
+  return [
     `curl ${isRead ? '--get ' : ''}--include ${method === 'GET' ? '' : `--request ${method} `}${quote(url)}`,
-  ]
-  for (const [name, value] of Object.entries(headers)) {
-    if (name === 'content-length' || (name === 'content-type' && !isJson)) continue
-    lines.push(
-      name === 'authorization'
-        ? `--header "authorization: Bearer $ACCESS_TOKEN"`
-        : `--header ${quote(`${name}: ${value}`)}`,
-    )
-  }
-  for (const parameter of parameters) lines.push(`--data-urlencode ${argumentOf(parameter)}`)
-  return lines.join(' \\\n  ')
+    ...sent.map(headerOf),
+    ...parameters.map((parameter) => `--data-urlencode ${argumentOf(parameter)}`),
+  ].join(' \\\n  ')
 }

@@ -2,20 +2,19 @@ import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { badInput } from '../../web/errors.ts'
 import { type Flow, flowSchema, LANE_NAMES, LANES } from './flow.ts'
-import { numberedSteps } from './flow-reader.ts'
+import { withHiddenPages } from './platform-pages.ts'
 
-const FORMAT = 'connect-flow'
-const VERSION = 1
+const FORMAT = { format: 'connect-flow', version: 1 } as const
 
 const exportedSchema = z.object({
-  format: z.literal(FORMAT),
-  version: z.literal(VERSION),
+  format: z.literal(FORMAT.format),
+  version: z.literal(FORMAT.version),
   flow: flowSchema.omit({ id: true, imported: true }),
 })
 
 /** The flow as JSON, for `importFlow`. */
 export function exportJson({ id: _, imported: __, ...flow }: Flow): string {
-  return `${JSON.stringify({ format: FORMAT, version: VERSION, flow }, null, 2)}\n`
+  return `${JSON.stringify({ ...FORMAT, flow }, null, 2)}\n`
 }
 
 /** Reads an exported flow. Throws `invalid_input` (400) with what is wrong. */
@@ -32,8 +31,8 @@ export function importFlow(json: unknown, id: string): Flow {
 /** The flow as a Mermaid sequence diagram. */
 export function exportMermaid(flow: Flow): string {
   const participants = LANES.map((lane) => `  participant ${lane} as ${plain(LANE_NAMES[lane])}`)
-  const steps = numberedSteps(flow).map(({ from, to, title, number }) => {
-    const label = plain(`${number}. ${title}`)
+  const steps = withHiddenPages(flow.steps).map(({ from, to, title }, index) => {
+    const label = plain(`${index + 1}. ${title}`)
     return from === to ? `  Note over ${from}: ${label}` : `  ${from}->>${to}: ${label}`
   })
   return `${['sequenceDiagram', ...participants, ...steps].join('\n')}\n`

@@ -12,7 +12,6 @@ import {
   summarize,
   summarySchema,
 } from './flow.ts'
-import { isNewPage } from './sandbox-pages.ts'
 
 /** How long a flow is kept after its last step, in ms. */
 const TTL_MS = 24 * 3_600_000
@@ -25,78 +24,72 @@ const MAX_IMPORTED = 20
 export interface FlowStore {
   /** The user's flows, the latest first. */
   list(userId: string): Promise<Summary[]>
+  /** Resolves to a flow with what the platform's pages have reported by now, or null. */
   find(userId: string, id: string): Promise<Flow | null>
   /** Adds steps to flows of a user, which are created if necessary; other processes may do the same at the same time. */
   append(userId: string, additions: readonly FlowAddition[]): Promise<void>
-  /** Stores an imported flow. */
-  save(userId: string, flow: Flow): Promise<void>
-  /** Deletes all flows of the user. */
-  clear(userId: string): Promise<void>
 }
 
-export interface FlowAddition {
-  id: string
-  bxcontext: string | null
-  steps: readonly Step[]
+export type FlowAddition = Pick<Flow, 'id' | 'bxcontext' | 'steps'> &
+  Partial<Pick<Flow, 'imported' | 'omitted'>>
+
+export interface FlowStoreOptions {
+  /** Finds the steps on the platform's pages that a flow does not have yet. */
+  findPageSteps?: ((flow: Flow) => Promise<Step[]>) | undefined
+  /** The clock, in ms since 1970. */
+  now?: () => number
 }
 
 const keyOf = (userId: string, id: string) => ({ kind: 'flow', owner: userId, id })
 const indexKey = (userId: string) => ({ kind: 'flow-index', owner: userId, id: '' })
 
-/** Creates the store of recorded flows; `now`: the clock, in ms since 1970. */
-export function createFlowStore(store: KeyValueStore, now: () => number = Date.now): FlowStore {
-  const find = async (userId: string, id: string) => parseFlow(await store.get(keyOf(userId, id)))
+/** Creates the store of recorded flows. */
+export function createFlowStore(
+  store: KeyValueStore,
+  { findPageSteps = async () => [], now = Date.now }: FlowStoreOptions = {},
+): FlowStore {
+  const read = async (userId: string, id: string) => parseFlow(await store.get(keyOf(userId, id)))
+
+  async function append(userId: string, additions: readonly FlowAddition[]): Promise<void> {
+    const flows = await Promise.all(additions.map((addition) => appendTo(store, userId, addition)))
+    const summaries = flows.map((flow) => summarize(flow, now()))
+    await updateIndex(store, userId, summaries)
+  }
 
   return {
-    find,
+    append,
+
+    async find(userId, id) {
+      const flow = await read(userId, id)
+      if (!flow || flow.imported || flow.steps.length >= MAX_STEPS) return flow
+      const steps = await findPageSteps(flow)
+      if (steps.length === 0) return flow
+      await append(userId, [{ id, bxcontext: flow.bxcontext, steps }])
+      return read(userId, id)
+    },
 
     async list(userId) {
       const summaries = parseIndex(await store.get(indexKey(userId)))
-      const oldest = now() - TTL_MS
       return summaries
-        .filter(({ storedAt }) => storedAt > oldest)
+        .filter(({ storedAt }) => storedAt > now() - TTL_MS)
         .map((summary) => current(summary, now()))
         .sort((a, b) => listedAt(b) - listedAt(a))
-    },
-
-    async append(userId, additions) {
-      const flows = await Promise.all(additions.map((addition) => appendTo(store, userId, addition)))
-      await updateIndex(
-        store,
-        userId,
-        flows.map((flow) => summarize(flow, now())),
-      )
-    },
-
-    async save(userId, flow) {
-      await store.set(keyOf(userId, flow.id), JSON.stringify(flow), TTL_MS)
-      await updateIndex(store, userId, [summarize(flow, now())])
-    },
-
-    async clear(userId) {
-      const summaries = parseIndex(await store.get(indexKey(userId)))
-      await store.delete(indexKey(userId))
-      await Promise.all(summaries.map(({ id }) => store.delete(keyOf(userId, id))))
     },
   }
 }
 
 /** Adds steps to a flow, and resolves to it. */
-async function appendTo(
-  store: KeyValueStore,
-  userId: string,
-  { id, bxcontext, steps }: FlowAddition,
-): Promise<Flow> {
-  const key = keyOf(userId, id)
-  const none: Flow = { id, bxcontext: null, imported: false, steps: [], omitted: 0 }
+async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddition): Promise<Flow> {
+  const { id, bxcontext, steps, imported = false, omitted = 0 } = addition
+  const none: Flow = { id, bxcontext: null, imported, steps: [], omitted }
   let next = none
-  // The user may choose another business until the consent: the last one counts.
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
+    // The user may choose another business until the consent: the last one counts.
     next = withSteps({ ...flow, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
   }
-  await update(store, key, change, TTL_MS)
+  await update(store, keyOf(userId, id), change, TTL_MS)
   return next
 }
 
@@ -108,10 +101,9 @@ async function updateIndex(
 ): Promise<void> {
   let dropped: Summary[] = []
   const change = (value: string | null) => {
-    const all = merge(parseIndex(value), summaries)
-    all.sort((a, b) => b.storedAt - a.storedAt)
-    const imported = all.filter((summary) => summary.imported)
-    const kept = all.filter((summary) => !imported.slice(MAX_IMPORTED).includes(summary)).slice(0, MAX_FLOWS)
+    const all = merge(parseIndex(value), summaries).sort((a, b) => b.storedAt - a.storedAt)
+    const excess = new Set(all.filter(({ imported }) => imported).slice(MAX_IMPORTED))
+    const kept = all.filter((summary) => !excess.has(summary)).slice(0, MAX_FLOWS)
     dropped = all.filter((summary) => !kept.includes(summary))
     return JSON.stringify(kept)
   }
@@ -129,8 +121,9 @@ function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summa
 
 /** Adds steps in the order of their times. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
-  const isNew = (step: Step) => !isPlatformPage(step.topic) || isNewPage(flow, step)
-  const steps = inOrder([...flow.steps, ...added.filter(isNew)])
+  // Two readers may have fetched the same pages of the platform.
+  const isKnown = (page: Step) => flow.steps.some(({ at, title }) => at === page.at && title === page.title)
+  const steps = inOrder([...flow.steps, ...added.filter((step) => !isPlatformPage(step) || !isKnown(step))])
   return {
     ...flow,
     // The last one says how the flow ended.
@@ -141,8 +134,8 @@ function withSteps(flow: Flow, added: readonly Step[]): Flow {
 
 function inOrder(all: readonly Step[]): Step[] {
   const byTime = all.toSorted((a, b) => a.at.localeCompare(b.at))
-  const ordered = byTime.filter(({ topic }) => !isPlatformPage(topic))
-  for (const page of byTime.filter(({ topic }) => isPlatformPage(topic))) {
+  const ordered = byTime.filter((step) => !isPlatformPage(step))
+  for (const page of byTime.filter(isPlatformPage)) {
     // A page may send the browser back within the same millisecond; it is added later than the app's steps.
     const comesBack = page.to === 'identity_provider' ? 'callback_received' : 'bxcontext_received'
     const next = ordered.findIndex(({ at, topic }) => at > page.at || (at === page.at && topic === comesBack))

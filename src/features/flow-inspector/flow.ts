@@ -1,3 +1,4 @@
+/** A flow as it is stored, exported and imported, and its summary. It contains no secret. */
 import * as z from 'zod'
 
 /** The participants of a flow, from left to right in the diagram. The last three are the platform. */
@@ -20,7 +21,7 @@ export type Kind = (typeof KINDS)[number]
 const EVENTS = ['connected', 'refreshed', 'refreshFailed', 'recovered', 'revoked', 'disconnected'] as const
 
 /** What a step shows; `step-texts.ts` explains each. */
-export const TOPICS = [
+const TOPICS = [
   'connect_started',
   'to_start_page',
   'bxcontext_received',
@@ -44,23 +45,18 @@ export const TOPICS = [
 ] as const
 export type Topic = (typeof TOPICS)[number]
 
-/** An `authorization` header, as it is recorded. */
-const BEARER = /^Bearer [^:]{1,200}:\d{1,7}:[\da-f]{6}$/
-const MAX_HEADERS = 20
 const time = z.iso.datetime().max(40)
 const text = (max: number) => z.string().max(max)
-/** The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest. */
+/** A secret: its kind, its length, and 6 hex digits of a keyed digest. */
 const fingerprintSchema = z.string().regex(/^[^:]{1,200}:\d{1,7}:[\da-f]{6}$/)
-/** Exactly one of `value` and `fingerprint`; neither if the value is known to the core only. */
+/** A parameter or a header. At most one of `value` and `fingerprint`; neither if the value is known to the core only. */
 export const parameterSchema = z
   .strictObject({ name: text(200), value: text(1000).optional(), fingerprint: fingerprintSchema.optional() })
   .refine(({ value, fingerprint }) => value === undefined || fingerprint === undefined, 'has two values')
+  .refine(({ name, value }) => name !== 'authorization' || value === undefined, 'is not masked')
 export type Parameter = z.infer<typeof parameterSchema>
+const headers = z.array(parameterSchema).max(20)
 const parameters = z.array(parameterSchema).max(100)
-const headers = z
-  .record(text(100), text(1000))
-  .refine((all) => Object.keys(all).length <= MAX_HEADERS, 'has too many headers')
-  .refine(({ authorization }) => authorization === undefined || BEARER.test(authorization), 'is not masked')
 
 const requestSchema = z.object({ method: text(10), url: text(4000), headers, parameters })
 const responseSchema = z.object({
@@ -87,15 +83,12 @@ export const stepSchema = z.object({
   failure: text(100).optional(),
   /** What happened to the connection, for a `connection_event`. */
   event: z.enum(EVENTS).optional(),
-  /** How many equal steps in a row it stands for. */
-  count: z.number().int().min(2).optional(),
 })
 export type Step = z.infer<typeof stepSchema>
 
 /** How many steps of a flow are kept. */
 export const MAX_STEPS = 300
 
-/** A flow as it is stored, exported and imported. It contains no secret. */
 export const flowSchema = z.object({
   id: text(100),
   bxcontext: text(512).nullable(),
@@ -116,83 +109,85 @@ export const summarySchema = z.object({
   startedAt: z.iso.datetime(),
   /** Null while it runs. */
   endedAt: z.iso.datetime().nullable(),
-  /** `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `received`, `abandoned`, or an error code. */
+  /** `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code. */
   outcome: z.string(),
   /** Of an API call: its method and path, such as `GET /leads`; null for anything else. */
-  call: z.string().nullable().default(null),
+  call: z.string().nullable(),
   bxcontext: z.string().nullable(),
+  /** The name of the business, if an answer of the platform had it. */
+  businessName: z.string().nullable(),
   /** Number of steps. */
   steps: z.number().int(),
   /** Number of HTTP requests that this app sent. */
   requests: z.number().int(),
-  imported: z.boolean().default(false),
+  imported: z.boolean(),
   /** When its last step was stored, in ms since 1970: the order of the list. */
   storedAt: z.number(),
 })
 export type Summary = z.infer<typeof summarySchema>
 
-const FINAL_TOPICS = new Set<Topic>(['to_connections', 'flow_failed'])
 const SENT_TOPICS = new Set<Topic>(['code_exchange', 'token_refresh', 'api_call'])
 
-/** Whether a step is on a page of the platform that the sandbox reports. */
-export const isPlatformPage = (topic: Topic) => topic.startsWith('platform_') && topic !== 'platform_hidden'
+/** Whether a step is a request of this app to the platform. */
+export const isSent = ({ topic }: Step) => SENT_TOPICS.has(topic)
 
-const endOf = ({ at, ms }: Step) => Date.parse(at) + ms
+/** Whether a step is on a page of the platform that the sandbox reports. */
+export const isPlatformPage = ({ topic }: Step) =>
+  topic.startsWith('platform_') && topic !== 'platform_hidden'
+
+/** The parameters of a step, sent and received. */
+export const parametersOf = ({ request, response }: Step): Parameter[] => [
+  ...(request?.parameters ?? []),
+  ...(response?.parameters ?? []),
+]
 
 /** Summarises a flow that has at least one step. */
 export function summarize(flow: Flow, now = Date.now()): Summary {
-  const { id, bxcontext, steps, omitted } = flow
+  const { id, bxcontext, imported, steps, omitted } = flow
   const startedAt = steps[0]?.at ?? new Date(now).toISOString()
   const kind = kindOf(steps)
   // Nothing more happens to a flow of another machine.
-  const ageMs = flow.imported ? Number.POSITIVE_INFINITY : now - Date.parse(startedAt)
+  const ageMs = imported ? Number.POSITIVE_INFINITY : now - Date.parse(startedAt)
   const outcome = outcomeOf(kind, steps, ageMs)
-  const lastAt = Math.max(Date.parse(startedAt), ...steps.map(endOf))
+  const lastAt = Math.max(...steps.map(({ at, ms }) => Date.parse(at) + ms))
+  const request = kind === 'api_call' ? steps.find(isSent)?.request : undefined
+  const named = steps.flatMap(parametersOf).findLast(({ name, value }) => name === 'business_name' && value)
   return {
     id,
     kind,
     startedAt,
     endedAt: outcome === 'running' ? null : new Date(lastAt).toISOString(),
     outcome,
-    call: kind === 'api_call' ? callOf(steps) : null,
+    call: request ? `${request.method} ${URL.parse(request.url)?.pathname ?? ''}` : null,
     bxcontext,
+    businessName: named?.value ?? null,
     steps: steps.length + omitted,
-    requests: steps.filter(({ topic }) => SENT_TOPICS.has(topic)).length,
-    imported: flow.imported,
+    requests: steps.filter(isSent).length,
+    imported,
     storedAt: now,
   }
 }
 
-function callOf(steps: readonly Step[]): string | null {
-  const request = steps.find(({ topic }) => SENT_TOPICS.has(topic))?.request
-  const path = request && URL.parse(request.url)?.pathname
-  return path ? `${request.method} ${path}` : null
-}
-
-const has = (steps: readonly Step[], topic: Topic) => steps.some((step) => step.topic === topic)
-const hasEvent = (steps: readonly Step[], event: Step['event']) => steps.some((step) => step.event === event)
-
 function kindOf(steps: readonly Step[]): Kind {
-  const isConnect = steps.some(
-    ({ from, to, topic }) => !isPlatformPage(topic) && (from === 'browser' || to === 'browser'),
-  )
-  if (isConnect) return 'connect'
-  if (hasEvent(steps, 'revoked')) return 'revocation'
-  if (hasEvent(steps, 'disconnected')) return 'disconnect'
-  return has(steps, 'api_call') ? 'api_call' : 'refresh'
+  const happened = (event: Step['event']) => steps.some((step) => step.event === event)
+  const isHop = (step: Step) => !isPlatformPage(step) && (step.from === 'browser' || step.to === 'browser')
+  if (steps.some(isHop)) return 'connect'
+  if (happened('revoked')) return 'revocation'
+  if (happened('disconnected')) return 'disconnect'
+  return steps.some(({ topic }) => topic === 'api_call') ? 'api_call' : 'refresh'
 }
 
 function outcomeOf(kind: Kind, steps: readonly Step[], ageMs: number): string {
   if (kind === 'revocation') return 'revoked'
   if (kind === 'disconnect') return 'disconnected'
   if (kind === 'connect') {
-    const end = steps.find(({ topic }) => FINAL_TOPICS.has(topic))
+    const end = steps.find(({ topic }) => topic === 'to_connections' || topic === 'flow_failed')
     if (end) return end.failure ?? 'connected'
     return ageMs > CONNECT_MS ? 'abandoned' : 'running'
   }
-  const last = steps.findLast(({ topic }) => SENT_TOPICS.has(topic))
+  const last = steps.findLast(isSent)
   if (last?.failure) return last.failure
   // The request of this refresh is still under way.
-  if (!last && has(steps, 'lease_taken') && ageMs < CONNECT_MS) return 'running'
+  if (!last && steps.some(({ topic }) => topic === 'lease_taken') && ageMs < CONNECT_MS) return 'running'
   return kind === 'api_call' ? 'answered' : 'refreshed'
 }

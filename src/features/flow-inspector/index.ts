@@ -1,22 +1,21 @@
 import { Router } from 'express'
+import type { Vault } from '../../connect/index.ts'
 import type { Feature, FeatureDeps, FeatureParts } from '../feature.ts'
-import { loadFeatures } from '../load.ts'
-import { createFlowReader } from './flow-reader.ts'
-import { createFlowStore } from './flow-store.ts'
-import { createRecorder } from './recorder.ts'
+import { createFlowStore, type FlowStore } from './flow-store.ts'
+import { createMasking } from './masking.ts'
+import { pauseRoutes } from './pause-routes.ts'
+import { createPauses, isStepByStep } from './pauses.ts'
+import { findPageSteps } from './platform-pages.ts'
+import { Recorder } from './recorder.ts'
 import { flowRoutes } from './routes.ts'
-import { fetchFromSandbox } from './sandbox-pages.ts'
+import { ScenarioPlayer } from './scenarios/player.ts'
 import { scenarioRoutes } from './scenarios/routes.ts'
-import { createScenarioRunner } from './scenarios/runner.ts'
 import { type FlowInspectorSettings, flowInspectorSettings } from './settings.ts'
-import { createPauses } from './step-by-step/pauses.ts'
-import { stepByStepRoutes } from './step-by-step/routes.ts'
-import { createStepByStep } from './step-by-step/step-by-step.ts'
-import { tokenPanelRoutes } from './token-panel.ts'
+import { tokenRoutes } from './tokens.ts'
 
 /**
- * Records what happens on the wire, with secrets masked, and shows it step by step; can pause a flow before each hop, and
- * plays scenarios against the sandbox.
+ * Shows connect flows and calls on the wire: a flow is recorded, with its secrets masked, can be paused before a hop, and can be
+ * played by a scenario against the sandbox.
  */
 export default {
   title: 'Flow inspector',
@@ -25,70 +24,76 @@ export default {
   create: (deps, { isEnabled }) => (isEnabled ? createParts(deps) : {}),
 } satisfies Feature<FlowInspectorSettings>
 
-async function createParts(deps: FeatureDeps): Promise<FeatureParts> {
+function createParts(deps: FeatureDeps): FeatureParts {
   const { config, connect, store, log, sendChanges } = deps
-  const { vault, platform } = connect
-  const { baseUrl, platform: client } = config
-  const { sandboxUrl } = client
-  const flows = createFlowStore(store)
-  const fetchPageSteps = sandboxUrl ? fetchFromSandbox(sandboxUrl) : undefined
-  const reader = createFlowReader({ platform, flows, store, fetchPageSteps })
-  const recorder = createRecorder({ connect, baseUrl, flows, store, log, complete: reader.load })
-  const pauses = createPauses(store, config.tokenEncryptionKeys)
-  const stepByStep = createStepByStep(store, pauses)
+  const { vault, platform, oauth } = connect
+  const { baseUrl, platform: client, tokenEncryptionKeys: keys } = config
+  const { sandboxUrl, clientId, pkce } = client
+  const masking = createMasking(platform, keys)
+  const flows = createFlowStore(
+    store,
+    sandboxUrl
+      ? { findPageSteps: (flow) => findPageSteps({ platform, sandboxUrl, key: masking.key }, flow) }
+      : {},
+  )
+  const recorder = new Recorder({ connect, masking, baseUrl, flows, log })
+  const flush = () => recorder.flush()
+  const pauses = createPauses(store, keys)
   deps.onHop(async (event) => {
     recorder.hop(event)
-    return stepByStep.onHop(event)
+    return pauses.onHop(event)
   })
-  const businessNames = async (userId: string) => {
-    const connections = await vault.list(userId)
-    const named = connections.flatMap((one) =>
-      'businessName' in one && one.businessName ? [[one.bxcontext, one.businessName] as const] : [],
-    )
-    return new Map(named)
-  }
+
+  const tokenUrl = client.authUrl + platform.tokenPath
+  const isSandbox = sandboxUrl !== undefined
   const routes = Router()
-    .use(tokenPanelRoutes({ vault, flows, requestedScopes: connect.oauth.scopes }))
-    .use(flowRoutes({ flows, reader, businessNames, sendChanges }))
+    .use(tokenRoutes({ vault, flows, requestedScopes: oauth.scopes }))
+    .use(flowRoutes({ flows, businessNames: namesIn(flows, vault), sendChanges }))
     .use(
-      stepByStepRoutes({
-        stepByStep,
+      pauseRoutes({
         pauses,
         flows,
-        reader,
-        store,
+        masking,
+        flush,
         baseUrl,
-        flush: recorder.flush,
-        platform: {
-          platform,
-          baseUrl,
-          tokenUrl: client.authUrl + platform.tokenPath,
-          clientId: client.clientId,
-          pkce: client.pkce,
-          isSandbox: sandboxUrl !== undefined,
-        },
+        platform,
+        client: { tokenUrl, clientId, pkce, isSandbox },
       }),
     )
-  const navigation = [{ href: '/flows', label: 'Flows' }]
-  // Scenarios sign in by name and set faults of the sandbox.
-  if (deps.hasDemoSignIn && sandboxUrl) {
-    const { flush } = recorder
-    const runner = createScenarioRunner({ connect, store, flows, reader, flush, baseUrl, sandboxUrl })
-    const canCallApi = (await loadFeatures()).some(({ connectionTest }) => connectionTest !== undefined)
-    routes.use(scenarioRoutes(runner, canCallApi))
-    navigation.push({ href: '/scenarios', label: 'Scenarios' })
-  }
-  return {
+  const parts = {
     connectionLinks: async () => [{ path: '/tokens', label: 'Tokens', isForDevelopers: true }],
-    navigation,
+    navigation: [{ href: '/flows', label: 'Flows' }],
     sections: [
       {
         page: 'app/connections',
         view: 'flow-inspector/switch',
-        load: async (req) => ({ data: { isOn: await stepByStep.isOn(req) }, json: {} }),
+        load: async (req) => ({ data: { isOn: isStepByStep(req) }, json: {} }),
       },
     ],
     routes,
-    stop: recorder.close,
+    stop: () => recorder.close(),
+  } satisfies FeatureParts
+  // Scenarios sign in by name and set faults of the sandbox.
+  if (!deps.hasDemoSignIn || !sandboxUrl) return parts
+  routes.use(scenarioRoutes(new ScenarioPlayer({ connect, store, flows, flush, baseUrl, sandboxUrl })))
+  return {
+    ...parts,
+    navigation: [...parts.navigation, { href: '/scenarios', label: 'Scenarios' }],
+    sections: [
+      ...parts.sections,
+      { page: 'app/home', view: 'flow-inspector/new-demo', load: async () => ({ data: {}, json: {} }) },
+    ],
   }
 }
+
+/** The names of a user's businesses: those that flows have recorded, and those of the connections that there are now. */
+const namesIn =
+  (flows: FlowStore, vault: Vault) =>
+  async (userId: string): Promise<Map<string, string>> => {
+    const known = [...(await flows.list(userId)), ...(await vault.list(userId))]
+    const named = known.flatMap((one) => {
+      const name = 'businessName' in one ? one.businessName : null
+      return name !== null && one.bxcontext !== null ? [[one.bxcontext, name] as const] : []
+    })
+    return new Map(named)
+  }

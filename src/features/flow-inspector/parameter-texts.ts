@@ -4,18 +4,15 @@ import { platform } from '../../connect/index.ts'
 export interface Explanation {
   /** What it is. */
   what: string
-  /** Who made it. */
-  madeBy: string
-  /** What it must equal. */
-  mustEqual: string
-  checkedBy: string
-  /** What an attacker could do if nobody checked it; empty if nothing. */
-  attack: string
+  /** Who made it, what it must equal, and who checks that, as far as there is something to say. */
+  madeBy?: string
+  mustEqual?: string
+  checkedBy?: string
+  /** What an attacker could do if nobody checked it. */
+  attack?: string
   /** The section of the RFC or the specification. */
   reference: string
 }
-
-const NOTHING = ''
 
 const BXCONTEXT: Explanation = {
   what: 'The business that the user chose. It is not a secret.',
@@ -25,6 +22,18 @@ const BXCONTEXT: Explanation = {
     'This app accepts it only for a connect flow that this browser session started. The platform checks that the tokens belong to it.',
   attack: 'Plant another business in the user’s browser, so that the user works in the attacker’s account.',
   reference: 'Specification 5.3.2 and 5.3.6; assumption “bxcontext”',
+}
+
+const NAME = {
+  madeBy: 'The platform, if it names it.',
+  checkedBy: 'Nobody. This app only shows it.',
+  reference: 'Assumption “names”',
+}
+
+const PAGING = {
+  madeBy: 'This app.',
+  checkedBy: 'The API.',
+  reference: 'Assumption “lists”; OData 4.01, system query options',
 }
 
 const TEXTS: Record<string, Explanation> = {
@@ -140,7 +149,6 @@ const TEXTS: Record<string, Explanation> = {
   error_description: {
     what: 'A sentence about the error, for developers.',
     madeBy: 'The platform.',
-    mustEqual: NOTHING,
     checkedBy: 'Nobody. Only this inspector shows it, as text.',
     attack: 'Put misleading text on a page of this app.',
     reference: 'RFC 6749 sections 4.1.2.1 and 5.2',
@@ -150,7 +158,6 @@ const TEXTS: Record<string, Explanation> = {
     madeBy: 'This app.',
     mustEqual: 'authorization_code or refresh_token.',
     checkedBy: 'The platform.',
-    attack: NOTHING,
     reference: 'RFC 6749 sections 4.1.3 and 6',
   },
   access_token: {
@@ -183,7 +190,6 @@ const TEXTS: Record<string, Explanation> = {
     madeBy: 'The platform.',
     mustEqual: 'A number. Without it, this app assumes five minutes.',
     checkedBy: 'This app refreshes before it is over. The platform decides when it really is.',
-    attack: NOTHING,
     reference: 'RFC 6749 section 5.1',
   },
   token_type: {
@@ -191,27 +197,10 @@ const TEXTS: Record<string, Explanation> = {
     madeBy: 'The platform.',
     mustEqual: 'Bearer.',
     checkedBy: 'This app.',
-    attack: NOTHING,
     reference: 'RFC 6749 section 7.1; RFC 6750 section 6.1.1',
   },
-  business_name: named('The name of the business, for people.'),
-  user_name: named('The name of the person who gave consent.'),
-  password: {
-    what: 'The user’s password on the platform. It goes to the platform’s own page and never to this app.',
-    madeBy: 'The user.',
-    mustEqual: 'The password of the account.',
-    checkedBy: 'The platform.',
-    attack: 'Take over the account. This is why apps must not ask for it.',
-    reference: 'RFC 9700 section 2.4',
-  },
-  email: {
-    what: 'The user’s login on the platform. It goes to the platform’s own page and never to this app.',
-    madeBy: 'The user.',
-    mustEqual: 'The login of the account.',
-    checkedBy: 'The platform.',
-    attack: NOTHING,
-    reference: 'Specification 4.3',
-  },
+  business_name: { what: 'The name of the business, for people.', ...NAME },
+  user_name: { what: 'The name of the person who gave consent.', ...NAME },
   answer: {
     what: 'The button that the user pressed on the consent page.',
     madeBy: 'The user.',
@@ -220,64 +209,42 @@ const TEXTS: Record<string, Explanation> = {
     attack: 'Trick the user into pressing it inside an invisible frame (clickjacking).',
     reference: 'RFC 9700 section 4.16',
   },
-  location: header(
-    'Where the browser goes next. If it has parameters, they are listed too.',
-    'RFC 9110 section 10.2.2',
-  ),
-  'content-type': header('The format of the body.', 'RFC 9110 section 8.3'),
-  accept: header('The format that this app can read.', 'RFC 9110 section 12.5.1'),
-  'retry-after': header('How long to wait before the next request.', 'RFC 9110 section 10.2.3'),
-  'www-authenticate': header(
-    'Why the API refuses the token, and perhaps the missing scope.',
-    'RFC 6750 section 3',
-  ),
-  [platform.paging.totalHeader]: header('The total number of entries of a list.', 'Assumption “lists”'),
-  response_mode: header(
-    'How the answer reaches the app.',
-    'OAuth 2.0 Multiple Response Type Encoding Practices section 2.1',
-  ),
-  audience: header('The API for which the token is meant.', 'PLATFORM_AUTHORIZE_PARAMS'),
-  resource: header('The API for which the token is meant.', 'RFC 8707 section 2'),
-  prompt: header('Whether the platform asks the user again.', 'OpenID Connect Core section 3.1.2.1'),
-  [platform.paging.top]: paging('How many entries a page has.'),
-  [platform.paging.skip]: paging('How many entries to skip.'),
-  [platform.paging.orderBy]: paging('The order of the entries.'),
-  [platform.paging.filter]: paging('Which entries to return.'),
-  [platform.paging.count]: paging('Asks for the total number of entries, in a header.'),
-}
-
-function header(what: string, reference: string): Explanation {
-  return { what, madeBy: '', mustEqual: '', checkedBy: '', attack: '', reference }
-}
-
-function paging(what: string): Explanation {
-  return {
-    what,
-    madeBy: 'This app.',
-    mustEqual: NOTHING,
-    checkedBy: 'The API.',
-    attack: NOTHING,
-    reference: 'Assumption “lists”; OData 4.01, system query options',
-  }
-}
-
-function named(what: string): Explanation {
-  return {
-    what,
-    madeBy: 'The platform, if it names it.',
-    mustEqual: NOTHING,
-    checkedBy: 'Nobody. This app only shows it.',
-    attack: NOTHING,
-    reference: 'Assumption “names”',
-  }
+  location: {
+    what: 'Where the browser goes next. If it has parameters, they are listed too.',
+    reference: 'RFC 9110 section 10.2.2',
+  },
+  'content-type': { what: 'The format of the body.', reference: 'RFC 9110 section 8.3' },
+  accept: { what: 'The format that this app can read.', reference: 'RFC 9110 section 12.5.1' },
+  'retry-after': { what: 'How long to wait before the next request.', reference: 'RFC 9110 section 10.2.3' },
+  'www-authenticate': {
+    what: 'Why the API refuses the token, and perhaps the missing scope.',
+    reference: 'RFC 6750 section 3',
+  },
+  [platform.paging.totalHeader]: {
+    what: 'The total number of entries of a list.',
+    reference: 'Assumption “lists”',
+  },
+  response_mode: {
+    what: 'How the answer reaches the app.',
+    reference: 'OAuth 2.0 Multiple Response Type Encoding Practices section 2.1',
+  },
+  audience: { what: 'The API for which the token is meant.', reference: 'PLATFORM_AUTHORIZE_PARAMS' },
+  resource: { what: 'The API for which the token is meant.', reference: 'RFC 8707 section 2' },
+  prompt: {
+    what: 'Whether the platform asks the user again.',
+    reference: 'OpenID Connect Core section 3.1.2.1',
+  },
+  [platform.paging.top]: { what: 'How many entries a page has.', ...PAGING },
+  [platform.paging.skip]: { what: 'How many entries to skip.', ...PAGING },
+  [platform.paging.orderBy]: { what: 'The order of the entries.', ...PAGING },
+  [platform.paging.filter]: { what: 'Which entries to return.', ...PAGING },
+  [platform.paging.count]: { what: 'Asks for the total number of entries, in a header.', ...PAGING },
 }
 
 const UNKNOWN: Explanation = {
   what: 'A parameter that this app does not know. Its value is masked, in case it is a secret.',
   madeBy: 'The sender of this message.',
-  mustEqual: NOTHING,
   checkedBy: 'Not this app.',
-  attack: NOTHING,
   reference: 'RFC 6749 sections 3.1 and 4.1.2: unknown parameters are ignored',
 }
 

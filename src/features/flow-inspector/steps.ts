@@ -1,116 +1,170 @@
-/** Converts the events of the core to steps of a flow. */
-
-import type { ConnectionEvent } from '../../connect/index.ts'
-import type { MaskedExchange, MaskedHop, MaskedRequest, MaskedResponse } from './exchanges.ts'
-import { toHeaders, toParameter } from './fingerprints.ts'
+/** Turns what the core and the routes report into steps of a flow, with all secrets masked. */
+import type { HopEvent } from '../../connect/express.ts'
+import {
+  type ConnectionEvent,
+  type ConnectionRecord,
+  type Exchange,
+  type HttpResponse,
+  parseJson,
+} from '../../connect/index.ts'
 import type { Step, StepRequest, StepResponse } from './flow.ts'
+import type { Masking, Raw } from './masking.ts'
 
-export type RecordedEvent =
-  | { type: 'browser'; event: MaskedHop }
-  | { type: 'tokenRequest'; event: MaskedExchange }
-  | { type: 'apiCall'; event: MaskedExchange }
-  | { type: 'change'; event: ChangeEvent }
+type Heading = Pick<Step, 'topic' | 'title'>
 
-/** What a change of a connection's record shows, with its time in ms since 1970. */
-export interface ChangeEvent {
-  at: number
-  ms: number
-  shows: 'lease' | 'connected' | 'refreshed' | 'ended' | 'disconnected' | ConnectionEvent
+/** The members of an error's body that say what is wrong. Other bodies of the API are the user's data. */
+const ERROR_MEMBERS = ['error', 'error_description']
+/** Headers of a response that say how to read it. */
+const DESCRIBING_HEADERS =
+  'content-type retry-after www-authenticate x-request-id x-odata-total-count location'.split(' ')
+
+/** Whether an exchange asks for tokens. */
+export const isTokenRequest = ({ purpose, request }: Exchange): boolean =>
+  purpose === 'token' && new URLSearchParams(String(request.body)).has('grant_type')
+
+/** An exchange with the token endpoint or the API. */
+export function exchangeStep(masking: Masking, exchange: Exchange): Step {
+  const { at, purpose, request } = exchange
+  const masked = maskExchange(masking, exchange)
+  const common = {
+    at: new Date(at).toISOString(),
+    ms: Math.max(0, exchange.ms),
+    from: 'app',
+    ...masked,
+    ...failureOf(masked.response),
+  } as const
+  const status = masked.response?.status ?? 'no answer'
+  if (purpose === 'api') {
+    const title = `${request.method} ${new URL(request.url).pathname.slice(0, 200)}: ${status}`
+    return { ...common, to: 'api', topic: 'api_call', title }
+  }
+  const isRefresh = new URLSearchParams(String(request.body)).get('grant_type') === 'refresh_token'
+  const heading: Heading = isRefresh
+    ? { topic: 'token_refresh', title: `Refresh the access token: ${status}` }
+    : { topic: 'code_exchange', title: `Exchange the code for tokens: ${status}` }
+  return { ...common, to: 'identity_provider', ...heading }
 }
 
-/** What a step has beside its times. */
-type Shown = Omit<Step, 'at' | 'ms'>
-
-/** `key`: the key of the fingerprints. */
-export function toStep(recorded: RecordedEvent, key: string): Step {
-  const { at, ms } = recorded.event
-  return { at: new Date(at).toISOString(), ms: Math.max(0, ms), ...show(recorded, key) }
-}
-
-function show(recorded: RecordedEvent, key: string): Shown {
-  switch (recorded.type) {
-    case 'browser':
-      return browserStep(recorded.event, key)
-    case 'tokenRequest':
-      return tokenStep(recorded.event, key)
-    case 'apiCall':
-      return apiStep(recorded.event, key)
-    case 'change':
-      return changeStep(recorded.event.shows)
+/** Keeps of a response of the API what is wrong, and of one of the token endpoint all members. */
+function maskExchange(
+  { mask }: Masking,
+  { purpose, request, response }: Exchange,
+): { request: StepRequest; response?: StepResponse } {
+  const { address, query } = splitUrl(request.url)
+  const isToken = purpose === 'token'
+  const json = isToken || (response && response.status >= 400) ? parseJson(response?.text ?? '') : undefined
+  const isObject = typeof json === 'object' && json !== null
+  const members = isObject ? Object.entries(json) : []
+  const isErrorMember = ([name, value]: Raw) => ERROR_MEMBERS.includes(name) && typeof value === 'string'
+  const masked = mask({
+    sent: Object.entries(request.headers ?? {}).map(withCredentials),
+    parameters: [...query, ...(isToken ? new URLSearchParams(String(request.body)) : [])],
+    received: response ? describingHeaders(response) : [],
+    members: isToken ? members : members.filter(isErrorMember),
+  })
+  const { sent: headers, parameters } = masked
+  return {
+    request: { method: request.method, url: address.slice(0, 4000), headers, parameters },
+    ...(response && {
+      response: {
+        status: response.status,
+        headers: masked.received,
+        parameters: masked.members,
+        ...(!(isToken && isObject) && { bodyLength: response.text.length }),
+      },
+    }),
   }
 }
 
-type Hop = MaskedHop['hop']
-type Heading = Pick<Step, 'topic' | 'title'>
+/** A header of a request; of `authorization` only the token, or the client secret (RFC 6749 section 2.3.1), which is form-encoded. */
+function withCredentials([name, value]: [string, string]): Raw {
+  if (name !== 'authorization') return [name, value]
+  const [scheme, credentials = ''] = value.split(' ')
+  if (scheme !== 'Basic') return [name, credentials, 'access_token']
+  const [, secret = ''] = Buffer.from(credentials, 'base64').toString().split(':')
+  return [name, new URLSearchParams(`secret=${secret}`).get('secret') ?? '', 'client_secret']
+}
+
+function describingHeaders(response: HttpResponse): Raw[] {
+  return DESCRIBING_HEADERS.flatMap((name): Raw[] => {
+    const value = response.header(name)
+    if (value === undefined) return []
+    // The query of a redirect may hold anything.
+    return [[name, name === 'location' ? value.split(/[?#]/)[0] : value]]
+  })
+}
+
+/** The code of a failed exchange: the OAuth error, the status, or `no_answer`. */
+function failureOf(response: StepResponse | undefined): { failure?: string } {
+  if (!response) return { failure: 'no_answer' }
+  if (response.status < 400) return {}
+  const error = response.parameters.find(({ name }) => name === 'error')?.value
+  return { failure: error ?? `http_${response.status}` }
+}
+
+/** A hop that is recorded: the callback is recorded with its result, once. */
+export type RecordedHop = HopEvent & { hop: Exclude<HopEvent['hop'], 'exchange'> }
 
 const BXCONTEXT: Heading = {
   topic: 'bxcontext_received',
   title: 'The browser brings the chosen business (bxcontext)',
 }
-const CALLBACK: Heading = {
-  topic: 'callback_received',
-  title: "The browser brings the consent page's answer",
-}
-const DEPARTURES: Record<Hop, Heading> = {
+const DEPARTURES: Record<RecordedHop['hop'], Heading> = {
   start: { topic: 'to_start_page', title: "Lead to the platform's start page" },
   confirm: { topic: 'confirm_bxcontext', title: 'Ask about the other business' },
   consent: { topic: 'to_consent_page', title: 'Lead to the consent page' },
   result: { topic: 'to_connections', title: 'Redirect to the connections' },
 }
 
-function arrivalAt(hop: Hop, { method, parameters }: MaskedRequest): Heading {
+function arrivalAt({ hop, req }: RecordedHop): Heading {
   switch (hop) {
     case 'start': {
-      const isReconnect = parameters.some(({ name }) => name === 'bxcontext')
-      const button = isReconnect ? 'Reconnect' : 'Connect an account'
+      const button = req.body?.bxcontext ? 'Reconnect' : 'Connect an account'
       return { topic: 'connect_started', title: `The user presses “${button}”` }
     }
     case 'consent':
-      if (method === 'GET') return BXCONTEXT
+      if (req.method === 'GET') return BXCONTEXT
       return { topic: 'confirm_bxcontext', title: 'The user accepts the other business' }
     case 'confirm':
       return BXCONTEXT
     case 'result':
-      return CALLBACK
+      return { topic: 'callback_received', title: "The browser brings the consent page's answer" }
   }
 }
 
-function browserStep({ hop, direction, request, status, failure }: MaskedHop, key: string): Shown {
-  if (direction === 'in')
-    return { from: 'browser', to: 'app', ...arrivalAt(hop, request), request: toRequest(request, key) }
-  const response: StepResponse =
-    status !== undefined && status >= 400
-      ? { status, headers: {}, parameters: [] }
-      : leadingTo(request, status, key)
-  const lanes = { from: 'app', to: 'browser' } as const
-  if (failure === undefined) return { ...lanes, ...DEPARTURES[hop], response }
-  const title = `The app shows why it failed: ${failure}`
-  return { ...lanes, topic: 'flow_failed', title, failure, response }
-}
-
-function tokenStep({ request, response }: MaskedExchange, key: string): Shown {
-  const grant = request.parameters.find(({ name }) => name === 'grant_type')?.value
-  const isRefresh = grant === 'refresh_token'
-  return {
+/** A hop as two steps: the request of the browser, and where it goes next. `baseUrl`: the address of this app. */
+export function hopSteps({ mask }: Masking, baseUrl: string, event: RecordedHop): [Step, Step] {
+  const { hop, req, arrivedAt, status, failure } = event
+  const arrived = splitUrl(addressOf(req.originalUrl, baseUrl))
+  const next = splitUrl(addressOf(event.target, baseUrl))
+  const bxcontext = req.method === 'POST' ? req.body?.bxcontext : undefined
+  // Each request by itself: what one of them masks may be public in the other.
+  const { parameters } = mask({
+    parameters: [...arrived.query, ...(bxcontext ? [['bxcontext', bxcontext] as const] : [])],
+  })
+  const target = mask({ parameters: status >= 400 ? [] : next.query })
+  const location = status === 303 ? [{ name: 'location', value: next.address.slice(0, 1000) }] : []
+  const departure: Omit<Step, 'topic' | 'title'> = {
+    at: new Date().toISOString(),
+    ms: 0,
     from: 'app',
-    to: 'identity_provider',
-    topic: isRefresh ? 'token_refresh' : 'code_exchange',
-    title: `${isRefresh ? 'Refresh the access token' : 'Exchange the code for tokens'}: ${statusOf(response)}`,
-    ...exchangeOf(request, response, key),
-    ...failureOf(response),
+    to: 'browser',
+    response: { status, headers: location, parameters: target.parameters },
   }
-}
-
-function apiStep({ request, response }: MaskedExchange, key: string): Shown {
-  const { pathname } = new URL(request.url)
-  return {
-    from: 'app',
-    to: 'api',
-    topic: 'api_call',
-    title: `${request.method} ${pathname.slice(0, 200)}: ${statusOf(response)}`,
-    ...exchangeOf(request, response, key),
-    ...failureOf(response),
-  }
+  const method = req.method === 'POST' ? 'POST' : 'GET'
+  return [
+    {
+      at: new Date(arrivedAt).toISOString(),
+      ms: 0,
+      from: 'browser',
+      to: 'app',
+      ...arrivalAt(event),
+      request: { method, url: arrived.address.slice(0, 4000), headers: [], parameters },
+    },
+    failure === undefined
+      ? { ...departure, ...DEPARTURES[hop] }
+      : { ...departure, topic: 'flow_failed', title: `The app shows why it failed: ${failure}`, failure },
+  ]
 }
 
 const RECORD_TITLES = {
@@ -118,13 +172,6 @@ const RECORD_TITLES = {
   refreshed: 'Store the refreshed tokens, encrypted',
   ended: 'Mark the connection as ended and delete its tokens',
   disconnected: 'Delete the connection and its tokens',
-}
-
-function changeStep(shows: ChangeEvent['shows']): Shown {
-  if (typeof shows !== 'string') return connectionStep(shows)
-  const lanes = { from: 'app', to: 'store' } as const
-  if (shows === 'lease') return { ...lanes, topic: 'lease_taken', title: 'Take the lease for the refresh' }
-  return { ...lanes, topic: 'record_written', title: RECORD_TITLES[shows] }
 }
 
 const EVENT_TITLES: Record<ConnectionEvent['type'], string> = {
@@ -136,51 +183,43 @@ const EVENT_TITLES: Record<ConnectionEvent['type'], string> = {
   disconnected: 'The app reports: disconnected',
 }
 
-function connectionStep(event: ConnectionEvent): Shown {
-  return {
-    from: 'app',
-    to: 'app',
-    topic: 'connection_event',
-    title: EVENT_TITLES[event.type],
-    event: event.type,
-    ...(event.type === 'refreshFailed' && { failure: event.trouble }),
-  }
+/** What a change of a connection shows: what it wrote, and the events that it was. */
+export function changeSteps(
+  events: readonly ConnectionEvent[],
+  { before, after }: { before: ConnectionRecord; after: ConnectionRecord },
+): Step[] {
+  const common = { at: new Date().toISOString(), ms: 0, from: 'app' } as const
+  const written = writtenBy(before, after)
+  return [
+    ...(written ? [{ ...common, to: 'store', ...written } as const] : []),
+    ...events.map(
+      (event): Step => ({
+        ...common,
+        to: 'app',
+        topic: 'connection_event',
+        title: EVENT_TITLES[event.type],
+        event: event.type,
+        ...(event.type === 'refreshFailed' && { failure: event.trouble }),
+      }),
+    ),
+  ]
 }
 
-const statusOf = (response: MaskedResponse | undefined) => (response ? String(response.status) : 'no answer')
-
-/** The code of a failed exchange: the OAuth error, the status, or `no_answer`. */
-function failureOf(response: MaskedResponse | undefined): { failure?: string } {
-  if (!response) return { failure: 'no_answer' }
-  if (response.status < 400) return {}
-  const error = response.parameters.find(({ name }) => name === 'error')?.value
-  return { failure: typeof error === 'string' ? error.slice(0, 100) : `http_${response.status}` }
+function writtenBy(before: ConnectionRecord, after: ConnectionRecord): Heading | undefined {
+  const record = (title: string): Heading => ({ topic: 'record_written', title })
+  if (after.status === 'none' && before.status !== 'none') return record(RECORD_TITLES.disconnected)
+  if (after.status === 'ended' && before.status !== 'ended') return record(RECORD_TITLES.ended)
+  if (after.fence > before.fence) return { topic: 'lease_taken', title: 'Take the lease for the refresh' }
+  if (after.status !== 'active') return undefined
+  if (after.consent !== before.consent) return record(RECORD_TITLES.connected)
+  return after.refreshes > before.refreshes ? record(RECORD_TITLES.refreshed) : undefined
 }
 
-function exchangeOf(request: MaskedRequest, response: MaskedResponse | undefined, key: string) {
-  return { request: toRequest(request, key), ...(response && { response: toResponse(response, key) }) }
+/** Splits a URL into its address and its query, without a fragment. */
+export function splitUrl(url: string | URL): { address: string; query: [string, string][] } {
+  const { origin, pathname, searchParams } = new URL(url)
+  return { address: origin + pathname, query: [...searchParams] }
 }
 
-function toRequest({ method, url, headers, parameters }: MaskedRequest, key: string): StepRequest {
-  return {
-    method,
-    url: url.slice(0, 4000),
-    headers: toHeaders(headers, key),
-    parameters: parameters.slice(0, 100).map((parameter) => toParameter(parameter, key)),
-  }
-}
-
-function toResponse({ status, headers, parameters, bodyLength }: MaskedResponse, key: string): StepResponse {
-  return {
-    status,
-    headers: toHeaders(headers, key),
-    parameters: parameters.slice(0, 100).map((parameter) => toParameter(parameter, key)),
-    ...(bodyLength !== undefined && { bodyLength }),
-  }
-}
-
-/** A redirect, or a page that goes on by itself, with the parameters of its target. */
-function leadingTo(target: MaskedRequest, status = 303, key: string): StepResponse {
-  const { url, parameters } = toRequest(target, key)
-  return { status, headers: status === 303 ? { location: url.slice(0, 1000) } : {}, parameters }
-}
+/** The target of a request may be an address that cannot be read. */
+const addressOf = (address: string, baseUrl: string) => URL.parse(address, baseUrl) ?? new URL(baseUrl)

@@ -12,7 +12,10 @@ test('a token request is a command whose secrets are shell variables', () => {
   const command = curlOf({
     method: 'POST',
     url: 'https://identity.example/oauth/token',
-    headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+    headers: [
+      { name: 'accept', value: 'application/json' },
+      { name: 'content-type', value: 'application/x-www-form-urlencoded' },
+    ],
     parameters: [
       { name: 'grant_type', value: 'authorization_code' },
       { name: 'code', fingerprint: 'code:43:abcdef' },
@@ -40,7 +43,7 @@ test('a request of the browser has its parameters in the address, and quotes do 
   const command = curlOf({
     method: 'GET',
     url: 'https://app.example/start',
-    headers: { authorization: 'Bearer access_token:40:abcdef' },
+    headers: [{ name: 'authorization', fingerprint: 'access_token:40:abcdef' }],
     parameters: [{ name: 'name', value: "O'Brien $HOME `id`" }],
   })
   expect(argumentsOf(command, { ACCESS_TOKEN: 'secret' })).toEqual([

@@ -143,14 +143,14 @@ describe('an imported flow', () => {
     [
       'many headers',
       (step) => {
-        const headers = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`h${index}`, 'x']))
+        const headers = Array.from({ length: 100 }, (_, index) => ({ name: `h${index}`, value: 'x' }))
         Object.assign(step, { request: { method: 'GET', url: 'x', headers, parameters: [] } })
       },
     ],
     [
       'a bearer token that is not masked',
       (step) => {
-        const headers = { authorization: 'Bearer a-raw-token' }
+        const headers = [{ name: 'authorization', value: 'Bearer a-raw-token' }]
         Object.assign(step, { request: { method: 'GET', url: 'x', headers, parameters: [] } })
       },
     ],
@@ -161,7 +161,7 @@ describe('an imported flow', () => {
   test('with a parameter without a value can be presented', async () => {
     const answer = await edited(({ steps }) => {
       Object.assign(steps[0] ?? {}, {
-        request: { method: 'GET', url: 'x', headers: {}, parameters: [{ name: 'x' }] },
+        request: { method: 'GET', url: 'x', headers: [], parameters: [{ name: 'x' }] },
       })
     })
     expect((await ann.get(`${app.url}/flows/${answer.json().id}/present/1`)).status).toBe(200)

@@ -12,7 +12,7 @@ function setup() {
   const store = openSqlite({ file: ':memory:', now })
   return {
     store,
-    flows: createFlowStore(store, now),
+    flows: createFlowStore(store, { now }),
     later: (ms: number) => {
       time += ms
     },
@@ -37,7 +37,9 @@ test('a user has the latest 200 flows, and the store keeps no others', async () 
   const ids = (await flows.list('ann')).map(({ id }) => id)
   expect(ids).toHaveLength(MAX_FLOWS)
   expect(ids[0]).toBe(`flow-${MAX_FLOWS + 4}`)
-  expect(await store.get({ kind: 'flow', owner: 'ann', id: 'flow-0' })).toBeNull()
+  expect(await flows.find('ann', 'flow-0')).toBeNull()
+  // And their list.
+  expect(await store.ofOwner('ann')).toHaveLength(MAX_FLOWS + 1)
   expect(await flows.list('eve')).toEqual([])
 })
 

@@ -85,7 +85,7 @@ describe('with the sandbox', () => {
     expect(all.length).toBeGreaterThan(30)
     for (const { name, explanation } of all) {
       for (const key of ['what', 'madeBy', 'checkedBy', 'reference'])
-        expect(explanation[key], name).not.toBe('')
+        expect(explanation[key], name).toBeTruthy()
       expect(explanation.what, name).not.toContain('does not know')
     }
   })
@@ -109,12 +109,10 @@ describe('with the sandbox', () => {
 
     const [rejected, accepted] = stepsOf(call, 'api_call')
     expect([rejected?.response?.status, accepted?.response?.status]).toEqual([401, 200])
-    const bearer = (fingerprint: string | undefined) => `Bearer ${fingerprint}`
-    expect(rejected?.request?.headers.authorization).toBe(bearer(fingerprintIn(exchange, 'access_token')))
-    expect(accepted?.request?.headers.authorization).toBe(
-      bearer(fingerprintIn(refresh?.response?.parameters, 'access_token')),
-    )
-    expect(rejected?.request?.headers.authorization).not.toBe(accepted?.request?.headers.authorization)
+    const bearer = (call: typeof rejected) => fingerprintIn(call?.request?.headers, 'authorization')
+    expect(bearer(rejected)).toBe(fingerprintIn(exchange, 'access_token'))
+    expect(bearer(accepted)).toBe(fingerprintIn(refresh?.response?.parameters, 'access_token'))
+    expect(bearer(rejected)).not.toBe(bearer(accepted))
     const page = await ann.get(`${app.url}/flows/${call.id}`)
     expect(page.text).toContain('The platform returned the same refresh token.')
   })
@@ -214,30 +212,6 @@ test('a platform that rotates refresh tokens: the fingerprint differs, and the p
   expect(sent).toMatch(/^refresh_token:19:/)
   expect(received).toMatch(/^refresh_token:20:/)
   expect((await ann.get(`${app.url}/flows/${flow.id}`)).text).toContain('The platform rotated it')
-  await app.close()
-  await endpoint.close()
-})
-
-test('a platform that repeats a secret in an error, a header or an unknown parameter puts it into no flow', async () => {
-  const endpoint = await startTokenEndpoint()
-  const app = await startAll({ PLATFORM_AUTH_URL: endpoint.authUrl })
-  const ann = await signedIn(app)
-  const secret = 'marked-refresh-token'
-  await consent(app.services.connect.vault, { refreshToken: secret }, { userId: 'ann', bxcontext: 'b' })
-  endpoint.answers({
-    status: 503,
-    headers: { 'www-authenticate': `Bearer realm="${secret}"` },
-    json: {
-      error: `lost-${secret}`,
-      error_description: `The token ${secret} is busy`,
-      scope: secret,
-      debug: { secret },
-    },
-  })
-  await ann.post(`${app.url}/connections/b/refresh`)
-  const flow = await latestRefresh(app, ann)
-  expect(stepsOf(flow, 'token_refresh')).toHaveLength(1)
-  expect(JSON.stringify(flow)).not.toContain(secret)
   await app.close()
   await endpoint.close()
 })

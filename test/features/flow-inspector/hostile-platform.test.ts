@@ -44,7 +44,8 @@ const encodings = [
   Buffer.from(SECRET).toString('base64url'),
 ]
 
-test.each([
+test.each<[string, Record<string, unknown>, Record<string, string>?]>([
+  ['in a header', { error: 'busy' }, { 'www-authenticate': `Bearer realm="${SECRET}"` }],
   ['in an error description, in any encoding', { error: 'busy', error_description: encodings.join(' ') }],
   ['cut off', { error: 'busy', error_description: `no token ${SECRET.slice(0, 25)}…` }],
   ['as an error code', { error: SECRET }],
@@ -54,8 +55,8 @@ test.each([
     'inside an object, and as a name of the business',
     { access_token: 'x', more: { SECRET }, user_name: SECRET },
   ],
-])('a platform that repeats a secret %s puts it into no flow', async (_where, json) => {
-  endpoint.answers({ status: 'error' in json ? 503 : 200, json })
+])('a platform that repeats a secret %s puts it into no flow', async (_where, json, headers = {}) => {
+  endpoint.answers({ status: 'error' in json ? 503 : 200, json, headers })
   const shown = await refreshed()
   for (const text of [...encodings, SECRET.slice(0, 25)]) expect(shown).not.toContain(text)
 })

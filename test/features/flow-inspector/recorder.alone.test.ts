@@ -5,7 +5,8 @@ import type { HopEvent } from '../../../src/connect/express.ts'
 import { type Exchange, type ExchangeListener, platform, requestContext } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import { createFlowStore, type FlowStore } from '../../../src/features/flow-inspector/flow-store.ts'
-import { createRecorder, type Recorder } from '../../../src/features/flow-inspector/recorder.ts'
+import { createMasking } from '../../../src/features/flow-inspector/masking.ts'
+import { Recorder } from '../../../src/features/flow-inspector/recorder.ts'
 
 const TOKEN = 'the-access-token'
 const NEVER = 3_600_000
@@ -31,14 +32,13 @@ beforeEach(() => {
     following++
     return () => void following--
   }
-  recorder = createRecorder(
+  recorder = new Recorder(
     {
-      connect: { platform, onExchange, vault: { onChange } },
+      connect: { onExchange, vault: { onChange } },
+      masking: createMasking(platform, [{ id: 'k1', secret: Buffer.alloc(32, 1) }]),
       baseUrl: 'https://app.example',
       flows,
-      store,
       log: pino({ level: 'silent' }),
-      complete: async () => {},
     },
     NEVER,
   )

@@ -9,6 +9,11 @@ export interface ShownParameter {
   explanation: Record<string, string>
 }
 
+export interface ShownPart {
+  headers: ShownParameter[]
+  parameters: ShownParameter[]
+}
+
 export interface ShownStep {
   number: number
   at: string
@@ -18,9 +23,8 @@ export interface ShownStep {
   topic: string
   title: string
   failure?: string
-  count?: number
-  request?: { method: string; url: string; headers: Record<string, string>; parameters: ShownParameter[] }
-  response?: { status: number; headers: Record<string, string>; parameters: ShownParameter[] }
+  request?: ShownPart & { method: string; url: string }
+  response?: ShownPart & { status: number }
 }
 
 export interface ShownFlow {

@@ -31,10 +31,13 @@ async function present(url) {
 /** Shows the current arrow, and offers full screen. */
 function prepare() {
   const diagram = presentation()?.querySelector('.diagram')
-  const active = diagram?.querySelector('.step.active')
+  const active = diagram?.querySelector('.sequence-step.active')
   if (active) {
+    // In the middle of what the headings of the lanes leave.
+    const headings = diagram.querySelector('.sequence-lanes').offsetHeight
     const { top, height } = active.getBoundingClientRect()
-    diagram.scrollTop += top - diagram.getBoundingClientRect().top - (diagram.clientHeight - height) / 2
+    const room = diagram.clientHeight - headings - height
+    diagram.scrollTop += top - diagram.getBoundingClientRect().top - headings - room / 2
   }
   offerFullScreen()
 }

@@ -1,11 +1,11 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../../connect/express.ts'
-import { WebError } from '../../../web/errors.ts'
+import { badInput, WebError } from '../../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../../web/respond.ts'
-import { currentUser, requireUser } from '../../../web/user.ts'
-import { ASSETS } from '../pages.ts'
-import { resultSchema, type ScenarioRunner } from './runner.ts'
+import { currentUser, requireUser, signIn } from '../../../web/user.ts'
+import { PAGE_DATA } from '../view.ts'
+import { DEMO_USER, resultSchema, type ScenarioPlayer } from './player.ts'
 import { SCENARIOS } from './scenarios.ts'
 
 const scenarioSchema = z.object({
@@ -15,9 +15,11 @@ const scenarioSchema = z.object({
   result: resultSchema.nullable(),
 })
 
-/** Routes that list and run scenarios, and reset the demo. `canCallApi`: whether a feature offers a test of connections. */
-export function scenarioRoutes(runner: ScenarioRunner, canCallApi: boolean): Router {
-  const offered = SCENARIOS.filter(({ needsApi }) => !needsApi || canCallApi)
+const NAME_RULE = `must be ${DEMO_USER.name}`
+const NEW_DEMO = 'A new demo: you are Alex, who has no connections, and the sandbox has its samples.'
+
+/** Routes that list and play scenarios, and start a new demo. */
+export function scenarioRoutes(player: ScenarioPlayer): Router {
   return Router()
     .get(
       '/scenarios',
@@ -26,31 +28,16 @@ export function scenarioRoutes(runner: ScenarioRunner, canCallApi: boolean): Rou
         response: z.object({ scenarios: z.array(scenarioSchema) }),
       }),
       async (req, res) => {
-        const results = await runner.results(requireUser(req))
-        const scenarios = offered.map(({ name, title, expect }) => ({
-          name,
-          title,
-          expect,
-          result: results.get(name) ?? null,
-        }))
+        const results = await player.results(requireUser(req))
+        const scenarios = SCENARIOS.map(({ name, title, expect }) => {
+          return { name, title, expect, result: results[name] ?? null }
+        })
         sendPageOrJson(req, res, {
           view: 'flow-inspector/scenarios',
           title: 'Scenarios',
-          data: { scenarios, ...ASSETS },
+          data: { scenarios, ...PAGE_DATA },
           json: { scenarios },
         })
-      },
-    )
-    .post(
-      '/scenarios/reset',
-      describeRoute({
-        summary: "Resets the sandbox, and deletes the user's connections, flows, and results.",
-        response: z.object({ reset: z.literal(true) }),
-      }),
-      async (req, res) => {
-        await runner.reset(requireUser(req))
-        const notice = 'The demo is back to its initial state: no connections, no flows, no faults.'
-        await sendResultOrRedirect(req, res, '/scenarios', { reset: true }, { notice })
       },
     )
     .post(
@@ -64,10 +51,28 @@ export function scenarioRoutes(runner: ScenarioRunner, canCallApi: boolean): Rou
       async (req, res) => {
         requireUser(req)
         const user = currentUser(req)
-        const scenario = offered.find(({ name }) => name === req.params.id)
+        const scenario = SCENARIOS.find(({ name }) => name === req.params.id)
         if (!scenario || !user) throw new WebError(404, 'not_found', 'There is no such scenario.')
-        const result = await runner.run(scenario, user)
+        const result = await player.play(scenario, user)
         await sendResultOrRedirect(req, res, `/scenarios#${scenario.name}`, result)
+      },
+    )
+    .post(
+      '/demo',
+      describeRoute({
+        summary:
+          "Starts a new demo: resets the sandbox, deletes what belongs to the demo's user, and signs in as that user. Field: `name`, which is `Alex`.",
+        body: z.object({ name: z.literal(DEMO_USER.name, NAME_RULE) }),
+        response: z.object({ user: z.object({ name: z.string() }) }),
+        errors: ['invalid_input', 'platform_unavailable'],
+      }),
+      async (req, res) => {
+        // Nothing is stored for a visitor who has not pressed the button.
+        if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
+        await player.startDemo()
+        await signIn(req, DEMO_USER)
+        const { name } = DEMO_USER
+        await sendResultOrRedirect(req, res, '/connections', { user: { name } }, { notice: NEW_DEMO })
       },
     )
 }

@@ -1,14 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Flow, Kind, Step, Summary } from '../flow.ts'
-import { compareTokens } from '../pages.ts'
+import type { Flow, Kind, Summary, Topic } from '../flow.ts'
+import { compareTokens } from '../view.ts'
 import { BACKOFF_MS, BUSINESS, OTHER_BUSINESS, type Stage } from './stage.ts'
 
-/** Something that a scenario looked at. */
-export interface Observation {
-  expected: string
-  observed: string
-  ok: boolean
-}
+/** What a scenario looks at, and what it finds there. */
+type Facts = Record<string, unknown>
 
 export interface Scenario {
   /** Its name in addresses. */
@@ -16,52 +12,56 @@ export interface Scenario {
   title: string
   /** What happens, and what the app should do. */
   expect: string
-  /** Whether it needs a feature that calls the API (`connectionTest`). */
-  needsApi?: boolean
   /** Whether a flow shows what the scenario is about. */
-  shows(flow: Flow, summary: Summary): boolean
-  run(stage: Stage): Promise<Observation[]>
+  shows(summary: Summary, flow: Flow): boolean
+  /** What it should find. `scopes`: those that the app asks for. */
+  expected(scopes: readonly string[]): Facts
+  /** Resolves to what it found on the way; all else that is expected is looked up afterwards (`FACTS`). */
+  play(stage: Stage): Promise<Facts>
 }
 
-const ofKind = (kind: Kind) => (_flow: Flow, summary: Summary) => summary.kind === kind
-const withOutcome = (outcome: string) => (_flow: Flow, summary: Summary) => summary.outcome === outcome
-const withStep = (topic: Step['topic']) => (flow: Flow) => flow.steps.some((step) => step.topic === topic)
+const ofKind = (kind: Kind) => (summary: Summary) => summary.kind === kind
+const withOutcome = (outcome: string) => (summary: Summary) => summary.outcome === outcome
+const withStep = (topic: Topic) => (_: Summary, flow: Flow) => flow.steps.some((step) => step.topic === topic)
 
-const observe = (expected: string, observed: unknown, ok: boolean): Observation => ({
-  expected,
-  observed: String(observed),
-  ok,
-})
+const FIRST = 'Demo Builders'
+const SECOND = 'Demo Renovations'
+const TEST = 'Testing the connection'
+const ANSWER = 'The app answers'
+const EXCHANGES = 'Code exchanges at the platform'
+const REFRESHES = 'Refreshes at the platform'
+const API_ANSWERS = 'Answers of the API'
+const REFRESH_TOKEN = 'Refresh token'
 
-const equals = (what: string, expected: unknown, observed: unknown) =>
-  observe(`${what}: ${expected}`, observed, observed === expected)
+const stepsOf = async (stage: Stage) => (await stage.flows()).flatMap(({ flow }) => flow.steps)
 
-const NAMES: Record<string, string> = { [BUSINESS]: 'Demo Builders', [OTHER_BUSINESS]: 'Demo Renovations' }
-
-async function status(stage: Stage, expected: string, bxcontext = BUSINESS): Promise<Observation> {
-  const { status: observed = 'not connected' } = (await stage.connection(bxcontext)) ?? {}
-  return equals(NAMES[bxcontext] ?? bxcontext, expected, observed)
+/** What can be looked up when a scenario has been played. */
+const FACTS: Record<string, (stage: Stage) => Promise<unknown>> = {
+  [FIRST]: (stage) => stage.status(),
+  [SECOND]: (stage) => stage.status(OTHER_BUSINESS),
+  // What the platform received, whatever the app has recorded.
+  [EXCHANGES]: (stage) => stage.tokenRequests('exchange'),
+  [REFRESHES]: (stage) => stage.tokenRequests('refresh'),
+  async [API_ANSWERS](stage) {
+    const calls = (await stepsOf(stage)).filter(({ topic }) => topic === 'api_call')
+    return calls.map(({ response }) => response?.status ?? 'no answer').join(', ')
+  },
+  [REFRESH_TOKEN]: async (stage) => compareTokens(await stepsOf(stage)),
 }
 
-/** All steps of this scenario's flows. */
-async function steps(stage: Stage): Promise<Step[]> {
-  return (await stage.flows()).flatMap(({ flow }) => flow.steps)
-}
-
-/** How many requests the platform received, whatever the app has recorded. */
-const exchanges = async (stage: Stage, expected: number) =>
-  equals('Code exchanges at the platform', expected, await stage.tokenRequests('exchange'))
-const refreshes = async (stage: Stage, expected: number) =>
-  equals('Refreshes at the platform', expected, await stage.tokenRequests('refresh'))
-
-/** The statuses of the API calls, in their order. */
-async function apiStatuses(stage: Stage, expected: string): Promise<Observation> {
-  const statuses = (await steps(stage)).filter(({ topic }) => topic === 'api_call')
-  return equals(
-    'Answers of the API',
-    expected,
-    statuses.map(({ response }) => response?.status ?? 'no answer').join(', '),
-  )
+/** Plays a scenario; resolves to each thing that it expected, and what it observed. */
+export async function observe(
+  scenario: Scenario,
+  stage: Stage,
+): Promise<{ expected: string; observed: string; ok: boolean }[]> {
+  const found = await scenario.play(stage)
+  const observations = []
+  for (const [what, expected] of Object.entries(scenario.expected(stage.scopes))) {
+    const observed = what in found ? found[what] : await FACTS[what]?.(stage)
+    const ok = observed === expected
+    observations.push({ expected: `${what}: ${expected}`, observed: String(observed), ok })
+  }
+  return observations
 }
 
 const CALLERS = 100
@@ -71,18 +71,14 @@ const SHORT_LIFE_MS = 1_100
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'happy-path',
-    needsApi: true,
     title: 'Connect an account',
     expect:
       'The user allows everything. The app exchanges the code once, stores the tokens, and calls the API.',
     shows: ofKind('connect'),
-    async run(stage) {
+    expected: () => ({ [FIRST]: 'active', [TEST]: '200', [EXCHANGES]: 1 }),
+    async play(stage) {
       await stage.connect()
-      return [
-        await status(stage, 'active'),
-        equals('Testing the connection', '200', await stage.callApi()),
-        await exchanges(stage, 1),
-      ]
+      return { [FIRST]: await stage.status(), [TEST]: await stage.callApi() }
     },
   },
   {
@@ -90,13 +86,10 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'The user denies access',
     expect: 'The app says that access was not granted, exchanges nothing, and stores nothing.',
     shows: withOutcome('consent_denied'),
-    async run(stage) {
+    expected: () => ({ [ANSWER]: 'consent_denied', [FIRST]: 'not connected', [EXCHANGES]: 0 }),
+    async play(stage) {
       const page = await stage.connect({ answer: 'deny' })
-      return [
-        equals('The app answers', 'consent_denied', await stage.problemAt(page.url)),
-        await status(stage, 'not connected'),
-        await exchanges(stage, 0),
-      ]
+      return { [ANSWER]: await stage.problemAt(page.url) }
     },
   },
   {
@@ -104,33 +97,24 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'One permission is left out',
     expect: 'The app is connected, names the permission that is missing, and offers to ask for it again.',
     shows: ofKind('connect'),
-    async run(stage) {
-      const [missing = '', ...granted] = stage.scopes
+    expected: ([missing]) => ({ [FIRST]: 'needs_consent', 'Missing permission': missing }),
+    async play(stage) {
+      const [, ...granted] = stage.scopes
       await stage.connect({ granted })
       const connection = await stage.connection()
-      return [
-        await status(stage, 'needs_consent'),
-        equals('Missing permission', missing, connection?.missingScopes.join(', ')),
-      ]
+      return { 'Missing permission': connection?.missingScopes.join(', ') }
     },
   },
   {
     name: 'token-expires',
-    needsApi: true,
     title: 'The access token expires',
     expect: 'The API answers 401. The app refreshes once, with the same refresh token, and repeats the call.',
     shows: ofKind('api_call'),
-    async run(stage) {
+    expected: () => ({ [TEST]: '200', [API_ANSWERS]: '401, 200', [REFRESHES]: 1, [REFRESH_TOKEN]: 'same' }),
+    async play(stage) {
       await stage.connect()
-      await stage.sandbox.expire(BUSINESS)
-      const answer = await stage.callApi()
-      const numbered = (await steps(stage)).map((step, index) => ({ ...step, number: index + 1 }))
-      return [
-        equals('Testing the connection', '200', answer),
-        await apiStatuses(stage, '401, 200'),
-        await refreshes(stage, 1),
-        equals('Refresh token', 'same', compareTokens(numbered)),
-      ]
+      await stage.expire()
+      return { [TEST]: await stage.callApi() }
     },
   },
   {
@@ -138,72 +122,65 @@ export const SCENARIOS: readonly Scenario[] = [
     title: '100 callers at the moment of expiry',
     expect: 'One caller refreshes, 99 wait for its result, and all of them get the same token.',
     shows: ofKind('refresh'),
-    async run(stage) {
-      await stage.sandbox.fault('exchange', 'short_lived', 1)
+    expected: () => ({ 'Callers that got a token': CALLERS, 'Different tokens': 1, [REFRESHES]: 1 }),
+    async play(stage) {
+      await stage.fault('exchange', 'short_lived')
       await stage.connect()
       await pause(SHORT_LIFE_MS)
       const results = await stage.callVault(CALLERS)
       const tokens = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
-      return [
-        equals('Callers that got a token', CALLERS, tokens.length),
-        equals('Different tokens', 1, new Set(tokens).size),
-        await refreshes(stage, 1),
-      ]
+      return { 'Callers that got a token': tokens.length, 'Different tokens': new Set(tokens).size }
     },
   },
   {
     name: 'revoked',
-    needsApi: true,
     title: 'Access is revoked on the platform',
     expect:
       'The next call notices it. The app deletes the tokens, says when and why, and offers to reconnect.',
     shows: ofKind('revocation'),
-    async run(stage) {
+    expected: () => ({ [TEST]: 'connection_revoked', [FIRST]: 'revoked', [REFRESHES]: 1 }),
+    async play(stage) {
       await stage.connect()
-      await stage.sandbox.revoke()
-      return [
-        equals('Testing the connection', 'connection_revoked', await stage.callApi()),
-        await status(stage, 'revoked'),
-        await refreshes(stage, 1),
-      ]
+      await stage.revoke()
+      return { [TEST]: await stage.callApi() }
     },
   },
   {
     name: 'outage',
-    needsApi: true,
     title: 'The token endpoint is down',
     expect: 'The call fails, the connection is kept and shown as degraded, and it recovers by itself.',
     shows: withStep('token_refresh'),
-    async run(stage) {
+    expected: () => ({
+      'API call during the outage': 'platform_unavailable',
+      [`${FIRST} during the outage`]: 'degraded',
+      'API call after the outage': '200',
+      [FIRST]: 'active',
+    }),
+    async play(stage) {
       await stage.connect()
-      await stage.sandbox.expire(BUSINESS)
-      await stage.sandbox.fault('refresh', '500', 1)
+      await stage.expire()
+      await stage.fault('refresh', '500')
       const during = await stage.callApi()
-      const degraded = await status(stage, 'degraded')
+      const degraded = await stage.status()
       await pause(BACKOFF_MS)
-      return [
-        equals('API call during the outage', 'platform_unavailable', during),
-        degraded,
-        equals('API call after the outage', '200', await stage.callApi()),
-        await status(stage, 'active'),
-      ]
+      return {
+        'API call during the outage': during,
+        [`${FIRST} during the outage`]: degraded,
+        'API call after the outage': await stage.callApi(),
+      }
     },
   },
   {
     name: 'rate-limited',
-    needsApi: true,
     title: 'The platform answers 429',
     expect: 'The app waits as long as the platform asks for (Retry-After), and repeats the call.',
     shows: ofKind('api_call'),
-    async run(stage) {
+    expected: () => ({ [TEST]: '200', [API_ANSWERS]: '429, 200', [REFRESHES]: 0 }),
+    async play(stage) {
       await stage.connect()
-      for (const endpoint of stage.scopes) await stage.sandbox.fault(endpoint, '429', 1)
-      const answer = await stage.callApi()
-      return [
-        equals('Testing the connection', '200', answer),
-        await apiStatuses(stage, '429, 200'),
-        await refreshes(stage, 0),
-      ]
+      // Whichever the app calls first; the sandbox ignores an endpoint that it does not have.
+      for (const endpoint of stage.scopes) await stage.fault(endpoint, '429')
+      return { [TEST]: await stage.callApi() }
     },
   },
   {
@@ -211,15 +188,12 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'The callback is opened twice',
     expect: 'The code is exchanged once. The second time, the app shows the outcome of the first.',
     shows: ofKind('connect'),
-    async run(stage) {
+    expected: () => ({ 'The second time leads to': '/connections', [FIRST]: 'active', [EXCHANGES]: 1 }),
+    async play(stage) {
       const callback = await stage.consent(await stage.chooseBusiness())
       await stage.open(callback)
       const second = await stage.open(callback)
-      return [
-        equals('The second time leads to', '/connections', new URL(second.url).pathname),
-        await status(stage, 'active'),
-        await exchanges(stage, 1),
-      ]
+      return { 'The second time leads to': new URL(second.url).pathname }
     },
   },
   {
@@ -227,15 +201,12 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'A callback with a foreign state',
     expect: 'Somebody else’s answer is refused before its code is sent anywhere. Nothing is stored.',
     shows: withOutcome('invalid_state'),
-    async run(stage) {
+    expected: () => ({ [ANSWER]: 'invalid_state', [FIRST]: 'not connected', [EXCHANGES]: 0 }),
+    async play(stage) {
       const callback = new URL(await stage.consent(await stage.chooseBusiness()))
       callback.searchParams.set('state', 'a-state-that-this-browser-never-sent')
       const page = await stage.open(callback.href)
-      return [
-        equals('The app answers', 'invalid_state', await stage.problemAt(page.url)),
-        await status(stage, 'not connected'),
-        await exchanges(stage, 0),
-      ]
+      return { [ANSWER]: await stage.problemAt(page.url) }
     },
   },
   {
@@ -243,13 +214,14 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'A planted bxcontext',
     expect: 'A link brings a bxcontext although the user started nothing. The app refuses it.',
     shows: withOutcome('missing_authorization_request'),
-    async run(stage) {
-      const planted = `${stage.bxcontextUrl}?${stage.platform.startPage.bxcontext}=${OTHER_BUSINESS}`
-      return [
-        equals('The app answers', 'missing_authorization_request', await stage.problemAt(planted)),
-        await status(stage, 'not connected', OTHER_BUSINESS),
-        await exchanges(stage, 0),
-      ]
+    expected: () => ({
+      [ANSWER]: 'missing_authorization_request',
+      [SECOND]: 'not connected',
+      [EXCHANGES]: 0,
+    }),
+    async play(stage) {
+      const { bxcontext } = stage.platform.startPage
+      return { [ANSWER]: await stage.problemAt(`${stage.bxcontextUrl}?${bxcontext}=${OTHER_BUSINESS}`) }
     },
   },
   {
@@ -257,14 +229,15 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'Another business is chosen when reconnecting',
     expect: 'The app notices that it is not the business to reconnect, and asks before it stores anything.',
     shows: withStep('confirm_bxcontext'),
-    async run(stage) {
+    expected: () => ({
+      'The app asks at': '/connect/confirm',
+      [FIRST]: 'active',
+      [SECOND]: 'not connected',
+    }),
+    async play(stage) {
       await stage.connect()
       const page = await stage.open(await stage.chooseBusiness(OTHER_BUSINESS, BUSINESS))
-      return [
-        equals('The app asks at', '/connect/confirm', new URL(page.url).pathname.split('/', 3).join('/')),
-        await status(stage, 'active'),
-        await status(stage, 'not connected', OTHER_BUSINESS),
-      ]
+      return { 'The app asks at': new URL(page.url).pathname.split('/', 3).join('/') }
     },
   },
   {
@@ -272,17 +245,13 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'Two tabs at once',
     expect: 'Two connect flows run side by side in one browser. Each ends in its own connection.',
     shows: ofKind('connect'),
-    async run(stage) {
-      const first = await stage.chooseBusiness(BUSINESS)
-      const firstCallback = await stage.consent(first)
+    expected: () => ({ [FIRST]: 'active', [SECOND]: 'active', [EXCHANGES]: 2 }),
+    async play(stage) {
+      const firstCallback = await stage.consent(await stage.chooseBusiness(BUSINESS))
       const secondCallback = await stage.consent(await stage.chooseBusiness(OTHER_BUSINESS))
       await stage.open(secondCallback)
       await stage.open(firstCallback)
-      return [
-        await status(stage, 'active', BUSINESS),
-        await status(stage, 'active', OTHER_BUSINESS),
-        await exchanges(stage, 2),
-      ]
+      return {}
     },
   },
 ]

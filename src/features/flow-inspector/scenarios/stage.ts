@@ -1,14 +1,15 @@
 /** What scenarios act on: the app, the sandbox, and a browser of the user, all over HTTP. */
-import type { ConnectionRef, Platform, Vault } from '../../../connect/index.ts'
+import * as z from 'zod'
+import type { Platform, Vault } from '../../../connect/index.ts'
 import type { ConnectionView } from '../../../web/connection-view.ts'
 import type { Flow, Summary } from '../flow.ts'
-import { type Browser, createBrowser, JSON_TYPE, type Page } from './browser.ts'
-import { createSandboxControl } from './sandbox-control.ts'
+import { Browser, JSON_TYPE, type Page } from './browser.ts'
 
 /** The account of the sandbox that scenarios use, so that they leave other connections alone. */
 const ACCOUNT = { email: 'sam@demo.example', password: 'sandbox' }
 export const BUSINESS = 'demo-builders'
 export const OTHER_BUSINESS = 'demo-renovations'
+const BUSINESSES = [BUSINESS, OTHER_BUSINESS]
 
 export interface StageOptions {
   platform: Pick<Platform, 'startPage'>
@@ -28,23 +29,26 @@ export type Stage = Awaited<ReturnType<typeof createStage>>
 /** Longer than the pause after a first failed refresh, in ms. */
 export const BACKOFF_MS = 1_300
 
+const callSchema = z.object({ at: z.string(), endpoint: z.string(), bxcontext: z.string().optional() })
+const controlSchema = z.object({ calls: z.array(callSchema) })
+
 /** Prepares a scenario: a browser that is signed in to the app and logged in to the sandbox, no faults, no connection. */
 export async function createStage(options: StageOptions) {
-  const { appUrl, sandboxUrl, user, vault, scopes } = options
-  const browser = createBrowser()
-  const bxcontextUrl = `${appUrl}/connect/context`
-  const callbackUrl = `${appUrl}/connect/callback`
-  const pathOf = (bxcontext: string) => `${appUrl}/connections/${bxcontext}`
+  const { appUrl, sandboxUrl, user, scopes } = options
+  const browser = new Browser()
+  const sandbox = createSandboxControl(browser, sandboxUrl)
+  await sandbox.clearFaults()
+  await browser.post(`${appUrl}/sign-in`, { name: user.name })
+  await browser.post(`${sandboxUrl}/login`, ACCOUNT)
+  for (const bxcontext of BUSINESSES)
+    await browser.post(`${appUrl}/connections/${bxcontext}/disconnect`, {}, JSON_TYPE)
+  const startedAt = Date.now()
 
-  async function connections(): Promise<ConnectionView[]> {
-    return JSON.parse((await browser.get(`${appUrl}/connections`, JSON_TYPE)).text).connections
-  }
-
-  const sandbox = createSandboxControl(browser, sandboxUrl, [BUSINESS, OTHER_BUSINESS])
   const stage = {
     ...options,
-    sandbox,
-    bxcontextUrl,
+    ...sandbox,
+    ...observer(options, browser),
+    bxcontextUrl: `${appUrl}/connect/context`,
     /** Presses “Connect an account” and chooses a business; stops before the browser is back at the app. */
     chooseBusiness: (bxcontext = BUSINESS, reconnect?: string) =>
       chooseBusiness(options, browser, bxcontext, reconnect),
@@ -52,49 +56,47 @@ export async function createStage(options: StageOptions) {
     async consent(returnUrl: string, answer: ConsentAnswer = 'accept', scope = scopes): Promise<string> {
       const page = await browser.follow(await browser.get(returnUrl))
       const answered = await browser.post(page.url, { answer, scope })
-      return (await browser.follow(answered, callbackUrl)).url
+      return (await browser.follow(answered, `${appUrl}/connect/callback`)).url
     },
     /** Opens an address of the app as a browser does; resolves to the page at its end. */
     open: async (url: string): Promise<Page> => browser.follow(await browser.get(url)),
     /** The whole connect flow; resolves to the page at its end. */
-    async connect({ bxcontext = BUSINESS, answer = 'accept' as ConsentAnswer, granted = scopes } = {}) {
-      return stage.open(await stage.consent(await stage.chooseBusiness(bxcontext), answer, granted))
-    },
-    /** The code of the problem that an address answers, or its status. */
-    problemAt: (url: string, method: 'get' | 'post' = 'get') => problemAt(browser, url, method),
-    /** Makes an API call by “Test this connection”; resolves to `200` or the code of the problem. */
-    callApi: () => stage.problemAt(`${pathOf(BUSINESS)}/test`, 'post'),
-    connections,
-    connection: async (bxcontext = BUSINESS) =>
-      (await connections()).find((connection) => connection.bxcontext === bxcontext),
-    async disconnect(bxcontext: string): Promise<void> {
-      await browser.post(`${pathOf(bxcontext)}/disconnect`, {}, JSON_TYPE)
-    },
-    /** This many callers ask the vault for a token at once; resolves to what each got. */
-    async callVault(callers: number) {
-      const ref: ConnectionRef = { userId: user.id, bxcontext: BUSINESS }
-      return Promise.allSettled(Array.from({ length: callers }, () => vault.accessToken(ref)))
+    async connect({ answer = 'accept' as ConsentAnswer, granted = scopes } = {}): Promise<Page> {
+      return stage.open(await stage.consent(await stage.chooseBusiness(), answer, granted))
     },
     /** How many requests the token endpoint of the platform received since the preparation. */
-    tokenRequests: (endpoint: 'exchange' | 'refresh') => sandbox.tokenRequests(endpoint, stage.startedAt),
+    tokenRequests: (endpoint: 'exchange' | 'refresh') => sandbox.countCalls(endpoint, startedAt),
     /** The flows of this scenario so far. */
-    flows: () => options.flowsSince(stage.startedAt),
-    /** When the preparation was over, in ms since 1970. */
-    startedAt: 0,
+    flows: () => options.flowsSince(startedAt),
   }
-
-  await sandbox.clearFaults()
-  await signIn(options, browser)
-  for (const bxcontext of [BUSINESS, OTHER_BUSINESS]) await stage.disconnect(bxcontext)
-  stage.startedAt = Date.now()
   return stage
 }
 
-/** Signs in to the app, and logs in to the sandbox. */
-async function signIn({ appUrl, sandboxUrl, user }: StageOptions, browser: Browser): Promise<void> {
-  await browser.post(`${appUrl}/sign-in`, { name: user.name })
-  await browser.post(`${sandboxUrl}/login`, ACCOUNT)
+/** What a scenario sees of the app. */
+function observer({ appUrl, user, vault }: StageOptions, browser: Browser) {
+  async function connection(bxcontext = BUSINESS): Promise<ConnectionView | undefined> {
+    const { text } = await browser.get(`${appUrl}/connections`, JSON_TYPE)
+    const { connections }: { connections: ConnectionView[] } = JSON.parse(text)
+    return connections.find((one) => one.bxcontext === bxcontext)
+  }
+
+  return {
+    connection,
+    status: async (bxcontext?: string) => (await connection(bxcontext))?.status ?? 'not connected',
+    /** The code of the problem that an address answers, or its status. */
+    problemAt: async (url: string) => problemOf(await browser.get(url, JSON_TYPE)),
+    /** Makes an API call by “Test this connection”; resolves to `200` or the code of the problem. */
+    callApi: async () =>
+      problemOf(await browser.post(`${appUrl}/connections/${BUSINESS}/test`, {}, JSON_TYPE)),
+    /** This many callers ask the vault for a token at once; resolves to what each got. */
+    async callVault(callers: number) {
+      const ref = { userId: user.id, bxcontext: BUSINESS }
+      return Promise.allSettled(Array.from({ length: callers }, () => vault.accessToken(ref)))
+    },
+  }
 }
+
+const problemOf = ({ status, text }: Page): string => (status < 400 ? String(status) : JSON.parse(text).code)
 
 async function chooseBusiness(
   { appUrl, sandboxUrl, platform: { startPage } }: StageOptions,
@@ -109,8 +111,26 @@ async function chooseBusiness(
   return chosen.location ?? ''
 }
 
-async function problemAt(browser: Browser, url: string, method: 'get' | 'post'): Promise<string> {
-  const { text, status } =
-    method === 'get' ? await browser.get(url, JSON_TYPE) : await browser.post(url, {}, JSON_TYPE)
-  return status < 400 ? String(status) : JSON.parse(text).code
+/** What a scenario does to the sandbox, for its own businesses. */
+function createSandboxControl(browser: Browser, sandboxUrl: string) {
+  const post = (path: string, form: Record<string, string> = {}) =>
+    browser.post(`${sandboxUrl}/sandbox/${path}`, form, JSON_TYPE)
+  return {
+    /** Sets a fault of the next call; ignored if the sandbox has no such endpoint. */
+    fault: (endpoint: string, fault: string) =>
+      post('faults', { endpoint, fault, times: '1', retryAfter: '1' }),
+    clearFaults: () => post('faults/clear'),
+    /** Expires the access tokens of the business. */
+    expire: () => post('expire', { bxcontext: BUSINESS }),
+    /** Revokes the consents of the business. */
+    revoke: () => post('revoke', { bxcontext: BUSINESS }),
+    /** How many requests for tokens the platform received since a time (ms since 1970). */
+    async countCalls(endpoint: 'exchange' | 'refresh', since: number): Promise<number> {
+      const { text } = await browser.get(`${sandboxUrl}/sandbox/faults`, JSON_TYPE)
+      return controlSchema
+        .parse(JSON.parse(text))
+        .calls.filter((call) => call.endpoint === endpoint && Date.parse(call.at) >= since)
+        .filter(({ bxcontext = '' }) => BUSINESSES.includes(bxcontext)).length
+    },
+  }
 }

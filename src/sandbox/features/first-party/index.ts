@@ -22,7 +22,8 @@ export default {
       ],
       actions: {
         'expire-refresh-tokens': {
-          label: 'Expire first-party refresh tokens',
+          label: 'Let API logins run out',
+          technical: 'expire first-party refresh tokens',
           run() {
             const expired = tokens.expireRefreshTokens()
             const message = `Expired ${expired} refresh tokens of first-party access. The next job logs in again by API key.`

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { ScenarioResult } from '../../../../src/features/flow-inspector/scenarios/runner.ts'
+import type { ScenarioResult } from '../../../../src/features/flow-inspector/scenarios/player.ts'
 import { SCENARIOS } from '../../../../src/features/flow-inspector/scenarios/scenarios.ts'
 import { OTHER_BUSINESS } from '../../../../src/features/flow-inspector/scenarios/stage.ts'
 import { ACCOUNTS } from '../../../../src/sandbox/accounts.ts'
 import { type Running, startAll } from '../../../support/app.ts'
 import { connected, connectionsOf, signedIn } from '../../../support/flow.ts'
+import { createVisitor } from '../../../support/visitor.ts'
 import { flowsOf, flowWith } from '../support.ts'
 
 let app: Running
@@ -162,22 +163,35 @@ test('a scenario leaves the connections of the user alone, and clears its faults
   expect(((await state.json()) as { faults: unknown[] }).faults).toEqual([])
 })
 
-test('a reset puts everything back within a second: connections, flows, results, consents', async () => {
-  const ann = await connected(app, { name: 'ann' })
-  await run('denied')
-  const startedAt = performance.now()
-  const answer = await ann.post(`${app.url}/scenarios/reset`, JSON_ONLY)
-  expect(answer.json()).toEqual({ reset: true })
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
-  expect(await connectionsOf(app, ann)).toEqual([])
-  expect(await flowsOf(app, ann)).toEqual([])
-  const { scenarios } = (await ann.get(`${app.url}/scenarios`, JSON_ONLY)).json()
+test('a new demo has a clean sandbox and a fresh user: no connections, flows, results, faults or logins', async () => {
+  const alex = await connected(app, { name: 'Alex' })
+  await alex.post(`${app.url}/scenarios/denied/run`, JSON_ONLY)
+  await app.fault('exchange', '500')
+  const answer = await alex.post(`${app.url}/demo`, { form: { name: 'Alex' }, ...JSON_ONLY })
+  expect(answer.json()).toEqual({ user: { name: 'Alex' } })
+  expect(await connectionsOf(app, alex)).toEqual([])
+  expect(await flowsOf(app, alex)).toEqual([])
+  const { scenarios } = (await alex.get(`${app.url}/scenarios`, JSON_ONLY)).json()
   expect(scenarios.filter(({ result }: { result: unknown }) => result)).toEqual([])
   expect(await app.calls()).toEqual([])
+  // The platform asks for a login again, and nothing fails.
+  const start = await alex.follow(await alex.post(`${app.url}/connect`))
+  expect(new URL(start.url).pathname).toBe('/login')
+  expect((await connected(app, { name: 'Alex' })).cookies.size).toBeGreaterThan(0)
+})
+
+test('a visitor starts a new demo by one button of the start page, and is signed in as its user', async () => {
+  const visitor = createVisitor()
+  const { text } = await visitor.get(app.url)
+  expect(text).toMatch(/<form method="post" action="\/demo"[\s\S]*Start a new demo<\/button>/)
+  const page = await visitor.follow(await visitor.post(`${app.url}/demo`, { form: { name: 'Alex' } }))
+  expect(new URL(page.url).pathname).toBe('/connections')
+  expect(page.text).toContain('A new demo: you are Alex')
 })
 
 test('without the sandbox there are no scenarios', async () => {
   const other = await startAll({ SANDBOX_URL: '' })
+  expect((await createVisitor().get(other.url)).text).not.toContain('Start a new demo')
   const ann = await signedIn(other)
   expect((await ann.get(`${other.url}/scenarios`, JSON_ONLY)).status).toBe(404)
   expect((await ann.get(`${other.url}/connections`)).text).not.toContain('Scenarios')

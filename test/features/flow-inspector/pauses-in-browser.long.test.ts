@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../../../support/app.ts'
-import { openChromium, openPage, takeSession } from '../../../support/chromium.ts'
-import { signedIn } from '../../../support/flow.ts'
-import { CHROMIUM, withChromium } from '../../../support/programs.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { openChromium, openPage, takeSession } from '../../support/chromium.ts'
+import { signedIn } from '../../support/flow.ts'
+import { CHROMIUM, withChromium } from '../../support/programs.ts'
 
 describe.skipIf(!CHROMIUM)(`step by step in Chromium${withChromium}`, () => {
   let app: Running

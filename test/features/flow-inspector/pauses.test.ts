@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { type Running, startAll } from '../../../support/app.ts'
-import { connectionsOf, logIn, SCOPES, signedIn } from '../../../support/flow.ts'
-import { type Answer, leadsTo, type Visitor } from '../../../support/visitor.ts'
-import { flowsOf, flowWith, latestFlow, stepsOf } from '../support.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { connectionsOf, logIn, SCOPES, signedIn } from '../../support/flow.ts'
+import { type Answer, leadsTo, type Visitor } from '../../support/visitor.ts'
+import { flowsOf, flowWith, latestFlow, stepsOf } from './support.ts'
 
 let app: Running
 let ann: Visitor
@@ -94,8 +94,8 @@ test('continuing twice, and going back to an earlier pause, exchanges the code o
   const beforeExchange = await decide(await proceed(beforeConsent))
   const [first, second] = await Promise.all([proceed(beforeExchange), proceed(beforeExchange)])
   expect([heading(first), heading(second)]).toEqual(Array(2).fill('Next: back to your connections'))
-  // The browser's back button shows the earlier pauses, which say so.
-  expect((await ann.get(beforeExchange.url)).text).toContain('You already continued from here')
+  // The browser's back button shows the earlier pauses, whose titles say so.
+  expect(heading(await ann.get(beforeExchange.url))).toBe('Already continued: exchange the code for tokens')
   expect(new URL((await proceed(beforeStart)).url).pathname).toBe('/oauth2.html')
   expect(await bxcontexts()).toEqual(['harbour-homes'])
   expect(stepsOf(await latestFlow(app, ann, 'connect', 'connected'), 'code_exchange')).toHaveLength(1)
@@ -168,6 +168,11 @@ test('a pause belongs to one browser session: neither another user nor another b
     expect((await other.get(pause.url)).status).toBe(404)
     expect((await other.post(`${pause.url}/continue`)).status).toBe(404)
   }
+})
+
+test('a pause that nobody knows, or whose time is over, has a title that says so', async () => {
+  const answer = await ann.get(`${app.url}/flows/pauses/unknown`)
+  expect([answer.status, heading(answer)]).toEqual([404, 'This pause is over'])
 })
 
 test('the mode applies to one browser session, until it is turned off', async () => {

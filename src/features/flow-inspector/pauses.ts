@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import type { Request } from 'express'
+import * as z from 'zod'
+import type { HopEvent, OnHop } from '../../connect/express.ts'
+import { createRecordCipher, type EncryptionKey, parseJson } from '../../connect/index.ts'
+import { type Key, type KeyValueStore, keyName, update } from '../../connect/stores.ts'
+import { wantsJson } from '../../web/respond.ts'
+import { currentUser, requireUser } from '../../web/user.ts'
+import { CONNECT_MS } from './flow.ts'
+
+declare module 'express-session' {
+  interface SessionData {
+    /** Whether the connect flows of this browser session pause before each hop. */
+    stepByStep: boolean
+  }
+}
+
+/** The hops before which a flow pauses. */
+export const STAGES = ['start', 'consent', 'exchange', 'result'] as const
+export type Stage = (typeof STAGES)[number]
+
+const pauseSchema = z.object({
+  id: z.string(),
+  stage: z.enum(STAGES),
+  /** The id of its flow. */
+  flowId: z.string(),
+  /** The address that the browser opens next, perhaps with a code. */
+  target: z.string(),
+  /** When the pause began, in ms since 1970. */
+  at: z.number(),
+  isContinued: z.boolean(),
+})
+export type Pause = z.infer<typeof pauseSchema>
+
+/** The pauses of each browser session, which nobody else sees. Methods throw `StoreUnavailableError` and `DecryptionError`. */
+export interface Pauses {
+  /** Pauses a connect flow before each hop. Without its pause, for example without the store, the flow goes on. */
+  onHop: OnHop
+  find(req: Request, id: string): Promise<Pause | null>
+  /** Ends a pause. Resolves to it, or to null if there is none. */
+  end(req: Request, id: string): Promise<Pause | null>
+}
+
+/** Whether the connect flows of this browser session pause. */
+export const isStepByStep = (req: Request): boolean =>
+  currentUser(req) !== null && req.session.stepByStep === true
+
+/** Creates the repository of pauses. They are stored encrypted, since a paused callback holds a code. */
+export function createPauses(store: KeyValueStore, encryptionKeys: readonly EncryptionKey[]): Pauses {
+  const cipher = createRecordCipher(encryptionKeys)
+  const encrypt = (key: Key, pause: Pause) => cipher.encrypt(JSON.stringify(pause), keyName(key))
+
+  const decrypt = (key: Key, encrypted: string | null): Pause | null =>
+    encrypted === null
+      ? null
+      : (pauseSchema.safeParse(parseJson(cipher.decrypt(encrypted, keyName(key)))).data ?? null)
+
+  async function find(req: Request, id: string): Promise<Pause | null> {
+    const key = keyOf(req, id)
+    return decrypt(key, await store.get(key))
+  }
+
+  /**
+   * Starts a pause. Resolves to the one before, after a reload for example, if it has the same target, or is of an exchange that
+   * was continued: a flow has one.
+   */
+  async function start(req: Request, started: Pause): Promise<Pause> {
+    const key = keyOf(req, started.id)
+    let pause = started
+    const encrypted = encrypt(key, started)
+    const change = (value: string | null) => {
+      const before = decrypt(key, value)
+      const isSame =
+        before?.target === started.target || (started.stage === 'exchange' && before?.isContinued)
+      pause = before && isSame ? before : started
+      return pause === started ? encrypted : value
+    }
+    await update(store, key, change, CONNECT_MS)
+    return pause
+  }
+
+  async function pauseBefore({ hop, req, target, status, flow }: HopEvent): Promise<string> {
+    // A question of this app, and the page of a failure, are no hops to the platform.
+    if (hop === 'confirm' || status >= 400 || wantsJson(req) || !isStepByStep(req)) return target
+    let flowId = flow.id
+    if (hop === 'exchange' || hop === 'result') {
+      // A callback of a flow that did not pause before its consent is for the core to refuse, at once.
+      const consent = await find(req, idOf('consent', flow.state ?? ''))
+      if (!consent) return target
+      flowId = consent.flowId
+    }
+    if (flowId === undefined) return target
+    const id = idOf(hop, flow.state ?? flowId)
+    const pause = await start(req, { id, stage: hop, flowId, target, at: Date.now(), isContinued: false })
+    return hop === 'exchange' && pause.isContinued ? target : `/flows/pauses/${id}`
+  }
+
+  return {
+    // The code must leave the address bar, whatever happens here.
+    onHop: (event) => pauseBefore(event).catch(() => event.target),
+    find,
+    async end(req, id) {
+      const pause = await find(req, id)
+      if (!pause) return null
+      const key = keyOf(req, id)
+      await store.set(key, encrypt(key, { ...pause, isContinued: true }), CONNECT_MS)
+      return pause
+    },
+  }
+}
+
+/** The key of a pause in this browser session. Throws `unauthenticated` (401). */
+function keyOf(req: Request, id: string): Key {
+  const session = createHash('sha256').update(req.sessionID).digest('base64url')
+  return { kind: 'flow-pause', owner: requireUser(req), id: `${session}.${id}` }
+}
+
+/** The id of the pause of a flow at a stage. `secret`: its state, which the id does not tell, or before there is one, its id. */
+const idOf = (stage: Stage, secret: string) =>
+  createHash('sha256').update(`${stage} ${secret}`).digest('base64url').slice(0, 32)

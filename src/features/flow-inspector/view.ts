@@ -1,0 +1,216 @@
+/** A flow as its pages, the presenter, the handout, exports and JSON show it. */
+import * as z from 'zod'
+import { curlOf } from './curl.ts'
+import {
+  type Flow,
+  type Kind,
+  LANE_NAMES,
+  LANES,
+  type Parameter,
+  type Step,
+  type Summary,
+  stepSchema,
+  summarize,
+  summarySchema,
+} from './flow.ts'
+import { explain } from './parameter-texts.ts'
+import { withHiddenPages } from './platform-pages.ts'
+import { textOf } from './step-texts.ts'
+
+/** The styles and scripts of all pages of this feature, and the names of the lanes. */
+export const PAGE_DATA = {
+  styles: ['/assets/flow-inspector/flows.css'],
+  scripts: ['/assets/flow-inspector/flows.js'],
+  lanes: LANES.map((lane) => LANE_NAMES[lane].split(': ')),
+}
+
+const KIND_TITLES: Record<Kind, string> = {
+  connect: 'Connect an account',
+  refresh: 'Refresh a token',
+  api_call: 'API call',
+  revocation: 'Revocation detected',
+  disconnect: 'Disconnect',
+}
+
+const GOOD = new Set(['connected', 'refreshed', 'answered', 'disconnected'])
+const OPEN = new Set(['running', 'abandoned'])
+
+/** Outcomes whose code says too little or too much. */
+const OUTCOMES = new Map([
+  ['running', 'in progress'],
+  ['abandoned', 'not finished'],
+  ['consent_denied', 'denied'],
+  ['missing_authorization_request', 'refused: not started here'],
+  ['invalid_state', 'refused: wrong state'],
+])
+
+/** Names in the order in which they are worth presenting; others come last. */
+const PRESENTED = [
+  'code code_verifier refresh_token access_token authorization client_secret',
+  'state code_challenge client_id scope bxcontext error',
+].flatMap((names) => names.split(' '))
+const NOT_PRESENTED = new Set(
+  'content-type accept code_challenge_method response_type token_type x-request-id'.split(' '),
+)
+/** How many colours and shapes fingerprints have, and how many marks a step in the diagram has. */
+const COLOURS = 12
+const SHAPES = 3
+const MAX_MARKS = 6
+
+/** A summary for the list: its title, and how the outcome is shown. */
+export function rowOf(summary: Summary) {
+  const { kind, outcome, startedAt, endedAt } = summary
+  const ms = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt)
+  return {
+    ...summary,
+    title: KIND_TITLES[kind],
+    tone: GOOD.has(outcome) ? 'connected' : OPEN.has(outcome) ? 'degraded' : 'revoked',
+    /** Null while it runs. */
+    duration: ms === null ? null : ms < 100 ? `${ms} ms` : `${(ms / 1000).toFixed(2)} s`,
+    label: OUTCOMES.get(outcome) ?? outcome.replaceAll('_', ' '),
+  }
+}
+
+/** A parameter or a header with its explanation and the classes of its fingerprint's mark. */
+export function showParameter(parameter: Parameter) {
+  const { name, fingerprint } = parameter
+  return { ...parameter, explanation: explain(name), colour: fingerprint ? colourOf(fingerprint) : null }
+}
+export type ShownParameter = ReturnType<typeof showParameter>
+
+/** The classes that give a fingerprint its two colours and its shape: the same value has the same ones everywhere. */
+function colourOf(fingerprint: string): string {
+  const number = Number.parseInt(fingerprint.slice(-6), 16)
+  const [first, second] = [number % COLOURS, Math.floor(number / COLOURS) % COLOURS]
+  return `fp-${first} fq-${second} shape-${Math.floor(number / COLOURS ** 2) % SHAPES}`
+}
+
+/** Parameters in the order in which they are worth a look. */
+export function byInterest(parameters: readonly ShownParameter[]): ShownParameter[] {
+  const rank = ({ name }: Parameter) =>
+    PRESENTED.includes(name) ? PRESENTED.indexOf(name) : PRESENTED.length
+  return parameters.toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** What is shown to an audience, the most interesting first. */
+const presented = (parameters: readonly ShownParameter[]) =>
+  byInterest(parameters.filter(({ name }) => !NOT_PRESENTED.has(name)))
+
+const showPart = <Part extends { headers: Parameter[]; parameters: Parameter[] }>(part: Part) => ({
+  ...part,
+  headers: part.headers.map(showParameter),
+  parameters: part.parameters.map(showParameter),
+})
+
+/** Steps as templates show them, numbered. */
+export function showSteps(steps: readonly Step[], { active }: { active?: number | undefined } = {}) {
+  const startedAt = Date.parse(steps[0]?.at ?? '')
+  return steps.map((step, index) => {
+    const { from, to } = step
+    const number = index + 1
+    const request = step.request && showPart(step.request)
+    const response = step.response && showPart(step.response)
+    const sent = request ? [...request.headers, ...request.parameters] : []
+    const received = response ? [...response.headers, ...response.parameters] : []
+    return {
+      ...step,
+      number,
+      ...(request && { request }),
+      ...(response && { response }),
+      sent,
+      received,
+      presented: { sent: presented(sent), received: presented(received) },
+      /** Seconds since the flow began. */
+      offset: ((Date.parse(step.at) - startedAt) / 1000).toFixed(2),
+      /** The title without the status, for an audience. */
+      headline: step.title.replace(/: \d{3}\b.*$/, ''),
+      fromName: LANE_NAMES[from],
+      toName: LANE_NAMES[to],
+      ...placeOf(step),
+      isActive: number === active,
+      marks: marksOf([...sent, ...received]),
+      text: textOf(step),
+      curl: step.request ? curlOf(step.request) : null,
+    }
+  })
+}
+
+/** Where the diagram draws a step. */
+function placeOf({ from, to }: Step) {
+  const [start, end] = [LANES.indexOf(from), LANES.indexOf(to)]
+  const [left, right] = start < end ? [start, end] : [end, start]
+  return {
+    /** Which way the arrow points; null: it stays where it is. */
+    direction: start === end ? null : start < end ? 'right' : 'left',
+    /** Where it begins and ends, and whether the room for its title is on its left. */
+    lanes: `lane-${left} to-${right}${left > LANES.length / 2 - 1 ? ' beside' : ''}`,
+  }
+}
+
+/** The secrets of a step, each once. */
+function marksOf(parameters: readonly ShownParameter[]): ShownParameter[] {
+  const secrets = parameters.filter(({ fingerprint }) => fingerprint !== undefined)
+  return [...new Map(secrets.map((secret) => [secret.fingerprint, secret])).values()].slice(0, MAX_MARKS)
+}
+
+/** A flow as templates show it. `active`: the number of the step to highlight. `businessName`: if it is known. */
+export function viewOf(flow: Flow, businessName: string | undefined, active?: number) {
+  const steps = showSteps(withHiddenPages(flow.steps), { active })
+  const summary = rowOf(summarize(flow))
+  const subject = businessName ?? summary.businessName ?? flow.bxcontext
+  return {
+    ...PAGE_DATA,
+    title: subject ? `${summary.title}: ${subject}` : summary.title,
+    flow: { ...summary, omitted: flow.omitted },
+    path: `/flows/${encodeURIComponent(flow.id)}`,
+    steps,
+    tokens: compareTokens(flow.steps),
+  }
+}
+export type FlowView = ReturnType<typeof viewOf>
+
+/** What a refresh did to the refresh token: kept, rotated, or unknown; null if the flow has no successful refresh. */
+export function compareTokens(steps: readonly Step[]): 'same' | 'rotated' | 'not named' | null {
+  const refresh = steps.findLast(({ topic, failure }) => topic === 'token_refresh' && !failure)
+  if (!refresh) return null
+  const find = (parameters: readonly Parameter[] = []) =>
+    parameters.find(({ name }) => name === 'refresh_token')?.fingerprint
+  const [sent, received] = [find(refresh.request?.parameters), find(refresh.response?.parameters)]
+  if (!received) return 'not named'
+  return sent === received ? 'same' : 'rotated'
+}
+
+/** A flow in the list: its summary without what only the list needs. */
+export const listedFlowSchema = summarySchema.omit({ storedAt: true })
+
+const explained = z.array(
+  z.object({
+    name: z.string(),
+    value: z.string().optional(),
+    fingerprint: z.string().optional(),
+    explanation: z.object({
+      what: z.string(),
+      madeBy: z.string().optional(),
+      mustEqual: z.string().optional(),
+      checkedBy: z.string().optional(),
+      attack: z.string().optional(),
+      reference: z.string(),
+    }),
+  }),
+)
+const part = { headers: explained, parameters: explained }
+const { request, response } = stepSchema.shape
+/** A step of a flow as JSON, with the explanation of each parameter. */
+export const stepViewSchema = stepSchema.extend({
+  number: z.number().int(),
+  request: request.unwrap().extend(part).optional(),
+  response: response.unwrap().extend(part).optional(),
+})
+/** A flow with its steps as JSON. */
+export const flowViewSchema = listedFlowSchema.extend({
+  omitted: z.number().int(),
+  steps: z.array(stepViewSchema),
+})
+
+/** The JSON of a flow: what its pages show. */
+export const jsonOf = ({ flow, steps }: FlowView) => flowViewSchema.parse({ ...flow, steps })
