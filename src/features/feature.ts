@@ -62,7 +62,7 @@ export interface FeatureParts {
   routes?: Router
   /** Links in the header of every page for signed-in users. */
   navigation?: { href: string; label: string }[]
-  /** Returns the links for the card of an active connection. */
+  /** Returns the links for the card of a connection that may work. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
   /** What it adds to pages of the app and of other features. */
   sections?: PageSection[]

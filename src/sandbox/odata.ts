@@ -46,10 +46,10 @@ function filter(records: object[], given: unknown): object[] | undefined {
     if (!match) return undefined
     const [, equal, value = '', contains, part = ''] = match
     const field = equal ?? contains ?? ''
-    if (!found.every((record) => Object.hasOwn(record, field))) return undefined
+    if (records.length > 0 && !records.some((record) => field in record)) return undefined
     const [wanted, isPart] = [(contains ? part : value).replaceAll("''", "'"), contains !== undefined]
     found = found.filter((record) => {
-      const actual = String(Object.entries(record).find(([name]) => name === field)?.[1] ?? '')
+      const actual = String(Object(record)[field] ?? '')
       return isPart ? actual.toLowerCase().includes(wanted.toLowerCase()) : actual === wanted
     })
   }

@@ -27,7 +27,7 @@ export interface ConnectionsOptions {
   api: Api
   /** The scopes requested by every authorization request. */
   requestedScopes: readonly string[]
-  /** Returns the links for the card of a connection. */
+  /** Returns the links for the card of a connection that may work. */
   linksOf(userId: string, connection: Connection): Promise<ConnectionLink[]>
   /** The tests of a connection, in order of preference. */
   connectionTests: readonly ConnectionTest[]
@@ -197,13 +197,16 @@ function askToDisconnect(options: ConnectionsOptions): RequestHandler<{ bxcontex
     const stored = (await vault.list(ref.userId)).find((connection) => connection.bxcontext === bxcontext)
     if (!stored) throw new NotConnectedError()
     const connection = connectionView(stored)
-    const links = 'tokens' in stored ? await linksOf(ref.userId, stored) : []
+    const name = connection.businessName ?? bxcontext
+    const isReadable = 'tokens' in stored
+    // A connection whose access has ended has no links.
+    const links = isReadable && connection.canTest ? await linksOf(ref.userId, stored) : []
     const uses = links.filter(({ isForDevelopers }) => !isForDevelopers).map(({ label }) => label)
-    const title = texts.disconnect.title(connection.businessName ?? bxcontext)
+    const { title, remove } = texts.disconnect
     sendPageOrJson(req, res, {
       view: 'app/disconnect',
-      title,
-      data: { bxcontext, uses, connectedAppsUrl: options.connectedAppsUrl },
+      title: connection.canTest ? title(name) : remove.title(name),
+      data: { bxcontext, uses, canTest: connection.canTest, connectedAppsUrl: options.connectedAppsUrl },
       json: { connection },
     })
   }
@@ -261,7 +264,11 @@ function listHandlers(options: ConnectionsOptions) {
     )
     const links = wantsJson(req)
       ? []
-      : await Promise.all(stored.map((one) => ('tokens' in one ? linksOf(userId, one) : [])))
+      : await Promise.all(
+          stored.map((one, index) =>
+            'tokens' in one && connections[index]?.canTest ? linksOf(userId, one) : [],
+          ),
+        )
     const controls = await res.loadSections('app/connections')
     sendPageOrJson(req, res, {
       view: 'app/connections',

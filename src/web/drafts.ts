@@ -6,7 +6,7 @@ import { localPath } from './return-to.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Keeps what a form has sent for after the next sign-in. Returns the path of the page with the form. */
+    /** Keeps what a form has sent for after the next sign-in. Returns the address of the page with the form. */
     keepDraft?(): string
     /** The draft of this page, if there is one. */
     findDraft?(): Draft | null
@@ -16,9 +16,9 @@ declare module 'express-serve-static-core' {
 }
 
 const draftSchema = z.object({
-  /** The page with the form. */
-  path: z.string(),
-  values: z.record(z.string(), z.string()),
+  /** The page with the form: its path and query. */
+  page: z.string(),
+  values: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
 })
 
 /** What somebody typed into a form whose session had ended. */
@@ -26,23 +26,26 @@ export type Draft = z.infer<typeof draftSchema>
 
 /** How long a draft is kept, in ms. */
 const DRAFT_MS = 15 * 60_000
+/** Where a form is whose browser does not say it. */
+const FIRST_PAGE = '/connections'
 
 /**
- * Returns a function that gives requests their drafts, which are kept in an encrypted cookie. What does not fit into a cookie is
- * not kept.
+ * Returns a function that gives requests their drafts, which are kept in an encrypted cookie. Of what does not fit into a cookie,
+ * only the page is kept. A sign-out forgets the draft.
  */
 export function drafts(keys: readonly EncryptionKey[], baseUrl: string) {
   const options = { name: 'draft', schema: draftSchema, ms: DRAFT_MS }
   const cookie = encryptedCookie(createRecordCipher(keys), baseUrl, options)
   return function addDrafts(req: Request, res: Response): void {
+    if (req.method === 'POST' && req.path === '/sign-out' && cookie.read(req)) cookie.clear(res)
+    const find = () => {
+      const draft = cookie.read(req)
+      return draft && draft.page === localPath(req.originalUrl) ? draft : null
+    }
     req.keepDraft = () => {
       const draft = draftOf(req)
       if (!cookie.write(res, draft)) cookie.write(res, { ...draft, values: {} })
-      return draft.path
-    }
-    const find = () => {
-      const draft = cookie.read(req)
-      return draft?.path === req.path ? draft : null
+      return draft.page
     }
     req.findDraft = find
     req.takeDraft = () => {
@@ -53,11 +56,9 @@ export function drafts(keys: readonly EncryptionKey[], baseUrl: string) {
   }
 }
 
-/** A form is on the page that it posts to, or it names its page in the field `returnTo`; a mere button is on the first page. */
+/** The page with the form is the one that the browser came from: pages tell their address to this app only. */
 function draftOf(req: Request): Draft {
-  const { returnTo, ...fields } = Object(req.body)
-  const values: Draft['values'] = {}
-  for (const [name, value] of Object.entries(fields)) if (typeof value === 'string') values[name] = value
-  const page = Object.values(values).some((value) => value !== '') ? req.path : '/connections'
-  return { path: localPath(returnTo) ?? page, values }
+  const from = URL.parse(req.get('referer') ?? '')
+  const page = from && from.host === req.get('host') ? localPath(from.pathname + from.search) : null
+  return { page: page ?? FIRST_PAGE, values: draftSchema.shape.values.safeParse(req.body).data ?? {} }
 }

@@ -3,8 +3,11 @@ import type * as z from 'zod'
 import { parseJson, type RecordCipher } from '../connect/index.ts'
 import { sessionCookie } from './session.ts'
 
-/** Browsers keep no longer cookie, in characters, with its name and attributes (RFC 6265, section 6.1). */
-const MAX_COOKIE = 3_900
+/**
+ * The longest value, in characters. Proxies accept 4 kB of headers of an answer by default (nginx: proxy_buffer_size), and the
+ * others take some 1.5 kB.
+ */
+const MAX_COOKIE = 2_400
 
 /** A value in a cookie of the browser. Nothing is stored for it. */
 export interface EncryptedCookie<T> {

@@ -154,7 +154,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   }
   res.vary('Accept')
   // A redirect, so that no page of the history is the answer to a form, which browsers ask to send again.
-  if (code === 'unauthenticated' && req.method === 'POST' && !wantsJson(req) && req.keepDraft)
+  if (code === 'unauthenticated' && req.method === 'POST' && isBrowser(req) && req.keepDraft)
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
   const retryAt = req.method === 'GET' ? retryTime(error, problem) : null
@@ -213,9 +213,14 @@ const leadOf = ({ title, detail }: Problem) =>
 function signedOutText(req: Request, code: string): string | null {
   const draft = code === 'unauthenticated' ? req.findDraft?.() : null
   if (!draft) return null
-  const isKept = Object.values(draft.values).some((value) => value !== '')
-  return isKept ? texts.signIn.signedOutWithDraft : texts.signIn.signedOutMeanwhile
+  return hasText(draft.values) ? texts.signIn.signedOutWithDraft : texts.signIn.signedOutMeanwhile
 }
+
+/** Whether a form has sent more than the name of its button. */
+export const hasText = (values: RejectedForm['values']): boolean =>
+  Object.values(values).some((value) => value !== '')
+
+const isBrowser = (req: Request): boolean => !wantsJson(req) && /text\/html/.test(req.get('accept') ?? '')
 
 /** The state of a form that is shown again. */
 export interface RejectedForm {

@@ -3,7 +3,7 @@ import { Eta } from 'eta'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { isCustomerView } from './customer-view.ts'
-import type { RejectedForm } from './errors.ts'
+import { hasText, type RejectedForm } from './errors.ts'
 import { format } from './format.ts'
 import { addNotices } from './notice.ts'
 import type { Notice } from './respond.ts'
@@ -82,7 +82,7 @@ export function pages(options: PagesOptions): RequestHandler {
       const user = currentUser(req)
       if (!user) return render(view, data, [])
       const { bxcontext, keepNotice = res.statusCode >= 400 } = data
-      const form = data.form ?? restoredForm(req)
+      const form = data.form ?? (keepNotice || isUpdate ? undefined : restoredForm(req))
       Promise.all([
         keepNotice ? [] : req.takeNotices({ ofAction: !isUpdate }),
         typeof bxcontext === 'string' ? options.businessName?.(user.id, bxcontext) : undefined,
@@ -97,7 +97,7 @@ export function pages(options: PagesOptions): RequestHandler {
 /** A form that was sent when the session had ended, with what was typed; undefined if there is none. */
 function restoredForm(req: Request): RejectedForm | undefined {
   const values = req.takeDraft?.()?.values ?? {}
-  if (Object.values(values).every((value) => value === '')) return undefined
+  if (!hasText(values)) return undefined
   return { values, message: texts.form.restored, rule: '', field: null }
 }
 

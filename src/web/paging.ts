@@ -25,6 +25,8 @@ export interface ListChoice {
   search?: string
   filter?: string
   order?: string
+  /** Other parameters of the address, which links to other pages keep. */
+  keep?: Readonly<Record<string, string>>
 }
 
 /** Parses `?top=&skip=`. Throws `invalid_input` (400) naming the invalid parameter. */
@@ -36,7 +38,7 @@ export function pageOf(req: Request): Required<Pick<Page, 'top' | 'skip'>> {
 }
 
 /** Parses `?top=&skip=&search=&filter=&order=`. Throws `invalid_input` (400) naming the invalid parameter. */
-export function choiceOf(req: Request, { filter, orders }: ListFields): Required<ListChoice> {
+export function choiceOf(req: Request, { filter, orders }: ListFields): Required<Omit<ListChoice, 'keep'>> {
   const search = readText(req, 'search').trim()
   if (search.length > MAX_SEARCH) throw badInput('search', texts.rules.tooLong(MAX_SEARCH))
   return {
@@ -47,23 +49,21 @@ export function choiceOf(req: Request, { filter, orders }: ListFields): Required
   }
 }
 
-/** What to ask the platform for: OData `$filter` with `contains` and `eq`, and `$orderby`. */
+/** What to ask the platform for. */
 export function platformPage({ top, skip, search, filter, order }: ListChoice, fields: ListFields): Page {
+  const { contains, equals, all } = platform.paging
   const conditions = [
-    ...(search ? [`contains(${fields.search},${quoted(search)})`] : []),
-    ...(filter ? [`${fields.filter.field} eq ${quoted(filter)}`] : []),
+    ...(search ? [contains(fields.search, search)] : []),
+    ...(filter ? [equals(fields.filter.field, filter)] : []),
   ]
   const orderBy = order && fields.orders[order]?.orderBy
   return {
     top,
     skip,
-    ...(conditions.length > 0 && { filter: conditions.join(' and ') }),
+    ...(conditions.length > 0 && { filter: all(conditions) }),
     ...(orderBy && { orderBy }),
   }
 }
-
-/** A text in a `$filter`, which it cannot leave (OData 4.01 URL conventions, section 5.1.1.6.1). */
-const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 function readText(req: Request, name: string): string {
   const value = req.query[name]
@@ -93,7 +93,8 @@ export function pager({ items, total }: PageOf<unknown>, choice: ListChoice) {
   const isPastEnd = items.length === 0 && skip > 0
   const hrefOf = (number: number) => addressOf({ ...choice, skip: (number - 1) * top })
   const current = Math.floor(skip / top) + 1
-  const last = total === null ? 0 : Math.ceil(total / top)
+  // No further than a list can be asked for.
+  const last = total === null ? 0 : Math.ceil(Math.min(total, MAX_SKIP) / top)
   return {
     from: items.length > 0 ? skip + 1 : 0,
     to: skip + items.length,
@@ -104,22 +105,20 @@ export function pager({ items, total }: PageOf<unknown>, choice: ListChoice) {
     pages: numbersNear(current, last).map((number) => ({
       number,
       href: hrefOf(number),
-      isCurrent: number === current,
+      isCurrent: number === current && skip % top === 0,
     })),
   }
 }
 
-function addressOf({ top, skip, ...chosen }: ListChoice): string {
+function addressOf({ top, skip, keep, ...chosen }: ListChoice): string {
   const query = new URLSearchParams({ top: String(top), skip: String(skip) })
-  for (const [name, value] of Object.entries(chosen)) if (value) query.set(name, value)
+  for (const [name, value] of Object.entries({ ...chosen, ...keep })) if (value) query.set(name, value)
   return `?${query}`
 }
 
 /** The first page, the last one, and those beside the current one. */
 const numbersNear = (current: number, last: number): number[] =>
-  Array.from({ length: last }, (_, index) => index + 1).filter(
-    (number) => number === 1 || number === last || Math.abs(number - current) <= 1,
-  )
+  [...new Set([1, current - 1, current, current + 1, last])].filter((number) => number >= 1 && number <= last)
 
 const page = {
   top: z.number().int().min(1).max(platform.paging.maxTop).optional(),

@@ -89,7 +89,7 @@ export const texts = {
       'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.',
     signedOutMeanwhile: 'You are no longer signed in, so nothing was changed. Sign in, and try again.',
     signedOutWithDraft:
-      'You are no longer signed in, so nothing was sent. Sign in, and go on with what you typed: it is kept for 15 minutes.',
+      'You are no longer signed in, so nothing was changed. Sign in to go on: what you had typed is kept for 15 minutes.',
     signedOutWhileConnecting:
       'You are no longer signed in, so the account was not connected. Sign in and connect it again.',
     cookiesBlocked:
@@ -244,6 +244,13 @@ export const texts = {
     data: 'Nothing is deleted on the platform. You can connect the business again at any time.',
     confirm: 'Disconnect',
     cancel: 'Keep it connected',
+    /** Access has ended already. */
+    remove: {
+      title: (name: string) => `Remove ${name}?`,
+      lead: 'Its access has ended. This removes it from your connections here.',
+      confirm: 'Remove',
+      cancel: 'Keep it in the list',
+    },
   },
 
   /** The user chose a different business on the platform from the one to reconnect. */

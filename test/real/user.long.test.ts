@@ -60,6 +60,25 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     await app.close()
   })
 
+  test('sees that a link works that takes longer than a second, and can leave it', async () => {
+    const app = await startAll()
+    const { page, complaints, close } = await openPage(browser)
+    await page.goto(app.url)
+    await page.getByLabel('Your name').fill('Ann')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    // No answer comes.
+    await page.route('**/connections', () => {})
+    const link = page.getByRole('link', { name: 'Connections' })
+    await link.click({ noWaitAfter: true })
+    await expect.poll(() => link.getAttribute('aria-busy')).toBe('true')
+    expect(await link.innerText()).toBe('Connections…')
+    await page.getByRole('link', { name: 'Connect Starter' }).click()
+    await page.waitForURL(`${app.url}/`)
+    expect(complaints).toEqual([])
+    await close()
+    await app.close()
+  })
+
   test('who goes back from the consent page and chooses another business connects that one', async () => {
     const app = await startAll()
     const { page, close } = await openPage(browser)

@@ -112,6 +112,30 @@ export async function inspect(page: Page, scripted: boolean, rules?: string[]): 
   if (scripted) expect(await seriousFaults(page, rules), page.url()).toEqual([])
 }
 
+/** What a page and what it loads may weigh, in bytes. */
+const MAX_BYTES = 60_000
+
+/** Nothing on a page jumps while it loads, and it is light. */
+async function inspectLoad(page: Page): Promise<void> {
+  const { jumps, bytes } = (await page.evaluate(`new Promise((resolve) => {
+    const jumps = []
+    const note = (entries) => {
+      for (const { hadRecentInput, sources } of entries)
+        if (!hadRecentInput) jumps.push(sources.map(({ node }) => node?.outerHTML ?? node?.textContent).join(' ').slice(0, 300))
+    }
+    const observer = new PerformanceObserver((list) => note(list.getEntries()))
+    observer.observe({ type: 'layout-shift', buffered: true })
+    const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+    const bytes = loaded.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
+    requestAnimationFrame(() => setTimeout(() => {
+      note(observer.takeRecords())
+      resolve({ jumps, bytes })
+    }))
+  })`)) as { jumps: string[]; bytes: number }
+  expect(jumps, `${page.url()} jumps`).toEqual([])
+  expect(bytes, `${page.url()} weighs too much`).toBeLessThan(MAX_BYTES)
+}
+
 /** With a font of 200 %, a page is no wider than its window, and no heading breaks inside a word. */
 async function inspectLargeFont(page: Page): Promise<void> {
   await page.evaluate("document.documentElement.style.fontSize = '200%'")
@@ -145,8 +169,10 @@ export async function startWalk(browser: Browser) {
     page,
     complaints,
     close,
-    /** Inspects the page that is open: as it is, in dark colours, and on a phone of 375 px, also with a font of 200 %. */
+    /** Inspects the page that is open: how it loads, as it is, in dark colours, and on a phone of 375 px, also with a font of 200 %. */
     async look(): Promise<void> {
+      await page.waitForLoadState('load')
+      await inspectLoad(page)
       await inspect(page, true)
       await page.emulateMedia({ colorScheme: 'dark' })
       // Of all rules, only the one about contrast depends on the colours.

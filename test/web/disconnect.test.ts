@@ -55,6 +55,15 @@ test('asks once: names the business and what stops working, and changes nothing'
   expect(other.json()).toMatchObject({ status: 404, code: 'not_connected' })
 })
 
+test('a connection whose access has ended is removed, and nothing stops working by that', async () => {
+  const visitor = await connected(app, { name: newUser() })
+  await app.sandbox('revoke')
+  await visitor.get(`${app.url}/connections/harbour-homes/probe`)
+  const page = await visitor.get(`${app.url}/connections/harbour-homes/disconnect`)
+  expect(page.text).toContain('<h1>Remove Harbour Homes?</h1>')
+  expect(page.text).not.toContain('will stop working')
+})
+
 test('the business can be connected again with one button', async () => {
   const visitor = await connected(app, { name: newUser() })
   const page = await visitor.follow(await visitor.post(`${app.url}/connections/harbour-homes/disconnect`))

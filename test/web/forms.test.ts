@@ -88,60 +88,94 @@ describe('a rejected form', () => {
 })
 
 describe('a form that is sent after the session has ended', () => {
+  const PAGE = '/connections/harbour-homes/probe'
   /** A visitor whose session has ended, on the page with the form. */
   async function signedOut(): Promise<Visitor> {
     const user = await connected(app, { name: 'draft' })
     await user.post(`${app.url}/sign-out`)
     return user
   }
-  const signIn = (user: Visitor, returnTo: string) =>
-    user.post(`${app.url}/sign-in`, { form: { name: 'draft', returnTo } })
+  /** As a browser sends it from its page. */
+  const send = (user: Visitor, form: Record<string, string>, from = PAGE, to = PAGE) =>
+    user.post(app.url + to, { form, headers: { referer: app.url + from } })
+  const signIn = async (user: Visitor, returnTo: string) =>
+    user.follow(await user.post(`${app.url}/sign-in`, { form: { name: 'draft', returnTo } }))
+  const cookiesOf = (user: Visitor) => JSON.stringify([...(user.cookies.get(new URL(app.url).host) ?? [])])
 
   test('leads to the sign-in, and from there to the form with what was typed, once', async () => {
     const user = await signedOut()
-    const sent = await user.post(at('/probe'), { form: { name: 'Nora Typed' } })
-    expect([sent.status, sent.headers.get('location')]).toEqual([303, '/connections/harbour-homes/probe'])
+    const sent = await send(user, { name: 'Nora Typed' })
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, PAGE])
     const asked = await user.follow(sent)
     expect(asked.status).toBe(401)
-    expect(asked.text).toContain('nothing was sent. Sign in, and go on with what you typed')
-    expect(asked.text).toContain('name="returnTo" value="/connections/harbour-homes/probe"')
-    const page = await user.follow(await signIn(user, '/connections/harbour-homes/probe'))
-    expect(page.text).toContain('value="Nora Typed"')
+    expect(asked.text).toContain('what you had typed is kept for 15 minutes')
+    expect(asked.text).toContain(`name="returnTo" value="${PAGE}"`)
+    expect((await signIn(user, PAGE)).text).toContain('value="Nora Typed"')
     expect((await user.get(at('/probe'))).text).not.toContain('Nora Typed')
   })
 
-  test('is kept in the browser only, and cannot be read there', async () => {
+  test('is on the page that it came from, with its query, wherever it was sent to', async () => {
     const user = await signedOut()
-    const before = JSON.stringify([...(user.cookies.get(new URL(app.url).host) ?? [])])
-    await user.post(at('/probe'), { form: { name: 'Nora Typed' } })
-    const after = JSON.stringify([...(user.cookies.get(new URL(app.url).host) ?? [])])
-    expect(after.length).toBeGreaterThan(before.length)
-    expect(after).not.toMatch(/Nora|Typed/)
-    // The page is not shown its draft by another browser's cookie.
-    const page = await (await connected(app, { name: 'other' })).get(at('/probe'))
-    expect(page.text).not.toContain('Nora Typed')
+    const sent = await send(user, { name: 'Nora Typed' }, `${PAGE}?top=5`, '/connections/harbour-homes/other')
+    expect(sent.headers.get('location')).toBe(`${PAGE}?top=5`)
+    expect((await signIn(user, `${PAGE}?top=5`)).text).toContain('value="Nora Typed"')
   })
 
-  test('that is only a button says that nothing was changed, on the first page', async () => {
+  test('is on the first page if another site or nobody says where it was', async () => {
     const user = await signedOut()
-    const asked = await user.follow(await user.post(at('/refresh'), { form: { do: '' } }))
-    expect(asked.url).toBe(`${app.url}/connections`)
-    expect(asked.text).toContain('You are no longer signed in, so nothing was changed.')
+    const form = { name: 'Nora' }
+    const foreign = await user.post(at('/probe'), { form, headers: { referer: 'https://evil.example/x' } })
+    expect(foreign.headers.get('location')).toBe('/connections')
+    expect((await user.post(at('/probe'), { form })).headers.get('location')).toBe('/connections')
+    const reconnect = await user.post(`${app.url}/connect`, { form: { bxcontext: 'harbour-homes' } })
+    expect(reconnect.headers.get('location')).toBe('/connections')
   })
 
-  test('returns to the page that its field returnTo names, and to no other site', async () => {
+  test('is still there after a page that failed', async () => {
     const user = await signedOut()
-    const form = { name: 'Nora', returnTo: '/connections/harbour-homes/probe?top=5' }
-    const sent = await user.post(at('/elsewhere'), { form })
-    expect(sent.headers.get('location')).toBe('/connections/harbour-homes/probe?top=5')
-    const forged = await user.post(at('/elsewhere'), { form: { ...form, returnTo: '//evil.example' } })
-    expect(forged.headers.get('location')).toBe('/connections/harbour-homes/elsewhere')
+    await send(user, { name: 'Nora Typed' })
+    await app.fault('probe', '500', 20)
+    expect((await signIn(user, PAGE)).status).toBe(503)
+    await fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' })
+    expect((await user.get(at('/probe'))).text).toContain('value="Nora Typed"')
   })
 
-  test('is 401 for a client that asks for JSON', async () => {
+  test('is kept in this browser only, cannot be read there, and is gone after a sign-out', async () => {
+    const user = await signedOut()
+    const before = cookiesOf(user)
+    await send(user, { name: 'Nora Typed' })
+    expect(cookiesOf(user).length).toBeGreaterThan(before.length)
+    expect(cookiesOf(user)).not.toMatch(/Nora|Typed/)
+    const other = await connected(app, { name: 'other' })
+    expect((await other.get(at('/probe'))).text).not.toContain('Nora Typed')
+    await user.post(`${app.url}/sign-out`)
+    expect((await signIn(user, PAGE)).text).not.toContain('Nora Typed')
+  })
+
+  test('that is longer than a cookie may be is not kept, and no header is too long for a proxy', async () => {
+    const user = await signedOut()
+    const sent = await send(user, { name: 'x'.repeat(5_000) })
+    expect(JSON.stringify([...sent.headers]).length).toBeLessThan(4_096)
+    const asked = await user.follow(sent)
+    expect(asked.text).toContain('nothing was changed. Sign in, and try again.')
+    const longest = await send(user, { name: 'x'.repeat(1_700) })
+    expect(JSON.stringify([...longest.headers]).length).toBeLessThan(4_096)
+    expect((await user.follow(longest)).text).toContain('what you had typed is kept')
+  })
+
+  test('that is only a button says that nothing was changed', async () => {
+    const user = await signedOut()
+    const asked = await user.follow(await send(user, { do: '' }, '/connections'))
+    expect(asked.text).toContain(
+      'You are no longer signed in, so nothing was changed. Sign in, and try again.',
+    )
+  })
+
+  test('is 401 for a client that asks for JSON, or for nothing', async () => {
     const user = await signedOut()
     const answer = await user.post(at('/probe'), { form: { name: 'Nora' }, accept: 'application/json' })
     expect(answer.json()).toMatchObject({ status: 401, code: 'unauthenticated' })
+    expect((await user.post(at('/probe'), { form: { name: 'Nora' }, accept: '*/*' })).status).toBe(401)
   })
 })
 

@@ -1,16 +1,20 @@
-// A button that posts is busy at once, and its form is sent once. A link, or a form that only asks, is busy when it takes longer
-// than a second; another can be used meanwhile. Without this script, forms and links work as usual.
-const PATIENCE_MS = 60_000
+// A button that posts is busy at once, and its form is sent once until then. A link, or a form that only asks, is busy when it takes
+// longer than a second; another can be used meanwhile. Without this script, forms and links work as usual.
 const SLOW_MS = 1_000
-let slow
+const PATIENCE_MS = 60_000
+/** A form with a file. */
+const UPLOAD_MS = 900_000
+/** The elements that are busy, with the timers that end it: the browser has given up by then, or the user has. */
+const busy = new Map()
+/** The link or button that was used last to go elsewhere, and its timer. */
+let left = { element: null, timer: 0 }
 
 document.addEventListener('submit', (event) => {
   const { target: form, submitter } = event
   if (event.defaultPrevented) return
   if (form.method !== 'post') return busyWhenSlow(submitter)
   if (form.querySelector('[aria-busy]')) return event.preventDefault()
-  if (!submitter) return
-  markBusy(submitter)
+  if (submitter) setBusy(submitter, form.enctype === 'multipart/form-data' ? UPLOAD_MS : PATIENCE_MS)
 })
 
 document.addEventListener('click', (event) => {
@@ -24,25 +28,26 @@ document.addEventListener('click', (event) => {
 
 // A page that comes back from the browser's cache is as it was before it was left.
 addEventListener('pageshow', ({ persisted }) => {
-  if (persisted) reset()
+  if (persisted) for (const element of busy.keys()) setIdle(element)
 })
 
 function busyWhenSlow(element) {
-  reset()
-  if (element) slow = setTimeout(markBusy, SLOW_MS, element)
+  clearTimeout(left.timer)
+  setIdle(left.element)
+  left = { element, timer: setTimeout(setBusy, SLOW_MS, element, PATIENCE_MS) }
 }
 
-function markBusy(element) {
+function setBusy(element, ms) {
+  if (!element || busy.has(element)) return
   element.setAttribute('aria-busy', 'true')
   element.append('…')
-  // The browser has given up, or the user has.
-  setTimeout(reset, PATIENCE_MS)
+  busy.set(element, setTimeout(setIdle, ms, element))
 }
 
-function reset() {
-  clearTimeout(slow)
-  for (const element of document.querySelectorAll(':is(a, button)[aria-busy]')) {
-    element.removeAttribute('aria-busy')
-    element.lastChild.remove()
-  }
+function setIdle(element) {
+  if (!busy.has(element)) return
+  clearTimeout(busy.get(element))
+  busy.delete(element)
+  element.removeAttribute('aria-busy')
+  element.lastChild.remove()
 }

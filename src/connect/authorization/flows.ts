@@ -27,7 +27,7 @@ const flowSchema = z.discriminatedUnion('phase', [
   /** One caller among all processes has the code; the others wait for its outcome. */
   z.object({ ...consent, phase: z.literal('exchanging') }),
   z.object({ ...consent, phase: z.literal('ended'), outcome: outcomeSchema }),
-  /** The user took too long: kept without its secrets, to say so. */
+  /** The user took too long: kept without its code verifier, to say so. */
   z.object({ ...common, phase: z.literal('expired'), state: z.string().optional() }),
 ])
 export const flowsSchema = z.array(flowSchema)
@@ -40,7 +40,7 @@ export type Confirming = Extract<Flow, { phase: 'confirming' }>
 export const FLOW_MS = 15 * 60_000
 /** How long a flow is known to have expired, in ms. */
 export const EXPIRED_MS = 4 * 3_600_000
-/** How many flows one session has at most: one for each tab. */
+/** How many flows one session has at most. */
 const MAX_FLOWS = 20
 
 /** Random values of a consent: its `state` (RFC 6749 section 10.12) and its code verifier (RFC 7636 section 4.1). */
@@ -137,17 +137,26 @@ export function ended(flows: Flows, id: string, outcome: Outcome, now: number): 
   return replaced(flows, { ...flow, phase: 'ended', outcome, expiresAt: now + FLOW_MS })
 }
 
-/** The flows as they are now. A flow that its user did not finish in time is known as such for a while; others are dropped. */
+/** The flows as they are now. A flow that its user, or its process, did not finish in time is known as such for a while. */
 export function aged(flows: Flows, now: number): Flows {
-  return flows.flatMap((flow): Flow[] => {
+  return flows.flatMap((flow): Flows => {
     if (flow.expiresAt > now) return [flow]
-    if (flow.phase === 'exchanging' || flow.phase === 'ended' || flow.phase === 'expired') return []
+    if (flow.phase === 'exchanging') return aged([interrupted(flow)], now)
+    if (flow.phase === 'ended' || flow.phase === 'expired') return []
     const { id, expected } = flow
     const expiresAt = flow.expiresAt + EXPIRED_MS
     const state = 'state' in flow ? flow.state : undefined
     return expiresAt > now ? [{ phase: 'expired', id, expiresAt, expected, state }] : []
   })
 }
+
+/** An exchange whose process ended before it did. */
+const interrupted = (flow: Extract<Flow, { phase: 'exchanging' }>): Flow => ({
+  ...flow,
+  phase: 'ended',
+  outcome: { failed: 'exchange_incomplete' },
+  expiresAt: flow.expiresAt + FLOW_MS,
+})
 
 /** The error for a flow that does not wait for the user, or is not known. */
 const notWaiting = (flow: Flow | undefined) =>

@@ -15,6 +15,9 @@ export { ASSUMPTIONS } from './assumptions.ts'
 /** given 5.3.6 for refresh; assumed for the consent url and the exchange: the bxcontext travels under this name. */
 const BXCONTEXT = 'bxcontext'
 
+/** A text in a `$filter`, which it cannot leave (OData 4.01 URL conventions, section 5.1.1.6.1). */
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+
 /** assumed: OData paging, and the header that carries the total when `$count=true`. */
 const paging = {
   top: '$top',
@@ -24,6 +27,9 @@ const paging = {
   count: '$count',
   totalHeader: 'x-odata-total-count',
   maxTop: 100,
+  equals: (field: string, text: string) => `${field} eq ${quoted(text)}`,
+  contains: (field: string, text: string) => `contains(${field},${quoted(text)})`,
+  all: (conditions: readonly string[]) => conditions.join(' and '),
 } as const
 
 /**
@@ -150,6 +156,11 @@ export interface Platform {
     readonly count: string
     readonly totalHeader: string
     readonly maxTop: number
+    /** The conditions of a filter: the text of a field is this one, or has it inside. */
+    equals(field: string, text: string): string
+    contains(field: string, text: string): string
+    /** One filter of several conditions. */
+    all(conditions: readonly string[]): string
   }
   /** Parameters of this platform, beside those of OAuth, whose values are no secret: recordings show them. */
   readonly publicParameters: ReadonlySet<string>

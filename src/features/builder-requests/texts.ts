@@ -45,7 +45,7 @@ export const texts = {
     rejectedBy: 'Rejected by',
   },
   events: {
-    title: 'Technical details: events received',
+    title: 'Details: events received',
     event: 'Event',
     received: 'Received',
     unknown: 'unknown',

@@ -112,7 +112,7 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
 
 function listHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
   return async (req, res) => {
-    const choice = choiceOf(req, FIELDS)
+    const choice = listChoice(req)
     const result = await listOf(options, req, choice)
     sendPageOrJson(req, res, { ...listPage(req, choice, result), json: result })
   }
@@ -131,7 +131,7 @@ function createHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: 
       })
     } catch (error) {
       await rejectForm(req, res, error, async () => {
-        const choice = choiceOf(req, FIELDS)
+        const choice = listChoice(req)
         // Without the list, if that fails too.
         return listPage(req, choice, await listOf(options, req, choice).catch(() => null))
       })
@@ -157,6 +157,11 @@ const listPage = (req: ListRequest, choice: ListChoice, result: PageOf<Catalogue
     catalogueTexts: texts,
   },
 })
+
+function listChoice(req: ListRequest): ListChoice {
+  const account = accountOf(req)
+  return { ...choiceOf(req, FIELDS), ...(account && { keep: { account } }) }
+}
 
 /** The builder's account number to fill in, which a link of another page names. */
 const accountOf = (req: Request<{ bxcontext: string }>): string =>

@@ -126,6 +126,13 @@ describe('a user who takes longer than 15 minutes', () => {
   })
 })
 
+test('an exchange whose process ended is known as not finished', () => {
+  const { flows } = claim(consenting())
+  const later = aged(flows, NOW + 45_000)
+  expect(claim(later).flow).toMatchObject({ phase: 'ended', outcome: { failed: 'exchange_incomplete' } })
+  expect(aged(later, NOW + 45_000 + FLOW_MS)).toEqual([])
+})
+
 test('an exchange that ended is known for 15 minutes', () => {
   const over = ended(claim(consenting()).flows, 'flow-0', { connected: 'a' }, NOW)
   expect(aged(over, NOW + FLOW_MS - 1)).toEqual(over)

@@ -52,6 +52,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     const card = await ask(builder.page, 'Harbour Homes', 'CUST1001')
     expect(await card.innerText()).toContain('pending')
     await supplier.page.getByRole('heading', { name: 'Harbour Homes' }).waitFor({ timeout: 5000 })
+    await supplier.page.getByText('Details: events received').click()
     const shown = await supplier.page.locator('main').innerText()
     expect(shown).toMatch(/CUST1001[\s\S]*Olivia Hart[\s\S]*olivia@harbour.example/)
     expect(shown).toContain('integration-connection.requested')

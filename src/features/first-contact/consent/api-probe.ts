@@ -97,6 +97,7 @@ export class ApiProbe implements Probe {
     const records = this.recordsOf(all, path)
     if (!records) return undefined
     if (paged) await this.#checkPaging(check, all, records)
+    if (paged) await this.#checkFilter(path, records)
     if (records.length === 0)
       return notSeen(`GET ${path} has no records: give consent for an account that has some.`)
     this.checkFields(fields, check.schema, records)
@@ -158,6 +159,21 @@ export class ApiProbe implements Probe {
     if (!missing) this.notSeen('not-found', `${place}: ${NO_ANSWER}.`)
     else this.#comparisons.compare('not-found', missing.status === 404, `${place}: ${missing.status}`, false)
     return String(id)
+  }
+
+  /** Asks for the records that have the name of the first one, which users look for. */
+  async #checkFilter(path: string, records: readonly unknown[]): Promise<void> {
+    const name: unknown = Object(records[0]).name
+    if (typeof name !== 'string')
+      return this.notSeen('list-filter', `GET ${path} has no record with a \`name\`.`)
+    const { filter, all, contains, equals } = paging
+    const condition = all([contains('name', name), equals('name', name)])
+    const answer = await this.call(`${path}?${filter}=${encodeURIComponent(condition)}`)
+    if (!answer) return this.notSeen('list-filter', `GET ${path}: ${NO_ANSWER}.`)
+    const found = answer.status === 200 ? listOf(answer.json)?.records : undefined
+    const isFiltered = found?.length !== 0 && found?.every((record) => Object(record).name === name) === true
+    const problem = isFiltered ? '' : found ? ' does not filter' : ' is refused'
+    this.#comparisons.compare('list-filter', isFiltered, `GET ${path}: \`${filter}\`${problem}`, true)
   }
 
   async #checkPaging(
