@@ -1,4 +1,4 @@
-import { AppError, PlatformError } from '../../connect/errors.ts'
+import { AppError, PlatformError, type PlatformRejectedError } from '../../connect/errors.ts'
 import { texts } from './texts.ts'
 
 const titles: Partial<Record<string, string>> = texts.titles
@@ -21,6 +21,17 @@ export class ImportError extends AppError {
 export class ImportFailedError extends PlatformError {
   readonly code = 'import_failed'
   readonly status = 502
+}
+
+/** The platform refused to start the import. */
+export const startRefused = ({ platformMessage, reason }: PlatformRejectedError) =>
+  new ImportFailedError(texts.failures.startRefused(platformMessage), { reason })
+
+/** The platform refused an upload of items. The message says which items, and what the platform says of them. */
+export class UploadRefusedError extends ImportFailedError {
+  constructor({ platformMessage, reason }: PlatformRejectedError, first: number, last: number) {
+    super(texts.failures.uploadRefused(first, last, platformMessage), { reason })
+  }
 }
 
 /** 404: no import with this id. */

@@ -55,8 +55,7 @@ export const importSchema = z.object({
       importSent: count,
       sent: count,
       batches: count,
-      rejected: count.optional(),
-      rejectedReasons: z.array(z.string()).optional(),
+      rejected: z.object({ count, message: z.string() }),
       processed: z.number().nullable(),
       waiting: z.string().nullable(),
     })

@@ -222,12 +222,21 @@ export const texts = {
       message === ''
         ? 'The platform could not complete the import.'
         : `The platform could not complete the import: ${message}`,
+    startRefused: (message: string) =>
+      message === ''
+        ? 'The platform refused to start the import. Its support team can say why.'
+        : `The platform refused to start the import and said: ${message}`,
+    /** `first`, `last`: the items of the refused upload, counted from 1. */
+    uploadRefused: (first: number, last: number, message: string) =>
+      message === ''
+        ? `The platform refused the upload of the items ${count(first)} to ${count(last)}, and did not say why.`
+        : `The platform refused the upload of the items ${count(first)} to ${count(last)} and said: ${message}`,
     fewerItems: (accepted: number, sent: number, message: string) =>
       message === ''
         ? `The platform completed the import with ${accepted} of the ${sent} items that were sent.`
         : `The platform completed the import with ${accepted} of the ${sent} items that were sent: ${message}`,
-    rejectedItems: (rejected: number, sent: number, reasons: readonly string[]) =>
-      `The import is incomplete: the platform rejected ${rejected} of ${sent} items. ${reasons.join(' ')}`,
+    rejectedItems: (rejected: number, sent: number, message: string) =>
+      `The import is incomplete: the platform rejected ${rejected} of ${sent} items. ${message}`,
     stillProcessing: (state: string) =>
       `All items were sent, but the platform is still processing them (state: "${state}"). Run the import again later.`,
   },

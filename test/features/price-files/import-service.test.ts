@@ -47,11 +47,11 @@ test('an import that is stopped just as the platform completes it keeps its file
 
 test('an import whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
   const uploads: string[] = []
-  const stalled = Promise.withResolvers<void>()
+  const stalled = Promise.withResolvers<undefined>()
   const hanging = open({
     uploadItems: () => {
       uploads.push('first')
-      return uploads.length === 1 ? Promise.resolve() : stalled.promise
+      return uploads.length === 1 ? Promise.resolve(undefined) : stalled.promise
     },
   })
   const id = await upload(hanging, rowsOf(2_500))
@@ -69,7 +69,7 @@ test('an import whose process has died is taken over by another one, which goes 
     state: 'completed',
     progress: { sent: 2_500, batches: 3 },
   })
-  stalled.resolve()
+  stalled.resolve(undefined)
   // The first process, which is not really dead here, may have begun another one.
   expect(uploads.filter((by) => by === 'other')).toHaveLength(2)
 })

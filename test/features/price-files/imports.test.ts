@@ -34,6 +34,19 @@ describe('an import', () => {
     expect(await ended(json.id)).toMatchObject({ state: 'completed', failure: null })
   })
 
+  test('of which the platform refuses an upload shows the items and the message, without the token', async () => {
+    const { upload, act, ended, visitor, urlOf, app } = pages
+    const { json } = await upload(rowsOf(2500))
+    await app.fault('item', 'refused', 1)
+    await act(json.id, 'start')
+    await ended(json.id)
+    const { text } = await visitor.get(urlOf(json.id))
+    expect(text).toMatch(
+      /refused the upload of the items 1 to 1,000 and said: [^<]*the unit of C0 is unknown/,
+    )
+    expect(text).toMatch(/is unknown\. Bearer …</)
+  })
+
   test('that waits for the platform says so, can be stopped, and resumes afterwards', async () => {
     const { upload, act, ended, waiting, app, visitor, urlOf } = pages
     const { json } = await upload(rowsOf(2500))

@@ -35,6 +35,7 @@ async function startMachine(limits: { quotaBytes?: number; totalBytes?: number }
   const platform = {
     uploadItems: async (_source: unknown, _catalogue: string, _batch: string, body: unknown) => {
       sent.push(...JSON.parse(Buffer.from(body as Uint8Array).toString()).items)
+      return undefined
     },
   }
   const imports = openImports(store, dir, platform, limits)

@@ -38,6 +38,8 @@ test('after every import and fault, no secret is in a log line, page, error, or 
       await importOnce()
     }
   }
+  await app.fault('item', 'refused', 1)
+  await importOnce()
   expect(watch.answers.length).toBeGreaterThan(80)
   watch.expectNoLeaks()
 }, 120_000)
