@@ -1,5 +1,13 @@
-import { closeSync, createReadStream, openSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs'
-import { createInterface } from 'node:readline'
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Item, itemsBody, MAX_BATCH } from './item.ts'
 import { texts } from './texts.ts'
@@ -82,13 +90,32 @@ export async function removeItems(path: string, codes: ReadonlySet<string>): Pro
   const draft = `${path}.draft`
   const writer = createBatchWriter(draft)
   try {
-    for await (const line of createInterface({ input: createReadStream(path) }))
-      for (const item of itemsOf(line)) if (!codes.has(item.code)) writer.add(item)
+    for await (const item of itemsOfBatches(path)) if (!codes.has(item.code)) writer.add(item)
     writer.end()
     renameSync(draft, path)
   } finally {
     writer.discard()
   }
+}
+
+/** The lines of a file, without copies where possible. A name may have other line separators of Unicode. */
+async function* linesOf(path: string): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
+    let from = 0
+    for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
+      parts.push(chunk.subarray(from, end))
+      yield parts.length === 1 ? chunk.subarray(from, end) : Buffer.concat(parts)
+      parts = []
+      from = end + 1
+    }
+    parts.push(chunk.subarray(from))
+  }
+}
+
+/** The items of a file of batches; none if there is no file. */
+export async function* itemsOfBatches(path: string): AsyncGenerator<Item> {
+  if (existsSync(path)) for await (const line of linesOf(path)) yield* itemsOf(line.toString())
 }
 
 /** The items of an upload request. */
@@ -103,17 +130,8 @@ export async function* readBatches(
   { total, skip = 0 }: { total: number; skip?: number },
 ): AsyncGenerator<Batch> {
   let batch = 0
-  let parts: Buffer[] = []
-  for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
-    let from = 0
-    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
-      parts.push(chunk.subarray(from, end))
-      const body = parts.length === 1 ? chunk.subarray(from, end) : Buffer.concat(parts)
-      parts = []
-      from = end + 1
-      if (batch >= skip) yield { body, items: Math.min(MAX_BATCH, total - batch * MAX_BATCH) }
-      batch++
-    }
-    parts.push(chunk.subarray(from))
+  for await (const body of linesOf(path)) {
+    if (batch >= skip) yield { body, items: Math.min(MAX_BATCH, total - batch * MAX_BATCH) }
+    batch++
   }
 }

@@ -4,7 +4,8 @@
  * file is read.
  */
 import '../../runtime/env-file.ts'
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
 import { type Api, parseJson, retry, type TokenSource } from '../../connect/index.ts'
@@ -22,10 +23,12 @@ import { openByApiKey } from '../first-party/by-api-key.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { readBatches } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
+import { MAX_PROBLEMS } from './check-rows.ts'
 import { audienceProblem } from './confirmation.ts'
 import { batchIdSchema } from './contract.ts'
+import { describeStatements } from './describe.ts'
 import { inTurn } from './import-turn.ts'
-import { type FileOptions, formatCount, type Prepared, prepare, UnconfirmedError } from './prepare.cli.ts'
+import { type FileOptions, type Prepared, prepare, UnconfirmedError } from './prepare.cli.ts'
 import { type Accepted, type Progress, runImport } from './run.ts'
 import { texts } from './texts.ts'
 
@@ -52,13 +55,47 @@ try {
 
 async function main(): Promise<void> {
   const { file, options } = readArguments()
-  const prepared = await prepare(file, options, interrupted.signal)
+  const how = `npm run feature -- price-files push-catalogue ${file} --dry-run --save-layout layout.json`
+  const prepared = await prepare(file, { ...options, how }, interrupted.signal)
   try {
+    summarize(prepared, options)
     if (options.dryRun) print('Nothing was sent (--dry-run).')
     else await send(prepared, options)
   } finally {
     prepared.remove()
   }
+}
+
+/** Says what was found. Throws if nothing can be sent. */
+function summarize({ check, problems, layout }: Prepared, options: Options): void {
+  const problem = options.scope === undefined ? undefined : audienceProblem(layout, options.scope)
+  if (problem) throw new Error(problem)
+  for (const { line, reason } of problems.slice(0, 20)) printError(`Line ${line}: ${reason}`)
+  const { rows, validRows, invalidRows } = check
+  if (invalidRows > 20) {
+    const hint = options.report ? '' : `; --report FILE writes the first ${formatCount(MAX_PROBLEMS)}`
+    printError(`... and ${formatCount(invalidRows - 20)} more${hint}.`)
+  }
+  print(
+    `Checked ${formatCount(rows)} rows: ${formatCount(validRows)} ready, ${formatCount(invalidRows)} with problems.`,
+    `The file is read as ${layout.confirmedBy} confirmed on ${layout.confirmedAt}: ${describeStatements(layout)}.`,
+    ...check.outline.remarks,
+    ...check.remarks,
+  )
+  if (validRows === 0) throw new Error('This file has no valid rows.')
+  if (options.strict && invalidRows > 0)
+    throw new Error(`${formatCount(invalidRows)} rows have problems, so nothing was sent (--strict).`)
+}
+
+function formatCount(number: number): string {
+  return number.toLocaleString('en-AU')
+}
+
+/** SHA-256 (hex) of the items. */
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
 }
 
 /** What the store remembers of an import until the platform has completed it. */
@@ -101,10 +138,11 @@ interface Sending {
 
 /** Sends the items, or the rest of them if an earlier run with the same file was interrupted. */
 async function sendInTurn(
-  { digest, check, itemsPath }: Prepared,
+  { check, itemsPath }: Prepared,
   options: Options,
   { api, store, source, catalogue, key, signal }: Sending,
 ): Promise<void> {
+  const digest = await digestOf(itemsPath)
   const earlier = parseRemembered(await store.get(key))
   const resumed = options.batchId === undefined && earlier?.digest === digest
   const batchId = options.batchId ?? (resumed ? earlier.batchId : randomUUID())
@@ -158,7 +196,8 @@ function parseRemembered(value: string | null): Remembered | undefined {
   return (parseJson(value ?? '') ?? undefined) as Remembered | undefined
 }
 
-interface Options extends FileOptions {
+interface Options extends Omit<FileOptions, 'how'> {
+  strict: boolean
   catalogue?: string
   catalogueId?: string
   scope?: NewCatalogue['scope']

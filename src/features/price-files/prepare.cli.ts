@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
 import {
-  createReadStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,27 +12,27 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
-import { print, printError } from '../../runtime/print.ts'
+import { print } from '../../runtime/print.ts'
 import { checkFile } from './check-file.ts'
-import { type Check, type CheckedFile, MAX_PROBLEMS } from './check-rows.ts'
-import { audienceProblem, confirmed } from './confirmation.ts'
-import { describeStatements, describeUnconfirmed } from './describe.ts'
+import type { CheckedFile } from './check-rows.ts'
+import { confirmed } from './confirmation.ts'
+import { describeUnconfirmed } from './describe.ts'
 import { type Draft, type Layout, layoutSchema } from './layout.ts'
 import { removeLeftOvers, WORK } from './tasks.ts'
 
 export interface FileOptions {
-  layout?: string
-  saveLayout?: string
-  scope?: string
-  strict: boolean
-  report?: string
+  /** The file of a confirmed layout. */
+  layout?: string | undefined
+  /** Where to write the layout that was confirmed or used. */
+  saveLayout?: string | undefined
+  /** Where to write the rows with problems. */
+  report?: string | undefined
+  /** The command that asks in a terminal. */
+  how: string
 }
 
 /** A file whose reading is confirmed. */
-export interface Prepared {
-  /** SHA-256 (hex) of the items. */
-  digest: string
-  check: Check
+export interface Prepared extends CheckedFile {
   layout: Layout
   /** The items, for `readBatches`. */
   itemsPath: string
@@ -46,10 +44,10 @@ export interface Prepared {
 export class UnconfirmedError extends Error {}
 
 /**
- * Reads the whole file as a confirmed layout says, asks a person in the terminal if none fits, and says what will be sent.
- * Throws an error, before anything is sent, if the file cannot be read or has no valid row, and `UnconfirmedError`.
+ * Reads the whole file as a confirmed layout says, or asks a person in the terminal if none fits. Throws an error if the file
+ * cannot be read, and `UnconfirmedError`.
  */
-export async function prepare(file: string, options: FileOptions, signal: AbortSignal): Promise<Prepared> {
+export async function prepare(file: string, options: FileOptions, signal?: AbortSignal): Promise<Prepared> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new Error(`The file ${file} does not exist.`)
   const given = options.layout === undefined ? undefined : readLayout(options.layout)
@@ -62,16 +60,14 @@ export async function prepare(file: string, options: FileOptions, signal: AbortS
   try {
     const itemsPath = join(work, 'items')
     const task = { path: file, itemsPath, reportPath: options.report }
-    const read = (draft: Draft) => checkFile({ ...task, draft }, { signal })
-    const first = await checkFile({ ...task, layouts: given ? [given] : [] }, { signal })
-    const { check, layout, problems } = first.check.layout
+    const limits = signal ? { signal } : {}
+    const read = (draft: Draft) => checkFile({ ...task, draft }, limits)
+    const first = await checkFile({ ...task, layouts: given ? [given] : [] }, limits)
+    const confirmed = first.check.layout
       ? { ...first, layout: first.check.layout }
-      : await confirmInTerminal(file, first, read)
-    if (options.saveLayout !== undefined) writeLayout(options.saveLayout, layout)
-    const problem = options.scope === undefined ? undefined : audienceProblem(layout, options.scope)
-    if (problem) throw new Error(problem)
-    summarize({ check, problems }, layout, options)
-    return { digest: await digestOf(itemsPath), check, layout, itemsPath, remove }
+      : await confirmInTerminal(options.how, first, read)
+    if (options.saveLayout !== undefined) writeLayout(options.saveLayout, confirmed.layout)
+    return { ...confirmed, itemsPath, remove }
   } catch (error) {
     remove()
     throw error
@@ -80,12 +76,12 @@ export async function prepare(file: string, options: FileOptions, signal: AbortS
 
 /** Asks a person. Without a terminal, throws `UnconfirmedError`, which says what would have to be confirmed and how. */
 async function confirmInTerminal(
-  file: string,
+  how: string,
   first: CheckedFile,
   read: (draft: Draft) => Promise<CheckedFile>,
 ): Promise<CheckedFile & { layout: Layout }> {
   const { stdin: input, stdout: output } = process
-  if (!(input.isTTY && output.isTTY)) throw new UnconfirmedError(describeUnconfirmed(first, file).join('\n'))
+  if (!(input.isTTY && output.isTTY)) throw new UnconfirmedError(describeUnconfirmed(first, how).join('\n'))
   const { askForLayout } = await import('./terminal.ts')
   let last = first
   const again = async (draft: Draft) => {
@@ -110,25 +106,6 @@ function writeLayout(path: string, layout: Layout): void {
   print(`The layout is in ${path}: use it with --layout ${path}.`)
 }
 
-/** Says what was found. Throws if nothing can be sent. */
-function summarize({ check, problems }: CheckedFile, layout: Layout, options: FileOptions): void {
-  for (const { line, reason } of problems.slice(0, 20)) printError(`Line ${line}: ${reason}`)
-  const { rows, validRows, invalidRows } = check
-  if (invalidRows > 20) {
-    const hint = options.report ? '' : `; --report FILE writes the first ${formatCount(MAX_PROBLEMS)}`
-    printError(`... and ${formatCount(invalidRows - 20)} more${hint}.`)
-  }
-  print(
-    `Checked ${formatCount(rows)} rows: ${formatCount(validRows)} ready, ${formatCount(invalidRows)} with problems.`,
-    `The file is read as ${layout.confirmedBy} confirmed on ${layout.confirmedAt}: ${describeStatements(layout)}.`,
-    ...check.outline.remarks,
-    ...check.remarks,
-  )
-  if (validRows === 0) throw new Error('This file has no valid rows.')
-  if (options.strict && invalidRows > 0)
-    throw new Error(`${formatCount(invalidRows)} rows have problems, so nothing was sent (--strict).`)
-}
-
 /** Truncates the report of an earlier run, which would otherwise remain if this file has no problems. */
 function truncateReport(report: string, file: string): void {
   if (existsSync(report) && realpathSync(report) === realpathSync(file))
@@ -139,11 +116,3 @@ function truncateReport(report: string, file: string): void {
     throw new Error(`--report ${report}: cannot be written (${(error as NodeJS.ErrnoException).code}).`)
   }
 }
-
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk)
-  return hash.digest('hex')
-}
-
-export const formatCount = (number: number) => number.toLocaleString('en-AU')

@@ -115,6 +115,10 @@ export const texts = {
     beforeTax: 'Before GST',
     including: (percent: number) => `Including ${percent} %`,
     includingWhere: (percent: number) => `Including ${percent} % where the column says so`,
+    otherRate: 'Another rate, in percent',
+    includingRate: 'Including this rate',
+    everySheet:
+      'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
     currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
     otherCurrency: 'Another currency: convert the prices and upload the file again.',
     audiences: {
@@ -129,9 +133,9 @@ export const texts = {
     notUsed: 'not used',
     cancelled: 'Nothing was confirmed, so nothing was sent.',
     notConfirmed:
-      'Nobody has confirmed how this file is read, so nothing was sent. What would have to be confirmed:',
-    howInTerminal: (file: string) =>
-      `Confirm it in a terminal: npm run feature -- price-files push-catalogue ${file} --dry-run --save-layout layout.json. Then use --layout layout.json.`,
+      'Nobody has confirmed how this file is read, so nothing was read from it. What would have to be confirmed:',
+    howInTerminal: (command: string) =>
+      `Confirm it in a terminal: ${command}. Then use --layout layout.json.`,
     again: 'Answer the questions again',
   },
 
