@@ -66,6 +66,15 @@ describe('the page of a file whose layout is new', () => {
     expect(await pages.ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 2 } })
   })
 
+  test('takes another tax than those of its buttons', async () => {
+    const { json } = await pages.upload(LIST.replace('Ace', 'Fay'), { answers: false })
+    const { press } = formOf(pages, json.id)
+    await press('rate=12.5')
+    await press('currency=AUD')
+    expect(await press('audience=everyone')).toMatch(/Including 12\.5 %[\s\S]*\$11\.73/)
+    expect((await pages.act(json.id, 'layout', { rate: '100' })).json()).toMatchObject({ field: 'rate' })
+  })
+
   test('confirms nothing that it has not shown: a changed column is read first', async () => {
     const { json } = await pages.upload(LIST.replace('Ace', 'Bob'), { answers: false })
     const { press } = formOf(pages, json.id)
