@@ -8,7 +8,7 @@ import { print, printError } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
 import { DECIMALS, type Decimal } from '../../tables/prices.ts'
 import { itemsOfBatches } from '../price-files/batches.ts'
-import { prepare, UnconfirmedError } from '../price-files/prepare.cli.ts'
+import { UnconfirmedError, withConfirmed } from '../price-files/confirmed.cli.ts'
 import { type ConfirmedItems, FILES, findFile } from './csv-price-provider/files.ts'
 import { loadPriceList } from './csv-price-provider/load.ts'
 import { PRICE_LIST_FOLDERS } from './csv-price-provider/price-list.ts'
@@ -37,31 +37,32 @@ interface Options {
   saveLayout?: string
 }
 
-/** The items as a person has confirmed them, if the command says so; `remove` deletes them. */
-async function confirmedItems(folder: string, { layout, saveLayout }: Options) {
-  const path = findFile(folder, FILES.items.file)
-  if (path === undefined || (layout === undefined && saveLayout === undefined)) return undefined
-  const how = `npm run feature -- live-pricing load-prices ${folder} --save-layout layout.json`
-  const { check, problems, itemsPath, remove } = await prepare(path, { layout, saveLayout, how })
-  const items: ConfirmedItems = {
-    file: basename(path),
-    items: itemsOfBatches(itemsPath),
-    problems,
-    invalidRows: check.invalidRows,
-  }
-  return { items, remove }
-}
-
 async function main(): Promise<void> {
   const [folder = ''] = command.args
   const options = command.opts<Options>()
-  const { staging, skipProblems, decimal } = options
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`The folder ${folder} does not exist.`)
+  const { layout, saveLayout } = options
+  const path = findFile(folder, FILES.items.file)
+  if (path === undefined || (layout === undefined && saveLayout === undefined)) return load(folder, options)
+  const how = `npm run feature -- live-pricing load-prices ${folder} --save-layout layout.json`
+  await withConfirmed(path, { layout, saveLayout, how }, ({ check, problems, itemsPath }) =>
+    load(folder, options, {
+      file: basename(path),
+      items: itemsOfBatches(itemsPath),
+      problems,
+      invalidRows: check.invalidRows,
+    }),
+  )
+}
+
+async function load(
+  folder: string,
+  { staging, skipProblems, decimal }: Options,
+  items?: ConfirmedItems,
+): Promise<void> {
   const target = join(process.env.DATA_DIR || '.data', PRICE_LIST_FOLDERS[staging ? 'staging' : 'production'])
-  const confirmed = await confirmedItems(folder, options)
-  const loading = loadPriceList(folder, target, { skipProblems, decimal, items: confirmed?.items })
-  const { counts, leftOut } = await loading.finally(() => confirmed?.remove())
+  const { counts, leftOut } = await loadPriceList(folder, target, { skipProblems, decimal, items })
   const summary = Object.entries(counts).map(([name, count]) => `${count.toLocaleString('en-AU')} ${name}`)
   print(`Loaded ${summary.join(', ')}${staging ? ' for staging' : ''}. The price list is live.`)
   for (const problem of leftOut) print(`Left out: ${describeProblem(problem)}`)

@@ -31,12 +31,12 @@ export interface BatchWriter {
 }
 
 /** Maximum size of a file of batches, in bytes: a small workbook can unpack to far more. */
-const MAX_BYTES = 1_000_000_000
+const MAX_BYTES = 250_000_000
 /** How often the free space on the disk is checked, in bytes written. */
 const FREE_SPACE_CHECK_BYTES = 8_000_000
 
 /**
- * Creates a file of batches. Throws `UnreadableFileError` if it becomes larger than 1 GB, and the errors of the file
+ * Creates a file of batches. Throws `UnreadableFileError` if it becomes larger than 250 MB, and the errors of the file
  * system, also if the disk is almost full.
  */
 export function createBatchWriter(path: string): BatchWriter {
@@ -79,7 +79,7 @@ export function createBatchWriter(path: string): BatchWriter {
 const MIN_FREE_BYTES = 64_000_000
 
 /** Throws an error with the code `ENOSPC` if the disk with this file or folder is almost full. */
-export function requireFreeSpace(path: string): void {
+function requireFreeSpace(path: string): void {
   const { bavail, bsize } = statfsSync(path)
   if (bavail * bsize < MIN_FREE_BYTES)
     throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC' })

@@ -17,7 +17,6 @@ import {
 } from './outline.ts'
 import { createPreview, type PreviewRow } from './preview.ts'
 import { createRowReader, type Problem, type RowResult } from './rows.ts'
-import { createSeenCodes } from './seen-codes.ts'
 import { suggestHeadingsRow, suggestSheet } from './suggestions.ts'
 import { texts } from './texts.ts'
 
@@ -28,8 +27,6 @@ export interface CheckOptions {
   layouts?: readonly Layout[]
   /** Where to write the items as upload requests, for `readBatches`. */
   itemsPath?: string
-  /** Size of the file in bytes, if known; it helps to allocate memory. */
-  bytes?: number
 }
 
 /** What a file comes to. Without a layout that fits, or a complete draft, it has no items. */
@@ -55,17 +52,15 @@ export interface Check {
 
 export interface CheckedFile {
   check: Check
-  /** The first problems by line, at most 10,000; the rest are only counted. */
+  /** The first problems by line, at most 1,000; the rest are only counted. */
   problems: Problem[]
 }
 
 /** Maximum number of problems that are listed, and of characters in their cells. */
-export const MAX_PROBLEMS = 10_000
-const MAX_PROBLEM_CHARACTERS = 10_000_000
-/** Maximum number of rows: the table of their codes is kept in memory. */
-const MAX_ROWS = 2_000_000
-/** Length of a short row, in bytes: used to estimate the number of rows from the file size. */
-const MIN_ROW_BYTES = 32
+export const MAX_PROBLEMS = 1_000
+const MAX_PROBLEM_CHARACTERS = 1_000_000
+/** Maximum number of rows: their codes are kept in memory. */
+const MAX_ROWS = 500_000
 
 /**
  * Reads every row of a price file, outlines it, and writes its items as they will be sent if a confirmed layout fits, or if
@@ -217,10 +212,9 @@ const suggestedDraft = ({ draft }: Plan, suggested: readonly SheetLayout[]): Dra
 })
 
 /** Collects the items and problems of a file, and finds codes that occur more than once. */
-function createCollector({ itemsPath, bytes }: CheckOptions) {
-  const seen = createSeenCodes(
-    bytes === undefined ? undefined : Math.min(Math.ceil(bytes / MIN_ROW_BYTES), MAX_ROWS),
-  )
+function createCollector({ itemsPath }: CheckOptions) {
+  /** The first row with each code. */
+  const seen = new Map<string, { line: number; price: number; unit: string | undefined }>()
   const writer = itemsPath === undefined ? undefined : createBatchWriter(itemsPath)
   const preview = createPreview()
   const problems: Problem[] = []
@@ -243,13 +237,14 @@ function createCollector({ itemsPath, bytes }: CheckOptions) {
       else if (typeof item === 'string') reject({ sheet, line, reason: item, cells })
       else {
         const { code, price, unit } = item
-        const earlier = seen(code, line, price, unit)
+        const earlier = seen.get(code)
         if (!earlier) {
+          seen.set(code, { line, price, unit })
           counts.validRows++
           if (price === 0) free++
           preview.add({ sheet, line, item, cells })
           writer?.add(item)
-        } else if (earlier.isSame) counts.repeatedRows++
+        } else if (earlier.price === price && earlier.unit === unit) counts.repeatedRows++
         else {
           reject({ sheet, line, reason: texts.row.otherPrice(shorten(code), earlier.line), cells })
           if (conflicts.has(code)) return

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
@@ -16,12 +14,13 @@ import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
 import { texts as catalogueTexts } from '../catalogues/texts.ts'
 import { audienceProblem, columnsProblem } from './confirmation.ts'
-import { importNotFound } from './errors.ts'
+import { ImportError, importNotFound } from './errors.ts'
 import { readDraft } from './form.ts'
-import { importSchema, shouldRun } from './import.ts'
+import { importSchema } from './import.ts'
 import type { ImportService, ImportView } from './imports.ts'
 import { draftSchema, STATEMENTS, USES } from './layout.ts'
-import type { Reading } from './tasks.ts'
+import type { Reading } from './reading.ts'
+import { reportOf } from './report.ts'
 import { texts } from './texts.ts'
 import { receiveUpload } from './upload.ts'
 
@@ -32,8 +31,8 @@ export interface ImportRoutesOptions extends CataloguePageOptions {
   sendChanges: SendChanges
 }
 
-/** How long a request waits for the check, in ms. Most files are checked by then, so the next page shows the result. */
-const CHECK_MS = 1_500
+/** How many problems the page shows; the report has more. */
+const MAX_SHOWN = 100
 /** How often an open page polls the job, in ms. */
 const POLL_MS = 500
 const JOB_PATH = '/connections/:bxcontext/imports/:id'
@@ -50,11 +49,8 @@ const importViewSchema = importSchema.omit({ userId: true }).extend({
   startedAt: timeSchema,
   endedAt: timeSchema,
   interrupted: z.boolean(),
-  itemsPerSecond: z.number().nullable(),
-  secondsLeft: z.number().nullable(),
 })
 
-/** How to read a file. `readChoices` checks the values, for the file that it is. */
 const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
   `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
 
@@ -85,7 +81,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
       `${JOB_PATH}/layout`,
       describeRoute({
         summary:
-          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. Without fields, a check that was interrupted is resumed.',
+          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it.',
         body: z.object({ draft: draftSchema }),
         response: importViewSchema,
         errors: [...JOB_ERRORS, 'invalid_input'],
@@ -105,9 +101,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     .post(
       `${JOB_PATH}/start`,
       describeRoute({
-        summary:
-          'Sends the file. Field: `strict` (`true` sends nothing if any row has a problem). Answers `202`.',
-        body: z.object({ strict: z.union([z.boolean(), z.literal('on')]).optional() }),
+        summary: 'Sends the items, or the rest of them. Answers `202`.',
         status: 202,
         response: importViewSchema,
         errors: [...JOB_ERRORS, 'invalid_input'],
@@ -147,27 +141,22 @@ function layoutHandler(imports: ImportService): RequestHandler<JobParameters> {
   return async (req, res) => {
     const { userId, job } = await jobOf(req)
     const isConfirmed = req.path.endsWith('/confirm') || req.body?.confirm !== undefined
-    if (job.draft === null || shouldRun(job) || job.state === 'unreadable')
-      await imports.checkAgain(userId, job.id)
-    else {
-      const { outline } = (await imports.reading(job)) ?? {}
-      const draft = readDraft(req.body, job.draft, outline?.sheets ?? [])
-      if (isConfirmed && JSON.stringify(draft) === JSON.stringify(job.draft))
-        await imports.confirm(userId, job.id, {
-          name: currentUser(req)?.name ?? userId,
-          seen: seenIn(req.body),
-        })
-      else await imports.answer(userId, job.id, draft)
-    }
-    await imports.settled(job.id, CHECK_MS)
+    const { outline } = (await imports.reading(job)) ?? {}
+    const draft = readDraft(req.body, job.draft, outline?.sheets ?? [])
+    if (isConfirmed && JSON.stringify(draft) === JSON.stringify(job.draft))
+      await imports.confirm(userId, job.id, {
+        name: currentUser(req)?.name ?? userId,
+        seen: seenIn(req.body),
+      })
+    else await imports.answer(userId, job.id, draft)
     const view = importView(await imports.get(userId, job.id))
     await sendResultOrRedirect(req, res, `${pathOf(job)}#next`, view)
   }
 }
 
 /** The check that a page has shown. */
-const seenIn = (body: { seen?: unknown } | undefined): number | undefined =>
-  body?.seen === undefined ? undefined : Number(body.seen)
+const seenIn = (body: { seen?: unknown } | undefined): string | undefined =>
+  body?.seen === undefined ? undefined : String(body.seen)
 
 function startHandler(imports: ImportService): RequestHandler<JobParameters> {
   const jobOf = jobFinder(imports)
@@ -176,8 +165,7 @@ function startHandler(imports: ImportService): RequestHandler<JobParameters> {
     // Another tab has sent it already.
     const isSent = job.state === 'completed' || (job.state === 'running' && !job.interrupted)
     if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
-    const strict = req.body?.strict === 'on' || req.body?.strict === true
-    await imports.start(userId, job.id, { strict, seen: seenIn(req.body) })
+    await imports.start(userId, job.id, seenIn(req.body))
     const view = importView(await imports.get(userId, job.id))
     await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
   }
@@ -219,9 +207,9 @@ function uploadRoute(options: ImportRoutesOptions): Router {
     '/connections/:bxcontext/catalogues/:id/imports',
     describeRoute({
       summary:
-        'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. Answers `201` with the import.',
+        'Uploads a price file as `multipart/form-data`, within 15 minutes. Reads it and sends nothing. Answers `201` with the import.',
       body: z.string(),
-      bodyType: 'text/csv',
+      bodyType: 'multipart/form-data',
       status: 201,
       response: importViewSchema,
       errors: [
@@ -229,7 +217,7 @@ function uploadRoute(options: ImportRoutesOptions): Router {
         'payload_too_large',
         'upload_quota_exceeded',
         'storage_full',
-        'unsupported_media_type',
+        'file_unreadable',
         'conflict',
       ],
     }),
@@ -243,7 +231,6 @@ function uploadRoute(options: ImportRoutesOptions): Router {
         const job = await receiveUpload(req, (file, fileName) =>
           imports.upload(ref, { catalogue, fileName }, file),
         )
-        await imports.settled(job.id, CHECK_MS)
         const view = importView(await imports.get(ref.userId, job.id))
         await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })
       } catch (error) {
@@ -278,7 +265,7 @@ function jobPages(options: ImportRoutesOptions): Router {
         const { userId, job } = await jobOf(req)
         const getSnapshot = async () => {
           const current = await imports.get(userId, job.id)
-          return isUnfinished(current) ? JSON.stringify(importView(current)) : null
+          return current.state === 'running' ? JSON.stringify(importView(current)) : null
         }
         sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
       },
@@ -292,12 +279,13 @@ function jobPages(options: ImportRoutesOptions): Router {
         errors: JOB_ERRORS,
       }),
       async (req, res) => {
-        const { userId, job } = await jobOf(req)
-        const report = await imports.report(userId, job.id)
+        const { job } = await jobOf(req)
+        const reading = await imports.reading(job)
+        if (!reading || job.invalidRows === 0) throw new ImportError(404, 'not_found', texts.errors.noReport)
         res
           .attachment(`${job.fileName.replace(/(-problems)?\.\w+$/, '')}-problems.csv`)
           .type('text/csv; charset=utf-8')
-        await pipeline(Readable.from(report), res)
+          .send(reportOf(job.draft, reading.problems))
       },
     )
 }
@@ -307,7 +295,8 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
   return async (req, res) => {
     const { userId, job } = await jobOf(req)
     const view = importView(job)
-    const reading = await imports.reading(job)
+    const found = await imports.reading(job)
+    const reading = found && { ...found, problems: found.problems.slice(0, MAX_SHOWN) }
     if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(userId, job.id)
     sendPageOrJson(req, res, {
       view: 'price-files/import',
@@ -316,9 +305,10 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
         job: { ...view, ...badgeOf(job) },
         bxcontext: job.bxcontext,
         reading,
+        listed: found?.problems.length ?? 0,
         confirm: confirmationOf(job, reading),
         uses: USES,
-        isUnfinished: isUnfinished(job),
+        isUnfinished: job.state === 'running',
         isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(vault, job)),
         importTexts: texts,
         catalogueTexts,
@@ -330,7 +320,7 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
 
 /** What a person is asked next: to choose columns, for a statement, or whether the rows are right. */
 function confirmationOf({ draft, catalogueScope }: ImportView, reading: Reading | null) {
-  if (!draft || !reading) return null
+  if (!reading) return null
   return {
     columnsProblem: columnsProblem(draft) ?? reading.problem,
     audienceProblem: audienceProblem(draft, catalogueScope) ?? null,
@@ -355,15 +345,11 @@ function badgeOf({ state, interrupted, confirmed, validRows }: ImportView): { la
     completed: 'connected',
     failed: 'revoked',
     stopped: 'degraded',
-    unreadable: 'revoked',
   }
   return { label: texts.states[state], tone: tones[state] ?? '' }
 }
 
-/** An interrupted job counts too: another process may take it over. */
-export const isUnfinished = shouldRun
-
-/** Converts an import for pages and JSON: times are ISO 8601; `secondsLeft` is an estimate, or null. */
+/** Converts an import for pages and JSON: times are ISO 8601. */
 export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: ImportView) {
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString())
   return {
@@ -371,26 +357,5 @@ export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }:
     createdAt: iso(createdAt),
     startedAt: iso(startedAt),
     endedAt: iso(endedAt),
-    ...estimateRate(job, startedAt, endedAt ?? Date.now()),
   }
-}
-
-/** Estimates the upload rate and the remaining time. */
-function estimateRate(
-  {
-    progress,
-    validRows,
-    state,
-    startedFrom,
-  }: Omit<ImportView, 'createdAt' | 'startedAt' | 'endedAt' | 'userId'>,
-  startedAt: number | null,
-  until: number,
-) {
-  const seconds = startedAt === null ? 0 : (until - startedAt) / 1000
-  const sent = (progress?.sent ?? 0) - startedFrom
-  const isMeasured = sent > 0 && seconds > 0.5 && !progress?.waiting
-  const itemsPerSecond = isMeasured ? Math.round(sent / seconds) : null
-  const sending = state === 'running' && progress?.phase === 'sending' && itemsPerSecond
-  const left = validRows - (progress?.sent ?? 0)
-  return { itemsPerSecond, secondsLeft: sending ? Math.ceil(left / itemsPerSecond) : null }
 }

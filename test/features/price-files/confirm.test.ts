@@ -11,7 +11,7 @@ const LIST =
   'Ace Plumbing\nContractor Price List - July 2026\nCode,Description,Price,Cost\nPV-40,Pipe 40mm,13.20,9\nPV-50,Pipe 50mm,17.60,\n'
 
 /** The page of an import, and its form with one of its buttons. */
-function formOf({ visitor, urlOf, checked, jobOf }: Pages, id: string) {
+function formOf({ visitor, urlOf }: Pages, id: string) {
   const page = async () => (await visitor.get(urlOf(id))).text
   return {
     page,
@@ -31,7 +31,6 @@ function formOf({ visitor, urlOf, checked, jobOf }: Pages, id: string) {
         ...(name && { [name]: value }),
       }
       await visitor.post(`${urlOf(id)}/layout`, { form })
-      await checked(await jobOf(id))
       return page()
     },
   }

@@ -161,7 +161,7 @@ describe('several imports of one user', () => {
     for (const id of ids) expect(await ended(id)).toMatchObject({ state: 'completed' })
   })
 
-  test('that wait for the platform do not block the check of another file; a sixth has to wait', async () => {
+  test('that wait for the platform do not block the reading of another file', async () => {
     const { upload, act, waiting, newCatalogue } = pages
     const to = await newCatalogue('Busy')
     const ids: string[] = []
@@ -169,10 +169,6 @@ describe('several imports of one user', () => {
     for (const id of ids) await waiting(id)
     const { json } = await upload(rowsOf(1), { to })
     expect(json).toMatchObject({ state: 'ready', validRows: 1 })
-    await act(json.id, 'start')
-    expect(await upload(rowsOf(1), { to })).toMatchObject({ status: 409, json: { code: 'conflict' } })
     for (const id of [...ids, json.id]) await act(id, 'discard')
-    await pages.app.fault('items', 'none')
-    expect((await upload(rowsOf(1), { to })).status).toBe(201)
   })
 })

@@ -6,6 +6,7 @@ import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 import type { Running } from '../../support/app.ts'
 import { CLIENT, tempDir, testEnv } from '../../support/env.ts'
+import { fileForm } from '../../support/file-form.ts'
 import { connected } from '../../support/flow.ts'
 import { freePort, serve } from '../../support/ports.ts'
 import { runApp } from '../../support/process.ts'
@@ -66,16 +67,9 @@ export async function startImport(extra: Record<string, string> = {}) {
   const at = `${url}/connections/summit-supplies`
   const form = { name: 'Killed', scope: 'Public' }
   const { id } = (await visitor.post(`${at}/catalogues`, { form, ...JSON_TYPE })).json()
-  const cookie = [...(visitor.cookies.get(new URL(url).host) ?? [])].map((pair) => pair.join('=')).join('; ')
-  const uploaded = await fetch(`${at}/catalogues/${id}/imports`, {
-    method: 'POST',
-    body: `code,price\n${ROWS.join('\n')}\n`,
-    headers: { ...JSON_TYPE, cookie, 'content-type': 'text/csv' },
-  })
-  const job = (await uploaded.json()) as { id: string }
+  const file = fileForm(`code,price\n${ROWS.join('\n')}\n`)
+  const job = (await visitor.post(`${at}/catalogues/${id}/imports`, { ...file, ...JSON_TYPE })).json()
   const progress = async () => (await visitor.get(`${at}/imports/${job.id}`, JSON_TYPE)).json()
-  const ready = async () => expect((await progress()).state).toBe('ready')
-  await vi.waitFor(ready, { timeout: 20_000, interval: 25 })
   const post = (action: string, body: object) =>
     visitor.post(`${at}/imports/${job.id}/${action}`, {
       text: JSON.stringify(body),
@@ -84,7 +78,6 @@ export async function startImport(extra: Record<string, string> = {}) {
     })
   const draft = draftOf((await progress()).reading)
   await post('layout', { draft })
-  await vi.waitFor(ready, { timeout: 20_000, interval: 25 })
   expect((await post('confirm', { draft })).status).toBe(200)
   expect((await visitor.post(`${at}/imports/${job.id}/start`, JSON_TYPE)).status).toBe(202)
   const sending = async () => expect((await progress()).progress?.sent).toBeGreaterThan(2_000)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
+import { fileForm } from '../../support/file-form.ts'
 import { watchSecrets } from '../../support/secrets.ts'
 
 let app: Running
@@ -20,7 +21,7 @@ test('after every import and fault, no secret is in a log line, page, error, or 
     const form = { name: 'Prices', scope: 'Managed' }
     const { id } = (await visitor.post(`${at}/catalogues`, { form, accept })).json()
     await visitor.post(`${at}/catalogues/${id}/access-controls`, { form: { externalRef: 'CUST1' } })
-    const csv = { text: 'code,price\nA1,1\n,2\n', headers: { 'content-type': 'text/csv' }, accept }
+    const csv = { ...fileForm('code,price\nA1,1\n,2\n'), accept }
     const job = (await visitor.post(`${at}/catalogues/${id}/imports`, csv)).json()
     const importUrl = `${at}/imports/${job.id}`
     for (const path of ['/layout', '/confirm', '/start', '/stop']) await visitor.post(importUrl + path)

@@ -2,7 +2,6 @@
  * A price file to the platform by `checkFile` and `runImport`. Prints ms of all and of sending, and peak memory, for which
  * `IN_ONE=true` checks the file in this process.
  */
-import { statSync } from 'node:fs'
 import { createApi, createHttp, platform } from '../../../../src/connect/index.ts'
 import { readBatches } from '../../../../src/features/price-files/batches.ts'
 import { createCatalogueImports } from '../../../../src/features/price-files/catalogue-imports.ts'
@@ -15,9 +14,7 @@ const { FILE = '', PLATFORM_API_URL = '', IN_ONE } = process.env
 const started = performance.now()
 const http = createHttp()
 const itemsPath = `${FILE}.items`
-const { check } = await (IN_ONE
-  ? checkPriceFile(FILE, { itemsPath, bytes: statSync(FILE).size })
-  : checkFile({ path: FILE, itemsPath }))
+const { check } = await (IN_ONE ? checkPriceFile(FILE, { itemsPath }) : checkFile({ path: FILE, itemsPath }))
 const checkedAt = performance.now()
 await runImport({
   catalogueImports: createCatalogueImports(createApi({ platform, baseUrl: PLATFORM_API_URL, http })),

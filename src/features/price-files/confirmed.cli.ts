@@ -1,77 +1,62 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { print } from '../../runtime/print.ts'
-import { checkFile } from './check-file.ts'
+import { type CheckTask, checkFile } from './check-file.ts'
 import type { CheckedFile } from './check-rows.ts'
 import { confirmed } from './confirmation.ts'
 import { describeUnconfirmed } from './describe.ts'
 import { type Draft, type Layout, layoutSchema } from './layout.ts'
-import { removeLeftOvers, WORK } from './tasks.ts'
+import { inFolder, removeLeftOvers } from './reading.ts'
 
 export interface FileOptions {
   /** The file of a confirmed layout. */
   layout?: string | undefined
   /** Where to write the layout that was confirmed or used. */
   saveLayout?: string | undefined
-  /** Where to write the rows with problems. */
-  report?: string | undefined
   /** The command that asks in a terminal. */
   how: string
+  signal?: AbortSignal
 }
 
 /** A file whose reading is confirmed. */
-export interface Prepared extends CheckedFile {
+export interface Confirmed extends CheckedFile {
   layout: Layout
-  /** The items, for `readBatches`. */
+  /** The items, for `readBatches`. They are deleted when the work ends. */
   itemsPath: string
-  /** Deletes the items. */
-  remove(): void
 }
 
 /** Nobody has confirmed how the file is read: the command ends with 2. */
 export class UnconfirmedError extends Error {}
 
 /**
- * Reads the whole file as a confirmed layout says, or asks a person in the terminal if none fits. Throws an error if the file
- * cannot be read, and `UnconfirmedError`.
+ * Reads the whole file as a confirmed layout says, or asks a person in the terminal if none fits, and gives it to `work`.
+ * Throws an error if the file cannot be read, `UnconfirmedError`, and the errors of `work`.
  */
-export async function prepare(file: string, options: FileOptions, signal?: AbortSignal): Promise<Prepared> {
+export async function withConfirmed<T>(
+  file: string,
+  options: FileOptions,
+  work: (confirmed: Confirmed) => Promise<T>,
+): Promise<T> {
+  const { layout, saveLayout, how, signal } = options
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new Error(`The file ${file} does not exist.`)
-  const given = options.layout === undefined ? undefined : readLayout(options.layout)
-  if (options.report !== undefined) truncateReport(options.report, file)
-  const folder = join(process.env.DATA_DIR || '.data', 'imports')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  await removeLeftOvers(folder)
-  const work = mkdtempSync(join(folder, WORK))
-  const remove = () => rmSync(work, { recursive: true, force: true })
-  try {
-    const itemsPath = join(work, 'items')
-    const task = { path: file, itemsPath, reportPath: options.report }
-    const limits = signal ? { signal } : {}
-    const read = (draft: Draft) => checkFile({ ...task, draft }, limits)
-    const first = await checkFile({ ...task, layouts: given ? [given] : [] }, limits)
+  const given = layout === undefined ? undefined : readLayout(layout)
+  const dir = join(process.env.DATA_DIR || '.data', 'imports')
+  await removeLeftOvers(dir)
+  return inFolder(dir, async (folder) => {
+    const itemsPath = join(folder, 'items')
+    const read = (task: Pick<CheckTask, 'draft' | 'layouts'>) =>
+      checkFile({ path: file, itemsPath, ...task }, signal ? { signal } : {})
+    const first = await read({ layouts: given ? [given] : [] })
     const confirmed = first.check.layout
       ? { ...first, layout: first.check.layout }
-      : await confirmInTerminal(options.how, first, read)
-    if (options.saveLayout !== undefined) writeLayout(options.saveLayout, confirmed.layout)
-    return { ...confirmed, itemsPath, remove }
-  } catch (error) {
-    remove()
-    throw error
-  }
+      : await confirmInTerminal(how, first, (draft) => read({ draft }))
+    if (saveLayout !== undefined) writeLayout(saveLayout, confirmed.layout)
+    return work({ ...confirmed, itemsPath })
+  })
 }
 
 /** Asks a person. Without a terminal, throws `UnconfirmedError`, which says what would have to be confirmed and how. */
@@ -104,15 +89,4 @@ function readLayout(path: string): Layout {
 function writeLayout(path: string, layout: Layout): void {
   writeFileSync(path, `${JSON.stringify(layout, null, 2)}\n`)
   print(`The layout is in ${path}: use it with --layout ${path}.`)
-}
-
-/** Truncates the report of an earlier run, which would otherwise remain if this file has no problems. */
-function truncateReport(report: string, file: string): void {
-  if (existsSync(report) && realpathSync(report) === realpathSync(file))
-    throw new Error('--report points to the price file itself and would overwrite it.')
-  try {
-    writeFileSync(report, '')
-  } catch (error) {
-    throw new Error(`--report ${report}: cannot be written (${(error as NodeJS.ErrnoException).code}).`)
-  }
 }
