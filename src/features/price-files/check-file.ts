@@ -30,9 +30,9 @@ export type CheckMessage =
 const CHECK_MS = 20_000
 const CHECK_MS_PER_MB = 1_000
 /** Resident memory that a check may use, in bytes: the heap, and buffers. */
-const MEMORY_BYTES = 600_000_000
+export const MEMORY_BYTES = 600_000_000
 /** The heap of V8, in MB. A single allocation beyond it ends the process before the memory is taken. */
-const HEAP = ['--max-old-space-size=256', '--max-semi-space-size=8']
+export const HEAP = ['--max-old-space-size=400', '--max-semi-space-size=8']
 
 /**
  * Checks a price file in a child process, which a hostile file may kill without harm. The items are in the file of the task,

@@ -2,8 +2,9 @@ import { UnreadableFileError } from '../../tables/errors.ts'
 import { shorten } from '../../tables/prices.ts'
 import type { OpenFile, Row } from '../../tables/sheet.ts'
 import { openFile } from '../../tables/table.ts'
-import { createBatchWriter, removeItems } from './batches.ts'
+import { writeBatches } from './batches.ts'
 import { columnsProblem, differences, draftFrom, isComplete, sameSheet } from './confirmation.ts'
+import type { Item } from './item.ts'
 import type { Draft, Layout, SheetLayout } from './layout.ts'
 import {
   createTexts,
@@ -98,7 +99,7 @@ async function checkSheets(file: OpenFile, options: CheckOptions): Promise<Check
     ? { draft: withHeadings(options.draft, started), layout: null }
     : planOf(layouts, started, suggested)
   const complete = isComplete(plan.draft) ? plan.draft : undefined
-  const collector = complete && createCollector(options)
+  const collector = complete && createCollector()
   const collected = createTexts()
   const sheets: Outline['sheets'] = []
   let count = 0
@@ -126,9 +127,9 @@ async function checkSheets(file: OpenFile, options: CheckOptions): Promise<Check
   const tooMany = collected.areTooMany() ? texts.layout.manyTexts : null
   const problem = tooMany ?? columnsProblem(draft) ?? null
   const isRead = layout !== null || options.draft !== undefined
-  const { problems, ...result } = await (collector && isRead && problem === null
-    ? collector.end()
-    : (collector?.discard() ?? NOTHING))
+  const isSendable = collector && isRead && problem === null
+  const { problems, ...result } = isSendable ? collector.found() : NOTHING
+  if (isSendable && options.itemsPath !== undefined) await writeBatches(options.itemsPath, collector.items())
   return { check: { outline, draft, layout, differences: found, problem, rows: count, ...result }, problems }
 }
 
@@ -212,10 +213,9 @@ const suggestedDraft = ({ draft }: Plan, suggested: readonly SheetLayout[]): Dra
 })
 
 /** Collects the items and problems of a file, and finds codes that occur more than once. */
-function createCollector({ itemsPath }: CheckOptions) {
-  /** The first row with each code. */
-  const seen = new Map<string, { line: number; price: number; unit: string | undefined }>()
-  const writer = itemsPath === undefined ? undefined : createBatchWriter(itemsPath)
+function createCollector() {
+  /** The first row with each code: another one may take it back. */
+  const seen = new Map<string, { line: number; item: Item }>()
   const preview = createPreview()
   const problems: Problem[] = []
   /** Codes with several prices. It is not known which is right, so none is sent. */
@@ -239,12 +239,11 @@ function createCollector({ itemsPath }: CheckOptions) {
         const { code, price, unit } = item
         const earlier = seen.get(code)
         if (!earlier) {
-          seen.set(code, { line, price, unit })
+          seen.set(code, { line, item })
           counts.validRows++
           if (price === 0) free++
           preview.add({ sheet, line, item, cells })
-          writer?.add(item)
-        } else if (earlier.price === price && earlier.unit === unit) counts.repeatedRows++
+        } else if (earlier.item.price === price && earlier.item.unit === unit) counts.repeatedRows++
         else {
           reject({ sheet, line, reason: texts.row.otherPrice(shorten(code), earlier.line), cells })
           if (conflicts.has(code)) return
@@ -259,13 +258,10 @@ function createCollector({ itemsPath }: CheckOptions) {
         }
       }
     },
-    discard() {
-      writer?.discard()
-      return NOTHING
+    *items(): Generator<Item> {
+      for (const [code, { item }] of seen) if (!conflicts.has(code)) yield item
     },
-    async end() {
-      writer?.end()
-      if (writer && conflicts.size > 0) await removeItems(writer.path, conflicts)
+    found() {
       const remarks = [
         ...(counts.repeatedRows > 0 ? [texts.remarks.repeatedRows(counts.repeatedRows)] : []),
         ...(counts.notForSale > 0 ? [texts.remarks.notForSale(counts.notForSale)] : []),

@@ -133,9 +133,9 @@ export function confirmedImport(
   return { ...job, confirmed: { by: confirmedBy, at: confirmedAt } }
 }
 
-/** The import is sent, or the rest of it, also by another run. Throws `ImportError` if it cannot be, and says why. */
+/** The import is sent, or the rest of it. Throws `ImportError` if it cannot be, and says why. */
 export function running(job: Import, seen: string | undefined): Import {
-  requireState(job, 'ready', 'failed', 'stopped', 'running')
+  requireState(job, 'ready', 'failed', 'stopped')
   requireSeen(job, seen)
   if (job.confirmed === null) throw new ImportError(400, 'invalid_input', texts.errors.notConfirmed)
   const problem = audienceProblem(job.draft, job.catalogueScope)

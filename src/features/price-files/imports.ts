@@ -15,7 +15,6 @@ import {
   IMPORT,
   type Import,
   importKey,
-  leaseKey,
   newImport,
   parseImport,
   readAgain,
@@ -58,9 +57,6 @@ export interface ImportsOptions extends SendingOptions {
   totalBytes: number
 }
 
-/** An import. `interrupted`: it should be running, but no process is working on it. */
-export type ImportView = Import & { interrupted: boolean }
-
 /** Finished imports kept per user. */
 const MAX_FINISHED = 20
 /** Uploads of one user that a process receives or reads at the same time. */
@@ -79,7 +75,7 @@ export type ImportService = ReturnType<typeof createImports>
 
 /** An import of a user. */
 const find = async (imports: Imports, userId: string, id: string) =>
-  view(imports, requireImport(await imports.store.get(importKey(userId, id))))
+  requireImport(await imports.store.get(importKey(userId, id)))
 
 /**
  * Imports price files into catalogues: reads and stores them, and sends their items in the background. Its methods throw
@@ -118,7 +114,7 @@ export function createImports(options: ImportsOptions) {
     confirm: (userId: string, id: string, by: { name: string; seen?: string | undefined }) =>
       confirm(imports, userId, id, by),
     /**
-     * Starts sending, or resumes an interrupted, stopped or failed import. Throws `ImportError` (400) if nobody has confirmed
+     * Starts sending, or resumes a stopped or failed import. Throws `ImportError` (400) if nobody has confirmed
      * how the file is read.
      */
     start: (userId: string, id: string, seen?: string) => start(imports, userId, id, seen),
@@ -164,14 +160,8 @@ async function takeOver(imports: Imports): Promise<void> {
     await separately(imports, key.id, () => resumeImport(imports, userId, key.id))
 }
 
-async function view({ store }: Imports, job: Import): Promise<ImportView> {
-  const isRunning = job.state === 'running'
-  return { ...job, interrupted: isRunning && (await store.get(leaseKey(job.userId, job.id))) === null }
-}
-
-async function listOf(imports: Imports, { userId, bxcontext }: ConnectionRef): Promise<ImportView[]> {
-  const jobs = await list(imports, userId)
-  return Promise.all(jobs.filter((job) => job.bxcontext === bxcontext).map((job) => view(imports, job)))
+async function listOf(imports: Imports, { userId, bxcontext }: ConnectionRef): Promise<Import[]> {
+  return (await list(imports, userId)).filter((job) => job.bxcontext === bxcontext)
 }
 
 /** All imports of a user, newest first; one that cannot be read is logged and left out. */

@@ -16,8 +16,8 @@ import { texts as catalogueTexts } from '../catalogues/texts.ts'
 import { audienceProblem, columnsProblem } from './confirmation.ts'
 import { ImportError, importNotFound } from './errors.ts'
 import { readDraft } from './form.ts'
-import { importSchema } from './import.ts'
-import type { ImportService, ImportView } from './imports.ts'
+import { type Import, importSchema } from './import.ts'
+import type { ImportService } from './imports.ts'
 import { draftSchema, STATEMENTS, USES } from './layout.ts'
 import type { Reading } from './reading.ts'
 import { reportOf } from './report.ts'
@@ -48,7 +48,6 @@ const importViewSchema = importSchema.omit({ userId: true }).extend({
   createdAt: timeSchema,
   startedAt: timeSchema,
   endedAt: timeSchema,
-  interrupted: z.boolean(),
 })
 
 const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
@@ -81,18 +80,12 @@ export function importRoutes(options: ImportRoutesOptions): Router {
       `${JOB_PATH}/layout`,
       describeRoute({
         summary:
-          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it.',
-        body: z.object({ draft: draftSchema }),
-        response: importViewSchema,
-        errors: [...JOB_ERRORS, 'invalid_input'],
-      }),
-      layoutHandler(imports),
-    )
-    .post(
-      `${JOB_PATH}/confirm`,
-      describeRoute({
-        summary:
-          'Confirms that the file is read as the person wants it: its items can be sent, and so can those of the next file of this layout.',
+          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
+        body: z.object({
+          draft: draftSchema,
+          confirm: z.literal('on').optional(),
+          seen: z.string().optional(),
+        }),
         response: importViewSchema,
         errors: [...JOB_ERRORS, 'invalid_input'],
       }),
@@ -140,7 +133,7 @@ function layoutHandler(imports: ImportService): RequestHandler<JobParameters> {
   const jobOf = jobFinder(imports)
   return async (req, res) => {
     const { userId, job } = await jobOf(req)
-    const isConfirmed = req.path.endsWith('/confirm') || req.body?.confirm !== undefined
+    const isConfirmed = req.body?.confirm !== undefined
     const { outline } = (await imports.reading(job)) ?? {}
     const draft = readDraft(req.body, job.draft, outline?.sheets ?? [])
     if (isConfirmed && JSON.stringify(draft) === JSON.stringify(job.draft))
@@ -163,7 +156,7 @@ function startHandler(imports: ImportService): RequestHandler<JobParameters> {
   return async (req, res) => {
     const { userId, job } = await jobOf(req)
     // Another tab has sent it already.
-    const isSent = job.state === 'completed' || (job.state === 'running' && !job.interrupted)
+    const isSent = job.state === 'completed' || job.state === 'running'
     if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
     await imports.start(userId, job.id, seenIn(req.body))
     const view = importView(await imports.get(userId, job.id))
@@ -319,7 +312,7 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
 }
 
 /** What a person is asked next: to choose columns, for a statement, or whether the rows are right. */
-function confirmationOf({ draft, catalogueScope }: ImportView, reading: Reading | null) {
+function confirmationOf({ draft, catalogueScope }: Import, reading: Reading | null) {
   if (!reading) return null
   return {
     columnsProblem: columnsProblem(draft) ?? reading.problem,
@@ -330,18 +323,17 @@ function confirmationOf({ draft, catalogueScope }: ImportView, reading: Reading 
 }
 
 /** Whether the user must reconnect before items can be sent. */
-async function isRevoked(vault: Vault, { userId, bxcontext }: ImportView): Promise<boolean> {
+async function isRevoked(vault: Vault, { userId, bxcontext }: Import): Promise<boolean> {
   const connection = await vault.find({ userId, bxcontext }).catch(() => null)
   return connection?.view.state === 'revoked'
 }
 
 /** The label and CSS class of a job's badge. */
-function badgeOf({ state, interrupted, confirmed, validRows }: ImportView): { label: string; tone: string } {
-  if (interrupted) return { label: texts.states.interrupted, tone: 'degraded' }
+function badgeOf({ state, confirmed, validRows }: Import): { label: string; tone: string } {
   if (state === 'ready' && confirmed && validRows === 0)
     return { label: texts.states.nothingToSend, tone: 'degraded' }
   if (state === 'ready') return { label: confirmed ? texts.states.ready : texts.states.needsInput, tone: '' }
-  const tones: Partial<Record<ImportView['state'], string>> = {
+  const tones: Partial<Record<Import['state'], string>> = {
     completed: 'connected',
     failed: 'revoked',
     stopped: 'degraded',
@@ -350,7 +342,7 @@ function badgeOf({ state, interrupted, confirmed, validRows }: ImportView): { la
 }
 
 /** Converts an import for pages and JSON: times are ISO 8601. */
-export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: ImportView) {
+export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: Import) {
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString())
   return {
     ...job,

@@ -48,7 +48,6 @@ export const texts = {
     completed: 'completed',
     failed: 'failed',
     stopped: 'stopped',
-    interrupted: 'interrupted',
   },
 
   /** The end of an import, on the next page of its user. */
@@ -62,9 +61,6 @@ export const texts = {
   importOf: (file: string) => `Import of ${file}`,
 
   page: {
-    interrupted:
-      'This import was interrupted. Nothing is lost. If another process of this app is running, it resumes the import within half a minute; you can also resume it now.',
-    resume: 'Resume',
     remove: 'Remove this report',
     discard: 'Discard this file',
   },
@@ -272,7 +268,6 @@ export const texts = {
   unreadable: {
     noRows: 'the file has no rows.',
     manyColumns: (columns: number, max: number) => `it has ${columns} columns; the maximum is ${max}.`,
-    manyItems: 'its items take more than 250 MB. Split it into smaller files.',
     manyRows: (max: number) => `it has more than ${count(max)} rows. Split it into smaller files.`,
     tooMuch: 'this file takes too much time or memory to check. Split it into smaller files.',
   },

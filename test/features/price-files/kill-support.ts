@@ -78,7 +78,7 @@ export async function startImport(extra: Record<string, string> = {}) {
     })
   const draft = draftOf((await progress()).reading)
   await post('layout', { draft })
-  expect((await post('confirm', { draft })).status).toBe(200)
+  expect((await post('layout', { draft, confirm: 'on' })).status).toBe(200)
   expect((await visitor.post(`${at}/imports/${job.id}/start`, JSON_TYPE)).status).toBe(202)
   const sending = async () => expect((await progress()).progress?.sent).toBeGreaterThan(2_000)
   await vi.waitFor(sending, { timeout: 20_000, interval: 25 })

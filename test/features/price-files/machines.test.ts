@@ -54,7 +54,7 @@ const random = (rows: number) =>
   )
 /** Writes a record as a killed process leaves it. */
 async function leave({ imports, store }: Machine, id: string, change: object): Promise<void> {
-  const { interrupted: _, ...job } = await imports.get('sam', id)
+  const job = await imports.get('sam', id)
   await store.set(importKey('sam', id), JSON.stringify({ ...job, ...change }))
   await store.set(activeKey(id), 'sam')
 }

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import type { ImportView } from '../../../src/features/price-files/imports.ts'
+import type { Import } from '../../../src/features/price-files/import.ts'
 import type { Reading } from '../../../src/features/price-files/reading.ts'
 import type { importView } from '../../../src/features/price-files/routes.ts'
 import { startAll } from '../../support/app.ts'
@@ -73,18 +73,18 @@ export async function startPages(env: Record<string, string> = {}) {
   /** Says how the file is to be read, and confirms the rows. Resolves to the import, or to the problem. */
   async function confirm(job: ImportJson, answers: Answers = {}, by = visitor): Promise<ImportJson> {
     const draft = draftOf(job.reading, answers)
-    const post = async (action: string, json: object) =>
+    const post = async (json: object) =>
       (
-        await by.post(`${urlOf(job.id)}/${action}`, {
+        await by.post(`${urlOf(job.id)}/layout`, {
           text: JSON.stringify(json),
           headers: { 'content-type': 'application/json' },
           ...JSON_TYPE,
         })
       ).json()
-    const said = await post('layout', { draft })
+    const said = await post({ draft })
     if (said.status >= 400) return said
     const { checkId } = await jobOf(job.id, by)
-    const answer = await post('confirm', { draft, seen: checkId })
+    const answer = await post({ draft, confirm: 'on', seen: checkId })
     return answer.status >= 400 ? answer : jobOf(job.id, by)
   }
   const importsOf = (catalogueId: string) => `${base}/catalogues/${catalogueId}/imports`
@@ -116,7 +116,7 @@ export async function startPages(env: Record<string, string> = {}) {
     /** Resolves when the import waits for the platform. */
     waiting: (id: string, reason = /./) =>
       waitForJob(id, ({ progress }) => expect(progress?.waiting ?? '').toMatch(reason)),
-    catalogueJson: async (catalogueId: string): Promise<{ imports: ImportView[] }> =>
+    catalogueJson: async (catalogueId: string): Promise<{ imports: Import[] }> =>
       (await visitor.get(`${base}/catalogues/${catalogueId}`, JSON_TYPE)).json(),
     close: app.close,
   }

@@ -60,7 +60,7 @@ describe('an uploaded price file', () => {
     const other = await connected(app, { name: 'mallory' })
     for (const path of ['', '/report.csv', '/live'])
       expect((await other.get(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
-    for (const path of ['/start', '/discard', '/layout', '/confirm', '/stop'])
+    for (const path of ['/start', '/discard', '/layout', '/stop'])
       expect((await other.post(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
     expect((await visitor.get(`${app.url}/connections/other/imports/${json.id}`, JSON_TYPE)).status).toBe(404)
   })
