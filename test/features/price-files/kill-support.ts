@@ -14,13 +14,14 @@ import { SAM } from './pages-support.ts'
 import { draftOf } from './read-support.ts'
 import { itemsOf } from './support.ts'
 
-const ROWS = Array.from({ length: 25_000 }, (_, row) => `C${String(row).padStart(6, '0')},${row + 1}`)
+/** Sixty batches. */
+const ROWS = Array.from({ length: 60_000 }, (_, row) => `C${String(row).padStart(6, '0')},${row + 1}`)
 const JSON_TYPE = { accept: 'application/json' }
 
 /** An import that is being sent, in a catalogue of the sandbox, with the app as processes of their own. */
 export type Interruptible = Awaited<ReturnType<typeof startImport>>
 
-/** Starts the app, uploads a file of 25 batches and sends it to a platform that accepts 10 requests in a second. `env` overrides settings. */
+/** Starts the app, uploads a file of 60,000 items and sends it to a platform that accepts 10 requests in a second (429). `env` overrides settings. */
 export async function startImport(extra: Record<string, string> = {}) {
   const { dir, remove } = tempDir()
   const port = await freePort()
@@ -95,7 +96,7 @@ export async function startImport(extra: Record<string, string> = {}) {
      */
     async expectCompleted(timeoutMs: number): Promise<void> {
       const items = async () => expect((await itemsOf(platform, id)).size).toBe(ROWS.length)
-      await vi.waitFor(items, { timeout: timeoutMs, interval: 100 })
+      await vi.waitFor(items, { timeout: timeoutMs, interval: 500 })
       expect([...(await itemsOf(platform, id)).keys()]).toEqual(ROWS.map((row) => row.split(',')[0]))
       expect(uploads).toBeLessThanOrEqual(ROWS.length / 1000 + 1)
     },
@@ -113,17 +114,14 @@ export async function startImport(extra: Record<string, string> = {}) {
   }
 }
 
-/**
- * Kills the app while it sends an import and starts it again. `leaseExpired`: as if the app was started again later, when
- * the lease of the killed one has expired.
- */
-export async function killInMidImport({ leaseExpired }: { leaseExpired: boolean }): Promise<void> {
+/** Kills the app while it sends an import, and starts it again when the lease of the killed one has expired. */
+export async function killInMidImport(): Promise<void> {
   const running = await startImport()
   await running.app.kill()
   const store = openSqlite({ file: join(running.dir, 'store.sqlite') })
   const lease = leaseKey('sam', running.jobId)
   expect(await store.get(lease)).not.toBeNull()
-  if (leaseExpired) await store.delete(lease)
+  await store.delete(lease)
   await store.close()
   const again = await running.startAnother()
   await running.expectCompleted(50_000)

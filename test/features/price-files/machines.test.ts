@@ -93,15 +93,6 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     expect(await two.imports.get('sam', next)).toMatchObject({ confirmed: { by: 'Sam' }, validRows: 1 })
   })
 
-  test('take over the work of one that died', async () => {
-    const [one, two] = [await startMachine(), await startMachine()]
-    const id = await upload(one.imports, prices('A,1,10'))
-    await leave(one, id, { state: 'running' })
-    await two.imports.takeOver()
-    await two.imports.settled(id)
-    expect(await one.imports.get('sam', id)).toMatchObject({ state: 'completed' })
-  })
-
   test('count the files of a user together', async () => {
     const [one, two] = [
       await startMachine({ quotaBytes: 12_000 }),

@@ -166,12 +166,3 @@ export async function* batchesOfRows(rows: number, skip = 0): AsyncGenerator<Bat
     yield { body: Buffer.from(itemsBody(items)), items: items.length }
   }
 }
-
-/** Checks a price file; resolves to its batches, for `runImport`, and a function that deletes them. */
-export async function checkedBatches(path: string) {
-  const { dir, remove } = tempDir()
-  const itemsPath = join(dir, 'items')
-  const draft = draftOf((await checkPriceFile(path)).check)
-  const { check } = await checkPriceFile(path, { draft, itemsPath })
-  return { batches: (skip: number) => readBatches(itemsPath, { total: check.validRows, skip }), remove }
-}
