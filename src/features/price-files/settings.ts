@@ -8,10 +8,10 @@ export const priceFilesSettings = settingsGroup({
     MAX_UPLOAD_MB: megabytes(200).meta({
       description: 'The largest price file that a user can upload, in megabytes.',
     }),
-    UPLOAD_QUOTA_MB: megabytes(1000).meta({
+    UPLOAD_QUOTA_MB: megabytes(500).meta({
       description: 'How much the price files of one user may use together, in megabytes.',
     }),
-    UPLOAD_TOTAL_MB: megabytes(1000).meta({
+    UPLOAD_TOTAL_MB: megabytes(2000).meta({
       description:
         'How much the price files of all users may use together in the store, before compression, in megabytes.',
     }),
