@@ -23,16 +23,13 @@ export class ImportFailedError extends PlatformError {
   readonly status = 502
 }
 
-/** The platform refused to start the import. */
+/** The platform refused to start the import, and says why. */
 export const startRefused = ({ platformMessage, reason }: PlatformRejectedError) =>
   new ImportFailedError(texts.failures.startRefused(platformMessage), { reason })
 
-/** The platform refused an upload of items. The message says which items, and what the platform says of them. */
-export class UploadRefusedError extends ImportFailedError {
-  constructor({ platformMessage, reason }: PlatformRejectedError, first: number, last: number) {
-    super(texts.failures.uploadRefused(first, last, platformMessage), { reason })
-  }
-}
+/** The platform refused the upload that begins with this item, counted from 1, and says why. */
+export const uploadRefused = ({ platformMessage, reason }: PlatformRejectedError, first: number) =>
+  new ImportFailedError(texts.failures.uploadRefused(first, platformMessage), { reason })
 
 /** 404: no import with this id. */
 export const importNotFound = () => new ImportError(404, 'not_found', texts.errors.notFound)

@@ -8,7 +8,7 @@ import { retry, sleep, type TokenSource } from '../../connect/index.ts'
 import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { COMPLETED_STATES, FAILED_STATES, type ImportJob, MAX_BATCH, type Rejected } from './contract.ts'
-import { ImportFailedError, startRefused, UploadRefusedError } from './errors.ts'
+import { ImportFailedError, startRefused, uploadRefused } from './errors.ts'
 import { texts } from './texts.ts'
 
 export interface Progress {
@@ -151,7 +151,7 @@ async function startJob(run: Run): Promise<string> {
   for (let attempt = 2; ; attempt++) {
     const start = () => catalogueImports.start(source, catalogueId, batchId)
     const { status } = await callWithRetry(run, start).catch((error: unknown) => {
-      throw error instanceof PlatformRejectedError ? startRefused(error) : error
+      throw hasMessage(error) ? startRefused(error) : error
     })
     if (!isCompleted(status) && !isFailed(status)) return batchId
     batchId = `${run.batchId.slice(0, 90)}.${attempt}`
@@ -184,6 +184,9 @@ async function resume(run: Run): Promise<ImportJob | undefined> {
   return isDone && !isLost ? job : undefined
 }
 
+const hasMessage = (error: unknown): error is PlatformRejectedError =>
+  error instanceof PlatformRejectedError && error.platformMessage !== ''
+
 /** How often an import that the platform has closed is continued in a new one. */
 const MAX_NEW_IMPORTS = 5
 
@@ -196,11 +199,12 @@ async function uploadAll(run: Run): Promise<void> {
     try {
       return await uploadBatches(run)
     } catch (error) {
-      const mayBeClosed = error instanceof UploadRefusedError || error instanceof NotFoundError
+      const first = run.progress.batches * MAX_BATCH + 1
+      const mayBeClosed = error instanceof PlatformRejectedError || error instanceof NotFoundError
       if (!mayBeClosed || run.progress.batchId === null || started === MAX_NEW_IMPORTS) throw error
       await resume(run)
       // It is still open: the upload was refused for another reason.
-      if (run.progress.batchId !== null) throw error
+      if (run.progress.batchId !== null) throw hasMessage(error) ? uploadRefused(error, first) : error
     }
   }
 }
@@ -212,13 +216,8 @@ async function uploadBatches(run: Run): Promise<void> {
     signal?.throwIfAborted()
     const batchId = progress.batchId ?? (await startJob(run))
     if (progress.phase === 'starting' || progress.batchId === null) report({ phase: 'sending', batchId })
-    const first = progress.batches * MAX_BATCH + 1
     const upload = () => catalogueImports.uploadItems(source, catalogueId, batchId, body)
-    const rejected = await callWithRetry(run, upload).catch((error: unknown) => {
-      throw error instanceof PlatformRejectedError
-        ? new UploadRefusedError(error, first, first + items - 1)
-        : error
-    })
+    const rejected = await callWithRetry(run, upload)
     const accepted = Math.max(0, items - (rejected?.count ?? 0))
     report({
       importSent: progress.importSent + accepted,

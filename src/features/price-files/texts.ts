@@ -209,15 +209,10 @@ export const texts = {
       message === ''
         ? 'The platform could not complete the import.'
         : `The platform could not complete the import: ${message}`,
-    startRefused: (message: string) =>
-      message === ''
-        ? 'The platform refused to start the import. Its support team can say why.'
-        : `The platform refused to start the import and said: ${message}`,
-    /** `first`, `last`: the items of the refused upload, counted from 1. */
-    uploadRefused: (first: number, last: number, message: string) =>
-      message === ''
-        ? `The platform refused the upload of the items ${count(first)} to ${count(last)}, and did not say why.`
-        : `The platform refused the upload of the items ${count(first)} to ${count(last)} and said: ${message}`,
+    startRefused: (message: string) => `The platform refused to start the import and said: ${message}`,
+    /** `first`: the number of the first of the items, at most 1,000, that were refused. */
+    uploadRefused: (first: number, message: string) =>
+      `The platform refused the upload that begins with item ${count(first)} and said: ${message}`,
     fewerItems: (accepted: number, sent: number, message: string) =>
       message === ''
         ? `The platform completed the import with ${accepted} of the ${sent} items that were sent.`

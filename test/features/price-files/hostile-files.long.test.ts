@@ -8,20 +8,16 @@ import { connected } from '../../support/flow.ts'
 import { rowsOf, SAM, startPages } from './pages-support.ts'
 
 describe('one user’s hostile files', () => {
-  test('do not delay another user’s, and use bounded time, rows and report size', async () => {
-    const { app, upload, urlOf, cookieOf, visitor, close } = await startPages()
+  test('do not delay another user’s', async () => {
+    const { app, upload, close } = await startPages()
     const junk = `code,price\n${'A\n'.repeat(99_000)}`
     const other = await connected(app, { ...SAM, name: 'other' })
     let ended = 0
-    const attacks = Array.from({ length: 5 }, () => upload(junk).finally(() => ended++))
+    const attack = () => upload(junk, { answers: false }).finally(() => ended++)
+    const attacks = Array.from({ length: 5 }, attack)
     expect((await upload(rowsOf(10), { by: other })).json).toMatchObject({ state: 'ready', validRows: 10 })
     expect(ended).toBeLessThan(5)
-    const job = (await attacks[0])?.json ?? expect.fail()
-    await Promise.all(attacks)
-    expect(job).toMatchObject({ state: 'ready', rows: 0 })
-    const headers = { cookie: cookieOf(visitor) }
-    const report = await (await fetch(`${urlOf(job.id)}/report.csv`, { headers })).text()
-    expect(report.split('\r\n').length).toBeLessThan(10_010)
+    for (const { json } of await Promise.all(attacks)) expect(json).toMatchObject({ state: 'ready', rows: 0 })
     await close()
   })
 

@@ -42,7 +42,7 @@ describe('an import', () => {
     await ended(json.id)
     const { text } = await visitor.get(urlOf(json.id))
     expect(text).toMatch(
-      /refused the upload of the items 1 to 1,000 and said: [^<]*the unit of C0 is unknown/,
+      /refused the upload that begins with item 1 and said: [^<]*the unit of C0 is unknown/,
     )
     expect(text).toMatch(/is unknown\. Bearer …</)
   })

@@ -107,7 +107,7 @@ describe('a rejection', () => {
       ]
       yield { body: Buffer.from(JSON.stringify({ items })), items: 2 }
     }
-    await expect(send(0, { batches })).rejects.toThrow('the items 1 to 2 and said: error: invalid_item')
+    await expect(send(0, { batches })).rejects.toThrow('begins with item 1 and said: error: invalid_item')
   })
 })
 
