@@ -2,6 +2,7 @@ import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
+import { shorten } from '../../tables/prices.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
@@ -21,6 +22,7 @@ import type { ImportService } from './imports.ts'
 import { draftSchema, STATEMENTS, USES } from './layout.ts'
 import type { Reading } from './reading.ts'
 import { reportOf } from './report.ts'
+import type { Problem } from './rows.ts'
 import { texts } from './texts.ts'
 import { receiveUpload } from './upload.ts'
 
@@ -289,7 +291,7 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
     const { userId, job } = await jobOf(req)
     const view = importView(job)
     const found = await imports.reading(job)
-    const reading = found && { ...found, problems: found.problems.slice(0, MAX_SHOWN) }
+    const reading = found && { ...found, problems: found.problems.slice(0, MAX_SHOWN).map(shown) }
     if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(userId, job.id)
     sendPageOrJson(req, res, {
       view: 'price-files/import',
@@ -310,6 +312,12 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
     })
   }
 }
+
+/** A problem as the page shows it; the report has its whole row. */
+const shown = ({ cells, ...problem }: Problem): Problem => ({
+  ...problem,
+  cells: cells.slice(0, 8).map((cell) => shorten(cell, 60)),
+})
 
 /** What a person is asked next: to choose columns, for a statement, or whether the rows are right. */
 function confirmationOf({ draft, catalogueScope }: Import, reading: Reading | null) {
