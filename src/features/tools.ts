@@ -127,7 +127,7 @@ export interface ReceivedRequest {
 
 /** A figure that goes up and down. A label must not have many values: no user id, and no bxcontext. */
 export interface Gauge {
-  /** Such as `connect_imports`. */
+  /** Such as `connect_connections`. */
   name: string
   help: string
   values: { labels: Readonly<Record<string, string>>; value: number }[]

@@ -51,15 +51,10 @@ export async function* readUtf8(path: string, encoding: Encoding): AsyncGenerato
   yield Buffer.from(decoder.decode())
 }
 
-/** UTF-16 has a byte order mark, or a zero byte in nearly every character of a heading. */
+/** UTF-16 has a byte order mark. */
 function utf16Of(start: Buffer): Encoding | undefined {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le'
-  if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be'
-  const sample = start.subarray(0, 64)
-  const zeros = [0, 1].map((parity) => sample.filter((byte, at) => byte === 0 && at % 2 === parity).length)
-  const [even = 0, odd = 0] = zeros
-  if (odd > sample.length / 4 && even === 0) return 'utf-16le'
-  return even > sample.length / 4 && odd === 0 ? 'utf-16be' : undefined
+  return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : undefined
 }
 
 /**

@@ -2,7 +2,6 @@ import { texts } from './texts.ts'
 
 /** Magic numbers of file types that users mistake for a table. */
 const BYTES: [problem: string, bytes: number[]][] = [
-  [texts.unreadable.compressed, [0x1f, 0x8b]],
   // PNG, JPEG, GIF, WebP.
   [texts.unreadable.picture, [0x89, 0x50, 0x4e, 0x47]],
   [texts.unreadable.picture, [0xff, 0xd8, 0xff]],

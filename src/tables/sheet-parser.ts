@@ -3,14 +3,12 @@ import { UnreadableFileError } from './errors.ts'
 import type { Row } from './sheet.ts'
 import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
-import { type Attributes, hostile, type XmlEvents } from './xml.ts'
+import type { Attributes, XmlEvents } from './xml.ts'
 
 /** The limits of a sheet (Excel specifications and limits); columns are ours. */
 const MAX_ROW = 1_048_576
 export const MAX_CELL_LENGTH = 32_767
 const MAX_COLUMNS = 500
-/** A sheet describes each of its 16,384 columns at most once. */
-const MAX_COLUMN_ELEMENTS = 16_384
 
 export interface SheetParser {
   events: XmlEvents
@@ -24,7 +22,6 @@ export interface SheetParser {
 
 /** Page headers and footers (ECMA-376 part 1, section 18.3.1.46). */
 const PRINTED = /^(odd|even|first)(Header|Footer)$/
-const MAX_PRINTED = 6
 
 /** Where the parser is in the sheet, and what it has found. */
 interface SheetState {
@@ -44,7 +41,6 @@ interface SheetState {
   isPhonetic: boolean
   isPrinted: boolean
   readonly printed: string[]
-  columnElements: number
   readonly hiddenColumns: Set<number>
 }
 
@@ -73,7 +69,6 @@ export function createSheetParser(
     isPhonetic: false,
     isPrinted: false,
     printed: [],
-    columnElements: 0,
     hiddenColumns,
   }
   return {
@@ -104,7 +99,6 @@ function openElement(state: SheetState, name: string, attributes: Attributes): v
   else if (name === 'rPh') state.isPhonetic = true
   else if (name === 'col') openColumns(state, attributes)
   else if (PRINTED.test(name)) {
-    if (state.printed.length === MAX_PRINTED) throw hostile()
     state.isPrinted = true
     state.printed.push('')
   }
@@ -122,14 +116,10 @@ function openRow(state: SheetState, { r, hidden }: Attributes): void {
 }
 
 /** Notes which of these columns are hidden, among those that are read. */
-function openColumns(state: SheetState, { min, max, hidden }: Attributes): void {
-  const { hiddenColumns, row } = state
-  const [first, last] = [Number(min), Number(max)]
-  if (!(Number.isInteger(first) && first >= 1 && last >= first))
-    throw new UnreadableFileError(row.line, texts.unreadable.columnNumber)
-  if (++state.columnElements > MAX_COLUMN_ELEMENTS) throw hostile()
+function openColumns({ hiddenColumns }: SheetState, { min, max, hidden }: Attributes): void {
   if (!isTrue(hidden)) return
-  for (let number = first; number <= Math.min(last, MAX_COLUMNS); number++) hiddenColumns.add(number - 1)
+  for (let number = 1; number <= Math.min(Number(max), MAX_COLUMNS); number++)
+    if (number >= Number(min)) hiddenColumns.add(number - 1)
 }
 
 function addText(state: SheetState, text: string): void {

@@ -7,8 +7,6 @@ import { texts } from './texts.ts'
 
 /** Maximum size of a record and of a line, in bytes: an unclosed quote would turn the rest of the file into one record. */
 const MAX_RECORD = 2_000_000
-/** Spreadsheets have no more columns; most of them are blank. */
-const MAX_COLUMNS = 16_384
 /** The comma last: it may be the decimal sign of the prices. */
 const DELIMITERS = ['\t', ';', '|', ',']
 /** How much of the file decides on the delimiter, in bytes and lines. */
@@ -83,8 +81,7 @@ async function* readRows(
     // Concatenated files may mix line endings.
     record_delimiter: ['\r\n', '\n', '\r'],
   })
-  const length = { isExceeded: false }
-  const input = Readable.from(untilLongLine(chunks, length), { objectMode: false })
+  const input = Readable.from(chunks, { objectMode: false })
   input.on('error', (error) => parser.destroy(error))
   input.pipe(parser)
   let line = 1
@@ -92,31 +89,16 @@ async function* readRows(
     for await (const records of batches(parser)) {
       const batch: Row[] = []
       for (const cells of records) {
-        if (cells.length > MAX_COLUMNS)
-          throw new UnreadableFileError(line, texts.unreadable.columns(MAX_COLUMNS))
         if (!isBlank(cells) && !(line === 1 && isDelimiterLine(cells))) batch.push({ line, cells })
         line += 1 + lineBreaks(cells)
       }
       yield batch
     }
-    if (length.isExceeded) throw new UnreadableFileError(line, texts.unreadable.longRow)
   } catch (error) {
     throw toReadableError(error, line)
   } finally {
     input.destroy()
     parser.destroy()
-  }
-}
-
-/** The chunks up to a line that is too long: csv-parse does not count delimiters, and keeps an empty cell for each. */
-async function* untilLongLine(chunks: AsyncGenerator<Buffer>, length: { isExceeded: boolean }) {
-  let bytes = 0
-  for await (const chunk of chunks) {
-    const end = Math.max(chunk.lastIndexOf('\n'), chunk.lastIndexOf('\r'))
-    bytes = end < 0 ? bytes + chunk.length : chunk.length - end
-    length.isExceeded = bytes > MAX_RECORD
-    if (length.isExceeded) return
-    yield chunk
   }
 }
 

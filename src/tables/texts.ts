@@ -22,7 +22,6 @@ export const texts = {
     webPage:
       'this is a web page (HTML), whatever its name ends with; save it as XLSX or "CSV UTF-8" and try again.',
     pdf: 'this is a PDF; save it as XLSX or "CSV UTF-8" and try again.',
-    compressed: 'this is a compressed file; save it as XLSX or "CSV UTF-8" and try again.',
     picture: 'this is a picture, not a price list; use an XLSX or CSV file.',
     binary:
       'this is a binary file, not text (it has a zero byte); save it as XLSX or "CSV UTF-8" and try again.',
@@ -35,7 +34,6 @@ export const texts = {
     hugeWorkbook: 'this workbook unpacks to far more data than a price file has; save it as CSV.',
     damagedWorkbook:
       'the workbook is damaged; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
-    documentType: 'the workbook has a document type, which no spreadsheet writes.',
     binaryWorkbook:
       'this is an Excel binary workbook (.xlsb); open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
     numbers:
@@ -46,7 +44,6 @@ export const texts = {
       'this is a zip file, but not an XLSX workbook; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
     columns: (max: number) => `it has more than ${max} columns.`,
     rowNumber: 'the next row has no valid number.',
-    columnNumber: 'the sheet describes a column without a valid number.',
     longCell: 'a cell is longer than a spreadsheet allows.',
   },
 

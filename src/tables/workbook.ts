@@ -7,22 +7,14 @@ import type { OpenFile, Row, Sheet } from './sheet.ts'
 import { createSheetParser, MAX_CELL_LENGTH } from './sheet-parser.ts'
 import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
-import { attribute, hostile, parseXml, type XmlEvents } from './xml.ts'
+import { attribute, parseXml, type XmlEvents } from './xml.ts'
 
-/** Limits of an archive: a small one can unpack to gigabytes. Sizes are in bytes, unpacked. */
-const MAX_ENTRIES = 5_000
-const MAX_ENTRY_NAME = 1_000
-const MAX_PART = 1_000_000_000
-const MAX_SMALL_PART = 20_000_000
-/** Office documents shrink to a tenth or so; only hostile ones shrink to this part of their size. */
-const MAX_RATIO = 200
+/**
+ * Office documents shrink to a tenth or so; a part of more bytes than this, unpacked, that shrank to a small part of its size is
+ * hostile. The process that reads the file has limits for everything else.
+ */
 const MIN_SUSPICIOUS = 50_000_000
-/** Limits of the shared strings, in characters and strings: they stay in memory. */
-const MAX_SHARED_CHARACTERS = 60_000_000
-const MAX_SHARED_STRINGS = 2_000_000
-/** Limits of the list of sheets; Excel's limit of a name is 31 characters. */
-const MAX_SHEETS = 1_000
-const MAX_SHEET_NAME = 100
+const MAX_RATIO = 200
 
 /** Whether a file begins like a zip archive, which an XLSX workbook is. */
 export const isWorkbook = (start: Buffer): boolean => start.toString('latin1') === 'PK\u0003\u0004'
@@ -99,13 +91,11 @@ async function openArchive(path: string): Promise<Archive> {
   let zip: ZipFile | undefined
   try {
     zip = await yauzl.openPromise(path, { autoClose: false })
-    if (zip.entryCount > MAX_ENTRIES) throw hostile()
     for await (const entry of zip.eachEntry()) {
       const { fileName, uncompressedSize, compressedSize } = entry
       const ratio = uncompressedSize / Math.max(compressedSize, 1)
-      if (uncompressedSize > MAX_PART || (uncompressedSize > MIN_SUSPICIOUS && ratio > MAX_RATIO))
-        throw hostile()
-      if (fileName.length > MAX_ENTRY_NAME) throw hostile()
+      if (uncompressedSize > MIN_SUSPICIOUS && ratio > MAX_RATIO)
+        throw new UnreadableFileError(1, texts.unreadable.hugeWorkbook)
       entries.set(fileName.toLowerCase(), entry)
     }
     return { zip, entries }
@@ -125,10 +115,9 @@ function toReadable(error: unknown): unknown {
 }
 
 /** Passes a part of the archive, as XML, to `events`. Does nothing if the part does not exist. */
-async function readPart(archive: Archive, path: string, events: XmlEvents, maxBytes = MAX_SMALL_PART) {
+async function readPart(archive: Archive, path: string, events: XmlEvents) {
   const entry = archive.entries.get(path.toLowerCase())
   if (!entry) return false
-  if (entry.uncompressedSize > maxBytes) throw hostile()
   for await (const _ of parseXml(openPart(archive, entry), events));
   return true
 }
@@ -157,9 +146,6 @@ async function readTargets(archive: Archive, part: string): Promise<Map<string, 
   return targets
 }
 
-/** Comments and drawings that are this large together, in bytes, say nothing about prices. */
-const MAX_COMMENTS_BYTES = 2_000_000
-
 /** The texts of the comments and text boxes of a sheet: one for each comment and each paragraph of a text box. */
 async function readComments(archive: Archive, { path }: ListedSheet): Promise<string[]> {
   const found: string[] = []
@@ -182,13 +168,7 @@ async function readComments(archive: Archive, { path }: ListedSheet): Promise<st
   const parts = new Set(
     targets.map((target) => new URL(target, `zip:///${path}`).pathname.slice(1).toLowerCase()),
   )
-  let bytes = 0
-  for (const part of parts) {
-    const size = archive.entries.get(part)?.uncompressedSize
-    if (size === undefined || !isComments(posix.basename(part)) || bytes + size > MAX_COMMENTS_BYTES) continue
-    bytes += size
-    await readPart(archive, part, events)
-  }
+  for (const part of parts) if (isComments(posix.basename(part))) await readPart(archive, part, events)
   return found.filter((text) => text.trim() !== '')
 }
 
@@ -205,9 +185,7 @@ async function readSheets(archive: Archive): Promise<{ sheets: ListedSheet[]; da
       if (name !== 'sheet') return
       const state = attribute(attributes, 'state') ?? 'visible'
       const id = attribute(attributes, 'id') ?? ''
-      const sheetName = attribute(attributes, 'name') ?? ''
-      if (found.length === MAX_SHEETS || sheetName.length > MAX_SHEET_NAME) throw hostile()
-      found.push({ name: sheetName, id, isHidden: state !== 'visible' })
+      found.push({ name: attribute(attributes, 'name') ?? '', id, isHidden: state !== 'visible' })
     },
   })
   if (!exists) throw new UnreadableFileError(0, await problemOfArchive(archive))
@@ -233,7 +211,6 @@ const partPath = (target: string) => (target.startsWith('/') ? target.slice(1) :
 /** The texts that cells refer to by number. Phonetic hints (`rPh`) do not belong to the text. */
 async function readSharedStrings(archive: Archive): Promise<string[]> {
   const strings: string[] = []
-  let characters = 0
   let text = ''
   let isText = false
   let isPhonetic = false
@@ -254,12 +231,9 @@ async function readSharedStrings(archive: Archive): Promise<string[]> {
       isText = false
       if (name === 'rPh') isPhonetic = false
       runs.close(name)
-      if (name !== 'si') return
-      characters += text.length
-      if (characters > MAX_SHARED_CHARACTERS || strings.length >= MAX_SHARED_STRINGS) throw hostile()
-      strings.push(text)
+      if (name === 'si') strings.push(text)
     },
   }
-  await readPart(archive, 'xl/sharedStrings.xml', events, MAX_PART)
+  await readPart(archive, 'xl/sharedStrings.xml', events)
   return strings
 }

@@ -1,6 +1,4 @@
 import { SaxesParser } from 'saxes'
-import { UnreadableFileError } from './errors.ts'
-import { texts } from './texts.ts'
 
 export type Attributes = Readonly<Record<string, string>>
 
@@ -18,50 +16,23 @@ export function attribute(attributes: Attributes, name: string): string | undefi
   return attributes[name] ?? Object.entries(attributes).find(([key]) => localName(key) === name)?.[1]
 }
 
-/** Limits of what the parser keeps in memory: the characters of one tag, text or comment, and the depth of elements. */
-const MAX_TOKEN = 1_000_000
-const MAX_DEPTH = 100
-
-/** The error for a workbook that unpacks to more than a price file has. */
-export const hostile = () => new UnreadableFileError(1, texts.unreadable.hugeWorkbook)
-
 /**
- * Parses XML and yields after every chunk, so that the caller can take what was found. Throws the errors of the handlers,
- * `UnreadableFileError` for a document type, which could define endless entities, and for a text, a tag or a depth beyond
- * the limits, and an error for malformed XML.
+ * Parses XML and yields after every chunk, so that the caller can take what was found. Throws the errors of the handlers, and an
+ * error for malformed XML, also for an entity that is not predefined: those of a document type are not read.
  */
 export async function* parseXml(source: AsyncIterable<Buffer>, events: XmlEvents): AsyncGenerator<void> {
   const parser = new SaxesParser({ position: false, xmlns: false as const })
-  /** Characters since the last event: the parser keeps them all until the next one. */
-  let pending = 0
-  let depth = 0
-  const text = (content: string) => {
-    pending = 0
-    events.text?.(content)
-  }
-  parser.on('opentag', ({ name, attributes }) => {
-    pending = 0
-    if (++depth > MAX_DEPTH) throw hostile()
-    events.open(localName(name), attributes)
-  })
+  const text = (content: string) => events.text?.(content)
+  parser.on('opentag', ({ name, attributes }) => events.open(localName(name), attributes))
   parser.on('text', text)
   parser.on('cdata', text)
-  parser.on('closetag', ({ name }) => {
-    pending = 0
-    depth--
-    events.close?.(localName(name))
-  })
-  parser.on('doctype', () => {
-    throw new UnreadableFileError(1, texts.unreadable.documentType)
-  })
+  parser.on('closetag', ({ name }) => events.close?.(localName(name)))
   parser.on('error', (error) => {
     throw error
   })
   const decoder = new TextDecoder()
   for await (const bytes of source) {
-    pending += bytes.length
     parser.write(decoder.decode(bytes, { stream: true }))
-    if (pending > MAX_TOKEN) throw hostile()
     yield
   }
   parser.write(decoder.decode()).close()

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type * as z from 'zod'
+import { messageIn } from './answer-message.ts'
 import type { Platform } from './contract.ts'
 import {
   InsufficientScopeError,
@@ -144,7 +145,7 @@ async function request<T>(
     }
     if (response.status === 403 && !rejectsToken(response))
       throw new InsufficientScopeError(await missingScope(response, source, scope, token))
-    const data = parseResponse(response, call)
+    const data = parseResponse(response, call, secretsOf(source, token))
     await source.noteCall({ result: 'ok', call: name, scope }).catch(() => {})
     return { data, response }
   } catch (error) {
@@ -152,6 +153,12 @@ async function request<T>(
     throw error
   }
 }
+
+/** A tenant's number, which is a header too, is short and no secret. */
+const secretsOf = ({ headers = {} }: TokenSource, token: string): string[] => [
+  token,
+  ...Object.values(headers).filter((value) => value.length >= 8),
+]
 
 /** A dot segment, a backslash or an encoded slash could lead to another path. No id contains one (assumption `ids`). */
 function leavesPath(path: string): boolean {
@@ -232,13 +239,14 @@ async function withRetry(attempt: () => Promise<HttpResponse>, deadline: number)
   }
 }
 
-/** Resolves a response to its data, or throws the error that it stands for. */
-function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>): T {
+/** Resolves a response to its data, or throws the error that it stands for. `secrets` appear in none. */
+function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>, secrets: string[]): T {
   const { status, text, retryAfterMs } = response
   if (status === 404 && notFound) throw new NotFoundError(notFound)
   if (rejectsToken(response))
     throw new PlatformRejectedError('the API rejects a token that was just refreshed')
-  if (REJECTIONS.has(status)) throw new PlatformRejectedError(`the API answered ${status}`)
+  if (REJECTIONS.has(status))
+    throw new PlatformRejectedError(`the API answered ${status}`, undefined, messageIn(text, secrets))
   if (status < 200 || status >= 300)
     throw new PlatformUnavailableError(outageOf(status), `the API answered ${status}`, retryAfterMs)
   // Only a proxy or a maintenance page answers an API call with HTML.

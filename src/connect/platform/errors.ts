@@ -114,13 +114,18 @@ export class NotFoundError extends PlatformError {
   }
 }
 
-/** The platform refused the call, or its answer has an unexpected format. `field` names what is wrong, if known. */
+/**
+ * The platform refused the call, or its answer has an unexpected format. `field` names what is wrong, if known.
+ * `platformMessage`: what the answer says, as `messageIn` reads it; empty if nothing. No log has it.
+ */
 export class PlatformRejectedError extends PlatformError {
   readonly code = 'platform_rejected'
   readonly status = 502
-  constructor(reason: string, field?: string) {
+  readonly platformMessage: string
+  constructor(reason: string, field?: string, platformMessage = '') {
     const message = field ? `the platform's answer has an unexpected format: ${field}` : reason
     super(message, { reason, field })
+    this.platformMessage = platformMessage
   }
 }
 

@@ -5,7 +5,7 @@ import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 export default {
   title: 'Live pricing',
   order: 60,
-  needs: ['catalogues'],
+  needs: ['catalogues', 'price-files'],
   settings: livePricingSettings,
   async create({ config, store, log }, settings) {
     const { production, staging } = settings.clients

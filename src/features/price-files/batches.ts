@@ -1,8 +1,6 @@
-import { closeSync, createReadStream, openSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs'
-import { createInterface } from 'node:readline'
-import { UnreadableFileError } from '../../tables/errors.ts'
+import { createReadStream, existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { type Item, itemsBody, MAX_BATCH } from './item.ts'
-import { texts } from './texts.ts'
 
 /** One upload request, already serialized. */
 export interface Batch {
@@ -12,83 +10,43 @@ export interface Batch {
   items: number
 }
 
-/** A file of upload requests: each line is a body with 1,000 items; the last one may have fewer. */
-export interface BatchWriter {
-  readonly path: string
-  add(item: Item): void
-  /** Completes the file. */
-  end(): void
-  /** Deletes the file. */
-  discard(): void
-}
-
-/** Maximum size of a file of batches, in bytes: a small workbook can unpack to far more. */
-const MAX_BYTES = 1_000_000_000
-/** How often the free space on the disk is checked, in bytes written. */
-const FREE_SPACE_CHECK_BYTES = 8_000_000
-
 /**
- * Creates a file of batches. Throws `UnreadableFileError` if it becomes larger than 1 GB, and the errors of the file
- * system, also if the disk is almost full.
+ * Writes a file of upload requests: each line is a body with 1,000 items; the last one may have fewer. Throws the errors of the
+ * file system.
  */
-export function createBatchWriter(path: string): BatchWriter {
-  const file = openSync(path, 'w', 0o600)
-  let bytes = 0
-  let nextCheckAt = 0
-  let items: Item[] = []
-  let isOpen = true
-  const close = () => {
-    if (isOpen) closeSync(file)
-    isOpen = false
-  }
-  const write = () => {
-    if (items.length === 0) return
-    if (bytes >= nextCheckAt) {
-      requireFreeSpace(path)
-      nextCheckAt = bytes + FREE_SPACE_CHECK_BYTES
-    }
-    bytes += writeSync(file, `${itemsBody(items)}\n`)
-    if (bytes > MAX_BYTES) throw new UnreadableFileError(1, texts.unreadable.manyItems)
-    items = []
-  }
-  return {
-    path,
-    add(item) {
-      if (items.push(item) === MAX_BATCH) write()
-    },
-    end() {
-      write()
-      close()
-    },
-    discard() {
-      close()
-      rmSync(path, { force: true })
-    },
-  }
-}
-
-/** Disk space that price files must leave free, in bytes: the store may be on the same disk. */
-const MIN_FREE_BYTES = 64_000_000
-
-/** Throws an error with the code `ENOSPC` if the disk with this file or folder is almost full. */
-export function requireFreeSpace(path: string): void {
-  const { bavail, bsize } = statfsSync(path)
-  if (bavail * bsize < MIN_FREE_BYTES)
-    throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC' })
-}
-
-/** Removes the items with these codes from a file of batches. */
-export async function removeItems(path: string, codes: ReadonlySet<string>): Promise<void> {
-  const draft = `${path}.draft`
-  const writer = createBatchWriter(draft)
+export async function writeBatches(path: string, items: Iterable<Item>): Promise<void> {
+  const file = await open(path, 'w', 0o600)
   try {
-    for await (const line of createInterface({ input: createReadStream(path) }))
-      for (const item of itemsOf(line)) if (!codes.has(item.code)) writer.add(item)
-    writer.end()
-    renameSync(draft, path)
+    let batch: Item[] = []
+    const write = async () => {
+      if (batch.length > 0) await file.write(`${itemsBody(batch)}\n`)
+      batch = []
+    }
+    for (const item of items) if (batch.push(item) === MAX_BATCH) await write()
+    await write()
   } finally {
-    writer.discard()
+    await file.close()
   }
+}
+
+/** The lines of a file, without copies where possible. A name may have other line separators of Unicode. */
+async function* linesOf(path: string): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
+    let from = 0
+    for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
+      parts.push(chunk.subarray(from, end))
+      yield parts.length === 1 ? chunk.subarray(from, end) : Buffer.concat(parts)
+      parts = []
+      from = end + 1
+    }
+    parts.push(chunk.subarray(from))
+  }
+}
+
+/** The items of a file of batches; none if there is no file. */
+export async function* itemsOfBatches(path: string): AsyncGenerator<Item> {
+  if (existsSync(path)) for await (const line of linesOf(path)) yield* itemsOf(line.toString())
 }
 
 /** The items of an upload request. */
@@ -103,17 +61,8 @@ export async function* readBatches(
   { total, skip = 0 }: { total: number; skip?: number },
 ): AsyncGenerator<Batch> {
   let batch = 0
-  let parts: Buffer[] = []
-  for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
-    let from = 0
-    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
-      parts.push(chunk.subarray(from, end))
-      const body = parts.length === 1 ? chunk.subarray(from, end) : Buffer.concat(parts)
-      parts = []
-      from = end + 1
-      if (batch >= skip) yield { body, items: Math.min(MAX_BATCH, total - batch * MAX_BATCH) }
-      batch++
-    }
-    parts.push(chunk.subarray(from))
+  for await (const body of linesOf(path)) {
+    if (batch >= skip) yield { body, items: Math.min(MAX_BATCH, total - batch * MAX_BATCH) }
+    batch++
   }
 }

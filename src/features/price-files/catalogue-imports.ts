@@ -5,13 +5,11 @@ import { texts as catalogueTexts } from '../catalogues/texts.ts'
 import {
   batchIdSchema,
   type ImportJob,
-  type Item,
   importJobSchema,
-  itemsBody,
-  MAX_BATCH,
   PATHS,
+  type Rejected,
+  rejectedIn,
 } from './contract.ts'
-import { type Rejected, rejectedIn } from './rejected-items.ts'
 import { texts } from './texts.ts'
 
 export interface CatalogueImports {
@@ -21,16 +19,15 @@ export interface CatalogueImports {
    */
   start(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
   /**
-   * Creates or updates at most 1,000 items, given as items or as a body serialized by `itemsBody`. Idempotent. Resolves to
-   * the items that the platform lists as rejected. Throws a `RangeError` for more than 1,000 items.
+   * Creates or updates at most 1,000 items, given as the body that `itemsBody` makes of them. Safe to repeat. Resolves to the
+   * items that the platform lists as rejected, if it lists any. Throws `PlatformRejectedError` if it refuses them all.
    */
   uploadItems(
     source: TokenSource,
     catalogueId: string,
     batchId: string,
-    items: readonly Item[] | Uint8Array,
-    // biome-ignore lint/suspicious/noConfusingVoidType: an implementation that hears of none resolves to nothing
-  ): Promise<Rejected | void>
+    body: Uint8Array,
+  ): Promise<Rejected | undefined>
   /** Returns the state of an import job. Throws `NotFoundError`. */
   get(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
 }
@@ -64,10 +61,7 @@ export function createCatalogueImports(api: Api): CatalogueImports {
       return { batchId, status: 'Started' }
     },
 
-    async uploadItems(source, catalogueId, batchId, items) {
-      if (!(items instanceof Uint8Array) && items.length > MAX_BATCH)
-        throw new RangeError(`a batch holds at most ${MAX_BATCH} items`)
-      const body = items instanceof Uint8Array ? items : itemsBody(items)
+    async uploadItems(source, catalogueId, batchId, body) {
       const path = PATHS.items(catalogueId, batchId)
       return rejectedIn(await api.post(source, { ...importCall, path, upload: true }, { json: body }))
     },

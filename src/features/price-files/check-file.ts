@@ -11,8 +11,6 @@ import { texts } from './texts.ts'
 
 export interface CheckTask extends CheckOptions {
   path: string
-  /** Where to write the problems as CSV. */
-  reportPath?: string | undefined
 }
 
 /** What the process is told. */
@@ -31,15 +29,14 @@ export type CheckMessage =
 /** CPU time that a check may use, in ms: a base plus an amount per megabyte. */
 const CHECK_MS = 20_000
 const CHECK_MS_PER_MB = 1_000
-/** Resident memory that a check may use, in bytes: the heap, and the tables of codes and prices. */
-const MEMORY_BYTES = 600_000_000
+/** Resident memory that a check may use, in bytes: the heap, and buffers. */
+export const MEMORY_BYTES = 600_000_000
 /** The heap of V8, in MB. A single allocation beyond it ends the process before the memory is taken. */
-const HEAP = ['--max-old-space-size=160', '--max-semi-space-size=8']
+export const HEAP = ['--max-old-space-size=400', '--max-semi-space-size=8']
 
 /**
- * Checks a price file in a child process, which a hostile file may kill without harm. Resolves to the check and its first
- * 100 problems; the items and the report are in the files of the task, which a check that fails may leave behind. `limits`: by default, CPU time of 20 s plus 1 s per
- * megabyte, and 600 MB of memory.
+ * Checks a price file in a child process, which a hostile file may kill without harm. The items are in the file of the task,
+ * which a check that fails may leave behind. `limits`: by default, CPU time of 20 s plus 1 s per megabyte, and 600 MB of memory.
  * Throws `UnreadableFileError`, also if the process died or was killed because of its limits, `StoreUnavailableError` if a file
  * cannot be written, and the signal's reason if aborted.
  */
@@ -57,7 +54,7 @@ export async function checkFile(
     env: { NODE_COMPILE_CACHE: cache && dirname(cache) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const order = { task: { ...task, bytes }, limits: { cpuMs, memoryBytes: MEMORY_BYTES, ...limits } }
+  const order = { task, limits: { cpuMs, memoryBytes: MEMORY_BYTES, ...limits } }
   return resultOf(await answerOf(child, order, signal).finally(() => kill(child)))
 }
 

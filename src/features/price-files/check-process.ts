@@ -4,24 +4,18 @@ import { UnreadableFileError } from '../../tables/errors.ts'
 import type { CheckMessage, CheckOrder, CheckTask } from './check-file.ts'
 import { checkPriceFile } from './check-rows.ts'
 import { limitProcess } from './process-limits.ts'
-import { writeReport } from './report.ts'
-import type { Problem } from './rows.ts'
 import { texts } from './texts.ts'
 
 // csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
 // of the cost.
 Error.stackTraceLimit = 0
 
-/** Problems that are passed on; the report has more. */
-const MAX_LISTED = 100
 /** The longest answer, in characters. */
-const MAX_ANSWER = 1_000_000
+const MAX_ANSWER = 5_000_000
 
-async function check({ path, reportPath, ...options }: CheckTask): Promise<CheckMessage> {
+async function check({ path, ...options }: CheckTask): Promise<CheckMessage> {
   try {
-    const { check, problems } = await checkPriceFile(path, options)
-    if (reportPath !== undefined && problems.length > 0) await writeReport(reportPath, check.draft, problems)
-    return { check, problems: problems.slice(0, MAX_LISTED).map(truncate) }
+    return await checkPriceFile(path, options)
   } catch (error) {
     if (error instanceof UnreadableFileError)
       return { unreadable: { line: error.line, reason: error.problem } }
@@ -29,15 +23,6 @@ async function check({ path, reportPath, ...options }: CheckTask): Promise<Check
     if (error instanceof RangeError) return { unreadable: { line: 0, reason: texts.unreadable.tooMuch } }
     const { code, message } = error as NodeJS.ErrnoException
     return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { unwritable: code } : { failed: message }
-  }
-}
-
-/** Truncates a problem for display on a page. */
-function truncate({ cells, reason, ...place }: Problem): Problem {
-  return {
-    ...place,
-    reason: reason.slice(0, 1_000),
-    cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)),
   }
 }
 

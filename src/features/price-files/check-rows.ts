@@ -2,8 +2,9 @@ import { UnreadableFileError } from '../../tables/errors.ts'
 import { shorten } from '../../tables/prices.ts'
 import type { OpenFile, Row } from '../../tables/sheet.ts'
 import { openFile } from '../../tables/table.ts'
-import { createBatchWriter, removeItems } from './batches.ts'
+import { writeBatches } from './batches.ts'
 import { columnsProblem, differences, draftFrom, isComplete, sameSheet } from './confirmation.ts'
+import type { Item } from './item.ts'
 import type { Draft, Layout, SheetLayout } from './layout.ts'
 import {
   createTexts,
@@ -17,7 +18,6 @@ import {
 } from './outline.ts'
 import { createPreview, type PreviewRow } from './preview.ts'
 import { createRowReader, type Problem, type RowResult } from './rows.ts'
-import { createSeenCodes } from './seen-codes.ts'
 import { suggestHeadingsRow, suggestSheet } from './suggestions.ts'
 import { texts } from './texts.ts'
 
@@ -28,8 +28,6 @@ export interface CheckOptions {
   layouts?: readonly Layout[]
   /** Where to write the items as upload requests, for `readBatches`. */
   itemsPath?: string
-  /** Size of the file in bytes, if known; it helps to allocate memory. */
-  bytes?: number
 }
 
 /** What a file comes to. Without a layout that fits, or a complete draft, it has no items. */
@@ -55,17 +53,15 @@ export interface Check {
 
 export interface CheckedFile {
   check: Check
-  /** The first problems by line, at most 10,000; the rest are only counted. */
+  /** The first problems by line, at most 1,000; the rest are only counted. */
   problems: Problem[]
 }
 
 /** Maximum number of problems that are listed, and of characters in their cells. */
-export const MAX_PROBLEMS = 10_000
-const MAX_PROBLEM_CHARACTERS = 10_000_000
-/** Maximum number of rows: the table of their codes is kept in memory. */
-const MAX_ROWS = 2_000_000
-/** Length of a short row, in bytes: used to estimate the number of rows from the file size. */
-const MIN_ROW_BYTES = 32
+export const MAX_PROBLEMS = 1_000
+const MAX_PROBLEM_CHARACTERS = 1_000_000
+/** Maximum number of rows: their codes are kept in memory. */
+const MAX_ROWS = 500_000
 
 /**
  * Reads every row of a price file, outlines it, and writes its items as they will be sent if a confirmed layout fits, or if
@@ -103,7 +99,7 @@ async function checkSheets(file: OpenFile, options: CheckOptions): Promise<Check
     ? { draft: withHeadings(options.draft, started), layout: null }
     : planOf(layouts, started, suggested)
   const complete = isComplete(plan.draft) ? plan.draft : undefined
-  const collector = complete && createCollector(options)
+  const collector = complete && createCollector()
   const collected = createTexts()
   const sheets: Outline['sheets'] = []
   let count = 0
@@ -131,9 +127,9 @@ async function checkSheets(file: OpenFile, options: CheckOptions): Promise<Check
   const tooMany = collected.areTooMany() ? texts.layout.manyTexts : null
   const problem = tooMany ?? columnsProblem(draft) ?? null
   const isRead = layout !== null || options.draft !== undefined
-  const { problems, ...result } = await (collector && isRead && problem === null
-    ? collector.end()
-    : (collector?.discard() ?? NOTHING))
+  const isSendable = collector && isRead && problem === null
+  const { problems, ...result } = isSendable ? collector.found() : NOTHING
+  if (isSendable && options.itemsPath !== undefined) await writeBatches(options.itemsPath, collector.items())
   return { check: { outline, draft, layout, differences: found, problem, rows: count, ...result }, problems }
 }
 
@@ -217,11 +213,9 @@ const suggestedDraft = ({ draft }: Plan, suggested: readonly SheetLayout[]): Dra
 })
 
 /** Collects the items and problems of a file, and finds codes that occur more than once. */
-function createCollector({ itemsPath, bytes }: CheckOptions) {
-  const seen = createSeenCodes(
-    bytes === undefined ? undefined : Math.min(Math.ceil(bytes / MIN_ROW_BYTES), MAX_ROWS),
-  )
-  const writer = itemsPath === undefined ? undefined : createBatchWriter(itemsPath)
+function createCollector() {
+  /** The first row with each code: another one may take it back. */
+  const seen = new Map<string, { line: number; item: Item }>()
   const preview = createPreview()
   const problems: Problem[] = []
   /** Codes with several prices. It is not known which is right, so none is sent. */
@@ -243,13 +237,13 @@ function createCollector({ itemsPath, bytes }: CheckOptions) {
       else if (typeof item === 'string') reject({ sheet, line, reason: item, cells })
       else {
         const { code, price, unit } = item
-        const earlier = seen(code, line, price, unit)
+        const earlier = seen.get(code)
         if (!earlier) {
+          seen.set(code, { line, item })
           counts.validRows++
           if (price === 0) free++
           preview.add({ sheet, line, item, cells })
-          writer?.add(item)
-        } else if (earlier.isSame) counts.repeatedRows++
+        } else if (earlier.item.price === price && earlier.item.unit === unit) counts.repeatedRows++
         else {
           reject({ sheet, line, reason: texts.row.otherPrice(shorten(code), earlier.line), cells })
           if (conflicts.has(code)) return
@@ -264,13 +258,10 @@ function createCollector({ itemsPath, bytes }: CheckOptions) {
         }
       }
     },
-    discard() {
-      writer?.discard()
-      return NOTHING
+    *items(): Generator<Item> {
+      for (const [code, { item }] of seen) if (!conflicts.has(code)) yield item
     },
-    async end() {
-      writer?.end()
-      if (writer && conflicts.size > 0) await removeItems(writer.path, conflicts)
+    found() {
       const remarks = [
         ...(counts.repeatedRows > 0 ? [texts.remarks.repeatedRows(counts.repeatedRows)] : []),
         ...(counts.notForSale > 0 ? [texts.remarks.notForSale(counts.notForSale)] : []),

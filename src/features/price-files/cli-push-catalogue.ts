@@ -4,8 +4,9 @@
  * file is read.
  */
 import '../../runtime/env-file.ts'
-import { randomUUID } from 'node:crypto'
-import { InvalidArgumentError, Option } from 'commander'
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream, existsSync, realpathSync, writeFileSync } from 'node:fs'
+import { Option } from 'commander'
 import * as z from 'zod'
 import { type Api, parseJson, retry, type TokenSource } from '../../connect/index.ts'
 import { acquireLease, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
@@ -22,10 +23,12 @@ import { openByApiKey } from '../first-party/by-api-key.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { readBatches } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
+import { MAX_PROBLEMS } from './check-rows.ts'
 import { audienceProblem } from './confirmation.ts'
-import { batchIdSchema } from './contract.ts'
+import { type Confirmed, type FileOptions, UnconfirmedError, withConfirmed } from './confirmed.cli.ts'
+import { describeStatements } from './describe.ts'
 import { inTurn } from './import-turn.ts'
-import { type FileOptions, formatCount, type Prepared, prepare, UnconfirmedError } from './prepare.cli.ts'
+import { reportOf } from './report.ts'
 import { type Accepted, type Progress, runImport } from './run.ts'
 import { texts } from './texts.ts'
 
@@ -52,13 +55,59 @@ try {
 
 async function main(): Promise<void> {
   const { file, options } = readArguments()
-  const prepared = await prepare(file, options, interrupted.signal)
-  try {
+  if (options.report !== undefined) truncateReport(options.report, file)
+  const how = `npm run feature -- price-files push-catalogue ${file} --dry-run --save-layout layout.json`
+  const { signal } = interrupted
+  await withConfirmed(file, { ...options, how, signal }, async (confirmed) => {
+    if (options.report !== undefined && confirmed.problems.length > 0)
+      writeFileSync(options.report, reportOf(confirmed.layout, confirmed.problems))
+    summarize(confirmed, options)
     if (options.dryRun) print('Nothing was sent (--dry-run).')
-    else await send(prepared, options)
-  } finally {
-    prepared.remove()
+    else await send(confirmed, options)
+  })
+}
+
+/** Truncates the report of an earlier run, which would otherwise remain if this file has no problems. */
+function truncateReport(report: string, file: string): void {
+  if (existsSync(report) && realpathSync(report) === realpathSync(file))
+    throw new Error('--report points to the price file itself and would overwrite it.')
+  try {
+    writeFileSync(report, '')
+  } catch (error) {
+    throw new Error(`--report ${report}: cannot be written (${(error as NodeJS.ErrnoException).code}).`)
   }
+}
+
+/** Says what was found. Throws if nothing can be sent. */
+function summarize({ check, problems, layout }: Confirmed, options: Options): void {
+  const problem = options.scope === undefined ? undefined : audienceProblem(layout, options.scope)
+  if (problem) throw new Error(problem)
+  for (const { line, reason } of problems.slice(0, 20)) printError(`Line ${line}: ${reason}`)
+  const { rows, validRows, invalidRows } = check
+  if (invalidRows > 20) {
+    const hint = options.report ? '' : `; --report FILE writes the first ${formatCount(MAX_PROBLEMS)}`
+    printError(`... and ${formatCount(invalidRows - 20)} more${hint}.`)
+  }
+  print(
+    `Checked ${formatCount(rows)} rows: ${formatCount(validRows)} ready, ${formatCount(invalidRows)} with problems.`,
+    `The file is read as ${layout.confirmedBy} confirmed on ${layout.confirmedAt}: ${describeStatements(layout)}.`,
+    ...check.outline.remarks,
+    ...check.remarks,
+  )
+  if (validRows === 0) throw new Error('This file has no valid rows.')
+  if (options.strict && invalidRows > 0)
+    throw new Error(`${formatCount(invalidRows)} rows have problems, so nothing was sent (--strict).`)
+}
+
+function formatCount(number: number): string {
+  return number.toLocaleString('en-AU')
+}
+
+/** SHA-256 (hex) of the items. */
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
 }
 
 /** What the store remembers of an import until the platform has completed it. */
@@ -68,12 +117,12 @@ interface Remembered {
   accepted: Accepted | null
 }
 
-async function send(prepared: Prepared, options: Options): Promise<void> {
+async function send(confirmed: Confirmed, options: Options): Promise<void> {
   const { api, store, source, credential, close } = await openByApiKey(process.env, options)
   try {
     const catalogues = createCatalogues(api)
     const catalogue = await findOrCreate({ catalogues, source, store, credential }, options)
-    const problem = audienceProblem(prepared.layout, catalogue.scope)
+    const problem = audienceProblem(confirmed.layout, catalogue.scope)
     if (problem) throw new Error(problem)
     const key: Key = { kind: 'push', owner: credential, id: catalogue.id }
     let hasWaited = false
@@ -82,7 +131,7 @@ async function send(prepared: Prepared, options: Options): Promise<void> {
       hasWaited = true
     }
     await inTurn({ store, catalogueId: catalogue.id, signal: interrupted.signal, onWait }, (signal) =>
-      sendInTurn(prepared, options, { api, store, source, catalogue, key, signal }),
+      sendInTurn(confirmed, { api, store, source, catalogue, key, signal }),
     )
   } finally {
     await close()
@@ -101,15 +150,14 @@ interface Sending {
 
 /** Sends the items, or the rest of them if an earlier run with the same file was interrupted. */
 async function sendInTurn(
-  { digest, check, itemsPath }: Prepared,
-  options: Options,
+  { check, itemsPath }: Confirmed,
   { api, store, source, catalogue, key, signal }: Sending,
 ): Promise<void> {
+  const digest = await digestOf(itemsPath)
   const earlier = parseRemembered(await store.get(key))
-  const resumed = options.batchId === undefined && earlier?.digest === digest
-  const batchId = options.batchId ?? (resumed ? earlier.batchId : randomUUID())
-  const accepted = earlier?.digest === digest && earlier.batchId === batchId ? earlier.accepted : null
-  let stored: Remembered = { batchId, digest, accepted }
+  const resumed = earlier?.digest === digest
+  let stored: Remembered = resumed ? earlier : { batchId: randomUUID(), digest, accepted: null }
+  const { batchId, accepted } = stored
   const save = async (progress: Accepted) => {
     stored = { ...stored, accepted: progress }
     await store.set(key, JSON.stringify(stored))
@@ -158,12 +206,13 @@ function parseRemembered(value: string | null): Remembered | undefined {
   return (parseJson(value ?? '') ?? undefined) as Remembered | undefined
 }
 
-interface Options extends FileOptions {
+interface Options extends Pick<FileOptions, 'layout' | 'saveLayout'> {
+  report?: string
+  strict: boolean
   catalogue?: string
   catalogueId?: string
   scope?: NewCatalogue['scope']
   dryRun: boolean
-  batchId?: string
   tenant?: string
   demo: boolean
 }
@@ -187,7 +236,6 @@ function readArguments(): { file: string; options: Options } {
     .option('--strict', 'send nothing if any row has a problem', false)
     .option('--report <file>', 'write every problem row to this CSV file')
     .option('--dry-run', 'check the file and send nothing', false)
-    .option('--batch-id <id>', 'batch id of the import; use the same id to resume it', parseBatchId)
     .option('--tenant <id>', 'act for this tenant; `npm run feature -- first-party tenants` lists them')
     .option('--demo', 'use the running demo, without an .env', false)
   command.parse()
@@ -195,12 +243,6 @@ function readArguments(): { file: string; options: Options } {
   if (!options.catalogue && !options.catalogueId && !options.dryRun)
     command.error("error: specify the catalogue with '--catalogue <name>' or '--catalogue-id <id>'")
   return { file: command.args[0] ?? '', options }
-}
-
-function parseBatchId(value: string): string {
-  const parsed = batchIdSchema.safeParse(value)
-  if (!parsed.success) throw new InvalidArgumentError(z.prettifyError(parsed.error))
-  return value
 }
 
 interface Session {

@@ -37,6 +37,25 @@ export const importJobSchema = z.object({
 })
 export type ImportJob = z.infer<typeof importJobSchema>
 
+/** Items that the platform has rejected, and what it says of the first ones. */
+export interface Rejected {
+  count: number
+  message: string
+}
+
+const items = z.array(z.unknown()).catch([])
+/** assumed: an answer to an upload may list the items that it rejects under one of these names. */
+const uploadAnswerSchema = z.object({ errors: items, rejected: items, failed: items })
+const MAX_MESSAGE = 500
+
+/** The items that an answer to an upload lists as rejected. Without such a list, it has accepted them all. */
+export function rejectedIn(answer: unknown): Rejected {
+  const lists = Object.values(uploadAnswerSchema.safeParse(answer).data ?? {})
+  const rejected = lists.find((list) => list.length > 0) ?? []
+  const message = rejected.length === 0 ? '' : JSON.stringify(rejected).slice(0, MAX_MESSAGE)
+  return { count: rejected.length, message }
+}
+
 export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'start-import',
@@ -60,7 +79,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'upload-items',
     topic: 'Uploading items',
-    assumed: '`{items: [...]}`; any 2xx with JSON or an empty body is a success.',
+    assumed:
+      '`{items: [...]}`; any 2xx with JSON or an empty body is a success. Items that it lists under `errors`, `rejected` or `failed` were not accepted.',
     importance: 2,
     code: 'item.ts#itemsBody',
     cure: 'Change the body.',

@@ -63,8 +63,8 @@ export const describeRows = ({ preview }: Check): string[] => [
   ),
 ]
 
-/** What would have to be confirmed, for a command without a terminal. */
-export function describeUnconfirmed({ check }: CheckedFile, file: string): string[] {
+/** What would have to be confirmed, for a command without a terminal. `how`: the command that asks in a terminal. */
+export function describeUnconfirmed({ check }: CheckedFile, how: string): string[] {
   const problem = columnsProblem(check.draft) ?? check.problem
   const open = STATEMENTS.filter((statement) => check.draft[statement] === undefined)
   return [
@@ -73,6 +73,6 @@ export function describeUnconfirmed({ check }: CheckedFile, file: string): strin
     ...describeColumns(check, check.draft),
     ...(problem ? [problem] : []),
     ...open.map((statement) => confirm.questions[statement]),
-    confirm.howInTerminal(file),
+    confirm.howInTerminal(how),
   ]
 }

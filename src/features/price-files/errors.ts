@@ -1,4 +1,4 @@
-import { AppError, PlatformError } from '../../connect/errors.ts'
+import { AppError, PlatformError, type PlatformRejectedError } from '../../connect/errors.ts'
 import { texts } from './texts.ts'
 
 const titles: Partial<Record<string, string>> = texts.titles
@@ -22,6 +22,14 @@ export class ImportFailedError extends PlatformError {
   readonly code = 'import_failed'
   readonly status = 502
 }
+
+/** The platform refused to start the import, and says why. */
+export const startRefused = ({ platformMessage, reason }: PlatformRejectedError) =>
+  new ImportFailedError(texts.failures.startRefused(platformMessage), { reason })
+
+/** The platform refused the upload that begins with this item, counted from 1, and says why. */
+export const uploadRefused = ({ platformMessage, reason }: PlatformRejectedError, first: number) =>
+  new ImportFailedError(texts.failures.uploadRefused(first, platformMessage), { reason })
 
 /** 404: no import with this id. */
 export const importNotFound = () => new ImportError(404, 'not_found', texts.errors.notFound)

@@ -28,6 +28,11 @@ const formSchema = z
       (value) => value || undefined,
       number.min(0, texts.rules.tax).lt(100, texts.rules.tax).optional(),
     ),
+    /** Another tax than those of the buttons. */
+    rate: z.preprocess(
+      (value) => value || undefined,
+      number.gt(0, texts.rules.tax).lt(100, texts.rules.tax).optional(),
+    ),
     currency: z.enum(CURRENCIES, texts.rules.draft).optional(),
     audience: z.enum(AUDIENCES, texts.rules.draft).optional(),
     again: z.string().optional(),
@@ -47,7 +52,7 @@ export function readDraft(body: unknown, before: Draft, sheets: readonly SheetOu
     sheets: form.sheet.length > 0 ? sheetsOf(form, before, sheets) : before.sheets,
   }
   for (const statement of STATEMENTS) if (form.again !== undefined) delete draft[statement]
-  const { tax = draft.tax, currency = draft.currency, audience = draft.audience } = form
+  const { tax = form.rate ?? draft.tax, currency = draft.currency, audience = draft.audience } = form
   const hasTaxColumn = draft.sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
   return {
     sheets: draft.sheets,

@@ -2,10 +2,9 @@ import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createGrants } from '../catalogues/grants.ts'
 import type { Feature } from '../feature.ts'
 import { SCOPES } from './contract.ts'
-import { observeImports } from './gauges.ts'
 import { openImports } from './open-imports.ts'
 import { resumeImports } from './resume.ts'
-import { importRoutes, importSection, isUnfinished } from './routes.ts'
+import { importRoutes, importSection } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 import { texts } from './texts.ts'
 
@@ -19,7 +18,6 @@ export default {
   create(deps, settings) {
     const { connect, store, log, shutdownSignal, sendChanges } = deps
     const imports = openImports(deps, settings)
-    const stopObserving = observeImports(imports.current)
     return {
       routes: importRoutes({
         imports,
@@ -30,15 +28,14 @@ export default {
       }),
       sections: [importSection(imports)],
       connectionLinks: async (ref) =>
-        (await imports.list(ref)).filter(isUnfinished).map(({ id, fileName }) => ({
-          path: `/imports/${id}`,
-          label: texts.importOf(fileName),
-        })),
+        (await imports.list(ref))
+          .filter(({ state }) => state === 'running')
+          .map(({ id, fileName }) => ({
+            path: `/imports/${id}`,
+            label: texts.importOf(fileName),
+          })),
       start: () => void resumeImports(imports, shutdownSignal, log),
-      async stop() {
-        stopObserving()
-        await imports.close()
-      },
+      stop: imports.close,
     }
   },
 } satisfies Feature<PriceFilesSettings>

@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
+import { shorten } from '../../tables/prices.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
@@ -16,12 +15,14 @@ import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
 import { texts as catalogueTexts } from '../catalogues/texts.ts'
 import { audienceProblem, columnsProblem } from './confirmation.ts'
-import { importNotFound } from './errors.ts'
+import { ImportError, importNotFound } from './errors.ts'
 import { readDraft } from './form.ts'
-import { importSchema, shouldRun } from './import.ts'
-import type { ImportService, ImportView } from './imports.ts'
+import { type Import, importSchema } from './import.ts'
+import type { ImportService } from './imports.ts'
 import { draftSchema, STATEMENTS, USES } from './layout.ts'
-import type { Reading } from './tasks.ts'
+import type { Reading } from './reading.ts'
+import { reportOf } from './report.ts'
+import type { Problem } from './rows.ts'
 import { texts } from './texts.ts'
 import { receiveUpload } from './upload.ts'
 
@@ -32,8 +33,8 @@ export interface ImportRoutesOptions extends CataloguePageOptions {
   sendChanges: SendChanges
 }
 
-/** How long a request waits for the check, in ms. Most files are checked by then, so the next page shows the result. */
-const CHECK_MS = 1_500
+/** How many problems the page shows; the report has more. */
+const MAX_SHOWN = 100
 /** How often an open page polls the job, in ms. */
 const POLL_MS = 500
 const JOB_PATH = '/connections/:bxcontext/imports/:id'
@@ -49,12 +50,8 @@ const importViewSchema = importSchema.omit({ userId: true }).extend({
   createdAt: timeSchema,
   startedAt: timeSchema,
   endedAt: timeSchema,
-  interrupted: z.boolean(),
-  itemsPerSecond: z.number().nullable(),
-  secondsLeft: z.number().nullable(),
 })
 
-/** How to read a file. `readChoices` checks the values, for the file that it is. */
 const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
   `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
 
@@ -85,18 +82,12 @@ export function importRoutes(options: ImportRoutesOptions): Router {
       `${JOB_PATH}/layout`,
       describeRoute({
         summary:
-          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. Without fields, a check that was interrupted is resumed.',
-        body: z.object({ draft: draftSchema }),
-        response: importViewSchema,
-        errors: [...JOB_ERRORS, 'invalid_input'],
-      }),
-      layoutHandler(imports),
-    )
-    .post(
-      `${JOB_PATH}/confirm`,
-      describeRoute({
-        summary:
-          'Confirms that the file is read as the person wants it: its items can be sent, and so can those of the next file of this layout.',
+          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
+        body: z.object({
+          draft: draftSchema,
+          confirm: z.literal('on').optional(),
+          seen: z.string().optional(),
+        }),
         response: importViewSchema,
         errors: [...JOB_ERRORS, 'invalid_input'],
       }),
@@ -105,9 +96,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     .post(
       `${JOB_PATH}/start`,
       describeRoute({
-        summary:
-          'Sends the file. Field: `strict` (`true` sends nothing if any row has a problem). Answers `202`.',
-        body: z.object({ strict: z.union([z.boolean(), z.literal('on')]).optional() }),
+        summary: 'Sends the items, or the rest of them. Answers `202`.',
         status: 202,
         response: importViewSchema,
         errors: [...JOB_ERRORS, 'invalid_input'],
@@ -146,38 +135,32 @@ function layoutHandler(imports: ImportService): RequestHandler<JobParameters> {
   const jobOf = jobFinder(imports)
   return async (req, res) => {
     const { userId, job } = await jobOf(req)
-    const isConfirmed = req.path.endsWith('/confirm') || req.body?.confirm !== undefined
-    if (job.draft === null || shouldRun(job) || job.state === 'unreadable')
-      await imports.checkAgain(userId, job.id)
-    else {
-      const { outline } = (await imports.reading(job)) ?? {}
-      const draft = readDraft(req.body, job.draft, outline?.sheets ?? [])
-      if (isConfirmed && JSON.stringify(draft) === JSON.stringify(job.draft))
-        await imports.confirm(userId, job.id, {
-          name: currentUser(req)?.name ?? userId,
-          seen: seenIn(req.body),
-        })
-      else await imports.answer(userId, job.id, draft)
-    }
-    await imports.settled(job.id, CHECK_MS)
+    const isConfirmed = req.body?.confirm !== undefined
+    const { outline } = (await imports.reading(job)) ?? {}
+    const draft = readDraft(req.body, job.draft, outline?.sheets ?? [])
+    if (isConfirmed && JSON.stringify(draft) === JSON.stringify(job.draft))
+      await imports.confirm(userId, job.id, {
+        name: currentUser(req)?.name ?? userId,
+        seen: seenIn(req.body),
+      })
+    else await imports.answer(userId, job.id, draft)
     const view = importView(await imports.get(userId, job.id))
     await sendResultOrRedirect(req, res, `${pathOf(job)}#next`, view)
   }
 }
 
 /** The check that a page has shown. */
-const seenIn = (body: { seen?: unknown } | undefined): number | undefined =>
-  body?.seen === undefined ? undefined : Number(body.seen)
+const seenIn = (body: { seen?: unknown } | undefined): string | undefined =>
+  body?.seen === undefined ? undefined : String(body.seen)
 
 function startHandler(imports: ImportService): RequestHandler<JobParameters> {
   const jobOf = jobFinder(imports)
   return async (req, res) => {
     const { userId, job } = await jobOf(req)
     // Another tab has sent it already.
-    const isSent = job.state === 'completed' || (job.state === 'running' && !job.interrupted)
+    const isSent = job.state === 'completed' || job.state === 'running'
     if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
-    const strict = req.body?.strict === 'on' || req.body?.strict === true
-    await imports.start(userId, job.id, { strict, seen: seenIn(req.body) })
+    await imports.start(userId, job.id, seenIn(req.body))
     const view = importView(await imports.get(userId, job.id))
     await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
   }
@@ -219,9 +202,9 @@ function uploadRoute(options: ImportRoutesOptions): Router {
     '/connections/:bxcontext/catalogues/:id/imports',
     describeRoute({
       summary:
-        'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. Answers `201` with the import.',
+        'Uploads a price file as `multipart/form-data`, within 15 minutes. Reads it and sends nothing. Answers `201` with the import.',
       body: z.string(),
-      bodyType: 'text/csv',
+      bodyType: 'multipart/form-data',
       status: 201,
       response: importViewSchema,
       errors: [
@@ -229,7 +212,7 @@ function uploadRoute(options: ImportRoutesOptions): Router {
         'payload_too_large',
         'upload_quota_exceeded',
         'storage_full',
-        'unsupported_media_type',
+        'file_unreadable',
         'conflict',
       ],
     }),
@@ -243,7 +226,6 @@ function uploadRoute(options: ImportRoutesOptions): Router {
         const job = await receiveUpload(req, (file, fileName) =>
           imports.upload(ref, { catalogue, fileName }, file),
         )
-        await imports.settled(job.id, CHECK_MS)
         const view = importView(await imports.get(ref.userId, job.id))
         await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })
       } catch (error) {
@@ -278,7 +260,7 @@ function jobPages(options: ImportRoutesOptions): Router {
         const { userId, job } = await jobOf(req)
         const getSnapshot = async () => {
           const current = await imports.get(userId, job.id)
-          return isUnfinished(current) ? JSON.stringify(importView(current)) : null
+          return current.state === 'running' ? JSON.stringify(importView(current)) : null
         }
         sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
       },
@@ -292,12 +274,13 @@ function jobPages(options: ImportRoutesOptions): Router {
         errors: JOB_ERRORS,
       }),
       async (req, res) => {
-        const { userId, job } = await jobOf(req)
-        const report = await imports.report(userId, job.id)
+        const { job } = await jobOf(req)
+        const reading = await imports.reading(job)
+        if (!reading || job.invalidRows === 0) throw new ImportError(404, 'not_found', texts.errors.noReport)
         res
           .attachment(`${job.fileName.replace(/(-problems)?\.\w+$/, '')}-problems.csv`)
           .type('text/csv; charset=utf-8')
-        await pipeline(Readable.from(report), res)
+          .send(reportOf(job.draft, reading.problems))
       },
     )
 }
@@ -307,7 +290,8 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
   return async (req, res) => {
     const { userId, job } = await jobOf(req)
     const view = importView(job)
-    const reading = await imports.reading(job)
+    const found = await imports.reading(job)
+    const reading = found && { ...found, problems: found.problems.slice(0, MAX_SHOWN).map(shown) }
     if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(userId, job.id)
     sendPageOrJson(req, res, {
       view: 'price-files/import',
@@ -316,9 +300,10 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
         job: { ...view, ...badgeOf(job) },
         bxcontext: job.bxcontext,
         reading,
+        listed: found?.problems.length ?? 0,
         confirm: confirmationOf(job, reading),
         uses: USES,
-        isUnfinished: isUnfinished(job),
+        isUnfinished: job.state === 'running',
         isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(vault, job)),
         importTexts: texts,
         catalogueTexts,
@@ -328,9 +313,15 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
   }
 }
 
+/** A problem as the page shows it; the report has its whole row. */
+const shown = ({ cells, ...problem }: Problem): Problem => ({
+  ...problem,
+  cells: cells.slice(0, 8).map((cell) => shorten(cell, 60)),
+})
+
 /** What a person is asked next: to choose columns, for a statement, or whether the rows are right. */
-function confirmationOf({ draft, catalogueScope }: ImportView, reading: Reading | null) {
-  if (!draft || !reading) return null
+function confirmationOf({ draft, catalogueScope }: Import, reading: Reading | null) {
+  if (!reading) return null
   return {
     columnsProblem: columnsProblem(draft) ?? reading.problem,
     audienceProblem: audienceProblem(draft, catalogueScope) ?? null,
@@ -340,57 +331,31 @@ function confirmationOf({ draft, catalogueScope }: ImportView, reading: Reading 
 }
 
 /** Whether the user must reconnect before items can be sent. */
-async function isRevoked(vault: Vault, { userId, bxcontext }: ImportView): Promise<boolean> {
+async function isRevoked(vault: Vault, { userId, bxcontext }: Import): Promise<boolean> {
   const connection = await vault.find({ userId, bxcontext }).catch(() => null)
   return connection?.view.state === 'revoked'
 }
 
 /** The label and CSS class of a job's badge. */
-function badgeOf({ state, interrupted, confirmed, validRows }: ImportView): { label: string; tone: string } {
-  if (interrupted) return { label: texts.states.interrupted, tone: 'degraded' }
+function badgeOf({ state, confirmed, validRows }: Import): { label: string; tone: string } {
   if (state === 'ready' && confirmed && validRows === 0)
     return { label: texts.states.nothingToSend, tone: 'degraded' }
   if (state === 'ready') return { label: confirmed ? texts.states.ready : texts.states.needsInput, tone: '' }
-  const tones: Partial<Record<ImportView['state'], string>> = {
+  const tones: Partial<Record<Import['state'], string>> = {
     completed: 'connected',
     failed: 'revoked',
     stopped: 'degraded',
-    unreadable: 'revoked',
   }
   return { label: texts.states[state], tone: tones[state] ?? '' }
 }
 
-/** An interrupted job counts too: another process may take it over. */
-export const isUnfinished = shouldRun
-
-/** Converts an import for pages and JSON: times are ISO 8601; `secondsLeft` is an estimate, or null. */
-export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: ImportView) {
+/** Converts an import for pages and JSON: times are ISO 8601. */
+export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: Import) {
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString())
   return {
     ...job,
     createdAt: iso(createdAt),
     startedAt: iso(startedAt),
     endedAt: iso(endedAt),
-    ...estimateRate(job, startedAt, endedAt ?? Date.now()),
   }
-}
-
-/** Estimates the upload rate and the remaining time. */
-function estimateRate(
-  {
-    progress,
-    validRows,
-    state,
-    startedFrom,
-  }: Omit<ImportView, 'createdAt' | 'startedAt' | 'endedAt' | 'userId'>,
-  startedAt: number | null,
-  until: number,
-) {
-  const seconds = startedAt === null ? 0 : (until - startedAt) / 1000
-  const sent = (progress?.sent ?? 0) - startedFrom
-  const isMeasured = sent > 0 && seconds > 0.5 && !progress?.waiting
-  const itemsPerSecond = isMeasured ? Math.round(sent / seconds) : null
-  const sending = state === 'running' && progress?.phase === 'sending' && itemsPerSecond
-  const left = validRows - (progress?.sent ?? 0)
-  return { itemsPerSecond, secondsLeft: sending ? Math.ceil(left / itemsPerSecond) : null }
 }

@@ -7,9 +7,8 @@ import {
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
 import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
-import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'
-import { ImportFailedError } from './errors.ts'
-import type { Rejected } from './rejected-items.ts'
+import { COMPLETED_STATES, FAILED_STATES, type ImportJob, MAX_BATCH, type Rejected } from './contract.ts'
+import { ImportFailedError, startRefused, uploadRefused } from './errors.ts'
 import { texts } from './texts.ts'
 
 export interface Progress {
@@ -22,9 +21,8 @@ export interface Progress {
   sent: number
   /** Uploads accepted by the platform, in the order of the file. */
   batches: number
-  /** How many items the platform has rejected in answers to these uploads, and what it says of the first ones. */
-  rejected?: number | undefined
-  rejectedReasons?: string[] | undefined
+  /** The items that the platform has rejected in answers to these uploads. */
+  rejected: Rejected
   /** The platform's count of processed items; null if not reported. */
   processed: number | null
   /** User-facing reason why the import is waiting; null if it is not. */
@@ -32,10 +30,7 @@ export interface Progress {
 }
 
 /** What the platform has accepted before an interruption. */
-export type Accepted = Pick<
-  Progress,
-  'batchId' | 'importSent' | 'sent' | 'batches' | 'rejected' | 'rejectedReasons'
->
+export type Accepted = Pick<Progress, 'batchId' | 'importSent' | 'sent' | 'batches' | 'rejected'>
 
 export interface ImportOptions {
   catalogueImports: CatalogueImports
@@ -73,12 +68,6 @@ export interface ImportResult {
 }
 
 const MAX_POLL_MS = 10_000
-/**
- * How long a batch may be unanswered before the next one is sent too, in ms. A platform that answers sooner gets one at
- * a time, so that at most one is sent again after a crash; a slower one does not keep the others waiting.
- */
-const OVERLAP_MS = 250
-const MAX_IN_FLIGHT = 12
 
 /**
  * Imports a price file (specification 4.4): starts a job, uploads the batches in order and with retries, and polls the
@@ -104,7 +93,7 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
   }
   const earlier = await resume(run)
   await uploadAll(run)
-  const { sent, batches, importSent, batchId, rejected = 0, rejectedReasons = [] } = progress
+  const { sent, batches, importSent, batchId, rejected } = progress
   // The platform may have completed an interrupted import that had nothing left to send.
   if (batchId === null && earlier) return { sent, batches, job: earlier }
   run.report({ phase: 'processing' })
@@ -113,8 +102,10 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
   if (accepted < importSent) {
     throw new ImportFailedError(texts.failures.fewerItems(accepted, importSent, messageOf(job)))
   }
-  if (rejected > 0)
-    throw new ImportFailedError(texts.failures.rejectedItems(rejected, sent + rejected, rejectedReasons))
+  if (rejected.count > 0)
+    throw new ImportFailedError(
+      texts.failures.rejectedItems(rejected.count, sent + rejected.count, rejected.message),
+    )
   return { sent, batches, job }
 }
 
@@ -123,11 +114,8 @@ export const NOTHING_SENT: Accepted = {
   importSent: 0,
   sent: 0,
   batches: 0,
-  rejected: 0,
-  rejectedReasons: [],
+  rejected: { count: 0, message: '' },
 }
-/** How many reasons for rejected items are kept. */
-const MAX_REASONS = 10
 
 /** The options of an import with its progress. */
 interface Run extends ImportOptions {
@@ -140,7 +128,6 @@ interface Run extends ImportOptions {
 async function callWithRetry<T>(
   { signal, progress, report, retryTimeoutMs = 300_000, pauseMs = 500 }: Run,
   call: () => Promise<T>,
-  abortSignal = signal,
 ): Promise<T> {
   const onWait = (_reason: string, error: Error) => {
     const isOutage = error instanceof PlatformUnavailableError || error instanceof TokenRefusedError
@@ -150,7 +137,7 @@ async function callWithRetry<T>(
     timeoutMs: retryTimeoutMs,
     pauseMs,
     onWait,
-    ...(abortSignal && { signal: abortSignal }),
+    ...(signal && { signal }),
   }
   const result = await retry(call, retryOptions)
   if (progress.waiting) report({ waiting: null })
@@ -163,7 +150,9 @@ async function startJob(run: Run): Promise<string> {
   let batchId = run.batchId
   for (let attempt = 2; ; attempt++) {
     const start = () => catalogueImports.start(source, catalogueId, batchId)
-    const { status } = await callWithRetry(run, start)
+    const { status } = await callWithRetry(run, start).catch((error: unknown) => {
+      throw hasMessage(error) ? startRefused(error) : error
+    })
     if (!isCompleted(status) && !isFailed(status)) return batchId
     batchId = `${run.batchId.slice(0, 90)}.${attempt}`
   }
@@ -195,6 +184,9 @@ async function resume(run: Run): Promise<ImportJob | undefined> {
   return isDone && !isLost ? job : undefined
 }
 
+const hasMessage = (error: unknown): error is PlatformRejectedError =>
+  error instanceof PlatformRejectedError && error.platformMessage !== ''
+
 /** How often an import that the platform has closed is continued in a new one. */
 const MAX_NEW_IMPORTS = 5
 
@@ -207,84 +199,37 @@ async function uploadAll(run: Run): Promise<void> {
     try {
       return await uploadBatches(run)
     } catch (error) {
+      const first = run.progress.batches * MAX_BATCH + 1
       const mayBeClosed = error instanceof PlatformRejectedError || error instanceof NotFoundError
       if (!mayBeClosed || run.progress.batchId === null || started === MAX_NEW_IMPORTS) throw error
       await resume(run)
       // It is still open: the upload was refused for another reason.
-      if (run.progress.batchId !== null) throw error
+      if (run.progress.batchId !== null) throw hasMessage(error) ? uploadRefused(error, first) : error
     }
   }
 }
 
-/** Uploads the batches in order. If one upload fails, the others stop, and its error is thrown. */
+/** Uploads the batches in order, one at a time, and saves the progress after each, so that at most one is sent again. */
 async function uploadBatches(run: Run): Promise<void> {
-  const { signal, progress, report } = run
-  const failed = new AbortController()
-  const stopSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
-  const inFlight: Promise<void>[] = []
-  let previous = Promise.resolve()
-  for await (const batch of run.batches(progress.batches)) {
+  const { signal, progress, report, save, catalogueImports, source, catalogueId } = run
+  for await (const { body, items } of run.batches(progress.batches)) {
+    signal?.throwIfAborted()
     const batchId = progress.batchId ?? (await startJob(run))
     if (progress.phase === 'starting' || progress.batchId === null) report({ phase: 'sending', batchId })
-    const before = previous
-    const { answered, unanswered } = upload(run, batchId, batch, stopSignal)
-    // The platform may answer in another order, but only batches without a gap before them count as accepted.
-    const accepted = answered
-      .then(async (rejected) => {
-        await before
-        await count(run, batch, rejected ?? undefined, stopSignal)
-      })
-      .catch((error: unknown) => failed.abort(error))
-      .then(() => void inFlight.splice(inFlight.indexOf(accepted), 1))
-    inFlight.push(accepted)
-    previous = accepted
-    await Promise.race([accepted, unanswered])
-    if (inFlight.length === MAX_IN_FLIGHT) await Promise.race(inFlight)
-    if (stopSignal.aborted) break
+    const upload = () => catalogueImports.uploadItems(source, catalogueId, batchId, body)
+    const rejected = await callWithRetry(run, upload)
+    const accepted = Math.max(0, items - (rejected?.count ?? 0))
+    report({
+      importSent: progress.importSent + accepted,
+      sent: progress.sent + accepted,
+      batches: progress.batches + 1,
+      rejected: {
+        count: progress.rejected.count + items - accepted,
+        message: progress.rejected.message || (rejected?.message ?? ''),
+      },
+    })
+    if (save) await callWithRetry(run, () => save(progress))
   }
-  await Promise.all(inFlight)
-  stopSignal.throwIfAborted()
-}
-
-/**
- * Uploads a batch, with retries. `unanswered` resolves if the platform takes long to answer. An answer that says "later" is one:
- * the next batch waits until this one is accepted.
- */
-function upload(run: Run, batchId: string, { body }: Batch, signal: AbortSignal) {
-  const { catalogueImports, source, catalogueId } = run
-  const unanswered = Promise.withResolvers<void>()
-  const send = async () => {
-    const timer = setTimeout(unanswered.resolve, OVERLAP_MS)
-    try {
-      return await catalogueImports.uploadItems(source, catalogueId, batchId, body)
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-  return { answered: callWithRetry(run, send, signal), unanswered: unanswered.promise }
-}
-
-/** Counts an accepted batch and saves the progress, which is retried like a call. */
-async function count(
-  run: Run,
-  { items }: Batch,
-  rejected: Rejected | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  signal.throwIfAborted()
-  const { progress, report, save } = run
-  const accepted = Math.max(0, items - (rejected?.count ?? 0))
-  report({
-    importSent: progress.importSent + accepted,
-    sent: progress.sent + accepted,
-    batches: progress.batches + 1,
-    rejected: (progress.rejected ?? 0) + items - accepted,
-    rejectedReasons: [...(progress.rejectedReasons ?? []), ...(rejected?.reasons ?? [])].slice(
-      0,
-      MAX_REASONS,
-    ),
-  })
-  if (save) await callWithRetry(run, () => save(progress), signal)
 }
 
 /** Polls the job until it is completed. Throws `ImportFailedError` if it fails or does not complete in time. */

@@ -2,10 +2,10 @@ import type { Logger } from 'pino'
 import { ConnectionRevokedError, PlatformError, StoreUnavailableError } from '../../connect/errors.ts'
 import { retry } from '../../connect/index.ts'
 import { acquireLease, type KeyValueStore, type Lease, update } from '../../connect/stores.ts'
-import { UnreadableFileError } from '../../tables/errors.ts'
 import { problemOf, sentencesOf } from '../../web/errors.ts'
 import { ImportError } from './errors.ts'
 import { activeKey, type Import, importKey, leaseKey, requireImport } from './import.ts'
+import { createLimiter } from './limiter.ts'
 import { texts } from './texts.ts'
 
 /** What the work on an import uses to keep its record up to date. */
@@ -18,12 +18,11 @@ export interface Work {
   save(): Promise<void>
 }
 
-/** The work on an import. Resolves to the final changes. Throws the signal's reason if aborted. */
-export type Task = (job: Import, work: Work) => Promise<Partial<Import>>
-
 export interface RunnerOptions {
   store: KeyValueStore
   log: Logger
+  /** Sends an import. Throws the signal's reason if aborted. */
+  send(job: Import, work: Work): Promise<void>
   /** Called before the state of an import that has been sent, or could not be, is saved. */
   onSent(job: Import): Promise<void>
   /** Called when an import has completed. */
@@ -39,14 +38,8 @@ const LEASE_MS = 10_000
 const HEARTBEAT_MS = 400
 /** How long the final state is tried to be saved while the store is unavailable, in ms. */
 const PERSIST_MS = 60_000
-/**
- * How many checks, each in a process of its own, and how many imports run at the same time. Of one user, only one check runs and a
- * part of the imports, so that nobody's files delay those of others.
- */
-const [MAX_CHECKS, MAX_IMPORTS, MAX_IMPORTS_OF_USER] = [2, 20, 5]
-
-/** What is known of a file that could not be read. */
-const NOT_READ = { state: 'unreadable', rows: 0, validRows: 0, invalidRows: 0 } as const
+/** How many imports run at the same time, and how many of one user: the others wait. */
+const [MAX_IMPORTS, MAX_IMPORTS_OF_USER] = [20, 5]
 
 export type Runner = ReturnType<typeof createRunner>
 
@@ -54,9 +47,8 @@ export type Runner = ReturnType<typeof createRunner>
 export function createRunner(options: RunnerOptions) {
   const { store } = options
   const closing = new AbortController()
-  const working = new Map<string, { finished: Promise<void>; job(): Import }>()
-  const check = createLimiter(MAX_CHECKS, 1)
-  const send = createLimiter(MAX_IMPORTS, MAX_IMPORTS_OF_USER)
+  const working = new Map<string, Promise<void>>()
+  const inTurn = createLimiter(MAX_IMPORTS, MAX_IMPORTS_OF_USER)
   return {
     /** Takes the lease of an import. Resolves to null if another process holds it for longer than `waitMs`. */
     acquireLease: (userId: string, id: string, waitMs = 3_000): Promise<Lease | null> =>
@@ -65,30 +57,27 @@ export function createRunner(options: RunnerOptions) {
      * Works on an import whose lease is held, and releases it. Stops if the lease is lost, or if the record is changed
      * elsewhere, for example because the user stops the import.
      */
-    run(job: Import, lease: Lease, task: Task): void {
+    run(job: Import, lease: Lease): void {
       const record = createRecord(store, job)
       const lost = new AbortController()
       lease.lost.addEventListener('abort', () => lost.abort(new InterruptedError()))
       const signal = AbortSignal.any([closing.signal, record.changedElsewhere, lost.signal])
-      const inTurn = job.state === 'checking' ? check : send
       // If the store fails here, the lease expires and the import can be resumed.
       const finished = work(options, record, signal, () =>
-        inTurn(job.userId, () => task(job, { ...record, signal }), signal),
+        inTurn(job.userId, () => options.send(job, { ...record, signal }), signal),
       )
         .catch(() => {})
         .then(() => lease.release())
         .finally(() => working.delete(job.id))
-      working.set(job.id, { finished, job: record.current })
+      working.set(job.id, finished)
     },
-    /** The imports that this process is working on. */
-    current: (): Import[] => [...working.values()].map(({ job }) => job()),
     isWorkingOn: (id: string) => working.has(id),
     /** Resolves when the work on the import ends in this process; undefined if there is none. */
-    settled: (id: string): Promise<void> | undefined => working.get(id)?.finished,
+    settled: (id: string): Promise<void> | undefined => working.get(id),
     /** Stops the work of this process; it can be resumed later. */
     async close(): Promise<void> {
       closing.abort(new InterruptedError())
-      await Promise.allSettled([...working.values()].map(({ finished }) => finished))
+      await Promise.allSettled(working.values())
     },
   }
 }
@@ -98,19 +87,19 @@ async function work(
   { store, log, onSent, onCompleted }: RunnerOptions,
   record: ReturnType<typeof createRecord>,
   signal: AbortSignal,
-  task: () => Promise<Partial<Import>>,
+  task: () => Promise<void>,
 ): Promise<void> {
   const job = record.current()
   const { id } = job
   // If the store is unreachable, the next heartbeat tries again.
   const heartbeat = setInterval(() => record.save().catch(() => {}), HEARTBEAT_MS)
-  const result = await task()
-    .catch((error: unknown) => (signal.aborted ? null : failedState(log, job, error)))
+  const failure = await task()
+    .then(() => null)
+    .catch((error: unknown) => (signal.aborted ? null : failureOf(log, id, error)))
     .finally(() => clearInterval(heartbeat))
-  if (signal.aborted || !result) return
-  record.report({ ...result, endedAt: Date.now() })
-  if (job.state === 'running')
-    await onSent(record.current()).catch(({ code }) => log.warn({ importId: id, code }, 'a notice was lost'))
+  if (signal.aborted) return
+  record.report({ state: failure === null ? 'completed' : 'failed', failure, endedAt: Date.now() })
+  await onSent(record.current()).catch(({ code }) => log.warn({ importId: id, code }, 'a notice was lost'))
   await retry(record.save, { timeoutMs: PERSIST_MS, pauseMs: 1_000, maxPauseMs: 1_000, signal })
   await store.delete(activeKey(id)).catch(() => {})
   if (signal.aborted) return
@@ -158,49 +147,12 @@ function createRecord(store: KeyValueStore, job: Import) {
   }
 }
 
-/** The state and user-facing message of an import that failed; logs unexpected errors without their message. */
-function failedState(log: Logger, { id: importId, state }: Import, error: unknown): Partial<Import> {
-  if (error instanceof UnreadableFileError) return { ...NOT_READ, failure: error.message }
+/** The user-facing reason why an import failed; logs unexpected errors without their message. */
+function failureOf(log: Logger, importId: string, error: unknown): string {
   const expected =
     error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
   const { code, name } = error as { code?: unknown; name?: string }
   log.error({ importId, code, reason: expected && 'reason' in error ? error.reason : name }, 'import failed')
-  const isRevoked = error instanceof ConnectionRevokedError
-  const message = isRevoked
-    ? texts.failures.revoked
-    : expected
-      ? sentencesOf(problemOf(error))
-      : texts.failures.app
-  return state === 'checking' ? { ...NOT_READ, failure: message } : { state: 'failed', failure: message }
-}
-
-/**
- * Runs at most `max` tasks at the same time, and `maxOfUser` of one user, otherwise in order. Throws the signal's reason if aborted
- * while waiting.
- */
-function createLimiter(max: number, maxOfUser: number) {
-  /** The user of each running task. */
-  const running: string[] = []
-  const waiting: { userId: string; start(): void }[] = []
-  const hasRoom = (userId: string) =>
-    running.length < max && running.filter((each) => each === userId).length < maxOfUser
-  function startNext(): void {
-    const next = waiting.find(({ userId }) => hasRoom(userId))
-    if (!next) return
-    waiting.splice(waiting.indexOf(next), 1)
-    running.push(next.userId)
-    next.start()
-  }
-  return async <T>(userId: string, task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    const started = new Promise<void>((resolve) => waiting.push({ userId, start: resolve }))
-    startNext()
-    await started
-    try {
-      signal.throwIfAborted()
-      return await task()
-    } finally {
-      running.splice(running.indexOf(userId), 1)
-      startNext()
-    }
-  }
+  if (error instanceof ConnectionRevokedError) return texts.failures.revoked
+  return expected ? sentencesOf(problemOf(error)) : texts.failures.app
 }

@@ -8,12 +8,12 @@ export const priceFilesSettings = settingsGroup({
     MAX_UPLOAD_MB: megabytes(200).meta({
       description: 'The largest price file that a user can upload, in megabytes.',
     }),
-    UPLOAD_QUOTA_MB: megabytes(1000).meta({
+    UPLOAD_QUOTA_MB: megabytes(500).meta({
       description: 'How much the price files of one user may use together, in megabytes.',
     }),
-    UPLOAD_TOTAL_MB: megabytes(1000).meta({
+    UPLOAD_TOTAL_MB: megabytes(2000).meta({
       description:
-        'With Redis: how much the compressed price files of all users may take there together, in megabytes; one user may take a quarter of it.',
+        'How much the price files of all users may use together in the store, before compression, in megabytes.',
     }),
   }),
   build: (values) => ({
@@ -21,7 +21,7 @@ export const priceFilesSettings = settingsGroup({
     maxUploadBytes: values.MAX_UPLOAD_MB,
     /** Maximum total size of one user's price files, in bytes. */
     uploadQuotaBytes: values.UPLOAD_QUOTA_MB,
-    /** Maximum size of the compressed copies of all users' files in Redis, in bytes. */
+    /** Maximum total size of all users' price files, in bytes. */
     uploadTotalBytes: values.UPLOAD_TOTAL_MB,
   }),
 })

@@ -1,6 +1,6 @@
 /** Asks in the terminal how a price file is to be read, in the order of the page. */
 import type { Readable, Writable } from 'node:stream'
-import { confirm as askYesNo, isCancel, multiselect, select } from '@clack/prompts'
+import { confirm as askYesNo, isCancel, multiselect, select, text } from '@clack/prompts'
 import { CURRENCIES } from '../../tables/prices.ts'
 import type { Check } from './check-rows.ts'
 import { columnsProblem, isComplete } from './confirmation.ts'
@@ -148,15 +148,32 @@ async function askForUse(
   return { heading, use, yes, no: values.filter((value) => !yes.includes(value)) }
 }
 
+const OTHER_RATE = -1
+
+async function askForRate({ input, output }: Terminal): Promise<number> {
+  const isRate = (value = '') => Number(value) > 0 && Number(value) < 100
+  const rate = await text({
+    input,
+    output,
+    message: texts.confirm.otherRate,
+    validate: (value) => (isRate(value) ? undefined : texts.rules.tax),
+  })
+  if (isCancel(rate)) throw new NotConfirmedError()
+  return Number(rate)
+}
+
 /** Asks the three questions, one after the other, as far as they are open. */
 async function askForStatements(terminal: Terminal, draft: Draft): Promise<Draft> {
-  const { questions, beforeTax, including, currencies, audiences } = texts.confirm
+  const { questions, beforeTax, including, otherRate, currencies, audiences } = texts.confirm
   const hasTaxColumn = draft.sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
+  if (draft.sheets.length > 1) terminal.print(texts.confirm.everySheet)
   const rates = (hasTaxColumn ? [10, 15] : [0, 10, 15]).map((value) => ({
     value,
     label: value === 0 ? beforeTax : including(value),
   }))
-  const tax = draft.tax ?? (await choose(terminal, questions.tax, rates))
+  const choices = [...rates, { value: OTHER_RATE, label: otherRate }]
+  const chosen = draft.tax ?? (await choose(terminal, questions.tax, choices))
+  const tax = chosen === OTHER_RATE ? await askForRate(terminal) : chosen
   const currency =
     draft.currency ??
     (await choose(

@@ -41,7 +41,6 @@ export const texts = {
   },
 
   states: {
-    checking: 'checking',
     ready: 'ready to send',
     needsInput: 'needs your input',
     nothingToSend: 'nothing to send',
@@ -49,8 +48,6 @@ export const texts = {
     completed: 'completed',
     failed: 'failed',
     stopped: 'stopped',
-    unreadable: 'unreadable',
-    interrupted: 'interrupted',
   },
 
   /** The end of an import, on the next page of its user. */
@@ -64,15 +61,6 @@ export const texts = {
   importOf: (file: string) => `Import of ${file}`,
 
   page: {
-    interrupted:
-      'This import was interrupted. Nothing is lost. If another process of this app is running, it resumes the import within half a minute; you can also resume it now.',
-    resume: 'Resume',
-    checking: 'Checking the file. Nothing has been sent.',
-    checkingLabel: 'Checking',
-    nothingSent: 'Nothing has been sent.',
-    chooseOrFix: 'Choose another row or sheet, or fix the file and upload it again.',
-    fix: 'Fix the file and upload it again.',
-    uploadAnother: 'Upload another file',
     remove: 'Remove this report',
     discard: 'Discard this file',
   },
@@ -115,6 +103,10 @@ export const texts = {
     beforeTax: 'Before GST',
     including: (percent: number) => `Including ${percent} %`,
     includingWhere: (percent: number) => `Including ${percent} % where the column says so`,
+    otherRate: 'Another rate, in percent',
+    includingRate: 'Including this rate',
+    everySheet:
+      'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
     currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
     otherCurrency: 'Another currency: convert the prices and upload the file again.',
     audiences: {
@@ -129,9 +121,9 @@ export const texts = {
     notUsed: 'not used',
     cancelled: 'Nothing was confirmed, so nothing was sent.',
     notConfirmed:
-      'Nobody has confirmed how this file is read, so nothing was sent. What would have to be confirmed:',
-    howInTerminal: (file: string) =>
-      `Confirm it in a terminal: npm run feature -- price-files push-catalogue ${file} --dry-run --save-layout layout.json. Then use --layout layout.json.`,
+      'Nobody has confirmed how this file is read, so nothing was read from it. What would have to be confirmed:',
+    howInTerminal: (command: string) =>
+      `Confirm it in a terminal: ${command}. Then use --layout layout.json.`,
     again: 'Answer the questions again',
   },
 
@@ -168,10 +160,6 @@ export const texts = {
     processed: 'Processed by the platform',
     skipped: 'Skipped',
     rows: (rows: number) => pluralize(rows, 'row'),
-    rate: 'Rate',
-    itemsPerSecond: (items: number) => `${count(items)} items per second`,
-    timeLeft: 'Time left',
-    about: (seconds: number) => `about ${format.duration(seconds)}`,
     started: 'Started',
     ended: { completed: 'Finished', stopped: 'Stopped', failed: 'Failed' },
     again: 'Send again',
@@ -199,7 +187,7 @@ export const texts = {
   /** The rows with problems. */
   problems: {
     title: 'Problems',
-    all: (rows: number) => `Download all ${count(rows)} as CSV`,
+    all: (rows: number) => `Download ${count(rows)} as CSV`,
     first: (shown: number, rows: number) => `The first ${shown} of ${count(rows)} rows`,
     willBeSkipped: 'Rows that will be skipped',
     wereSkipped: 'Rows that were skipped',
@@ -208,7 +196,6 @@ export const texts = {
     row: 'Row',
     sheet: 'Sheet',
     hint: 'Correct these rows in your file, and upload it again: a file of the same layout needs no confirmation.',
-    truncated: 'The report was truncated because it is too long.',
   },
 
   /** Why an import has failed. `message`: what the platform says, if it does. */
@@ -222,12 +209,16 @@ export const texts = {
       message === ''
         ? 'The platform could not complete the import.'
         : `The platform could not complete the import: ${message}`,
+    startRefused: (message: string) => `The platform refused to start the import and said: ${message}`,
+    /** `first`: the number of the first of the items, at most 1,000, that were refused. */
+    uploadRefused: (first: number, message: string) =>
+      `The platform refused the upload that begins with item ${count(first)} and said: ${message}`,
     fewerItems: (accepted: number, sent: number, message: string) =>
       message === ''
         ? `The platform completed the import with ${accepted} of the ${sent} items that were sent.`
         : `The platform completed the import with ${accepted} of the ${sent} items that were sent: ${message}`,
-    rejectedItems: (rejected: number, sent: number, reasons: readonly string[]) =>
-      `The import is incomplete: the platform rejected ${rejected} of ${sent} items. ${reasons.join(' ')}`,
+    rejectedItems: (rejected: number, sent: number, message: string) =>
+      `The import is incomplete: the platform rejected ${rejected} of ${sent} items. ${message}`,
     stillProcessing: (state: string) =>
       `All items were sent, but the platform is still processing them (state: "${state}"). Run the import again later.`,
   },
@@ -235,7 +226,6 @@ export const texts = {
   /** Titles of errors, by code. */
   titles: {
     payload_too_large: 'File too large',
-    unsupported_media_type: 'Unsupported media type',
     upload_quota_exceeded: 'Storage limit reached',
     storage_full: 'No space for price files',
     conflict: 'Not possible now',
@@ -248,21 +238,17 @@ export const texts = {
     noReport: 'This import has no report.',
     unreadable: 'The record of this import cannot be read. Upload the file again.',
     tooLarge: (limit: string) => `The price file is larger than the limit of ${limit}.`,
-    mediaType: (types: readonly string[]) =>
-      `Upload the price file as multipart/form-data, or as ${types.join(', ')}.`,
     quota: (limit: string) =>
       `Your price files may use up to ${limit} in total. Discard imports that you no longer need.`,
     storageFull:
       'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
-    tooMany: (max: number) => `You already have ${max} imports in progress. Wait for one to finish.`,
+    tooMany: (max: number) => `${max} of your uploads are being read. Wait for one to finish.`,
     stillStopping:
       'The import is still stopping: the platform has not answered the last request. Resume it in a minute.',
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
     notConfirmed: 'Confirm how the file is read first.',
     readOtherwise: 'The file is read in another way by now. Look at it again.',
-    notChecked: 'The file must be checked first.',
     noRows: 'This file has no valid rows.',
-    strict: (rows: number) => `${rows} rows have problems, so nothing was sent.`,
     uploadInterrupted: 'The upload was interrupted or is not a valid form.',
   },
 
@@ -277,11 +263,8 @@ export const texts = {
   unreadable: {
     noRows: 'the file has no rows.',
     manyColumns: (columns: number, max: number) => `it has ${columns} columns; the maximum is ${max}.`,
-    manyItems: 'its items take more than 1 GB. Split it into smaller files.',
     manyRows: (max: number) => `it has more than ${count(max)} rows. Split it into smaller files.`,
     tooMuch: 'this file takes too much time or memory to check. Split it into smaller files.',
-    readerDied:
-      'the app stopped while it was checking this file, so it does not check it again by itself. Upload it again; if it stops once more, split the file into smaller ones.',
   },
 
   /** What keeps a layout from being confirmed. */

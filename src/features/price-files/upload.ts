@@ -2,35 +2,16 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import type { Request } from 'express'
 import { badInput, WebError } from '../../web/errors.ts'
-import { ImportError } from './errors.ts'
 import { texts } from './texts.ts'
 
-/** Media types of a price file as the body of a request. */
-const FILE_TYPES = [
-  'text/csv',
-  'text/tab-separated-values',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-]
-
 /**
- * Streams an uploaded file, which is the only file of a form or a body of one of `FILE_TYPES`, to `consume` and resolves
- * to its result. Throws `WebError` (400, 415), and the errors of `consume`.
+ * Streams the only file of an uploaded form to `consume` and resolves to its result. Throws `WebError` (400), and the errors of
+ * `consume`.
  */
 export async function receiveUpload<T>(
   req: Request,
   consume: (file: AsyncIterable<Uint8Array>, name: string) => Promise<T>,
 ): Promise<T> {
-  if (req.is(FILE_TYPES)) {
-    const name = typeof req.query.name === 'string' ? req.query.name : 'prices.csv'
-    return consume(req.iterator({ destroyOnReturn: false }), sanitizeName(name)).catch((error: unknown) => {
-      // Drain the body so that the client reads the response.
-      req.resume()
-      throw req.destroyed && !req.complete ? uploadAborted() : error
-    })
-  }
-  if (!req.is('multipart/form-data')) {
-    throw new ImportError(415, 'unsupported_media_type', texts.errors.mediaType(FILE_TYPES))
-  }
   return new Promise((resolve, reject) => {
     const form = createParser(req)
     let part: Readable | undefined

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { platform } from '../../../src/connect/index.ts'
 import { type Api, createApi, type Page } from '../../../src/connect/platform/api.ts'
 import { idSchema } from '../../../src/connect/platform/contract.ts'
+import { PlatformRejectedError } from '../../../src/connect/platform/errors.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import type { TokenSource } from '../../../src/connect/platform/token-source.ts'
 import { serve } from '../../support/ports.ts'
@@ -228,6 +229,18 @@ describe('what an API answer means', () => {
       code: 'not_found',
       message: expect.stringContaining('record'),
     })
+  })
+
+  test('a rejection has the texts of the answer, at most 500 characters, and no credentials', async () => {
+    const message = 'items.17: no price (token), sent as Bearer other'
+    const errors = { 'items[17].price': ['x'.repeat(600)] }
+    handlers = [json({ message, authorization: 'ApiKey 1', errors }, 400)]
+    const error = await records.list(source()).catch((thrown: unknown) => thrown)
+    const said = error instanceof PlatformRejectedError ? error.platformMessage : ''
+    expect(said).toMatch(
+      /^message: items\.17: no price \(…\), sent as Bearer …; errors\.items\[17\]\.price\.0: x+$/,
+    )
+    expect(said).toHaveLength(500)
   })
 
   test.each([400, 409, 422])('%i: rejected, and not retried', async (status) => {

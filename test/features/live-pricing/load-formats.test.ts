@@ -6,6 +6,7 @@ import { openPriceList } from '../../../src/features/live-pricing/csv-price-prov
 import { tempDir } from '../../support/env.ts'
 import { command } from '../../support/process.ts'
 import { workbook } from '../../support/xlsx.ts'
+import { layoutOf } from '../price-files/read-support.ts'
 import { SMALL, writeFiles } from './support.ts'
 
 const { dir, remove } = tempDir()
@@ -78,4 +79,55 @@ test('load-prices --skip-problems leaves rows with problems out, and lists them'
     expect.stringMatching(/^Left out: items\.csv, line 3: the price "=cmd" has words/),
     expect.stringMatching(/^Left out: items\.csv, line 6: .*different prices/),
   ])
+})
+
+describe('load-prices of a price list with headings of its own', () => {
+  const OWN = 'Trade list\nArtikel,Preis,Inkl.\nA,11,Y\nB,2,N\n'
+  const load = (folder: string, ...options: string[]) =>
+    command('src/features/live-pricing/cli-load-prices.ts', { DATA_DIR: dir }, { args: [folder, ...options] })
+  const pathTo = (layout: object) => {
+    const path = join(dir, 'layout.json')
+    writeFileSync(path, JSON.stringify(layout))
+    return path
+  }
+
+  test('reads it as a layout says that somebody has confirmed', async () => {
+    const folder = folderWith(OWN)
+    const uses = { Artikel: 'code', Preis: 'price', 'Inkl.': { use: 'tax included', yes: ['Y'] } } as const
+    const layout = await layoutOf(OWN, { uses, tax: 10 })
+    const { code, output } = await load(folder, '--layout', pathTo(layout))
+    expect(code, output).toBe(0)
+    const provider = openPriceList(join(dir, 'price-lists'))
+    const lines = ['A', 'B'].map((itemId) => ({ itemId, storeId: 'S1', quantity: 1 }))
+    expect(await provider.prices(lines, null, AbortSignal.timeout(5_000))).toMatchObject([
+      { unitPrice: '10' },
+      { unitPrice: '2' },
+    ])
+    provider.close()
+  })
+
+  test('ends with 2 and loads nothing if nobody has confirmed it, and says how to', async () => {
+    const folder = folderWith(OWN)
+    const other = await layoutOf(OWN.replace('Trade', 'Retail'), {
+      uses: { Artikel: 'code', Preis: 'price' },
+    })
+    const { code, output } = await load(folder, '--layout', pathTo(other))
+    expect(code).toBe(2)
+    expect(output).toContain('the file now says “Trade list”')
+    expect(output).toMatch(/load-prices \S+ --save-layout layout\.json/)
+    expect(openPriceList(join(dir, 'price-lists')).loaded()).toBe(false)
+  })
+
+  test('with a row that has a problem loads nothing, and with --skip-problems the others', async () => {
+    const folder = folderWith(`${OWN}C,1-,N\n`)
+    const layout = pathTo(await layoutOf(OWN, { uses: { Artikel: 'code', Preis: 'price' } }))
+    const refused = await load(folder, '--layout', layout)
+    expect(refused).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('items.csv, line 5: the price is negative'),
+    })
+    const { code, output } = await load(folder, '--layout', layout, '--skip-problems')
+    expect(code, output).toBe(0)
+    expect(output).toContain('Loaded 2 items')
+  })
 })

@@ -28,13 +28,18 @@ describe('a price list with a problem is not loaded, and every problem is report
     ],
     [
       'a missing column',
-      { ...SMALL, items: ['code,cost', 'A,1'] },
+      { ...SMALL, items: ['code,name', 'A,1'] },
       [/^items\.csv, line 1: the column "price" is missing/],
     ],
     [
       'a misspelt column',
       { ...SMALL, discounts: ['item,percent,untill', 'A,5,2026-01-01'] },
       [/^discounts\.csv, line 1: "untill" is an unknown column\. Use item, category,/],
+    ],
+    [
+      'a column that may say something about the prices',
+      { ...SMALL, items: ['code,price,Price Includes Taxes', 'A,1,Yes'] },
+      [/^items\.csv, line 1: "price_includes_taxes" is an unknown column\. .*--layout/],
     ],
     [
       'a repeated column',
@@ -241,4 +246,12 @@ describe('a price list with a problem is not loaded, and every problem is report
     expect(list.loaded()).toBe(false)
     list.close()
   })
+})
+
+test('two files with items are refused, not chosen from', async () => {
+  const folder = writeFiles(join(dir, 'two'), SMALL)
+  writeFileSync(join(folder, 'items.xlsx'), '')
+  await expect(loadPriceList(folder, lists())).rejects.toThrow(
+    'items.csv: keep only one of items.csv and items.xlsx.',
+  )
 })

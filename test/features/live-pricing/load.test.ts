@@ -12,9 +12,9 @@ afterEach(() => remove())
 const lists = () => join(dir, 'lists')
 const load = (files: Files) => loadPriceList(writeFiles(join(dir, `csv-${Math.random()}`), files), lists())
 
-test('columns can be in any order, items can have other columns, and only stores and items are required', async () => {
+test('columns can be in any order, items can have names and units, and only stores and items are required', async () => {
   const loaded = await load({
-    items: ['Price,Supplier note,CODE', '1.5,whatever,A'],
+    items: ['Price,Unit,CODE', '1.5,each,A'],
     stores: ['time_zone,longitude,latitude,name,id', 'UTC,1,2,First,S1'],
   })
   expect(loaded.counts).toMatchObject({ items: 1, stores: 1, openings: 0, members: 0, discounts: 0 })

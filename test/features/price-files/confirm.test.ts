@@ -11,7 +11,7 @@ const LIST =
   'Ace Plumbing\nContractor Price List - July 2026\nCode,Description,Price,Cost\nPV-40,Pipe 40mm,13.20,9\nPV-50,Pipe 50mm,17.60,\n'
 
 /** The page of an import, and its form with one of its buttons. */
-function formOf({ visitor, urlOf, checked, jobOf }: Pages, id: string) {
+function formOf({ visitor, urlOf }: Pages, id: string) {
   const page = async () => (await visitor.get(urlOf(id))).text
   return {
     page,
@@ -31,7 +31,6 @@ function formOf({ visitor, urlOf, checked, jobOf }: Pages, id: string) {
         ...(name && { [name]: value }),
       }
       await visitor.post(`${urlOf(id)}/layout`, { form })
-      await checked(await jobOf(id))
       return page()
     },
   }
@@ -64,6 +63,15 @@ describe('the page of a file whose layout is new', () => {
     expect(await press('confirm=on')).toMatch(/sam has confirmed it[\s\S]*Change/)
     await pages.act(json.id, 'start')
     expect(await pages.ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 2 } })
+  })
+
+  test('takes another tax than those of its buttons', async () => {
+    const { json } = await pages.upload(LIST.replace('Ace', 'Fay'), { answers: false })
+    const { press } = formOf(pages, json.id)
+    await press('rate=12.5')
+    await press('currency=AUD')
+    expect(await press('audience=everyone')).toMatch(/Including 12\.5 %[\s\S]*\$11\.73/)
+    expect((await pages.act(json.id, 'layout', { rate: '100' })).json()).toMatchObject({ field: 'rate' })
   })
 
   test('confirms nothing that it has not shown: a changed column is read first', async () => {

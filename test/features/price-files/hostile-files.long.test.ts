@@ -8,26 +8,21 @@ import { connected } from '../../support/flow.ts'
 import { rowsOf, SAM, startPages } from './pages-support.ts'
 
 describe('one user’s hostile files', () => {
-  test('do not delay another user’s, and use bounded time, rows and report size', async () => {
-    const { app, upload, checked, jobOf, urlOf, cookieOf, visitor, close } = await startPages()
+  test('do not delay another user’s', async () => {
+    const { app, upload, close } = await startPages()
     const junk = `code,price\n${'A\n'.repeat(99_000)}`
     const other = await connected(app, { ...SAM, name: 'other' })
-    const attacks = await Promise.all(Array.from({ length: 5 }, () => upload(junk, { atOnce: true })))
+    let ended = 0
+    const attack = () => upload(junk, { answers: false }).finally(() => ended++)
+    const attacks = Array.from({ length: 5 }, attack)
     expect((await upload(rowsOf(10), { by: other })).json).toMatchObject({ state: 'ready', validRows: 10 })
-    const last = attacks.at(-1) ?? expect.fail()
-    expect((await jobOf(last.json.id)).state).toBe('checking')
-    const [first] = attacks
-    const job = await checked(first?.json ?? expect.fail())
-    expect(job).toMatchObject({ state: 'ready', rows: 0 })
-    const headers = { cookie: cookieOf(visitor) }
-    const report = await (await fetch(`${urlOf(job.id)}/report.csv`, { headers })).text()
-    expect(report.split('\r\n').length).toBeLessThan(10_010)
+    expect(ended).toBeLessThan(5)
+    for (const { json } of await Promise.all(attacks)) expect(json).toMatchObject({ state: 'ready', rows: 0 })
     await close()
   })
 
   test('are rejected at their user’s quota, and discarding one frees space', async () => {
     const { app, upload, act, close } = await startPages({ MAX_UPLOAD_MB: '1', UPLOAD_QUOTA_MB: '2' })
-    // It is stored compressed.
     const text = () => randomBytes(18).toString('base64')
     const large = `code,price,note\n${Array.from({ length: 29_000 }, () => `A1,1.50,${text()}`).join('\n')}`
     const first = await upload(large)
@@ -48,9 +43,9 @@ describe('files of one user', () => {
   })
   afterEach(() => dir.remove())
 
-  test('that have more than two million rows are refused', async () => {
+  test('that have more than 500,000 rows are refused', async () => {
     const path = join(dir.dir, 'long.csv')
-    writeFileSync(path, `code,price\n${'A1,1\n'.repeat(2_000_001)}`)
-    await expect(checkFile({ path })).rejects.toThrow(/It has more than 2,000,000 rows/)
+    writeFileSync(path, `code,price\n${'A1,1\n'.repeat(500_001)}`)
+    await expect(checkFile({ path })).rejects.toThrow(/It has more than 500,000 rows/)
   })
 })

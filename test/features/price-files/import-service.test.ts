@@ -5,7 +5,7 @@ import { importKey } from '../../../src/features/price-files/import.ts'
 import type { ImportService } from '../../../src/features/price-files/imports.ts'
 import { tempDir } from '../../support/env.ts'
 import { rowsOf } from './pages-support.ts'
-import { openImports, upload, uploadOnly } from './service-support.ts'
+import { openImports, REF, upload, uploadOnly } from './service-support.ts'
 
 let dir: ReturnType<typeof tempDir>
 let store: KeyValueStore
@@ -38,25 +38,25 @@ test('an import that is stopped just as the platform completes it keeps its file
   })
   const id = await upload(imports, rowsOf(10))
   await imports.start('sam', id)
-  await imports.settled(id, 10_000)
+  await imports.settled(id)
   expect(await imports.get('sam', id)).toMatchObject({ state: 'stopped', failure: null })
   await imports.start('sam', id)
-  await imports.settled(id, 10_000)
+  await imports.settled(id)
   expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
 })
 
 test('an import whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
   const uploads: string[] = []
-  const stalled = Promise.withResolvers<void>()
+  const stalled = Promise.withResolvers<undefined>()
   const hanging = open({
     uploadItems: () => {
       uploads.push('first')
-      return uploads.length === 1 ? Promise.resolve() : stalled.promise
+      return uploads.length === 1 ? Promise.resolve(undefined) : stalled.promise
     },
   })
   const id = await upload(hanging, rowsOf(2_500))
   await hanging.start('sam', id)
-  await vi.waitFor(async () => expect((await hanging.get('sam', id)).progress?.batches).toBe(1))
+  await vi.waitFor(() => expect(uploads).toEqual(['first', 'first']))
   // As a killed process leaves it: without an end, and with a lease that has expired.
   await store.delete({ kind: 'import-lease', owner: 'sam', id })
   const other = open({
@@ -64,14 +64,29 @@ test('an import whose process has died is taken over by another one, which goes 
     get: async () => ({ status: uploads.length < 4 ? 'Started' : 'Completed' }),
   })
   await other.takeOver()
-  await other.settled(id, 10_000)
+  await other.settled(id)
   expect(await other.get('sam', id)).toMatchObject({
     state: 'completed',
     progress: { sent: 2_500, batches: 3 },
   })
-  stalled.resolve()
+  stalled.resolve(undefined)
   // The first process, which is not really dead here, may have begun another one.
   expect(uploads.filter((by) => by === 'other')).toHaveLength(2)
+})
+
+test('a user has at most five uploads at once, and others go on', async () => {
+  const imports = open()
+  const stalled = Promise.withResolvers<void>()
+  async function* bytes() {
+    await stalled.promise
+    yield Buffer.from(rowsOf(1))
+  }
+  const to = { catalogue: { id: '1' }, fileName: 'prices.csv' }
+  const five = Array.from({ length: 5 }, () => imports.upload(REF, to, bytes()))
+  await expect(uploadOnly(imports, rowsOf(1))).rejects.toMatchObject({ status: 409, code: 'conflict' })
+  expect(await uploadOnly(imports, rowsOf(1), 'alex')).toEqual(expect.any(String))
+  stalled.resolve()
+  expect(await Promise.all(five)).toHaveLength(5)
 })
 
 test('nothing is sent before a person has confirmed how the file is read, by whatever state it is in', async () => {
@@ -80,7 +95,7 @@ test('nothing is sent before a person has confirmed how the file is read, by wha
   const id = await uploadOnly(imports, rowsOf(3))
   await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
   const job = await imports.get('sam', id)
-  for (const state of ['failed', 'stopped', 'running']) {
+  for (const state of ['failed', 'stopped']) {
     await store.set(importKey('sam', id), JSON.stringify({ ...job, state }))
     await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
   }

@@ -6,6 +6,7 @@ import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 import type { Running } from '../../support/app.ts'
 import { CLIENT, tempDir, testEnv } from '../../support/env.ts'
+import { fileForm } from '../../support/file-form.ts'
 import { connected } from '../../support/flow.ts'
 import { freePort, serve } from '../../support/ports.ts'
 import { runApp } from '../../support/process.ts'
@@ -13,13 +14,14 @@ import { SAM } from './pages-support.ts'
 import { draftOf } from './read-support.ts'
 import { itemsOf } from './support.ts'
 
-const ROWS = Array.from({ length: 25_000 }, (_, row) => `C${String(row).padStart(6, '0')},${row + 1}`)
+/** Sixty batches. */
+const ROWS = Array.from({ length: 60_000 }, (_, row) => `C${String(row).padStart(6, '0')},${row + 1}`)
 const JSON_TYPE = { accept: 'application/json' }
 
 /** An import that is being sent, in a catalogue of the sandbox, with the app as processes of their own. */
 export type Interruptible = Awaited<ReturnType<typeof startImport>>
 
-/** Starts the app, uploads a file of 25 batches and sends it to a platform that accepts 10 requests in a second. `env` overrides settings. */
+/** Starts the app, uploads a file of 60,000 items and sends it to a platform that accepts 10 requests in a second (429). `env` overrides settings. */
 export async function startImport(extra: Record<string, string> = {}) {
   const { dir, remove } = tempDir()
   const port = await freePort()
@@ -66,16 +68,9 @@ export async function startImport(extra: Record<string, string> = {}) {
   const at = `${url}/connections/summit-supplies`
   const form = { name: 'Killed', scope: 'Public' }
   const { id } = (await visitor.post(`${at}/catalogues`, { form, ...JSON_TYPE })).json()
-  const cookie = [...(visitor.cookies.get(new URL(url).host) ?? [])].map((pair) => pair.join('=')).join('; ')
-  const uploaded = await fetch(`${at}/catalogues/${id}/imports`, {
-    method: 'POST',
-    body: `code,price\n${ROWS.join('\n')}\n`,
-    headers: { ...JSON_TYPE, cookie, 'content-type': 'text/csv' },
-  })
-  const job = (await uploaded.json()) as { id: string }
+  const file = fileForm(`code,price\n${ROWS.join('\n')}\n`)
+  const job = (await visitor.post(`${at}/catalogues/${id}/imports`, { ...file, ...JSON_TYPE })).json()
   const progress = async () => (await visitor.get(`${at}/imports/${job.id}`, JSON_TYPE)).json()
-  const ready = async () => expect((await progress()).state).toBe('ready')
-  await vi.waitFor(ready, { timeout: 20_000, interval: 25 })
   const post = (action: string, body: object) =>
     visitor.post(`${at}/imports/${job.id}/${action}`, {
       text: JSON.stringify(body),
@@ -84,8 +79,7 @@ export async function startImport(extra: Record<string, string> = {}) {
     })
   const draft = draftOf((await progress()).reading)
   await post('layout', { draft })
-  await vi.waitFor(ready, { timeout: 20_000, interval: 25 })
-  expect((await post('confirm', { draft })).status).toBe(200)
+  expect((await post('layout', { draft, confirm: 'on' })).status).toBe(200)
   expect((await visitor.post(`${at}/imports/${job.id}/start`, JSON_TYPE)).status).toBe(202)
   const sending = async () => expect((await progress()).progress?.sent).toBeGreaterThan(2_000)
   await vi.waitFor(sending, { timeout: 20_000, interval: 25 })
@@ -102,7 +96,7 @@ export async function startImport(extra: Record<string, string> = {}) {
      */
     async expectCompleted(timeoutMs: number): Promise<void> {
       const items = async () => expect((await itemsOf(platform, id)).size).toBe(ROWS.length)
-      await vi.waitFor(items, { timeout: timeoutMs, interval: 100 })
+      await vi.waitFor(items, { timeout: timeoutMs, interval: 500 })
       expect([...(await itemsOf(platform, id)).keys()]).toEqual(ROWS.map((row) => row.split(',')[0]))
       expect(uploads).toBeLessThanOrEqual(ROWS.length / 1000 + 1)
     },
@@ -120,17 +114,14 @@ export async function startImport(extra: Record<string, string> = {}) {
   }
 }
 
-/**
- * Kills the app while it sends an import and starts it again. `leaseExpired`: as if the app was started again later, when
- * the lease of the killed one has expired.
- */
-export async function killInMidImport({ leaseExpired }: { leaseExpired: boolean }): Promise<void> {
+/** Kills the app while it sends an import, and starts it again when the lease of the killed one has expired. */
+export async function killInMidImport(): Promise<void> {
   const running = await startImport()
   await running.app.kill()
   const store = openSqlite({ file: join(running.dir, 'store.sqlite') })
   const lease = leaseKey('sam', running.jobId)
   expect(await store.get(lease)).not.toBeNull()
-  if (leaseExpired) await store.delete(lease)
+  await store.delete(lease)
   await store.close()
   const again = await running.startAnother()
   await running.expectCompleted(50_000)

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest'
-import type { ImportView } from '../../../src/features/price-files/imports.ts'
+import type { Import } from '../../../src/features/price-files/import.ts'
+import type { Reading } from '../../../src/features/price-files/reading.ts'
 import type { importView } from '../../../src/features/price-files/routes.ts'
-import type { Reading } from '../../../src/features/price-files/tasks.ts'
 import { startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
@@ -28,13 +28,9 @@ export type ImportJson = ReturnType<typeof importView> & {
 }
 
 export interface UploadOptions {
-  /** How it is sent: as a browser's form does, or as a body of `text/csv` or `text/plain`. */
-  as?: 'form' | 'csv' | 'text'
   /** The catalogue's id; that of the catalogue `Fresh` by default. */
   to?: string
   by?: Visitor
-  /** Takes the first answer, which may come before the check has ended. */
-  atOnce?: boolean
   /** What a person confirms beside the suggestions; false: nothing is confirmed. */
   answers?: Answers | false
 }
@@ -55,49 +51,40 @@ export async function startPages(env: Record<string, string> = {}) {
   }
   const fresh = await newCatalogue('Fresh')
 
-  /** The import when its check has ended, which on a busy machine may be after the first answer. */
-  const checked = (job: ImportJson, by = visitor): Promise<ImportJson> =>
-    vi.waitFor(async () => {
-      const now = job.state === 'checking' ? await jobOf(job.id, by) : job
-      expect(now.state).not.toBe('checking')
-      return now
-    }, SOON)
-
   async function upload(
     content: string | Buffer,
-    { as = 'form', to = fresh, by = visitor, atOnce = false, answers = {} }: UploadOptions = {},
+    { to = fresh, by = visitor, answers = {} }: UploadOptions = {},
   ): Promise<{ status: number; json: ImportJson }> {
     const form = new FormData()
     form.set('file', new Blob([content as string]), 'my prices.csv')
-    const types = { csv: { 'content-type': 'text/csv' }, text: { 'content-type': 'text/plain' }, form: {} }
-    const answer = await fetch(`${importsOf(to)}${as === 'csv' ? '?name=my%20prices.csv' : ''}`, {
+    const answer = await fetch(importsOf(to), {
       method: 'POST',
       redirect: 'manual',
-      body: as === 'form' ? form : (content as string),
-      headers: { cookie: cookieOf(by), ...JSON_TYPE, ...types[as] },
+      body: form,
+      headers: { cookie: cookieOf(by), ...JSON_TYPE },
     })
     const json = (await answer.json()) as ImportJson
-    if (atOnce || !json.id) return { status: answer.status, json }
-    const found = await checked(await jobOf(json.id, by), by)
-    const isOpen = found.state === 'ready' && !found.confirmed && answers !== false
+    if (!json.id) return { status: answer.status, json }
+    const found = await jobOf(json.id, by)
+    const isOpen = !found.confirmed && answers !== false
     return { status: answer.status, json: isOpen ? await confirm(found, answers, by) : found }
   }
 
   /** Says how the file is to be read, and confirms the rows. Resolves to the import, or to the problem. */
   async function confirm(job: ImportJson, answers: Answers = {}, by = visitor): Promise<ImportJson> {
     const draft = draftOf(job.reading, answers)
-    const post = async (action: string, json: object) =>
+    const post = async (json: object) =>
       (
-        await by.post(`${urlOf(job.id)}/${action}`, {
+        await by.post(`${urlOf(job.id)}/layout`, {
           text: JSON.stringify(json),
           headers: { 'content-type': 'application/json' },
           ...JSON_TYPE,
         })
       ).json()
-    const said = await post('layout', { draft })
+    const said = await post({ draft })
     if (said.status >= 400) return said
-    const { checkedRun } = await checked(await jobOf(job.id, by), by)
-    const answer = await post('confirm', { draft, seen: checkedRun })
+    const { checkId } = await jobOf(job.id, by)
+    const answer = await post({ draft, confirm: 'on', seen: checkId })
     return answer.status >= 400 ? answer : jobOf(job.id, by)
   }
   const importsOf = (catalogueId: string) => `${base}/catalogues/${catalogueId}/imports`
@@ -117,7 +104,6 @@ export async function startPages(env: Record<string, string> = {}) {
     newCatalogue,
     upload,
     confirm,
-    checked,
     jobOf,
     urlOf,
     importsOf,
@@ -130,7 +116,7 @@ export async function startPages(env: Record<string, string> = {}) {
     /** Resolves when the import waits for the platform. */
     waiting: (id: string, reason = /./) =>
       waitForJob(id, ({ progress }) => expect(progress?.waiting ?? '').toMatch(reason)),
-    catalogueJson: async (catalogueId: string): Promise<{ imports: ImportView[] }> =>
+    catalogueJson: async (catalogueId: string): Promise<{ imports: Import[] }> =>
       (await visitor.get(`${base}/catalogues/${catalogueId}`, JSON_TYPE)).json(),
     close: app.close,
   }

@@ -35,7 +35,6 @@ describe('push-catalogue without settings', () => {
       ['x.csv', '--catalogue', 'C', '--scope', 'Secret'],
       'Allowed choices are Public, Managed',
     ],
-    ['what a batch id is', ['x.csv', '--catalogue', 'C', '--batch-id', 'a b'], 'letters, digits'],
     ['that the file does not exist', ['/none.csv', '--catalogue', 'C'], 'The file /none.csv does not exist.'],
   ])('says %s', async (_name, args, words) => {
     const { code, output } = await withoutSettings(args)

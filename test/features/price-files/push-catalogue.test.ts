@@ -29,6 +29,15 @@ describe('push-catalogue', () => {
     expect([...(await platform.items(id)).keys()]).toEqual(['A1', 'A2'])
   })
 
+  test('of which the platform refuses an upload prints the items and the message, without the token', async () => {
+    await platform.fault('item', 'refused')
+    const { code, output } = await push([file(GOOD), ...TO_NEW])
+    expect(code).toBe(1)
+    expect(output).toMatch(
+      /refused the upload that begins with item 1 and said: .*the unit of A1 is unknown\. Bearer …/,
+    )
+  })
+
   test('uses the catalogue that exists, and does not log in a second time', async () => {
     const args = [file(GOOD), ...TO_NEW]
     await push(args)

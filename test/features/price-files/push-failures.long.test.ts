@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { expectResumes, fileIn, GOOD, printed, push, pushed } from './push-support.ts'
+import { fileIn, GOOD, printed, push, pushed } from './push-support.ts'
 import { type SupplierPlatform, startPlatform } from './support.ts'
 
 const TO_NEW = ['--catalogue', 'C', '--scope', 'Public']
@@ -57,14 +57,4 @@ describe('push-catalogue', () => {
     expect(program.output()).toContain(words)
     expect(program.output()).not.toMatch(/sandbox-(api|subscription)-key|fp_|bearer/i)
   })
-})
-
-describe('push-catalogue that is killed and run again', () => {
-  test.each([
-    // More moments are in push-moments.long.test.ts.
-    ['noted the import', 'Starting import'],
-    ['sent some of the items', 'Sent [1-9]'],
-  ])('after it has %s: the same items, none twice, none missing', (_name, words) =>
-    expectResumes(platform, words),
-  )
 })

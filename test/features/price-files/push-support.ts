@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'vitest'
 import { command, type Program, run } from '../../support/process.ts'
-import { itemsOfRows, type SupplierPlatform, writePriceFile } from './support.ts'
+import type { SupplierPlatform } from './support.ts'
 
 /** A price file without a problem. */
 export const GOOD = 'code,name,price\nA1,Nail,1.50\nA2,Board,12\n'
@@ -63,22 +62,4 @@ export async function printed(program: Program, words: string | RegExp): Promise
     )
     check()
   })
-}
-
-/** Kills `push-catalogue` after it has printed this, runs it again, and expects every item exactly once. */
-export async function expectResumes(platform: SupplierPlatform, words: string): Promise<void> {
-  const rows = 4_000
-  const args = [await writePriceFile(platform.dir, rows), '--catalogue', 'C', '--scope', 'Public']
-  const killed = push(platform, args)
-  await printed(killed, words)
-  expect(await killed.kill()).toBe('SIGKILL')
-  const again = await pushed(platform, args)
-  expect(again.code, again.output).toBe(0)
-  const id = (await platform.catalogueIds()).get('C') ?? ''
-  const found = await platform.items(id)
-  // As text: a comparison of so many objects would take longer than the import.
-  const text = (items: Iterable<object>) =>
-    JSON.stringify([...items], ['code', 'name', 'unit', 'category', 'price'])
-  expect(text(found.values()) === text(itemsOfRows(rows).values()), `${found.size} items`).toBe(true)
-  expect((await platform.calls()).filter(({ endpoint }) => endpoint === 'login').length).toBeLessThan(3)
 }

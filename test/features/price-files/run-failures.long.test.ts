@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import {
-  InsufficientScopeError,
-  PlatformRejectedError,
-  PlatformUnavailableError,
-} from '../../../src/connect/errors.ts'
+import { InsufficientScopeError, PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import { ImportFailedError } from '../../../src/features/price-files/errors.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
 import {
@@ -111,24 +107,8 @@ describe('a rejection', () => {
       ]
       yield { body: Buffer.from(JSON.stringify({ items })), items: 2 }
     }
-    await expect(send(0, { batches })).rejects.toBeInstanceOf(PlatformRejectedError)
+    await expect(send(0, { batches })).rejects.toThrow('begins with item 1 and said: error: invalid_item')
   })
-
-  test('of one batch also ends the others, which wait to be repeated', async () => {
-    const second = Promise.withResolvers<void>()
-    let calls = 0
-    const uploadItems: ImportOptions['catalogueImports']['uploadItems'] = async () => {
-      if (++calls === 2) {
-        second.resolve()
-        throw new PlatformRejectedError('no')
-      }
-      // The next batch is sent while this one is not answered.
-      await second.promise
-      throw new PlatformUnavailableError('busy', 'busy', 60_000)
-    }
-    const options = { ...platformWith({ uploadItems }), retryTimeoutMs: 10_000_000 }
-    await expect(send(10_000, options)).rejects.toThrow(PlatformRejectedError)
-  }, 5_000)
 })
 
 /** Passes on only the first progress of a phase. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
+import { fileForm } from '../../support/file-form.ts'
 import { watchSecrets } from '../../support/secrets.ts'
 
 let app: Running
@@ -20,24 +21,31 @@ test('after every import and fault, no secret is in a log line, page, error, or 
     const form = { name: 'Prices', scope: 'Managed' }
     const { id } = (await visitor.post(`${at}/catalogues`, { form, accept })).json()
     await visitor.post(`${at}/catalogues/${id}/access-controls`, { form: { externalRef: 'CUST1' } })
-    const csv = { text: 'code,price\nA1,1\n,2\n', headers: { 'content-type': 'text/csv' }, accept }
+    const csv = { ...fileForm('code,price\nA1,1\n,2\n'), accept }
     const job = (await visitor.post(`${at}/catalogues/${id}/imports`, csv)).json()
     const importUrl = `${at}/imports/${job.id}`
-    for (const path of ['/layout', '/confirm', '/start', '/stop']) await visitor.post(importUrl + path)
+    const answers = { tax: '0', currency: 'AUD', audience: 'everyone' }
+    await visitor.post(`${importUrl}/layout`, { form: answers })
+    await visitor.post(`${importUrl}/layout`, { form: { confirm: 'on' } })
+    await visitor.post(`${importUrl}/start`)
     const state = async () => (await visitor.get(importUrl, { accept })).json().state
-    if (job.id) await vi.waitFor(async () => expect(await state()).not.toMatch(/ing$/), 10_000)
+    if (job.id) await vi.waitFor(async () => expect(await state()).not.toBe('running'), 30_000)
     for (const path of ['', '/report.csv', '/live']) await visitor.get(importUrl + path)
     await watch.collect()
   }
 
   await watch.connect()
   await importOnce()
-  for (const fault of ['500', 'garbage', 'expired', 'forbidden']) {
-    for (const endpoint of ['items', 'catalogues']) {
+  const faults = {
+    items: ['500', 'garbage', 'expired', 'forbidden'],
+    item: ['refused'],
+    catalogues: ['500', 'expired'],
+  }
+  for (const [endpoint, kinds] of Object.entries(faults))
+    for (const fault of kinds) {
       await app.fault(endpoint, fault, 1)
       await importOnce()
     }
-  }
   expect(watch.answers.length).toBeGreaterThan(80)
   watch.expectNoLeaks()
 }, 120_000)

@@ -39,14 +39,13 @@ export const openImports = (
     log: createLog('silent'),
   })
 
-/** Uploads a file; resolves to its id when it has been checked. */
+/** Uploads a file; resolves to its id. */
 export async function uploadOnly(imports: ImportService, text: string, userId = REF.userId): Promise<string> {
   async function* bytes() {
     yield Buffer.from(text)
   }
   const to = { catalogue: { id: '1', name: 'Fresh', scope: 'Public' }, fileName: 'prices.csv' }
   const { id } = await imports.upload({ ...REF, userId }, to, bytes())
-  await imports.settled(id, 60_000)
   return id
 }
 
@@ -60,7 +59,6 @@ export async function confirmFile(
   const reading = await imports.reading(await imports.get(userId, id))
   if (!reading) throw new Error('the file was not read')
   await imports.answer(userId, id, draftOf(reading, answers))
-  await imports.settled(id, 60_000)
   await imports.confirm(userId, id, { name: 'Sam' })
 }
 
@@ -74,5 +72,5 @@ export async function upload(imports: ImportService, text: string, answers: Answ
 /** Sends an import to its end. */
 export async function send(imports: ImportService, id: string): Promise<void> {
   await imports.start('sam', id)
-  await imports.settled(id, 60_000)
+  await imports.settled(id)
 }

@@ -2,16 +2,14 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { type Catalogues, createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
-import { type Batch, readBatches } from '../../../src/features/price-files/batches.ts'
+import type { Batch } from '../../../src/features/price-files/batches.ts'
 import {
   type CatalogueImports,
   createCatalogueImports,
 } from '../../../src/features/price-files/catalogue-imports.ts'
-import { checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
 import { itemsBody } from '../../../src/features/price-files/contract.ts'
 import { type ImportOptions, runImport } from '../../../src/features/price-files/run.ts'
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
-import { tempDir } from '../../support/env.ts'
 import {
   type ApiKeyAccess,
   CREDENTIALS,
@@ -19,7 +17,6 @@ import {
   type Platform,
   startPlatform as startSandbox,
 } from '../first-party/support.ts'
-import { draftOf } from './read-support.ts'
 
 /** The sandbox completes imports at once. */
 const FAST = { 'price-files': { importTiming: { itemsPerSecond: 10_000_000, settleMs: 50 } } }
@@ -165,13 +162,4 @@ export async function* batchesOfRows(rows: number, skip = 0): AsyncGenerator<Bat
     const items = Array.from({ length: Math.min(1000, rows - row) }, (_, at) => itemOf(row + at))
     yield { body: Buffer.from(itemsBody(items)), items: items.length }
   }
-}
-
-/** Checks a price file; resolves to its batches, for `runImport`, and a function that deletes them. */
-export async function checkedBatches(path: string) {
-  const { dir, remove } = tempDir()
-  const itemsPath = join(dir, 'items')
-  const draft = draftOf((await checkPriceFile(path)).check)
-  const { check } = await checkPriceFile(path, { draft, itemsPath })
-  return { batches: (skip: number) => readBatches(itemsPath, { total: check.validRows, skip }), remove }
 }

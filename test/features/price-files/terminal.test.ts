@@ -59,6 +59,14 @@ test('in the terminal, a person is shown the same and asked in the same order, a
   })
 })
 
+test('in the terminal, the tax may be another one than those to choose from', () =>
+  checkFileIn('Code,Price\nA,112.50\n', async (check, read) => {
+    const keys = [DOWN + ENTER, DOWN.repeat(4) + ENTER, `12.5${ENTER}`, DOWN + ENTER, DOWN + ENTER, 'y']
+    const { draft, check: last } = await askForLayout(terminalWith(keys).terminal, check, read)
+    expect(draft.tax).toBe(12.5)
+    expect(last.preview.map(({ item }) => item.price)).toEqual([100])
+  }))
+
 test('in the terminal, leaving confirms nothing', () =>
   checkFileIn(FILE, async (check, read) => {
     const { terminal } = terminalWith(['\u0003'])

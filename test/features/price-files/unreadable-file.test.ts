@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { writeReport } from '../../../src/features/price-files/report.ts'
-
 import { failure, read } from './read-support.ts'
 
 describe('a file that cannot be read', () => {
@@ -67,11 +65,4 @@ test.each([
   ],
 ])('a file with %s is rejected, because pages list them', async (_name, content, message) => {
   expect(await failure(content)).toMatch(message)
-})
-
-test('a report that cannot be written fails its caller', async () => {
-  const problem = { sheet: '', line: 1, reason: 'x'.repeat(1000), cells: [] }
-  await expect(writeReport('/dev/full', { sheets: [] }, Array(5_000).fill(problem))).rejects.toMatchObject({
-    code: 'ENOSPC',
-  })
 })

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { fileForm } from '../../support/file-form.ts'
 import { connected } from '../../support/flow.ts'
 import { JSON_TYPE, keyOf, type Pages, rowsOf, startPages } from './pages-support.ts'
 
@@ -11,46 +12,46 @@ beforeAll(async () => {
 afterAll(() => pages.close())
 
 describe('an uploaded price file', () => {
-  test.each(['form', 'csv'] as const)(
-    'as %s is checked before anything is sent, sent on demand, and reported',
-    async (as) => {
-      const { upload, act, ended, visitor, urlOf } = pages
-      const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2.50\n`, { as })
-      expect(status).toBe(201)
-      expect(json).toMatchObject({
-        fileName: 'my prices.csv',
-        state: 'ready',
-        bxcontext: 'summit-supplies',
-        rows: 1502,
-        validRows: 1499,
-        invalidRows: 3,
-        confirmed: { by: 'sam' },
-        reading: { problems: [{ line: 3 }, { line: 1502 }, { line: 1503 }] },
-      })
-      expect(json.reading.preview[0]?.item).toEqual({ code: 'C0', name: 'Board 0', price: 1 })
-      expect(JSON.stringify(json)).not.toContain('userId')
-      expect((await pages.app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(as === 'csv')
-      expect((await act(json.id, 'start')).status).toBe(202)
-      expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1499, batches: 2 } })
-      const report = await visitor.get(`${urlOf(json.id)}/report.csv`)
-      expect(report.text.trim().split('\r\n')).toHaveLength(4)
-      expect(report.headers.get('content-type')).toContain('text/csv')
-      const { store } = pages.app.services
-      await act(json.id, 'discard')
-      expect(await pages.jobOf(json.id)).toMatchObject({ status: 404, code: 'not_found' })
-      expect(await store.ofOwner(json.id)).toEqual([])
-    },
-  )
-
-  test('that cannot be read says why', async () => {
-    const { upload, act, visitor, urlOf } = pages
-    const { json } = await upload(Buffer.from('PK\u0003\u0004zip', 'latin1'))
+  test('is read before anything is sent, sent on demand, and reported', async () => {
+    const { upload, act, ended, visitor, urlOf } = pages
+    const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2.50\n`)
+    expect(status).toBe(201)
     expect(json).toMatchObject({
-      state: 'unreadable',
-      failure: expect.stringContaining('workbook is damaged'),
+      fileName: 'my prices.csv',
+      state: 'ready',
+      bxcontext: 'summit-supplies',
+      rows: 1502,
+      validRows: 1499,
+      invalidRows: 3,
+      confirmed: { by: 'sam' },
+      reading: { problems: [{ line: 3 }, { line: 1502 }, { line: 1503 }] },
     })
-    expect((await visitor.get(urlOf(json.id))).text).toContain('workbook is damaged')
-    expect((await act(json.id, 'start')).json()).toMatchObject({ status: 409, code: 'conflict' })
+    expect(json.reading.preview[0]?.item).toEqual({ code: 'C0', name: 'Board 0', price: 1 })
+    expect(JSON.stringify(json)).not.toContain('userId')
+    expect((await pages.app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(false)
+    expect((await act(json.id, 'start')).status).toBe(202)
+    expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1499, batches: 2 } })
+    const report = await visitor.get(`${urlOf(json.id)}/report.csv`)
+    expect(report.text.trim().split('\r\n')).toHaveLength(4)
+    expect(report.headers.get('content-type')).toContain('text/csv')
+    const { store } = pages.app.services
+    await act(json.id, 'discard')
+    expect(await pages.jobOf(json.id)).toMatchObject({ status: 404, code: 'not_found' })
+    expect(await store.ofOwner(json.id)).toEqual([])
+  })
+
+  test('that cannot be read says why on the page of its form, and is not kept', async () => {
+    const { upload, visitor, importsOf, fresh, catalogueJson } = pages
+    const before = (await catalogueJson(fresh)).imports.length
+    const damaged = 'PK\u0003\u0004zip'
+    expect(await upload(damaged)).toMatchObject({
+      status: 400,
+      json: { code: 'file_unreadable', detail: expect.stringContaining('workbook is damaged') },
+    })
+    const page = await visitor.post(importsOf(fresh), fileForm(damaged))
+    expect(page.status).toBe(400)
+    expect(page.text).toMatch(/workbook is damaged[\s\S]*<input id="price-file"/)
+    expect((await catalogueJson(fresh)).imports).toHaveLength(before)
   })
 
   test('is hidden from other users', async () => {
@@ -59,16 +60,9 @@ describe('an uploaded price file', () => {
     const other = await connected(app, { name: 'mallory' })
     for (const path of ['', '/report.csv', '/live'])
       expect((await other.get(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
-    for (const path of ['/start', '/discard', '/layout', '/confirm', '/stop'])
+    for (const path of ['/start', '/discard', '/layout', '/stop'])
       expect((await other.post(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
     expect((await visitor.get(`${app.url}/connections/other/imports/${json.id}`, JSON_TYPE)).status).toBe(404)
-  })
-
-  test('with problem rows is not sent if the user wants all rows or none', async () => {
-    const { upload, act, jobOf } = pages
-    const { json } = await upload(`${rowsOf(3)},x,1\n`)
-    expect((await act(json.id, 'start', { strict: 'on' })).json()).toMatchObject({ status: 400 })
-    expect((await jobOf(json.id)).state).toBe('ready')
   })
 
   test('is kept while it is among the last 20 of its user', async () => {
@@ -91,20 +85,13 @@ describe('an uploaded price file', () => {
 })
 
 describe('an upload is rejected', () => {
-  test.each(['form', 'csv'] as const)('as %s if it is too large, and nothing of it is kept', async (as) => {
-    const { status, json } = await pages.upload(Buffer.alloc(1_500_000, 'a'), { as })
-    expect({ status, json }).toMatchObject({
+  test('if it is too large, and nothing of it is kept', async () => {
+    const { imports } = await pages.catalogueJson(pages.fresh)
+    expect(await pages.upload(Buffer.alloc(1_500_000, 'a'))).toMatchObject({
       status: 413,
       json: { code: 'payload_too_large', detail: expect.stringContaining('1 MB') },
     })
-    expect(
-      (await pages.catalogueJson(pages.fresh)).imports.filter(({ state }) => state === 'checking'),
-    ).toEqual([])
-  })
-
-  test('if its type is not supported', async () => {
-    const answer = await pages.upload(rowsOf(1), { as: 'text' })
-    expect(answer).toMatchObject({ status: 415, json: { code: 'unsupported_media_type' } })
+    expect((await pages.catalogueJson(pages.fresh)).imports).toEqual(imports)
   })
 
   test('if the catalogue does not exist', async () => {
@@ -120,6 +107,7 @@ describe('an upload is rejected', () => {
       '--b\r\ncontent-disposition: form-data; name="file"; filename="x.csv"\r\n\r\ncode,pri',
     ],
     ['has no boundary', 'multipart/form-data', 'x'],
+    ['is none', 'text/csv', 'code,price'],
   ])('with 400 if its form %s', async (name, type, body) => {
     const { cookieOf, importsOf, fresh, visitor } = pages
     const headers = { cookie: cookieOf(visitor), ...JSON_TYPE, 'content-type': type }
@@ -144,34 +132,24 @@ describe('an upload is rejected', () => {
 
 test('an upload that its sender aborts leaves no file and no open handle', async () => {
   const { cookieOf, importsOf, fresh, visitor, app, catalogueJson } = pages
-  const checking = async () =>
-    (await catalogueJson(fresh)).imports.filter(({ state }) => state === 'checking')
+  const { imports } = await catalogueJson(fresh)
+  const folder = join(app.config.dataDir, 'imports')
   const handles = () => readdirSync('/proc/self/fd').length
   const open = handles()
-  for (const type of ['multipart/form-data; boundary=b', 'text/csv']) {
-    for (let count = 0; count < 5; count++) {
-      const broken = new AbortController()
-      const body = new ReadableStream({
-        start(controller) {
-          const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="x.csv"\r\n\r\n'
-          controller.enqueue(Buffer.from(`${type.startsWith('text') ? '' : head}code,price\n`))
-        },
-      })
-      const headers = { cookie: cookieOf(visitor), 'content-type': type }
-      const init = { method: 'POST', headers, body, duplex: 'half', signal: broken.signal } as RequestInit
-      const sent = fetch(importsOf(fresh), init).catch(() => {})
-      // By then the app has begun to write the file.
-      await vi
-        .waitFor(async () => expect((await checking()).length).toBeGreaterThan(0), {
-          timeout: 500,
-          interval: 5,
-        })
-        .catch(() => setTimeout(0))
-      broken.abort()
-      await sent
-    }
+  for (let count = 0; count < 5; count++) {
+    const broken = new AbortController()
+    const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="x.csv"\r\n\r\ncode,price\n'
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(head)) })
+    const headers = { cookie: cookieOf(visitor), 'content-type': 'multipart/form-data; boundary=b' }
+    const init = { method: 'POST', headers, body, duplex: 'half', signal: broken.signal } as RequestInit
+    const sent = fetch(importsOf(fresh), init).catch(() => {})
+    // By then the app has begun to write the file.
+    await vi.waitFor(() => expect(readdirSync(folder)).not.toEqual([]), { timeout: 5_000, interval: 5 })
+    broken.abort()
+    await sent
+    await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]), { timeout: 5_000, interval: 10 })
   }
-  await vi.waitFor(async () => expect(await checking()).toEqual([]), { timeout: 5_000, interval: 10 })
   await vi.waitFor(() => expect(handles()).toBeLessThanOrEqual(open + 3), { timeout: 5_000, interval: 10 })
+  expect((await catalogueJson(fresh)).imports).toEqual(imports)
   expect(app.logLines.join()).not.toContain('internal_error')
 })

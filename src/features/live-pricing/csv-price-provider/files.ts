@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join, parse } from 'node:path'
+import { basename, join, parse } from 'node:path'
 import type { Decimal } from '../../../tables/prices.ts'
 import type { Problems } from './problems.ts'
 
@@ -9,6 +9,17 @@ export interface Source {
   /** The decimal sign of all prices. */
   decimal: Decimal
   problems: Problems
+  /** The items, if the file with them is read as a person has confirmed it. */
+  items?: ConfirmedItems | undefined
+}
+
+/** What a confirmed file with items comes to. */
+export interface ConfirmedItems {
+  file: string
+  items: AsyncIterable<{ code: string; category?: string; price: number }>
+  /** The rows that are left out, as far as they are listed, and how many there are. */
+  problems: readonly { line: number; reason: string }[]
+  invalidRows: number
 }
 
 export interface FileRules {
@@ -16,8 +27,8 @@ export interface FileRules {
   mustExist?: boolean
   required: readonly string[]
   optional: readonly string[]
-  /** Whether to ignore unknown columns. Otherwise they are a problem, since a name may be misspelt. */
-  allowOtherColumns?: boolean
+  /** Said with an unknown column. */
+  hint?: string
 }
 
 /** What a discount is for. */
@@ -41,8 +52,9 @@ export const FILES = {
     file: 'items.csv',
     mustExist: true,
     required: ['code', 'price'],
-    optional: ['category'],
-    allowOtherColumns: true,
+    // Only the category is read; a column that may say something about the price is a problem.
+    optional: ['category', 'name', 'description', 'unit'],
+    hint: ' If it is a price list of your own, say how it is read with --save-layout or --layout.',
   },
   prices: { file: 'prices.csv', required: ['item', 'store', 'price'], optional: [] },
   members: { file: 'members.csv', required: ['number'], optional: ['group'] },
@@ -56,13 +68,16 @@ export const FILES = {
 /** The extensions that a file may have. */
 const EXTENSIONS = ['.csv', '.xlsx', '.tsv', '.txt']
 
-/** The path of a file of a price list, which may be a spreadsheet, such as `items.xlsx` for `items.csv`. */
-export function findFile(folder: string, file: string): string | undefined {
-  const paths = EXTENSIONS.map((extension) => join(folder, file.replace(/\.csv$/, extension)))
-  return paths.find((path) => existsSync(path))
-}
+/** The paths of a file of a price list, which may be a spreadsheet, such as `items.xlsx` for `items.csv`. */
+const pathsOf = (folder: string, file: string) =>
+  EXTENSIONS.map((extension) => join(folder, file.replace(/\.csv$/, extension))).filter((path) =>
+    existsSync(path),
+  )
 
-/** Reports tables that do not belong to a price list: a name may be misspelt. */
+/** The path of a file of a price list, which may be a spreadsheet. */
+export const findFile = (folder: string, file: string): string | undefined => pathsOf(folder, file)[0]
+
+/** Reports tables that do not belong to a price list, because a name may be misspelt, and files of which there are several. */
 export function rejectOtherFiles({ folder, problems }: Source): void {
   const names = Object.values(FILES).map(({ file }) => file)
   for (const file of readdirSync(folder)) {
@@ -72,6 +87,15 @@ export function rejectOtherFiles({ folder, problems }: Source): void {
         file,
         line: 0,
         reason: `rename or remove this file. A price list has ${names.join(', ')}.`,
+      })
+  }
+  for (const file of names) {
+    const paths = pathsOf(folder, file)
+    if (paths.length > 1)
+      problems.addFile({
+        file,
+        line: 0,
+        reason: `keep only one of ${paths.map((path) => basename(path)).join(' and ')}.`,
       })
   }
 }

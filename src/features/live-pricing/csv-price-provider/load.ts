@@ -2,10 +2,10 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { codeDamage } from '../../../tables/damaged-codes.ts'
 import type { Decimal } from '../../../tables/prices.ts'
-import { FILES, ID_RULE, isDate, isId, rejectOtherFiles, type Source } from './files.ts'
+import { type ConfirmedItems, FILES, ID_RULE, isDate, isId, rejectOtherFiles, type Source } from './files.ts'
 import { NEW_TABLES, NONE, POA, priceListFile } from './price-list.ts'
 import { createProblems, type Problem } from './problems.ts'
-import { RowError, readRows, requireKnown } from './read-rows.ts'
+import { isStorable, RowError, readRows, requireKnown, tooExact } from './read-rows.ts'
 import { readHolidays, readHours, readStores, type Stores } from './read-stores.ts'
 
 export interface Loaded {
@@ -20,6 +20,8 @@ export interface LoadOptions {
   skipProblems?: boolean
   /** The decimal sign of the prices; the point by default. */
   decimal?: Decimal | undefined
+  /** The items of a file that a person has confirmed, in place of items.csv as it is documented. */
+  items?: ConfirmedItems | undefined
 }
 
 /**
@@ -41,7 +43,12 @@ export async function loadPriceList(
     // With a write-ahead log, readers do not wait for the load.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA cache_size = -64000; BEGIN IMMEDIATE; ${NEW_TABLES}`)
     const problems = createProblems(options.skipProblems ?? false)
-    const loaded = await fill(db, { folder: from, decimal: options.decimal ?? 'point', problems })
+    const loaded = await fill(db, {
+      folder: from,
+      decimal: options.decimal ?? 'point',
+      problems,
+      items: options.items,
+    })
     db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
     return loaded
   } catch (error) {
@@ -102,7 +109,24 @@ function insertStores(db: DatabaseSync, stores: Stores): void {
     add.run(store.id, store.latitude, store.longitude, store.tradingHours.timeZone, JSON.stringify(store))
 }
 
+/** A confirmed file has no code twice: its check has rejected those. */
+async function loadConfirmed(
+  db: DatabaseSync,
+  { file, items, problems: rejected, invalidRows }: ConfirmedItems,
+  problems: Source['problems'],
+): Promise<void> {
+  const add = db.prepare('INSERT INTO items VALUES (?, ?, ?)')
+  for await (const { code, category, price } of items) {
+    if (isStorable(price)) add.run(code, category ?? '', String(price))
+    else problems.addRow({ file, line: 0, reason: `item ${code}: ${tooExact(String(price))}` })
+  }
+  for (const { line, reason } of rejected) problems.addRow({ file, line, reason })
+  const unlisted = invalidRows - rejected.length
+  if (unlisted > 0) problems.addRow({ file, line: 0, reason: `${unlisted} more rows have problems.` })
+}
+
 async function loadItems(db: DatabaseSync, source: Source): Promise<void> {
+  if (source.items) return loadConfirmed(db, source.items, source.problems)
   const add = db.prepare('INSERT OR IGNORE INTO items VALUES (?, ?, ?)')
   const find = db.prepare('SELECT price FROM items WHERE code = ?')
   /** Items with several prices: it is not known which is right. */

@@ -72,20 +72,20 @@ export async function readRows(
   }
 }
 
+/** Prices are stored with 4 decimals. */
+export const isStorable = (price: number | string) => /^\d{1,9}(\.\d{1,4})?$/.test(String(price))
+export const tooExact = (price: string) =>
+  `the price ${JSON.stringify(price.slice(0, 50))} must have at most 9 digits and 4 decimals.`
+
 /** What is wrong with the column names, if anything. */
-function headingProblems(
-  names: readonly string[],
-  { required, optional, allowOtherColumns = false }: FileRules,
-): string[] {
+function headingProblems(names: readonly string[], { required, optional, hint = '' }: FileRules): string[] {
   const known = [...required, ...optional]
   const missing = required.filter((column) => !names.includes(column))
   const unknown = names.filter((name) => name !== '' && !known.includes(name))
   const repeated = names.filter((name, index) => known.includes(name) && names.indexOf(name) < index)
   return [
     ...missing.map((column) => `the column "${column}" is missing.`),
-    ...(allowOtherColumns ? [] : unknown).map(
-      (name) => `"${name.slice(0, 50)}" is an unknown column. Use ${known.join(', ')}.`,
-    ),
+    ...unknown.map((name) => `"${name.slice(0, 50)}" is an unknown column. Use ${known.join(', ')}.${hint}`),
     ...repeated.map((name) => `the column "${name}" occurs more than once.`),
   ]
 }
@@ -116,11 +116,8 @@ function tableRow({ cells, numbers }: Row, columns: readonly string[], decimal: 
       const text = cell(column)
       if (words.includes(text)) return text
       const price = readPrice(text, { decimal, currency: 'AUD' }, numbers?.[columns.indexOf(column)])
-      // Prices are stored with 4 decimals.
-      if (/^\d{1,9}(\.\d{1,4})?$/.test(String(price))) return String(price)
-      const quoted = JSON.stringify(text.slice(0, 50))
-      const reason =
-        typeof price === 'string' ? price : `the price ${quoted} must have at most 9 digits and 4 decimals.`
+      if (isStorable(price)) return String(price)
+      const reason = typeof price === 'string' ? price : tooExact(text)
       const isOtherSign =
         decimal === 'point' && typeof readPrice(text, { decimal: 'comma', currency: 'AUD' }) === 'number'
       const hint = isOtherSign ? ' If the comma is the decimal sign, add --decimal comma.' : ''

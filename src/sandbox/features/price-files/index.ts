@@ -16,7 +16,7 @@ const optionsSchema = z.object({
 
 /** Imports of items into catalogues. */
 export default {
-  faults: { items: API_FAULTS, import: ['failed'] },
+  faults: { items: API_FAULTS, item: ['refused'], import: ['failed'] },
   create: (core, options) => ({ api: importsApi(core, optionsSchema.parse(options).importTiming) }),
 } satisfies SandboxFeature
 
@@ -36,6 +36,12 @@ function importsApi({ sql, guard, faults }: SandboxCore, timing: ImportTiming): 
     if (items.length > MAX_BATCH) return void res.status(400).json({ error: 'batch_too_large' })
     const invalid = items.findIndex((item) => !isItem(item))
     if (invalid >= 0) return void res.status(400).json({ error: 'invalid_item', message: `items.${invalid}` })
+    if (faults.strike('item')) {
+      // As a careless gateway does, with what it was sent.
+      const sent = { authorization: req.get('authorization') }
+      const message = `items.0: the unit of ${items[0]?.code} is unknown. ${sent.authorization}`
+      return void res.status(400).json({ error: 'invalid_item', message, sent })
+    }
     if (!imports.add(id, batchId, items)) return notFound(res)
     res.status(202).json({ received: items.length })
   }

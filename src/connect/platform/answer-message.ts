@@ -1,0 +1,35 @@
+import { parseJson } from './json.ts'
+
+/** How much of a message is kept, in characters. */
+const MAX_MESSAGE = 500
+/** How many texts of an answer are read, and how deep: an answer may be anything. */
+const MAX_TEXTS = 50
+const MAX_DEPTH = 6
+/** Members that may echo what a request carries in secret. */
+const SECRET_NAME = /authorization|cookie|token|secret|password|key$/i
+/** A credential of any request (RFC 9110 section 11.4). */
+const CREDENTIALS = /\b(bearer|basic|digest)\s+[^\s,;"']+/gi
+
+/**
+ * What a JSON answer says to people: each of its texts and numbers with its name, such as `error: invalid_item; message: items.17`,
+ * because the specification does not show how an error looks. At most 500 characters, without `secrets` and any other
+ * credentials. Empty if the answer is not JSON.
+ */
+export function messageIn(text: string, secrets: readonly string[]): string {
+  const found: string[] = []
+  const read = (value: unknown, path: string, depth: number): void => {
+    if (found.length >= MAX_TEXTS || depth > MAX_DEPTH) return
+    if (typeof value === 'string' || typeof value === 'number') found.push(`${path}: ${value}`)
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, member] of Object.entries(value))
+        if (!SECRET_NAME.test(name)) read(member, path === '' ? name : `${path}.${name}`, depth + 1)
+  }
+  read(parseJson(text), '', 0)
+  const said = secrets.reduce((message, secret) => message.replaceAll(secret, '…'), found.join('; '))
+  return said
+    .replace(CREDENTIALS, '$1 …')
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_MESSAGE)
+    .toWellFormed()
+}
