@@ -18,7 +18,9 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
   })
 
   test('flows, steps, the presenter view and tokens are accessible and fit in every window', async () => {
-    const { page, complaints, look, inspectWithoutScripts, close } = await startWalk(browser)
+    const { page, complaints, look, inspectWithoutScripts, close } = await startWalk(browser, {
+      maxBytes: 80_000,
+    })
     const bea = await connected(app, { name: 'bea' })
     const { id } = await latestFlow(app, bea, 'connect')
     await takeSession(page, app, bea)
