@@ -85,6 +85,7 @@ function init(name: string, kept: readonly string[]): void {
     version: '0.1.0',
     description: `${name}: connects accounts on the platform.`,
     starter: { name, tree },
+    knip: knipOfProduct(),
   })
   regenerate(project)
   const wroteEnv = writeEnv()
@@ -99,11 +100,22 @@ function init(name: string, kept: readonly string[]): void {
   )
 }
 
+/** The settings of knip without the programs that only the deleted tests run. */
+function knipOfProduct(): object {
+  const { ignoreBinaries: _, ...knip } = JSON.parse(project.read('package.json')).knip
+  return knip
+}
+
 /** Writes an .env with fresh secrets, unless there is one. Returns whether it did. */
 function writeEnv(): boolean {
   const file = join(project.root, '.env')
   if (existsSync(file)) return false
-  let env = project.read('.env.example')
+  let env = project
+    .read('.env.example')
+    .replace(
+      /^(#.*\n)+/,
+      '# The settings of the app on this machine; docs/configuration.md describes each.\n',
+    )
   // The demo has kept its data in .data until now, and encrypted it with other keys.
   for (const [variable, value] of Object.entries({ ...newSecrets(), DATA_DIR: '.data/app' }))
     env = env.replace(new RegExp(`^(# ?)?${variable}=.*`, 'm'), () => `${variable}=${value}`)

@@ -227,7 +227,7 @@ async function update(source: string | undefined, version: string | undefined, f
   const merged = { ...mergeJson(manifestOf(base), manifest, manifestOf(commit)), starter: next }
   const before = ownVersion(base, selection, manifest, starter.name)
   const after = ownVersion(commit, selection, merged, starter.name, before)
-  print(...changelogOf(base, commit).split('\n'))
+  print(...(changelogOf(base, commit) || 'The changelog has nothing new.').split('\n'))
   const offered = selection.newFeatures.filter((name) => !wanted.includes(name))
   if (offered.length > 0)
     print('', `New features, which are not taken: ${offered.join(', ')}. To take them: --with NAME.`)

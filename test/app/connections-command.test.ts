@@ -46,6 +46,7 @@ async function command(...args: string[]): Promise<{ code: unknown; output: stri
     PLATFORM_REVOCATION_URL: `${endpoint.authUrl}/revoke`,
     TOKEN_ENCRYPTION_KEYS: `${KEY.id}:${KEY.secret.toString('base64')}`,
     DATA_DIR: temp.dir,
+    PLATFORM_SCOPES: 'catalogues leads',
   })
   const { code, output } = await runCommand('src/cli/connections.ts', env, { args })
   for (const secret of SECRETS) expect(output).not.toContain(secret)
