@@ -128,7 +128,6 @@ const kilometres: Rule = {
 const radius: Rule = {
   id: 'nearest.radius',
   title: 'The distance of a search is a radius.',
-  given: undefined,
   needs: ['nearest.kilometres'],
   async check(subject) {
     const { isRadius, exchange } = await meaningOfDistance(subject)
@@ -202,7 +201,6 @@ const antimeridian: Rule = {
 const distanceField: Rule = {
   id: 'nearest.distance-field',
   title: 'The field distance of a search result is in kilometres.',
-  given: undefined,
   needs: ['nearest.kilometres'],
   async check(subject) {
     const { tries } = await findStores(subject)

@@ -1,19 +1,20 @@
 import { mixedRequest, notInRangeRequest, unknownStoreRequest } from './line-error-rules.ts'
 import {
+  AMOUNTS,
+  type Answered,
   type AnsweredLine,
   allAnswered,
-  answered,
+  ask,
   baseAnswers,
   baseRequest,
+  brokenAmount,
   carriesError,
+  isAmount,
   isPriced,
   NO_ITEMS,
-  requestPrices,
   usualDetails,
 } from './prices.ts'
-import { NotCheckedError, type Rule, RuleViolationError, type Subject } from './rule.ts'
-
-const AMOUNTS = ['unitPrice', 'discount', 'totalPrice'] as const
+import { judgeEach, NotCheckedError, type Rule, type Subject } from './rule.ts'
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '')
 
@@ -26,53 +27,49 @@ function otherNameOf({ line, answer }: AnsweredLine, amount: (typeof AMOUNTS)[nu
   if (similar !== undefined || amount === 'discount') return similar
   const own = [line.itemId, line.storeId, line.quantity].map(String)
   const others = Object.entries(answer).flatMap(([name, value]) =>
-    Number.isFinite(value) && !AMOUNTS.some((known) => known === name) && !own.includes(String(value))
-      ? [name]
-      : [],
+    Number.isFinite(value) && !isAmount(name) && !own.includes(String(value)) ? [name] : [],
   )
   const isOtherwisePriced =
     Number.isFinite(answer.unitPrice) || Number.isFinite(answer.totalPrice) || others.length > 1
   return isOtherwisePriced ? others[amount === 'unitPrice' ? 0 : others.length - 1] : undefined
 }
 
-const names: Rule = {
-  id: 'prices.names',
-  title: 'The amounts of a line are named unitPrice, discount and totalPrice.',
-  given: '§2.4',
-  needs: ['prices.array'],
-  async check(subject) {
-    const { exchange, answers } = await baseAnswers(subject)
-    for (const found of answers)
-      for (const amount of AMOUNTS) {
-        const { line, answer } = found
-        if (amount in answer) continue
-        const other = otherNameOf(found, amount)
-        if (other)
-          throw new RuleViolationError(
-            `The line for item ${line.itemId} has ${other}: name it ${amount}, as in {"unitPrice": 12.5, "discount": 0, "totalPrice": 25}.`,
-            exchange,
-          )
-      }
-    return exchange
-  },
+/** A request for the first item only. */
+async function firstLine(subject: Subject) {
+  const { lines } = await baseRequest(subject)
+  if (lines.length === 0) throw new NotCheckedError(NO_ITEMS)
+  return ask(subject, lines.slice(0, 1), 'A price request with one line')
 }
 
-const oneLine: Rule = {
-  id: 'prices.one-line',
-  title: 'A price request with one line returns an array with one element.',
-  given: '§4.1',
-  needs: ['prices.array'],
-  async check(subject) {
-    const { lines, memberNumber } = await baseRequest(subject)
-    if (lines.length === 0) throw new NotCheckedError(NO_ITEMS)
-    const first = lines.slice(0, 1)
-    const exchange = await requestPrices(subject, first, memberNumber)
-    return answered(first, exchange, 'A price request with one line').exchange
+/** The names and the number of the elements, whatever the assumed names of their other fields are (specification 2.4, 4.1). */
+export const GIVEN_NAME_RULES: Rule[] = [
+  {
+    id: 'prices.names',
+    title: 'The amounts of a line are named unitPrice, discount and totalPrice.',
+    given: '§2.4',
+    needs: ['prices.array'],
+    check: judgeEach(baseAnswers, (found) => {
+      const [renamed] = AMOUNTS.flatMap((amount) => {
+        const other = amount in found.answer ? undefined : otherNameOf(found, amount)
+        return other ? [{ amount, other }] : []
+      })
+      return (
+        renamed &&
+        `The line for item ${found.line.itemId} has ${renamed.other}: name it ${renamed.amount}, as in {"unitPrice": 12.5, "discount": 0, "totalPrice": 25}.`
+      )
+    }),
   },
-}
+  {
+    id: 'prices.one-line',
+    title: 'A price request with one line returns an array with one element.',
+    given: '§4.1',
+    needs: ['prices.array'],
+    check: async (subject) => (await firstLine(subject)).exchange,
+  },
+]
 
 /** The lines that cannot be priced: of items and stores that do not exist, and of items that are not in range. */
-async function unpricedLines(subject: Subject): Promise<AnsweredLine[]> {
+async function unpricedLines(subject: Subject): Promise<Answered> {
   const { items, notInRange: pairs = [] } = subject
   const mixed = await mixedRequest(subject)
   // Other rules say what is wrong with these requests, or that they cannot be sent.
@@ -82,31 +79,12 @@ async function unpricedLines(subject: Subject): Promise<AnsweredLine[]> {
   const [elsewhere = [], notInRange = []] = others.map((request) => request?.answers)
   const isPair = ({ line }: AnsweredLine) =>
     pairs.some(({ itemId, storeId }) => itemId === line.itemId && storeId === String(line.storeId))
-  return [
+  const answers = [
     ...mixed.answers.filter(({ line }) => !items.includes(line.itemId)),
     ...(items.length > 0 ? elsewhere.slice(-1) : []),
     ...notInRange.filter(isPair),
   ]
-}
-
-const nulls: Rule = {
-  id: 'prices.null',
-  title: 'The amounts of a line that cannot be priced are numbers or null.',
-  given: '§2.4',
-  needs: ['prices.fields', 'prices.unknown-item'],
-  async check(subject) {
-    const found = await unpricedLines(subject)
-    for (const { line, answer, exchange } of found)
-      for (const amount of AMOUNTS) {
-        const value = answer[amount] ?? null
-        if (value !== null && !Number.isFinite(value))
-          throw new RuleViolationError(
-            `The ${amount} of item ${line.itemId} is ${JSON.stringify(value)}: make it null, as in "${amount}": null.`,
-            exchange,
-          )
-      }
-    return (await mixedRequest(subject)).exchange
-  },
+  return { exchange: mixed.exchange, answers }
 }
 
 /** A time or a random id: neither is a code or a message. */
@@ -124,71 +102,80 @@ function textsOf({ line, answer }: AnsweredLine): string[] {
   })
 }
 
-const codeAndMessage: Rule = {
-  id: 'prices.code-and-message',
-  title: 'A line that cannot be priced carries an error code and an error message, both texts.',
-  given: '§7',
-  needs: ['prices.error'],
-  async check(subject) {
-    // What lines with a price say as well is no error: a currency, for example.
-    const usual = new Set(
-      (await baseAnswers(subject)).answers.filter(({ answer }) => isPriced(answer)).flatMap(textsOf),
-    )
-    for (const answer of await unpricedLines(subject)) {
-      const texts = textsOf(answer).filter((text) => !usual.has(text))
-      if (texts.length < 2)
-        throw new RuleViolationError(
-          `The line for item ${answer.line.itemId} at store ${answer.line.storeId} has ${texts.length === 0 ? 'neither a code nor a message that is a text of the line' : 'only one of the two as a text'}: add both, as in "errorCode": "NOT_IN_RANGE", "errorMessage": "The store does not sell this item.".`,
-          answer.exchange,
-        )
-    }
-    return (await mixedRequest(subject)).exchange
-  },
+/** The same lines, each with those of its texts that a line with a price does not have: a currency is no error. */
+async function errorTexts(subject: Subject) {
+  const { exchange, answers } = await unpricedLines(subject)
+  const base = await baseAnswers(subject)
+  const usual = new Set(base.answers.filter(({ answer }) => isPriced(answer)).flatMap(textsOf))
+  const found = answers.map((one) => ({ ...one, texts: textsOf(one).filter((text) => !usual.has(text)) }))
+  return { exchange, answers: found }
 }
 
-const allAmounts: Rule = {
-  id: 'prices.all-amounts',
-  title: 'In every answer of this check, the amounts are numbers or null.',
-  given: '§2.4',
-  needs: ['prices.null'],
-  async check(subject) {
-    const found = await allAnswered(subject)
-    for (const { line, answer, exchange } of found)
-      for (const amount of AMOUNTS) {
-        const value = answer[amount] ?? null
-        if (value !== null && !Number.isFinite(value))
-          throw new RuleViolationError(
-            `The ${amount} of item ${line.itemId} for a quantity of ${line.quantity} is ${JSON.stringify(value)}: write a number, as in "${amount}": 12.5, or null.`,
-            exchange,
-          )
-      }
-    return (await baseAnswers(subject)).exchange
+/** What the specification gives about a line that cannot be priced (2.4, 7). */
+export const GIVEN_ERROR_RULES: Rule[] = [
+  {
+    id: 'prices.null',
+    title: 'The amounts of a line that cannot be priced are numbers or null.',
+    given: '§2.4',
+    needs: ['prices.fields', 'prices.unknown-item'],
+    check: judgeEach(unpricedLines, ({ line, answer }) => {
+      const name = brokenAmount(answer)
+      return (
+        name &&
+        `The ${name} of item ${line.itemId} is ${JSON.stringify(answer[name])}: make it null, as in "${name}": null.`
+      )
+    }),
   },
+  {
+    id: 'prices.code-and-message',
+    title: 'A line that cannot be priced carries an error code and an error message, both texts.',
+    given: '§7',
+    needs: ['prices.error'],
+    check: judgeEach(
+      errorTexts,
+      ({ line, texts }) =>
+        texts.length < 2 &&
+        `The line for item ${line.itemId} at store ${line.storeId} has ${texts.length === 0 ? 'neither a code nor a message that is a text of the line' : 'only one of the two as a text'}: add both, as in "errorCode": "NOT_IN_RANGE", "errorMessage": "The store does not sell this item.".`,
+    ),
+  },
+]
+
+/** Every line of this check, each with whether it is without a price and says no reason. */
+async function everyLine(subject: Subject) {
+  const found = await allAnswered(subject)
+  const usual = usualDetails(found)
+  const { exchange } = await baseAnswers(subject)
+  const isSilent = (one: AnsweredLine) => !isPriced(one.answer) && !carriesError(one, usual)
+  return { exchange, answers: found.map((one) => ({ ...one, isSilent: isSilent(one) })) }
 }
 
-const allErrors: Rule = {
-  id: 'prices.all-errors',
-  title: 'In every answer of this check, a line without a price carries an error.',
-  given: '§2.4',
-  needs: ['prices.code-and-message', 'prices.all-amounts'],
-  async check(subject) {
-    const found = await allAnswered(subject)
-    const usual = usualDetails(found)
-    // The specification does not say what becomes of a quantity that is none.
-    const silent = found.find(
-      (one) => one.line.quantity > 0 && !isPriced(one.answer) && !carriesError(one, usual),
-    )
-    if (!silent) return (await baseAnswers(subject)).exchange
-    const { itemId, storeId, quantity } = silent.line
-    throw new RuleViolationError(
-      `The line for item ${itemId} at store ${storeId}, quantity ${quantity}, has no price, and no error says why: add "errorCode" and "errorMessage".`,
-      silent.exchange,
-    )
-  },
-}
-
-/** What the specification gives about a line (2.4, 4.1, 7), whatever the assumed names of its other fields are. */
-export const GIVEN_NAME_RULES: Rule[] = [names, oneLine]
-export const GIVEN_ERROR_RULES: Rule[] = [nulls, codeAndMessage]
 /** After all other price requests. */
-export const ALL_LINES_RULES: Rule[] = [allAmounts, allErrors]
+export const ALL_LINES_RULES: Rule[] = [
+  {
+    id: 'prices.all-amounts',
+    title: 'In every answer of this check, the amounts are numbers or null.',
+    given: '§2.4',
+    needs: ['prices.null'],
+    check: judgeEach(everyLine, ({ line, answer }) => {
+      const name = brokenAmount(answer)
+      return (
+        name &&
+        `The ${name} of item ${line.itemId} for a quantity of ${line.quantity} is ${JSON.stringify(answer[name])}: write a number, as in "${name}": 12.5, or null.`
+      )
+    }),
+  },
+  {
+    id: 'prices.all-errors',
+    title: 'In every answer of this check, a line without a price carries an error.',
+    given: '§2.4',
+    needs: ['prices.code-and-message', 'prices.all-amounts'],
+    check: judgeEach(
+      everyLine,
+      ({ isSilent, line: { itemId, storeId, quantity } }) =>
+        // The specification does not say what becomes of a quantity that is none.
+        isSilent &&
+        quantity > 0 &&
+        `The line for item ${itemId} at store ${storeId}, quantity ${quantity}, has no price, and no error says why: add "errorCode" and "errorMessage".`,
+    ),
+  },
+]

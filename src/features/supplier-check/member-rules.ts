@@ -46,7 +46,6 @@ const optional: Rule = {
 const isNull: Rule = {
   id: 'member.null',
   title: 'A memberNumber of null is the same as none.',
-  given: undefined,
   needs: ['member.optional'],
   async check(subject) {
     const lines = await anyLines(subject)
@@ -93,7 +92,6 @@ const unknown: Rule = {
 const unknownLines: Rule = {
   id: 'member.unknown-lines',
   title: 'A call with a member number that does not exist succeeds: its lines have an error or a price.',
-  given: undefined,
   needs: ['member.unknown', 'prices.unknown-item'],
   async check(subject) {
     const lines = await anyLines(subject)

@@ -15,7 +15,6 @@ import { coordinatesOf, findStores, idOf, NO_STORES, ONE_STORE, searchStores } f
 const parameters: Rule = {
   id: 'nearest.parameters',
   title: 'A search takes latitude, longitude and radius.',
-  given: undefined,
   needs: ['access.bearer'],
   async check(subject) {
     const { tries } = await findStores(subject)
@@ -56,7 +55,6 @@ const array: Rule = {
 const radiusUsed: Rule = {
   id: 'nearest.radius-used',
   title: 'A search looks at the parameter radius.',
-  given: undefined,
   needs: ['nearest.empty'],
   async check(subject) {
     const narrow = await searchStores(subject, REMOTE_PLACE)
@@ -150,7 +148,6 @@ const ids: Rule = {
 const order: Rule = {
   id: 'nearest.order',
   title: 'The stores of a search result are sorted by distance, the nearest first.',
-  given: undefined,
   needs: ['nearest.array', 'nearest.kilometres'],
   async check(subject) {
     const { tries } = await findStores(subject)
@@ -173,7 +170,6 @@ const order: Rule = {
 const input: Rule = {
   id: 'nearest.input',
   title: 'A search with a missing parameter or an invalid latitude returns 400.',
-  given: undefined,
   needs: ['nearest.parameters', 'nearest.empty'],
   async check(subject) {
     const { latitude, longitude, radius } = REMOTE_PLACE

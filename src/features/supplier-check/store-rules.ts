@@ -142,7 +142,6 @@ const oddId: Rule = {
 const letterCase: Rule = {
   id: 'store.case',
   title: 'The letter case of a store id counts.',
-  given: undefined,
   needs: ['store.near-id'],
   async check(subject) {
     const lookups = await lookUpStores(subject)
@@ -235,7 +234,6 @@ function expectForm(store: StoreJson, label: string, exchange: Exchange): void {
 const form: Rule = {
   id: 'store.form',
   title: 'A store has an id, name, address, coordinates and trading hours as in the OpenAPI document.',
-  given: undefined,
   needs: ['store.one'],
   async check(subject) {
     const lookups = await lookUpStores(subject)
@@ -247,7 +245,6 @@ const form: Rule = {
 const searchForm: Rule = {
   id: 'nearest.form',
   title: 'Each store of a search result has this form too (see store.form).',
-  given: undefined,
   needs: ['nearest.array', 'store.form'],
   async check(subject) {
     const { tries } = await findStores(subject)

@@ -33,7 +33,6 @@ const contentType: Rule = {
   id: 'json.type',
   title:
     'Every answer that succeeds has a Content-Type of JSON, with no other charset than UTF-8 and no byte order mark.',
-  given: undefined,
   needs: ['token.answer'],
   async check({ probe }: Subject) {
     const successful = probe.exchanges.filter(
