@@ -50,36 +50,6 @@ const laterTokens = remember(async ({ probe }: Subject): Promise<Token[]> => {
 
 const isTokenAnswer = (request: string) => request.startsWith(`POST ${PATHS.token}`)
 
-const later: Rule = {
-  id: 'token.later',
-  title: 'Tokens that are issued later have three fields too, are accepted, and end no earlier one.',
-  given: '§2.1',
-  needs: ['token.both-live', 'token.fields'],
-  async check(subject) {
-    const { probe } = subject
-    const tokens = await laterTokens(subject)
-    // Those of the rules before, too.
-    const issued = probe.exchanges.filter(({ request, json }) => isTokenAnswer(request) && isRecord(json))
-    for (const exchange of issued.filter(isSuccess)) {
-      const count = Object.keys(exchange.json as object).length
-      if (count !== 3)
-        throw new RuleViolationError(`A later token response has ${count} fields, not three.`, exchange)
-    }
-    let last: Exchange | undefined
-    for (const [index, token] of tokens.entries()) {
-      last = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
-      if (probe.clock.now() - token.exchange.sentAt >= certainMs(token)) continue
-      if (isRefused(last))
-        throw new RuleViolationError(
-          `Of ${tokens.length} tokens, number ${index + 1} is refused, although it has not expired.`,
-          last,
-        )
-      expectAnswer(last)
-    }
-    return last as Exchange
-  },
-}
-
 /** Lines for the first item, a line for each quantity. */
 async function linesFor(subject: Subject, quantities: readonly number[]): Promise<Line[]> {
   const [code] = subject.items
@@ -88,66 +58,8 @@ async function linesFor(subject: Subject, quantities: readonly number[]): Promis
   return quantities.map((quantity) => lineOf(code, store, quantity))
 }
 
-const laterTotals: Rule = {
-  id: 'prices.later-token',
-  title: 'Totals add up with tokens that are issued later.',
-  given: '§2.4',
-  needs: ['token.later', 'prices.total', 'prices.one-line'],
-  async check(subject) {
-    const { memberNumber } = await baseRequest(subject)
-    const lines = await linesFor(subject, [3])
-    let last: Exchange | undefined
-    // A new one as well: the others may have expired.
-    const newest = await subject.probe.newToken()
-    const tokens = [...(await laterTokens(subject)).slice(-3), ...(newest ? [newest] : [])]
-    for (const token of tokens) {
-      const body = { ...(memberNumber !== undefined && { memberNumber }), items: lines }
-      const exchange = await subject.probe.callAs(token.value, PATHS.prices, body)
-      if (isRefused(exchange)) continue
-      last = expectTotals(answered(lines, exchange, 'A price request').answers)
-    }
-    if (last) return last
-    throw new NotCheckedError('the later tokens have expired')
-  },
-}
-
-const duplicateTotals: Rule = {
-  id: 'prices.duplicate-totals',
-  title: 'With several lines for one item, the total of each is for its own quantity.',
-  given: '§2.4',
-  needs: ['prices.duplicates'],
-  async check(subject) {
-    const lines = await linesFor(subject, [2, 3, 2])
-    return expectTotals((await ask(subject, lines, 'A price request for the same item')).answers)
-  },
-}
-
 /** More lines than a batch of a hundred, whose quantities differ. */
 const MANY = 120
-
-const manyTotals: Rule = {
-  id: 'prices.many-totals',
-  title: 'With more than 100 lines of different quantities, every total adds up.',
-  given: '§2.4',
-  needs: ['prices.many', 'prices.duplicate-totals'],
-  async check(subject) {
-    const accepted = (await manyLines(subject)).length
-    const { exchange, answers } = await ask(
-      subject,
-      await linesFor(subject, differentQuantities(Math.min(MANY, accepted))),
-      'A price request',
-    )
-    const usual = usualDetails(answers)
-    // A line may say that it has no price for a moment, or for want of stock.
-    const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, usual))
-    if (without)
-      throw new RuleViolationError(
-        `One of ${answers.length} lines for item ${without.line.itemId} has no price, and no error says why.`,
-        exchange,
-      )
-    return expectTotals([...answers, ...(await mostLines(subject))])
-  },
-}
 
 /** The answers to as many lines as a request may have at the most; none if it is refused. */
 async function mostLines(subject: Subject): Promise<AnsweredLine[]> {
@@ -163,35 +75,6 @@ const differentQuantities = (count: number) =>
 
 /** How often requests that overlap are tried: a line may have no price for a moment. */
 const OVERLAPS = 3
-
-const overlap: Rule = {
-  id: 'prices.overlap',
-  title: 'Price requests that overlap are each answered for their own lines.',
-  given: '§4.1',
-  needs: ['prices.total', 'prices.one-line'],
-  async check(subject) {
-    const { memberNumber } = await baseRequest(subject)
-    const quantities = [2, 3, 5, 7]
-    const usual = await usualDetailsOf(subject)
-    // The token is there before the calls overlap.
-    await withToken(subject, searchPath(REMOTE_PLACE))
-    const wanted = await Promise.all(quantities.map((quantity) => linesFor(subject, [quantity])))
-    let unpriced: Exchange | undefined
-    for (let tried = 0; tried < OVERLAPS; tried++) {
-      const exchanges = await Promise.all(wanted.map((lines) => requestPrices(subject, lines, memberNumber)))
-      unpriced = undefined
-      for (const [index, exchange] of exchanges.entries()) {
-        const { answers } = answered(wanted[index] ?? [], exchange, 'A price request beside others')
-        const priced = answers.filter(({ answer }) => isPriced(answer))
-        if (priced.length > 0) expectTotals(priced)
-        // An error of the line, such as a quantity that is not sold, is an answer too.
-        else if (!answers.every((one) => carriesError(one, usual))) unpriced = exchange
-      }
-      if (!unpriced) return exchanges[0] as Exchange
-    }
-    throw new RuleViolationError('A price request beside others has no price.', unpriced as Exchange)
-  },
-}
 
 /**
  * Quantities that no other rule requests, so that nothing can have been remembered for them, and whether the member number is
@@ -269,89 +152,206 @@ async function findMixedUp(subject: Subject): Promise<Exchange | null> {
   return mixedUp
 }
 
-const memberOnly: Rule = {
-  id: 'member.own',
-  title:
-    "A member's prices are not remembered for requests without a member number, nor the other way round.",
-  given: '§1',
-  needs: ['member.known', 'member.optional', 'prices.one-line'],
-  async check(subject) {
-    const { memberNumber: needed } = await baseRequest(subject)
-    if (needed !== undefined) throw new NotCheckedError('a price request needs a member number')
-    const { before, own, after } = await aroundMember(subject)
-    if (own.price !== before.price && after.every(({ price }) => price === own.price))
-      throw new RuleViolationError(
-        `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${subject.items[0]}.`,
-        own.exchange,
-      )
-    const mixedUp = own.price === before.price ? null : await findMixedUp(subject)
-    if (mixedUp)
-      throw new RuleViolationError(
-        `While requests with and without member number ${subject.memberNumber} overlap, one gets the price of the other for item ${subject.items[0]}.`,
-        mixedUp,
-      )
-    const remembered = await findRememberedItem(subject)
-    if (!remembered) return own.exchange
-    throw new RuleViolationError(
-      `The price of item ${remembered.itemId} is the same with member number ${subject.memberNumber} as without, and depends on which of the two is requested first.`,
-      remembered.exchange,
-    )
-  },
-}
-
-const last: Rule = {
-  id: 'access.lasting',
-  title: 'At the end of the check, the endpoints answer as at its beginning.',
-  given: '§4.1',
-  needs: ['nearest.empty', 'store.one'],
-  async check(subject) {
-    const { tries } = await findStores(subject)
-    const found = tries.find(({ stores }) => stores.length > 0)
-    const place = found?.place ?? REMOTE_PLACE
-    const search = await withToken(subject, searchPath(place))
-    if (arrayOf(search, 'A search after many others').length === 0 && found)
-      throw new RuleViolationError('A search after many others finds no store, where it found some.', search)
-    // Other rules say what is wrong with a price request that failed before.
-    const before = await baseAnswers(subject).catch(() => undefined)
-    if (before && before.answers.length > 0)
-      await ask(
-        subject,
-        before.answers.map(({ line }) => line),
-        'A price request after many others',
-      )
-    const id = await knownStore(subject)
-    const exchange = await withToken(subject, storePath(id))
-    expectStatus(exchange, 200, `The lookup of store ${id} after many others`)
-    return exchange
-  },
-}
-
 /** How many token requests overlap. */
 const OVERLAPPING_TOKENS = 3
 
-const tokensAtOnce: Rule = {
-  id: 'token.overlap',
-  title: 'Tokens whose requests overlap are all accepted.',
-  given: '§2.1',
-  needs: ['token.both-live'],
-  async check({ probe }) {
-    const issued = await Promise.all(Array.from({ length: OVERLAPPING_TOKENS }, () => probe.newToken()))
-    let last: Exchange | undefined
-    for (const token of issued) {
-      if (!token) throw new NotCheckedError('tokens were not issued to requests that overlap')
-      last = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
-      if (isRefused(last) && probe.clock.now() - token.exchange.sentAt < certainMs(token))
-        throw new RuleViolationError(
-          'Of tokens whose requests overlapped, one is refused although it has not expired.',
-          last,
-        )
-    }
-    return last as Exchange
+export const LATER_TOKEN_RULES: Rule[] = [
+  {
+    id: 'token.later',
+    title: 'Tokens that are issued later have three fields too, are accepted, and end no earlier one.',
+    given: '§2.1',
+    needs: ['token.both-live', 'token.fields'],
+    async check(subject) {
+      const { probe } = subject
+      const tokens = await laterTokens(subject)
+      // Those of the rules before, too.
+      const issued = probe.exchanges.filter(({ request, json }) => isTokenAnswer(request) && isRecord(json))
+      for (const exchange of issued.filter(isSuccess)) {
+        const count = Object.keys(exchange.json as object).length
+        if (count !== 3)
+          throw new RuleViolationError(`A later token response has ${count} fields, not three.`, exchange)
+      }
+      let last: Exchange | undefined
+      for (const [index, token] of tokens.entries()) {
+        last = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
+        if (probe.clock.now() - token.exchange.sentAt >= certainMs(token)) continue
+        if (isRefused(last))
+          throw new RuleViolationError(
+            `Of ${tokens.length} tokens, number ${index + 1} is refused, although it has not expired.`,
+            last,
+          )
+        expectAnswer(last)
+      }
+      return last as Exchange
+    },
   },
-}
-
-export const LATER_TOKEN_RULES: Rule[] = [later, tokensAtOnce]
+  {
+    id: 'token.overlap',
+    title: 'Tokens whose requests overlap are all accepted.',
+    given: '§2.1',
+    needs: ['token.both-live'],
+    async check({ probe }) {
+      const issued = await Promise.all(Array.from({ length: OVERLAPPING_TOKENS }, () => probe.newToken()))
+      let last: Exchange | undefined
+      for (const token of issued) {
+        if (!token) throw new NotCheckedError('tokens were not issued to requests that overlap')
+        last = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
+        if (isRefused(last) && probe.clock.now() - token.exchange.sentAt < certainMs(token))
+          throw new RuleViolationError(
+            'Of tokens whose requests overlapped, one is refused although it has not expired.',
+            last,
+          )
+      }
+      return last as Exchange
+    },
+  },
+]
 /** After all other rules about prices. */
-export const STATE_RULES: Rule[] = [laterTotals, duplicateTotals, manyTotals, overlap, memberOnly]
+export const STATE_RULES: Rule[] = [
+  {
+    id: 'prices.later-token',
+    title: 'Totals add up with tokens that are issued later.',
+    given: '§2.4',
+    needs: ['token.later', 'prices.total', 'prices.one-line'],
+    async check(subject) {
+      const { memberNumber } = await baseRequest(subject)
+      const lines = await linesFor(subject, [3])
+      let last: Exchange | undefined
+      // A new one as well: the others may have expired.
+      const newest = await subject.probe.newToken()
+      const tokens = [...(await laterTokens(subject)).slice(-3), ...(newest ? [newest] : [])]
+      for (const token of tokens) {
+        const body = { ...(memberNumber !== undefined && { memberNumber }), items: lines }
+        const exchange = await subject.probe.callAs(token.value, PATHS.prices, body)
+        if (isRefused(exchange)) continue
+        last = expectTotals(answered(lines, exchange, 'A price request').answers)
+      }
+      if (last) return last
+      throw new NotCheckedError('the later tokens have expired')
+    },
+  },
+  {
+    id: 'prices.duplicate-totals',
+    title: 'With several lines for one item, the total of each is for its own quantity.',
+    given: '§2.4',
+    needs: ['prices.duplicates'],
+    async check(subject) {
+      const lines = await linesFor(subject, [2, 3, 2])
+      return expectTotals((await ask(subject, lines, 'A price request for the same item')).answers)
+    },
+  },
+  {
+    id: 'prices.many-totals',
+    title: 'With more than 100 lines of different quantities, every total adds up.',
+    given: '§2.4',
+    needs: ['prices.many', 'prices.duplicate-totals'],
+    async check(subject) {
+      const accepted = (await manyLines(subject)).length
+      const { exchange, answers } = await ask(
+        subject,
+        await linesFor(subject, differentQuantities(Math.min(MANY, accepted))),
+        'A price request',
+      )
+      const usual = usualDetails(answers)
+      // A line may say that it has no price for a moment, or for want of stock.
+      const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, usual))
+      if (without)
+        throw new RuleViolationError(
+          `One of ${answers.length} lines for item ${without.line.itemId} has no price, and no error says why.`,
+          exchange,
+        )
+      return expectTotals([...answers, ...(await mostLines(subject))])
+    },
+  },
+  {
+    id: 'prices.overlap',
+    title: 'Price requests that overlap are each answered for their own lines.',
+    given: '§4.1',
+    needs: ['prices.total', 'prices.one-line'],
+    async check(subject) {
+      const { memberNumber } = await baseRequest(subject)
+      const quantities = [2, 3, 5, 7]
+      const usual = await usualDetailsOf(subject)
+      // The token is there before the calls overlap.
+      await withToken(subject, searchPath(REMOTE_PLACE))
+      const wanted = await Promise.all(quantities.map((quantity) => linesFor(subject, [quantity])))
+      let unpriced: Exchange | undefined
+      for (let tried = 0; tried < OVERLAPS; tried++) {
+        const exchanges = await Promise.all(
+          wanted.map((lines) => requestPrices(subject, lines, memberNumber)),
+        )
+        unpriced = undefined
+        for (const [index, exchange] of exchanges.entries()) {
+          const { answers } = answered(wanted[index] ?? [], exchange, 'A price request beside others')
+          const priced = answers.filter(({ answer }) => isPriced(answer))
+          if (priced.length > 0) expectTotals(priced)
+          // An error of the line, such as a quantity that is not sold, is an answer too.
+          else if (!answers.every((one) => carriesError(one, usual))) unpriced = exchange
+        }
+        if (!unpriced) return exchanges[0] as Exchange
+      }
+      throw new RuleViolationError('A price request beside others has no price.', unpriced as Exchange)
+    },
+  },
+  {
+    id: 'member.own',
+    title:
+      "A member's prices are not remembered for requests without a member number, nor the other way round.",
+    given: '§1',
+    needs: ['member.known', 'member.optional', 'prices.one-line'],
+    async check(subject) {
+      const { memberNumber: needed } = await baseRequest(subject)
+      if (needed !== undefined) throw new NotCheckedError('a price request needs a member number')
+      const { before, own, after } = await aroundMember(subject)
+      if (own.price !== before.price && after.every(({ price }) => price === own.price))
+        throw new RuleViolationError(
+          `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${subject.items[0]}.`,
+          own.exchange,
+        )
+      const mixedUp = own.price === before.price ? null : await findMixedUp(subject)
+      if (mixedUp)
+        throw new RuleViolationError(
+          `While requests with and without member number ${subject.memberNumber} overlap, one gets the price of the other for item ${subject.items[0]}.`,
+          mixedUp,
+        )
+      const remembered = await findRememberedItem(subject)
+      if (!remembered) return own.exchange
+      throw new RuleViolationError(
+        `The price of item ${remembered.itemId} is the same with member number ${subject.memberNumber} as without, and depends on which of the two is requested first.`,
+        remembered.exchange,
+      )
+    },
+  },
+]
 /** At the very end. */
-export const LASTING_RULES: Rule[] = [last]
+export const LASTING_RULES: Rule[] = [
+  {
+    id: 'access.lasting',
+    title: 'At the end of the check, the endpoints answer as at its beginning.',
+    given: '§4.1',
+    needs: ['nearest.empty', 'store.one'],
+    async check(subject) {
+      const { tries } = await findStores(subject)
+      const found = tries.find(({ stores }) => stores.length > 0)
+      const place = found?.place ?? REMOTE_PLACE
+      const search = await withToken(subject, searchPath(place))
+      if (arrayOf(search, 'A search after many others').length === 0 && found)
+        throw new RuleViolationError(
+          'A search after many others finds no store, where it found some.',
+          search,
+        )
+      // Other rules say what is wrong with a price request that failed before.
+      const before = await baseAnswers(subject).catch(() => undefined)
+      if (before && before.answers.length > 0)
+        await ask(
+          subject,
+          before.answers.map(({ line }) => line),
+          'A price request after many others',
+        )
+      const id = await knownStore(subject)
+      const exchange = await withToken(subject, storePath(id))
+      expectStatus(exchange, 200, `The lookup of store ${id} after many others`)
+      return exchange
+    },
+  },
+]
