@@ -86,6 +86,12 @@ export function arrayOf(exchange: Exchange, when: string): unknown[] {
   return exchange.json
 }
 
+/** The first of what was found. Throws `NotCheckedError` with this reason if there is nothing. */
+export function firstOf<T>([first]: readonly T[], reason: string): T {
+  if (first === undefined) throw new NotCheckedError(reason)
+  return first
+}
+
 /** What is wrong with an answer, as a sentence; anything else if nothing is. */
 export type Fault = string | false | undefined
 

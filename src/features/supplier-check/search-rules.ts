@@ -3,11 +3,15 @@ import { type Exchange, isRecord, isRefused } from './exchange.ts'
 import { distanceKm, placeAway, REMOTE_PLACE, searchPath } from './places.ts'
 import {
   arrayOf,
-  expectNoLimit,
+  demand,
   expectStatus,
+  firstOf,
+  judge,
+  judgeEach,
   NotCheckedError,
   type Rule,
   RuleViolationError,
+  type Subject,
   withToken,
 } from './rule.ts'
 import { coordinatesOf, findStores, idOf, NO_STORES, ONE_STORE, searchStores } from './stores.ts'
@@ -27,23 +31,53 @@ const ID_NAME = /id$|code|number|key/i
 /** How many searches overlap. */
 const OVERLAPPING = 6
 
+/** Searches near a place and near a remote one that overlap, each with which of them it is. */
+async function overlappingSearches(subject: Subject) {
+  const { tries } = await findStores(subject)
+  const { place } = firstOf(
+    tries.filter(({ stores }) => stores.length > 0),
+    NO_STORES,
+  )
+  // The token is there before the calls overlap.
+  const { exchange } = await searchStores(subject, REMOTE_PLACE)
+  const answers = await Promise.all(
+    Array.from({ length: OVERLAPPING }, async (_, index) => {
+      const isRemote = index % 2 === 1
+      return { isRemote, ...(await searchStores(subject, isRemote ? REMOTE_PLACE : place)) }
+    }),
+  )
+  return { exchange, answers }
+}
+
+/** The searches, each with the distances of the stores that it found. */
+async function searchDistances(subject: Subject) {
+  const answers = (await findStores(subject)).tries.map(({ place, exchange, stores }) => {
+    const places = stores.flatMap((store) => coordinatesOf(store) ?? [])
+    return { exchange, distances: places.map((at) => distanceKm(place, at)) }
+  })
+  const { exchange } = firstOf(
+    answers.filter(({ distances }) => distances.length > 1),
+    ONE_STORE,
+  )
+  return { exchange, answers }
+}
+
+const isMisunderstood = ({ status }: Exchange) => status === 400 || status === 422
+
 /** The search for stores, without its distances (specification 2.2, 4.1, 7). */
 export const SEARCH_RULES: Rule[] = [
   {
     id: 'nearest.parameters',
     title: 'A search takes latitude, longitude and radius.',
     needs: ['access.bearer'],
-    async check(subject) {
-      const { tries } = await findStores(subject)
-      const isMisunderstood = ({ exchange }: { exchange: Exchange }) => [400, 422].includes(exchange.status)
-      const understood = tries.find((search) => !isMisunderstood(search))
-      const [first] = tries
-      if (understood) return understood.exchange
-      throw new RuleViolationError(
-        'Every search by latitude, longitude and radius is refused as invalid.',
-        first?.exchange as Exchange,
-      )
-    },
+    check: judge(
+      async (subject) => {
+        const { tries } = await findStores(subject)
+        return tries.find(({ exchange }) => !isMisunderstood(exchange)) ?? firstOf(tries, NO_STORES)
+      },
+      ({ exchange }) =>
+        isMisunderstood(exchange) && 'Every search by latitude, longitude and radius is refused as invalid.',
+    ),
   },
   {
     id: 'nearest.array',
@@ -72,13 +106,14 @@ export const SEARCH_RULES: Rule[] = [
     title: 'A search with no stores in range returns 200 with an empty array.',
     given: '§7',
     needs: ['nearest.array'],
-    async check(subject) {
-      const exchange = await withToken(subject, searchPath(REMOTE_PLACE))
-      if (isRefused(exchange)) throw new NotCheckedError('the search refuses the token')
-      const stores = arrayOf(exchange, 'A search in the middle of an ocean')
-      if (stores.length === 0) return exchange
-      throw new RuleViolationError('A search in the middle of an ocean found a store within 1 km.', exchange)
-    },
+    check: judge(
+      (subject) => searchStores(subject, REMOTE_PLACE),
+      ({ exchange }) => {
+        if (isRefused(exchange)) throw new NotCheckedError('the search refuses the token')
+        const stores = arrayOf(exchange, 'A search in the middle of an ocean')
+        return stores.length > 0 && 'A search in the middle of an ocean found a store within 1 km.'
+      },
+    ),
   },
   {
     id: 'nearest.radius-used',
@@ -152,29 +187,13 @@ export const SEARCH_RULES: Rule[] = [
     title: 'Searches that overlap each return the stores of their own place.',
     given: '§4.1',
     needs: ['nearest.empty'],
-    async check(subject) {
-      const { tries } = await findStores(subject)
-      const found = tries.find(({ stores }) => stores.length > 0)
-      if (!found) throw new NotCheckedError(NO_STORES)
-      // The token is there before the calls overlap.
-      await withToken(subject, searchPath(REMOTE_PLACE))
-      const searches = await Promise.all(
-        Array.from({ length: OVERLAPPING }, (_, index) =>
-          searchStores(subject, index % 2 === 0 ? found.place : REMOTE_PLACE),
-        ),
-      )
-      for (const [index, { exchange, stores }] of searches.entries()) {
-        // Other rules say what is wrong with a search that fails.
-        if (exchange.status !== 200 || stores.length > 0 === (index % 2 === 0)) continue
-        throw new RuleViolationError(
-          index % 2 === 0
-            ? 'A search beside others finds no store, where it found some before.'
-            : 'A search in the middle of an ocean, beside others, found stores.',
-          exchange,
-        )
-      }
-      return searches[0]?.exchange as Exchange
-    },
+    check: judgeEach(overlappingSearches, ({ isRemote, exchange, stores }) => {
+      // Other rules say what is wrong with a search that fails.
+      if (exchange.status !== 200) return undefined
+      if (isRemote)
+        return stores.length > 0 && 'A search in the middle of an ocean, beside others, found stores.'
+      return stores.length === 0 && 'A search beside others finds no store, where it found some before.'
+    }),
   },
 ]
 /** Rules of the search that need those about distances. */
@@ -183,42 +202,25 @@ export const SEARCH_DETAIL_RULES: Rule[] = [
     id: 'nearest.order',
     title: 'The stores of a search result are sorted by distance, the nearest first.',
     needs: ['nearest.array', 'nearest.kilometres'],
-    async check(subject) {
-      const { tries } = await findStores(subject)
-      let proof: Exchange | undefined
-      for (const { place, exchange, stores } of tries) {
-        const distances = stores.flatMap((store) => {
-          const at = coordinatesOf(store)
-          return at ? [distanceKm(place, at)] : []
-        })
-        // Tolerate small differences between models of the Earth.
-        const isSorted = distances.every((km, index) => (distances[index - 1] ?? 0) <= km * 1.006 + 0.05)
-        if (!isSorted) throw new RuleViolationError('The stores are not sorted by distance.', exchange)
-        if (distances.length > 1) proof ??= exchange
-      }
-      if (proof) return proof
-      throw new NotCheckedError(ONE_STORE)
-    },
+    check: judgeEach(searchDistances, ({ distances }) => {
+      // Tolerate small differences between models of the Earth.
+      const isSorted = distances.every((km, index) => (distances[index - 1] ?? 0) <= km * 1.006 + 0.05)
+      return !isSorted && 'The stores are not sorted by distance.'
+    }),
   },
   {
     id: 'nearest.input',
     title: 'A search with a missing parameter or an invalid latitude returns 400.',
     needs: ['nearest.parameters', 'nearest.empty'],
-    async check(subject) {
+    check: demand((subject) => {
       const { latitude, longitude, radius } = REMOTE_PLACE
-      const invalid: [string, Record<string, number | string>][] = [
-        ['without latitude', { longitude, radius }],
-        ['without longitude', { latitude, radius }],
-        ['without radius', { latitude, longitude }],
-        ['with the latitude "north"', { latitude: 'north', longitude, radius }],
+      const search = (place: Parameters<typeof searchPath>[0]) => () => withToken(subject, searchPath(place))
+      return [
+        ['A search without latitude', 400, search({ longitude, radius })],
+        ['A search without longitude', 400, search({ latitude, radius })],
+        ['A search without radius', 400, search({ latitude, longitude })],
+        ['A search with the latitude "north"', 400, search({ latitude: 'north', longitude, radius })],
       ]
-      let last: Exchange | undefined
-      for (const [description, place] of invalid) {
-        last = await withToken(subject, searchPath(place))
-        expectNoLimit(last)
-        expectStatus(last, 400, `A search ${description}`)
-      }
-      return last as Exchange
-    },
+    }),
   },
 ]
