@@ -1,5 +1,15 @@
 import type { Exchange } from './exchange.ts'
-import { AMOUNTS, baseAnswers, baseRequest, brokenAmount, isPriced, NO_ITEMS } from './prices.ts'
+import {
+  AMOUNTS,
+  type AnsweredLine,
+  ask,
+  baseAnswers,
+  baseRequest,
+  brokenAmount,
+  isAmount,
+  isPriced,
+  NO_ITEMS,
+} from './prices.ts'
 import { expectNoLimit, judge, judgeEach, NotCheckedError, type Rule, type Subject } from './rule.ts'
 
 /** Whether the price request itself is not understood, rather than one of its lines. */
@@ -25,8 +35,33 @@ async function itemAnswers(subject: Subject) {
 const shown = (value: unknown) =>
   typeof value === 'number' ? 'a number that is too large' : `the ${typeof value} ${JSON.stringify(value)}`
 
-/** The first price request (specification 4.1). */
-export const FIRST_PRICE_RULES: Rule[] = [
+const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '')
+
+/**
+ * The member that seems to be an amount under another name, such as `unit_price`; or, in a line with a price, any number that
+ * the line does not repeat, such as `price` and `total`.
+ */
+function otherNameOf({ line, answer }: AnsweredLine, amount: (typeof AMOUNTS)[number]): string | undefined {
+  const similar = Object.keys(answer).find((name) => name !== amount && plain(name) === plain(amount))
+  if (similar !== undefined || amount === 'discount') return similar
+  const own = [line.itemId, line.storeId, line.quantity].map(String)
+  const others = Object.entries(answer).flatMap(([name, value]) =>
+    Number.isFinite(value) && !isAmount(name) && !own.includes(String(value)) ? [name] : [],
+  )
+  const isOtherwisePriced =
+    Number.isFinite(answer.unitPrice) || Number.isFinite(answer.totalPrice) || others.length > 1
+  return isOtherwisePriced ? others[amount === 'unitPrice' ? 0 : others.length - 1] : undefined
+}
+
+/** A request for the first item only. */
+async function firstLine(subject: Subject) {
+  const { lines } = await baseRequest(subject)
+  if (lines.length === 0) throw new NotCheckedError(NO_ITEMS)
+  return ask(subject, lines.slice(0, 1), 'A price request with one line')
+}
+
+/** Price requests for items that have a price (specification 2.4, 4.1). */
+export const BASE_PRICE_RULES: Rule[] = [
   {
     id: 'prices.request',
     title: 'A price request takes {memberNumber, items: [{itemId, storeId, quantity}]}.',
@@ -45,10 +80,29 @@ export const FIRST_PRICE_RULES: Rule[] = [
     needs: ['prices.request'],
     check: async (subject) => (await baseAnswers(subject)).exchange,
   },
-]
-
-/** Items that have a price (specification 2.4). */
-export const BASE_PRICE_RULES: Rule[] = [
+  {
+    id: 'prices.names',
+    title: 'The amounts of a line are named unitPrice, discount and totalPrice.',
+    given: '§2.4',
+    needs: ['prices.array'],
+    check: judgeEach(baseAnswers, (found) => {
+      const [renamed] = AMOUNTS.flatMap((amount) => {
+        const other = amount in found.answer ? undefined : otherNameOf(found, amount)
+        return other ? [{ amount, other }] : []
+      })
+      return (
+        renamed &&
+        `The line for item ${found.line.itemId} has ${renamed.other}: name it ${renamed.amount}, as in {"unitPrice": 12.5, "discount": 0, "totalPrice": 25}.`
+      )
+    }),
+  },
+  {
+    id: 'prices.one-line',
+    title: 'A price request with one line returns an array with one element.',
+    given: '§4.1',
+    needs: ['prices.array'],
+    check: async (subject) => (await firstLine(subject)).exchange,
+  },
   {
     id: 'prices.fields',
     title: 'unitPrice, discount and totalPrice are numbers or null.',

@@ -1,6 +1,16 @@
 import type { Exchange } from './exchange.ts'
 import { type Coordinates, distanceKm, placeAway, wrap } from './places.ts'
-import { arrayOf, NotCheckedError, type Rule, RuleViolationError, remember, type Subject } from './rule.ts'
+import {
+  arrayOf,
+  firstOf,
+  judge,
+  judgeEach,
+  NotCheckedError,
+  type Rule,
+  RuleViolationError,
+  remember,
+  type Subject,
+} from './rule.ts'
 import {
   coordinatesOf,
   findStores,
@@ -134,11 +144,10 @@ export const DISTANCE_RULES: Rule[] = [
     id: 'nearest.radius',
     title: 'The distance of a search is a radius.',
     needs: ['nearest.kilometres'],
-    async check(subject) {
-      const { isRadius, exchange } = await meaningOfDistance(subject)
-      if (isRadius) return exchange
-      throw new RuleViolationError('The distance of a search is taken as a diameter.', exchange)
-    },
+    check: judge(
+      meaningOfDistance,
+      ({ isRadius }) => !isRadius && 'The distance of a search is taken as a diameter.',
+    ),
   },
   {
     id: 'nearest.here',
@@ -200,23 +209,23 @@ export const DISTANCE_RULES: Rule[] = [
     id: 'nearest.distance-field',
     title: 'The field distance of a search result is in kilometres.',
     needs: ['nearest.kilometres'],
-    async check(subject) {
-      const { tries } = await findStores(subject)
-      let proof: Exchange | undefined
-      for (const { place, exchange, stores } of tries)
-        for (const store of stores) {
-          const at = coordinatesOf(store)
-          if (!at || typeof store.distance !== 'number') continue
-          const km = distanceKm(place, at)
-          proof ??= exchange
-          if (Math.abs(store.distance - km) > km * 0.01 + 1)
-            throw new RuleViolationError(
-              `The distance is ${store.distance}, but the store is ${km.toFixed(1)} km away.`,
-              exchange,
-            )
-        }
-      if (proof) return proof
-      throw new NotCheckedError('no search result has a number in the field distance')
-    },
+    check: judgeEach(
+      async (subject) => {
+        const answers = (await findStores(subject)).tries.flatMap(({ place, exchange, stores }) =>
+          stores.flatMap((store) => {
+            const at = coordinatesOf(store)
+            const { distance } = store
+            return at && typeof distance === 'number'
+              ? [{ exchange, distance, km: distanceKm(place, at) }]
+              : []
+          }),
+        )
+        const { exchange } = firstOf(answers, 'no search result has a number in the field distance')
+        return { exchange, answers }
+      },
+      ({ distance, km }) =>
+        Math.abs(distance - km) > km * 0.01 + 1 &&
+        `The distance is ${distance}, but the store is ${km.toFixed(1)} km away.`,
+    ),
   },
 ]

@@ -2,7 +2,6 @@ import { describe, type Exchange } from './exchange.ts'
 import { longText, oddTexts, otherNumbers } from './odd-texts.ts'
 import { storePath } from './places.ts'
 import {
-  AMOUNTS,
   type Answered,
   type AnsweredLine,
   answered,
@@ -45,7 +44,7 @@ export const mixedRequest = remember(async (subject: Subject): Promise<Answered>
 })
 
 /** Whether a line is for an item that does not exist. */
-const isUnknown = ({ items }: Subject, { line }: AnsweredLine) => !items.includes(line.itemId)
+export const isUnknown = ({ items }: Subject, { line }: AnsweredLine) => !items.includes(line.itemId)
 
 /** What the answers of the first request, which have prices, say besides them. */
 export const usualDetailsOf = async (subject: Subject) => usualDetails((await baseAnswers(subject)).answers)
@@ -361,32 +360,6 @@ export const LINE_ERROR_RULES: Rule[] = [
     check: demandLineErrors(({ items: [code] }, store) => {
       if (code === undefined) throw new NotCheckedError(NO_ITEMS)
       return [0, -1].map((quantity) => [[lineOf(code, store, quantity)], `the quantity is ${quantity}`])
-    }),
-  },
-]
-
-/** Assumed names, after what the specification gives of an error. */
-export const ERROR_NAME_RULES: Rule[] = [
-  {
-    id: 'prices.error-names',
-    title: 'The error is a text errorCode and a text errorMessage.',
-    needs: ['prices.code-and-message'],
-    check: judgeEach(mixedRequest, (one, subject) => {
-      const isText = (name: string) => typeof one.answer[name] === 'string' && one.answer[name] !== ''
-      const absent = ['errorCode', 'errorMessage'].find((name) => !isText(name))
-      return isUnknown(subject, one) && absent && `The line for item ${one.line.itemId} has no ${absent}.`
-    }),
-  },
-  {
-    id: 'prices.error-alone',
-    title: 'A line has three prices and no error, or an error and null as each of the three prices.',
-    needs: ['prices.error-names', 'prices.null'],
-    check: judgeEach(mixedRequest, ({ line, answer }) => {
-      const prices = AMOUNTS.filter((name) => (answer[name] ?? null) !== null).length
-      const nulls = AMOUNTS.filter((name) => answer[name] === null).length
-      const hasError = (answer.errorCode ?? answer.errorMessage ?? null) !== null
-      if (prices === 3) return hasError && `The line for item ${line.itemId} has prices and an error.`
-      return nulls !== 3 && `The prices of item ${line.itemId} are neither all there nor all null.`
     }),
   },
 ]

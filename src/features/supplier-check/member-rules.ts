@@ -35,7 +35,7 @@ async function anyLines(subject: Subject) {
 }
 
 /** Requests prices with a member number, or with null. Throws `RuleViolationError` if the lines are not answered. */
-const askAs = async (
+export const askAs = async (
   subject: Subject,
   lines: readonly Line[],
   memberNumber: string | null | undefined,

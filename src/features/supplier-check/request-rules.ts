@@ -156,7 +156,7 @@ export const manyLines = remember(async (subject: Subject): Promise<Line[]> => {
 })
 
 /** Lines for one item at one store. */
-async function sameItem(subject: Subject) {
+export async function sameItem(subject: Subject) {
   const store = await priceStore(subject)
   const [code = ''] = subject.items
   const lines = [2, 3, 2].map((quantity) => lineOf(code, store, quantity))

@@ -1,72 +1,16 @@
-import { mixedRequest, notInRangeRequest, unknownStoreRequest } from './line-error-rules.ts'
+import { isUnknown, mixedRequest, notInRangeRequest, unknownStoreRequest } from './line-error-rules.ts'
 import {
   AMOUNTS,
   type Answered,
   type AnsweredLine,
   allAnswered,
-  ask,
   baseAnswers,
-  baseRequest,
   brokenAmount,
   carriesError,
-  isAmount,
   isPriced,
-  NO_ITEMS,
   usualDetails,
 } from './prices.ts'
-import { judgeEach, NotCheckedError, type Rule, type Subject } from './rule.ts'
-
-const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '')
-
-/**
- * The member that seems to be an amount under another name, such as `unit_price`; or, in a line with a price, any number that
- * the line does not repeat, such as `price` and `total`.
- */
-function otherNameOf({ line, answer }: AnsweredLine, amount: (typeof AMOUNTS)[number]): string | undefined {
-  const similar = Object.keys(answer).find((name) => name !== amount && plain(name) === plain(amount))
-  if (similar !== undefined || amount === 'discount') return similar
-  const own = [line.itemId, line.storeId, line.quantity].map(String)
-  const others = Object.entries(answer).flatMap(([name, value]) =>
-    Number.isFinite(value) && !isAmount(name) && !own.includes(String(value)) ? [name] : [],
-  )
-  const isOtherwisePriced =
-    Number.isFinite(answer.unitPrice) || Number.isFinite(answer.totalPrice) || others.length > 1
-  return isOtherwisePriced ? others[amount === 'unitPrice' ? 0 : others.length - 1] : undefined
-}
-
-/** A request for the first item only. */
-async function firstLine(subject: Subject) {
-  const { lines } = await baseRequest(subject)
-  if (lines.length === 0) throw new NotCheckedError(NO_ITEMS)
-  return ask(subject, lines.slice(0, 1), 'A price request with one line')
-}
-
-/** The names and the number of the elements, whatever the assumed names of their other fields are (specification 2.4, 4.1). */
-export const GIVEN_NAME_RULES: Rule[] = [
-  {
-    id: 'prices.names',
-    title: 'The amounts of a line are named unitPrice, discount and totalPrice.',
-    given: '§2.4',
-    needs: ['prices.array'],
-    check: judgeEach(baseAnswers, (found) => {
-      const [renamed] = AMOUNTS.flatMap((amount) => {
-        const other = amount in found.answer ? undefined : otherNameOf(found, amount)
-        return other ? [{ amount, other }] : []
-      })
-      return (
-        renamed &&
-        `The line for item ${found.line.itemId} has ${renamed.other}: name it ${renamed.amount}, as in {"unitPrice": 12.5, "discount": 0, "totalPrice": 25}.`
-      )
-    }),
-  },
-  {
-    id: 'prices.one-line',
-    title: 'A price request with one line returns an array with one element.',
-    given: '§4.1',
-    needs: ['prices.array'],
-    check: async (subject) => (await firstLine(subject)).exchange,
-  },
-]
+import { judgeEach, type Rule, type Subject } from './rule.ts'
 
 /** The lines that cannot be priced: of items and stores that do not exist, and of items that are not in range. */
 async function unpricedLines(subject: Subject): Promise<Answered> {
@@ -111,8 +55,8 @@ async function errorTexts(subject: Subject) {
   return { exchange, answers: found }
 }
 
-/** What the specification gives about a line that cannot be priced (2.4, 7). */
-export const GIVEN_ERROR_RULES: Rule[] = [
+/** What a line says that cannot be priced (specification 2.4, 7). */
+export const ERROR_RULES: Rule[] = [
   {
     id: 'prices.null',
     title: 'The amounts of a line that cannot be priced are numbers or null.',
@@ -137,6 +81,28 @@ export const GIVEN_ERROR_RULES: Rule[] = [
         texts.length < 2 &&
         `The line for item ${line.itemId} at store ${line.storeId} has ${texts.length === 0 ? 'neither a code nor a message that is a text of the line' : 'only one of the two as a text'}: add both, as in "errorCode": "NOT_IN_RANGE", "errorMessage": "The store does not sell this item.".`,
     ),
+  },
+  {
+    id: 'prices.error-names',
+    title: 'The error is a text errorCode and a text errorMessage.',
+    needs: ['prices.code-and-message'],
+    check: judgeEach(mixedRequest, (one, subject) => {
+      const isText = (name: string) => typeof one.answer[name] === 'string' && one.answer[name] !== ''
+      const absent = ['errorCode', 'errorMessage'].find((name) => !isText(name))
+      return isUnknown(subject, one) && absent && `The line for item ${one.line.itemId} has no ${absent}.`
+    }),
+  },
+  {
+    id: 'prices.error-alone',
+    title: 'A line has three prices and no error, or an error and null as each of the three prices.',
+    needs: ['prices.error-names', 'prices.null'],
+    check: judgeEach(mixedRequest, ({ line, answer }) => {
+      const prices = AMOUNTS.filter((name) => (answer[name] ?? null) !== null).length
+      const nulls = AMOUNTS.filter((name) => answer[name] === null).length
+      const hasError = (answer.errorCode ?? answer.errorMessage ?? null) !== null
+      if (prices === 3) return hasError && `The line for item ${line.itemId} has prices and an error.`
+      return nulls !== 3 && `The prices of item ${line.itemId} are neither all there nor all null.`
+    }),
   },
 ]
 
