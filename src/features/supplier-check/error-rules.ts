@@ -10,7 +10,7 @@ import {
   isPriced,
   usualDetails,
 } from './prices.ts'
-import { judgeEach, type Rule, type Subject } from './rule.ts'
+import { judgeEach, type Rule, remember, type Subject } from './rule.ts'
 
 /** The lines that cannot be priced: of items and stores that do not exist, and of items that are not in range. */
 async function unpricedLines(subject: Subject): Promise<Answered> {
@@ -107,13 +107,13 @@ export const ERROR_RULES: Rule[] = [
 ]
 
 /** Every line of this check, each with whether it is without a price and says no reason. */
-async function everyLine(subject: Subject) {
+const everyLine = remember(async (subject: Subject) => {
   const found = await allAnswered(subject)
   const usual = usualDetails(found)
   const { exchange } = await baseAnswers(subject)
   const isSilent = (one: AnsweredLine) => !isPriced(one.answer) && !carriesError(one, usual)
   return { exchange, answers: found.map((one) => ({ ...one, isSilent: isSilent(one) })) }
-}
+})
 
 /** After all other price requests. */
 export const ALL_LINES_RULES: Rule[] = [
