@@ -1,96 +1,139 @@
 import type { Exchange } from './exchange.ts'
-import { baseAnswers, baseRequest, isPriced, NO_ITEMS } from './prices.ts'
-import { expectNoLimit, NotCheckedError, type Rule, RuleViolationError } from './rule.ts'
+import {
+  AMOUNTS,
+  type AnsweredLine,
+  ask,
+  baseAnswers,
+  baseRequest,
+  brokenAmount,
+  isAmount,
+  isPriced,
+  NO_ITEMS,
+} from './prices.ts'
+import { expectNoLimit, judge, judgeEach, NotCheckedError, type Rule, type Subject } from './rule.ts'
 
 /** Whether the price request itself is not understood, rather than one of its lines. */
 const isMisunderstood = (exchange: Exchange) =>
   exchange.status >= 400 && exchange.status < 500 && ![401, 403, 404, 405].includes(exchange.status)
 
-const request: Rule = {
-  id: 'prices.request',
-  title: 'A price request takes {memberNumber, items: [{itemId, storeId, quantity}]}.',
-  given: undefined,
-  needs: ['access.bearer'],
-  async check(subject) {
-    const { lines, exchange } = await baseRequest(subject)
-    expectNoLimit(exchange)
-    if (!isMisunderstood(exchange)) return exchange
-    if (lines.length === 0)
-      throw new NotCheckedError(
-        `a price request without items is refused (${exchange.status}), and ${NO_ITEMS}`,
-      )
-    throw new RuleViolationError(
-      `A price request for items that have a price returned ${exchange.status}.`,
-      exchange,
+async function firstRequest(subject: Subject) {
+  const { lines, exchange } = await baseRequest(subject)
+  expectNoLimit(exchange)
+  if (isMisunderstood(exchange) && lines.length === 0)
+    throw new NotCheckedError(
+      `a price request without items is refused (${exchange.status}), and ${NO_ITEMS}`,
     )
-  },
+  return { exchange }
 }
 
-const array: Rule = {
-  id: 'prices.array',
-  title: 'POST /request-prices returns 200 with a JSON array that has one element for each line.',
-  given: '§4.1',
-  needs: ['prices.request'],
-  check: async (subject) => (await baseAnswers(subject)).exchange,
-}
-
-const AMOUNTS = ['unitPrice', 'discount', 'totalPrice'] as const
-
-const fields: Rule = {
-  id: 'prices.fields',
-  title: 'unitPrice, discount and totalPrice are numbers or null.',
-  given: '§2.4',
-  needs: ['prices.names'],
-  async check(subject) {
-    const { exchange, answers } = await baseAnswers(subject)
-    if (answers.length === 0) throw new NotCheckedError(NO_ITEMS)
-    for (const { line, answer } of answers)
-      for (const name of AMOUNTS) {
-        const value = answer[name]
-        if (value !== undefined && value !== null && !Number.isFinite(value))
-          throw new RuleViolationError(
-            `The ${name} of item ${line.itemId} must be a number or null, not ${shown(value)}: write "${name}": 12.5.`,
-            exchange,
-          )
-      }
-    return exchange
-  },
+async function itemAnswers(subject: Subject) {
+  const answered = await baseAnswers(subject)
+  if (answered.answers.length === 0) throw new NotCheckedError(NO_ITEMS)
+  return answered
 }
 
 const shown = (value: unknown) =>
   typeof value === 'number' ? 'a number that is too large' : `the ${typeof value} ${JSON.stringify(value)}`
 
-const known: Rule = {
-  id: 'prices.known',
-  title: 'The items named with --item have a price.',
-  given: undefined,
-  needs: ['prices.fields'],
-  async check(subject) {
-    const { exchange, answers } = await baseAnswers(subject)
-    const without = answers.find(({ answer }) => !isPriced(answer))
-    if (!without) return exchange
-    throw new RuleViolationError(
-      `Item ${without.line.itemId} has no price at store ${without.line.storeId}. If it needs none, name another item or --store ID.`,
-      exchange,
-    )
-  },
+const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '')
+
+/**
+ * The member that seems to be an amount under another name, such as `unit_price`; or, in a line with a price, any number that
+ * the line does not repeat, such as `price` and `total`.
+ */
+function otherNameOf({ line, answer }: AnsweredLine, amount: (typeof AMOUNTS)[number]): string | undefined {
+  const similar = Object.keys(answer).find((name) => name !== amount && plain(name) === plain(amount))
+  if (similar !== undefined || amount === 'discount') return similar
+  const own = [line.itemId, line.storeId, line.quantity].map(String)
+  const others = Object.entries(answer).flatMap(([name, value]) =>
+    Number.isFinite(value) && !isAmount(name) && !own.includes(String(value)) ? [name] : [],
+  )
+  const isOtherwisePriced =
+    Number.isFinite(answer.unitPrice) || Number.isFinite(answer.totalPrice) || others.length > 1
+  return isOtherwisePriced ? others[amount === 'unitPrice' ? 0 : others.length - 1] : undefined
 }
 
-const negative: Rule = {
-  id: 'prices.negative',
-  title: 'No price and no discount is negative.',
-  given: undefined,
-  needs: ['prices.known'],
-  async check(subject) {
-    const { exchange, answers } = await baseAnswers(subject)
-    for (const { line, answer } of answers)
-      for (const name of AMOUNTS)
-        if (Number(answer[name]) < 0)
-          throw new RuleViolationError(`The ${name} of item ${line.itemId} is negative.`, exchange)
-    return exchange
-  },
+/** A request for the first item only. */
+async function firstLine(subject: Subject) {
+  const { lines } = await baseRequest(subject)
+  if (lines.length === 0) throw new NotCheckedError(NO_ITEMS)
+  return ask(subject, lines.slice(0, 1), 'A price request with one line')
 }
 
 /** Price requests for items that have a price (specification 2.4, 4.1). */
-export const FIRST_PRICE_RULES: Rule[] = [request, array]
-export const BASE_PRICE_RULES: Rule[] = [fields, known, negative]
+export const BASE_PRICE_RULES: Rule[] = [
+  {
+    id: 'prices.request',
+    title: 'A price request takes {memberNumber, items: [{itemId, storeId, quantity}]}.',
+    needs: ['access.bearer'],
+    check: judge(
+      firstRequest,
+      ({ exchange }) =>
+        isMisunderstood(exchange) &&
+        `A price request for items that have a price returned ${exchange.status}.`,
+    ),
+  },
+  {
+    id: 'prices.array',
+    title: 'POST /request-prices returns 200 with a JSON array that has one element for each line.',
+    given: '§4.1',
+    needs: ['prices.request'],
+    check: async (subject) => (await baseAnswers(subject)).exchange,
+  },
+  {
+    id: 'prices.names',
+    title: 'The amounts of a line are named unitPrice, discount and totalPrice.',
+    given: '§2.4',
+    needs: ['prices.array'],
+    check: judgeEach(baseAnswers, (found) => {
+      const [renamed] = AMOUNTS.flatMap((amount) => {
+        const other = amount in found.answer ? undefined : otherNameOf(found, amount)
+        return other ? [{ amount, other }] : []
+      })
+      return (
+        renamed &&
+        `The line for item ${found.line.itemId} has ${renamed.other}: name it ${renamed.amount}, as in {"unitPrice": 12.5, "discount": 0, "totalPrice": 25}.`
+      )
+    }),
+  },
+  {
+    id: 'prices.one-line',
+    title: 'A price request with one line returns an array with one element.',
+    given: '§4.1',
+    needs: ['prices.array'],
+    check: async (subject) => (await firstLine(subject)).exchange,
+  },
+  {
+    id: 'prices.fields',
+    title: 'unitPrice, discount and totalPrice are numbers or null.',
+    given: '§2.4',
+    needs: ['prices.names'],
+    check: judgeEach(itemAnswers, ({ line, answer }) => {
+      const name = brokenAmount(answer)
+      return (
+        name &&
+        `The ${name} of item ${line.itemId} must be a number or null, not ${shown(answer[name])}: write "${name}": 12.5.`
+      )
+    }),
+  },
+  {
+    id: 'prices.known',
+    title: 'The items named with --item have a price.',
+    needs: ['prices.fields'],
+    check: judgeEach(
+      baseAnswers,
+      ({ line, answer }) =>
+        !isPriced(answer) &&
+        `Item ${line.itemId} has no price at store ${line.storeId}. If it needs none, name another item or --store ID.`,
+    ),
+  },
+  {
+    id: 'prices.negative',
+    title: 'No price and no discount is negative.',
+    needs: ['prices.known'],
+    check: judgeEach(baseAnswers, ({ line, answer }) => {
+      const name = AMOUNTS.find((amount) => Number(answer[amount]) < 0)
+      return name && `The ${name} of item ${line.itemId} is negative.`
+    }),
+  },
+]

@@ -1,6 +1,6 @@
 import { DAYS } from '../../supplier-api/contract.ts'
 import { type Exchange, isRecord } from './exchange.ts'
-import { NotCheckedError, type Rule, RuleViolationError, type Subject } from './rule.ts'
+import { type Fault, judgeEach, NotCheckedError, type Rule, type Subject } from './rule.ts'
 import { lookUpStores } from './stores.ts'
 
 interface Hours {
@@ -25,35 +25,29 @@ async function allHours(subject: Subject): Promise<Hours[]> {
 
 const records = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : [])
 
-/** Checks the trading hours of every store. `problem` says what is wrong with them, if anything. */
-async function checkHours(
-  subject: Subject,
-  isKnown: (hours: Hours) => boolean,
-  problem: (hours: Hours) => string | undefined,
-): Promise<Exchange> {
-  const known = (await allHours(subject)).filter(isKnown)
-  const [first] = known
-  if (!first)
-    throw new NotCheckedError('no store that was looked up has such hours; name one with --store ID')
-  for (const hours of known) {
-    const found = problem(hours)
-    if (found) throw new RuleViolationError(`For store ${hours.store}, ${found}.`, hours.exchange)
-  }
-  return first.exchange
-}
-
-const timeZone: Rule = {
-  id: 'store.time-zone',
-  title: 'The time zone of a store exists in the IANA time zone database.',
-  given: undefined,
+/** A rule about the trading hours of every store that has such hours. `fault`: what is wrong with them, if anything. */
+const hoursRule = (
+  id: string,
+  title: string,
+  isSuch: (hours: Hours) => boolean,
+  faultOf: (hours: Hours) => Fault,
+): Rule => ({
+  id,
+  title,
   needs: ['store.form'],
-  check: (subject) =>
-    checkHours(
-      subject,
-      (hours) => typeof hours.timeZone === 'string',
-      (hours) => (isTimeZone(String(hours.timeZone)) ? undefined : `there is no time zone ${hours.timeZone}`),
-    ),
-}
+  check: judgeEach(
+    async (subject) => {
+      const answers = (await allHours(subject)).filter(isSuch)
+      const [first] = answers
+      if (first) return { exchange: first.exchange, answers }
+      throw new NotCheckedError('no store that was looked up has such hours; name one with --store ID')
+    },
+    (hours) => {
+      const fault = faultOf(hours)
+      return fault && `For store ${hours.store}, ${fault}.`
+    },
+  ),
+})
 
 function isTimeZone(name: string): boolean {
   if (!/^[a-z]/i.test(name)) return false
@@ -63,62 +57,6 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false
   }
-}
-
-const days: Rule = {
-  id: 'store.days',
-  title: 'The trading hours of a store have each day of the week once.',
-  given: undefined,
-  needs: ['store.form'],
-  check: (subject) =>
-    checkHours(
-      subject,
-      () => true,
-      (hours) => {
-        const names = hours.days.map(({ day }) => String(day))
-        const repeated = names.find((day, index) => names.indexOf(day) < index)
-        if (repeated) return `${repeated} occurs twice`
-        const absent = DAYS.find((day) => !names.includes(day))
-        return absent && `${absent} is missing`
-      },
-    ),
-}
-
-const holidays: Rule = {
-  id: 'store.holidays',
-  title: 'The trading hours of a store have each public holiday once.',
-  given: undefined,
-  needs: ['store.form'],
-  check: (subject) =>
-    checkHours(
-      subject,
-      (hours) => hours.holidays.length > 0,
-      (hours) => {
-        const dates = hours.holidays.map(({ date }) => String(date))
-        const repeated = dates.find((date, index) => dates.indexOf(date) < index)
-        return repeated && `the holiday ${repeated} occurs twice`
-      },
-    ),
-}
-
-const opening: Rule = {
-  id: 'store.hours',
-  title: 'Opening hours end after they begin, and do not overlap.',
-  given: undefined,
-  needs: ['store.form'],
-  check: (subject) =>
-    checkHours(
-      subject,
-      ({ days, holidays }) =>
-        [...days, ...holidays].some(({ openingHours }) => records(openingHours).length > 0),
-      ({ days, holidays }) => {
-        for (const { day, date, openingHours } of [...days, ...holidays]) {
-          const found = problemOf(records(openingHours))
-          if (found) return `${found} (${day ?? date})`
-        }
-        return undefined
-      },
-    ),
 }
 
 /** What is wrong with the opening hours of a day. Times such as 07:00 sort as texts. */
@@ -132,5 +70,48 @@ function problemOf(openings: Record<string, unknown>[]): string | undefined {
   return overlap && `hours overlap at ${overlap.opens}`
 }
 
+const repeatedIn = (names: readonly string[]) => names.find((name, index) => names.indexOf(name) < index)
+
 /** Trading hours (specification 2.2 names the schemas; all fields are assumed). */
-export const HOURS_RULES: Rule[] = [timeZone, days, holidays, opening]
+export const HOURS_RULES: Rule[] = [
+  hoursRule(
+    'store.time-zone',
+    'The time zone of a store exists in the IANA time zone database.',
+    ({ timeZone }) => typeof timeZone === 'string',
+    ({ timeZone }) => !isTimeZone(String(timeZone)) && `there is no time zone ${timeZone}`,
+  ),
+  hoursRule(
+    'store.days',
+    'The trading hours of a store have each day of the week once.',
+    () => true,
+    ({ days }) => {
+      const names = days.map(({ day }) => String(day))
+      const repeated = repeatedIn(names)
+      if (repeated) return `${repeated} occurs twice`
+      const absent = DAYS.find((day) => !names.includes(day))
+      return absent && `${absent} is missing`
+    },
+  ),
+  hoursRule(
+    'store.holidays',
+    'The trading hours of a store have each public holiday once.',
+    ({ holidays }) => holidays.length > 0,
+    ({ holidays }) => {
+      const repeated = repeatedIn(holidays.map(({ date }) => String(date)))
+      return repeated && `the holiday ${repeated} occurs twice`
+    },
+  ),
+  hoursRule(
+    'store.hours',
+    'Opening hours end after they begin, and do not overlap.',
+    ({ days, holidays }) =>
+      [...days, ...holidays].some(({ openingHours }) => records(openingHours).length > 0),
+    ({ days, holidays }) => {
+      for (const { day, date, openingHours } of [...days, ...holidays]) {
+        const found = problemOf(records(openingHours))
+        if (found) return `${found} (${day ?? date})`
+      }
+      return undefined
+    },
+  ),
+]

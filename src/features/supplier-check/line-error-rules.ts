@@ -15,13 +15,15 @@ import {
   lineOf,
   linesOf,
   NO_ITEMS,
-  requestPrices,
+  requestAsUsual,
   storeOrUnknown,
   unknownItem,
   usualDetails,
 } from './prices.ts'
 import {
   expectNoLimit,
+  judge,
+  judgeEach,
   NotCheckedError,
   type Rule,
   RuleViolationError,
@@ -42,7 +44,7 @@ export const mixedRequest = remember(async (subject: Subject): Promise<Answered>
 })
 
 /** Whether a line is for an item that does not exist. */
-const isUnknown = ({ items }: Subject, { line }: AnsweredLine) => !items.includes(line.itemId)
+export const isUnknown = ({ items }: Subject, { line }: AnsweredLine) => !items.includes(line.itemId)
 
 /** What the answers of the first request, which have prices, say besides them. */
 export const usualDetailsOf = async (subject: Subject) => usualDetails((await baseAnswers(subject)).answers)
@@ -67,24 +69,6 @@ async function expectLineErrors(
       exchange,
     )
   return result
-}
-
-const unknown: Rule = {
-  id: 'prices.unknown-item',
-  title: 'An item that does not exist is an error of its line, and the call succeeds.',
-  given: '§7',
-  needs: ['prices.array'],
-  async check(subject) {
-    const { exchange, answers } = await mixedRequest(subject)
-    const usual = await usualDetailsOf(subject)
-    const wrong = answers.find((answer) => isUnknown(subject, answer) && !isUnpriced(answer, usual))
-    if (wrong)
-      throw new RuleViolationError(`Item ${wrong.line.itemId} does not exist, but has a price.`, exchange)
-    const store = await storeOrUnknown(subject)
-    const lines = [0, 1].map((index) => lineOf(unknownItem(subject, index), store, 1))
-    await ask(subject, lines, 'A price request with nothing but items that do not exist')
-    return exchange
-  },
 }
 
 /** How often both requests are repeated: a price that changes may come back, and a line may have no price for a moment. */
@@ -121,123 +105,9 @@ export async function changedPrice(
   return changed
 }
 
-const beside: Rule = {
-  id: 'prices.beside-errors',
-  title: 'Items that have a price keep it beside lines with an error.',
-  given: '§4.1',
-  needs: ['prices.known', 'prices.unknown-item'],
-  async check(subject) {
-    const { exchange, answers } = await mixedRequest(subject)
-    const changed = await changedPrice(subject, answers)
-    if (!changed) return exchange
-    throw new RuleViolationError(
-      `Item ${changed.line.itemId} has no price or another one beside items that do not exist.`,
-      exchange,
-    )
-  },
-}
-
-const error: Rule = {
-  id: 'prices.error',
-  title: 'A line that cannot be priced carries an error code or message, under any name.',
-  given: '§2.4',
-  needs: ['prices.unknown-item'],
-  async check(subject) {
-    const { exchange, answers } = await mixedRequest(subject)
-    const base = await baseAnswers(subject)
-    const usual = await usualDetailsOf(subject)
-    const unpriced = [
-      ...answers.filter((answer) => isUnknown(subject, answer)),
-      // An item of --item may have no price either.
-      ...base.answers.filter(({ answer }) => (answer.unitPrice ?? null) === null),
-    ]
-    const silent = unpriced.find((answer) => !carriesError(answer, usual))
-    if (!silent) return exchange
-    throw new RuleViolationError(
-      `Item ${silent.line.itemId} has no price, and no error says why.`,
-      silent.exchange,
-    )
-  },
-}
-
-const errorNames: Rule = {
-  id: 'prices.error-names',
-  title: 'The error is a text errorCode and a text errorMessage.',
-  given: undefined,
-  needs: ['prices.code-and-message'],
-  async check(subject) {
-    const { exchange, answers } = await mixedRequest(subject)
-    for (const { line, answer } of answers.filter((answer) => isUnknown(subject, answer)))
-      for (const name of ['errorCode', 'errorMessage'])
-        if (typeof answer[name] !== 'string' || answer[name] === '')
-          throw new RuleViolationError(`The line for item ${line.itemId} has no ${name}.`, exchange)
-    return exchange
-  },
-}
-
-const AMOUNTS = ['unitPrice', 'discount', 'totalPrice'] as const
-
-const errorAlone: Rule = {
-  id: 'prices.error-alone',
-  title: 'A line has three prices and no error, or an error and null as each of the three prices.',
-  given: undefined,
-  needs: ['prices.error-names', 'prices.null'],
-  async check(subject) {
-    const { exchange, answers } = await mixedRequest(subject)
-    for (const { line, answer } of answers) {
-      const prices = AMOUNTS.filter((name) => (answer[name] ?? null) !== null).length
-      const nulls = AMOUNTS.filter((name) => answer[name] === null).length
-      const hasError = (answer.errorCode ?? answer.errorMessage ?? null) !== null
-      if (prices === 3 && hasError)
-        throw new RuleViolationError(`The line for item ${line.itemId} has prices and an error.`, exchange)
-      if (prices !== 3 && nulls !== 3)
-        throw new RuleViolationError(
-          `The prices of item ${line.itemId} are neither all there nor all null.`,
-          exchange,
-        )
-    }
-    return exchange
-  },
-}
-
-/** For how many items codes are tried that are almost theirs. */
-const MAX_ITEMS = 5
-
-const nearItem: Rule = {
-  id: 'prices.near-item',
-  title: 'A code that only begins or ends like that of an item is an item that does not exist.',
-  given: '§7',
-  needs: ['prices.known', 'prices.unknown-item'],
-  async check(subject) {
-    const store = await storeOrUnknown(subject)
-    const lines = subject.items
-      .slice(0, MAX_ITEMS)
-      .flatMap((code) => [`${code}-${UNKNOWN_ID}`, `${UNKNOWN_ID}-${code}`])
-      .map((near) => lineOf(near, store, 1))
-    return (await expectLineErrors(subject, lines, 'the code has a text added to it')).exchange
-  },
-}
-
-const oddItem: Rule = {
-  id: 'prices.odd-item',
-  title: 'A code with a wildcard, a quote or the name of a member of objects is an item that does not exist.',
-  given: '§7',
-  needs: ['prices.near-item', 'prices.one-line'],
-  async check(subject) {
-    const store = await storeOrUnknown(subject)
-    const [code = ''] = subject.items
-    const lines = oddTexts(code)
-      .filter((odd) => !subject.items.includes(odd))
-      .map((odd) => lineOf(odd, store, 1))
-    await expectLong(subject, lineOf(longText(code), store, 1), 'an item code of 300 characters')
-    return (await expectLineErrors(subject, lines, 'the code is unusual')).exchange
-  },
-}
-
 /** Asks for a line with a text that may be too long: the call may be refused as a whole, but may not fail. */
 async function expectLong(subject: Subject, line: Line, what: string): Promise<void> {
-  const { memberNumber } = await baseRequest(subject)
-  const exchange = await requestPrices(subject, [line], memberNumber)
+  const exchange = await requestAsUsual(subject, [line])
   expectNoLimit(exchange)
   if (exchange.status === 0 || exchange.status >= 500)
     throw new RuleViolationError(
@@ -252,31 +122,39 @@ async function expectLong(subject: Subject, line: Line, what: string): Promise<v
     throw new RuleViolationError(`The line with ${what} has a price, and no error.`, exchange)
 }
 
-const oddStore: Rule = {
-  id: 'prices.odd-store',
-  title: 'A store id that only begins like that of a store, or is unusual, is a store that does not exist.',
-  given: '§7',
-  needs: ['prices.unknown-store', 'prices.one-line'],
-  async check(subject) {
-    const store = await storeOrUnknown(subject)
-    const [code = ''] = subject.items
-    const id = String(store)
-    const found = (await findStores(subject)).stores.map((one) => String(one.id))
-    const shapes = [
-      `${id}-${UNKNOWN_ID}`,
-      `${id}xyz`,
-      ...oddTexts(id),
-      ...(await unknownForms(subject, store)),
-    ]
-    let last: Exchange | undefined
-    for (const shape of shapes.filter((one) => !found.includes(one))) {
-      const lines = [lineOf(code, shape, 1)]
-      last = (await expectLineErrors(subject, lines, `the store is ${JSON.stringify(shape)}`)).exchange
-    }
-    await expectLong(subject, lineOf(code, longText(id), 1), 'a store id of 300 characters')
-    return last as Exchange
-  },
-}
+/** Lines that cannot be priced, and why: the store does not sell the item, for example. */
+type WrongLines = [lines: readonly Line[], description: string]
+
+/** A check that asks for such lines, in requests one after the other. */
+const demandLineErrors =
+  (
+    listOf: (subject: Subject, store: string | number) => WrongLines[] | Promise<WrongLines[]>,
+  ): Rule['check'] =>
+  async (subject) => {
+    let { exchange } = await baseRequest(subject)
+    for (const [lines, description] of await listOf(subject, await storeOrUnknown(subject)))
+      exchange = (await expectLineErrors(subject, lines, description)).exchange
+    return exchange
+  }
+
+/** Asks for an item at a store that does not exist, after the items that have a price. */
+export const unknownStoreRequest = remember(async (subject: Subject): Promise<Answered> => {
+  const [code = ''] = subject.items
+  const store = unknownLike(await storeOrUnknown(subject))
+  return expectLineErrors(subject, [lineOf(code, store, 1)], 'the store does not exist')
+})
+
+/** Asks for the items that a store does not sell, after those that have a price. */
+export const notInRangeRequest = remember(async (subject: Subject): Promise<Answered> => {
+  const { notInRange: pairs = [] } = subject
+  if (pairs.length === 0)
+    throw new NotCheckedError('name an item and a store that does not sell it: --not-in-range ITEM@STORE')
+  const { stores } = await findStores(subject)
+  const lines = pairs.map(({ itemId, storeId }) =>
+    lineOf(itemId, stores.find(({ id }) => String(id) === storeId)?.id ?? storeId, 1),
+  )
+  return expectLineErrors(subject, lines, 'the store does not sell the item')
+})
 
 /** Other ways to write a numeric id that is a text, of which the lookup finds no store. */
 async function unknownForms(subject: Subject, store: string | number): Promise<string[]> {
@@ -299,126 +177,189 @@ const otherZeros = (code: string) =>
     ? [`0${code}`, code.replace(/^0+/, '') || '0', `00${code}`].filter((one) => one !== code)
     : []
 
-const cutItem: Rule = {
-  id: 'prices.cut-item',
-  title: 'A code that is cut off, or that has other zeros in front, is not taken for the item itself.',
-  given: '§7',
-  needs: ['prices.near-item'],
-  async check(subject) {
-    const store = await storeOrUnknown(subject)
-    let proof = (await baseAnswers(subject)).exchange
-    for (const code of subject.items.slice(0, MAX_ITEMS))
-      for (const alike of [CUTS.map((cut) => code.slice(0, -cut)), otherZeros(code)]) {
-        // Shorter codes are too close to each other to tell.
-        if (alike.length < 2 || alike.some((one) => one.length < MIN_CUT_CODE || subject.items.includes(one)))
-          continue
-        const lines = [code, ...alike].map((one) => lineOf(one, store, 1))
-        const { exchange, answers } = await ask(
-          subject,
-          lines,
-          'A price request with codes that are almost right',
-        )
-        proof = exchange
-        // One of them could be another item, but not all of them at the same price.
-        const prices = new Set(answers.map(({ answer }) => (isPriced(answer) ? answer.unitPrice : null)))
-        if (prices.size === 1 && !prices.has(null))
-          throw new RuleViolationError(
-            `${alike.join(' and ')} have the price of item ${code}, as if the rest of the code did not count.`,
-            exchange,
-          )
-      }
-    return proof
-  },
-}
-
-/** Asks for an item at a store that does not exist, after the items that have a price. */
-export const unknownStoreRequest = remember(async (subject: Subject): Promise<Answered> => {
-  const [code = ''] = subject.items
-  const store = unknownLike(await storeOrUnknown(subject))
-  return expectLineErrors(subject, [lineOf(code, store, 1)], 'the store does not exist')
-})
-
-const unknownStore: Rule = {
-  id: 'prices.unknown-store',
-  title: 'A store that does not exist is an error of the line, and the call succeeds.',
-  given: '§7',
-  needs: ['prices.known', 'prices.unknown-item'],
-  check: async (subject) => (await unknownStoreRequest(subject)).exchange,
-}
-
-/** Asks for the items that a store does not sell, after those that have a price. */
-export const notInRangeRequest = remember(async (subject: Subject): Promise<Answered> => {
-  const { notInRange: pairs = [] } = subject
-  if (pairs.length === 0)
-    throw new NotCheckedError('name an item and a store that does not sell it: --not-in-range ITEM@STORE')
-  const { stores } = await findStores(subject)
-  const lines = pairs.map(({ itemId, storeId }) =>
-    lineOf(itemId, stores.find(({ id }) => String(id) === storeId)?.id ?? storeId, 1),
+/** Throws `RuleViolationError` if codes that are almost that of an item all have its price. */
+async function expectNotAlike(subject: Subject, code: string, alike: readonly string[]): Promise<Exchange> {
+  const store = await storeOrUnknown(subject)
+  const lines = [code, ...alike].map((one) => lineOf(one, store, 1))
+  const { exchange, answers } = await ask(subject, lines, 'A price request with codes that are almost right')
+  // One of them could be another item, but not all of them at the same price.
+  const prices = new Set(answers.map(({ answer }) => (isPriced(answer) ? answer.unitPrice : null)))
+  if (prices.size > 1 || prices.has(null)) return exchange
+  throw new RuleViolationError(
+    `${alike.join(' and ')} have the price of item ${code}, as if the rest of the code did not count.`,
+    exchange,
   )
-  return expectLineErrors(subject, lines, 'the store does not sell the item')
-})
-
-const notInRange: Rule = {
-  id: 'prices.not-in-range',
-  title: 'An item that the store does not sell is an error of its line, and the call succeeds.',
-  given: '§7',
-  needs: ['prices.array', 'prices.unknown-item'],
-  check: async (subject) => (await notInRangeRequest(subject)).exchange,
 }
 
-const besideNotInRange: Rule = {
-  id: 'prices.beside-not-in-range',
-  title: 'Items that have a price keep it beside an item that the store does not sell.',
-  given: '§4.1',
-  needs: ['prices.beside-errors', 'prices.not-in-range'],
-  async check(subject) {
-    const { exchange, answers } = await notInRangeRequest(subject)
-    const pairs = subject.notInRange ?? []
-    const known = subject.items.filter((code) => !pairs.some(({ itemId }) => itemId === code))
-    if (known.length === 0)
-      throw new NotCheckedError(
-        'the only item is the one that is not in range; name another with --item CODE',
-      )
-    const changed = await changedPrice(subject, answers, known)
-    if (!changed) return exchange
-    throw new RuleViolationError(
-      `Item ${changed.line.itemId} has no price or another one beside an item that the store does not sell.`,
-      exchange,
-    )
-  },
+/** The lines that must not have a price, each with whether an error says why. */
+async function lineErrors(subject: Subject) {
+  const { exchange, answers } = await mixedRequest(subject)
+  const base = await baseAnswers(subject)
+  const usual = usualDetails(base.answers)
+  const unpriced = [
+    ...answers.filter((answer) => isUnknown(subject, answer)),
+    // An item of --item may have no price either.
+    ...base.answers.filter(({ answer }) => (answer.unitPrice ?? null) === null),
+  ]
+  return { exchange, answers: unpriced.map((one) => ({ ...one, isSilent: !carriesError(one, usual) })) }
 }
 
-const quantity: Rule = {
-  id: 'prices.quantity-error',
-  title: 'A quantity of zero or less is an error of the line, and the call succeeds.',
-  given: undefined,
-  needs: ['prices.known', 'prices.unknown-item'],
-  async check(subject) {
-    const store = await storeOrUnknown(subject)
-    const [code] = subject.items
-    if (code === undefined) throw new NotCheckedError(NO_ITEMS)
-    let last: Exchange | undefined
-    for (const amount of [0, -1]) {
-      const lines = [lineOf(code, store, amount)]
-      last = (await expectLineErrors(subject, lines, `the quantity is ${amount}`)).exchange
-    }
-    return last as Exchange
-  },
+/** The lines for items that do not exist, among others and on their own, each with whether it has a price after all. */
+async function unknownLines(subject: Subject) {
+  const { exchange, answers } = await mixedRequest(subject)
+  const usual = await usualDetailsOf(subject)
+  const found = answers
+    .filter((answer) => isUnknown(subject, answer))
+    .map((one) => ({ ...one, hasPrice: !isUnpriced(one, usual) }))
+  if (found.some(({ hasPrice }) => hasPrice)) return { exchange, answers: found }
+  const store = await storeOrUnknown(subject)
+  const lines = [0, 1].map((index) => lineOf(unknownItem(subject, index), store, 1))
+  await ask(subject, lines, 'A price request with nothing but items that do not exist')
+  return { exchange, answers: found }
 }
+
+/** A line with a price that is not the same beside lines with an error; none if there is no such line. */
+async function changedBesideErrors(subject: Subject) {
+  const { exchange, answers } = await mixedRequest(subject)
+  return { exchange, changed: await changedPrice(subject, answers) }
+}
+
+async function changedBesideNotInRange(subject: Subject) {
+  const { exchange, answers } = await notInRangeRequest(subject)
+  const pairs = subject.notInRange ?? []
+  const known = subject.items.filter((code) => !pairs.some(({ itemId }) => itemId === code))
+  if (known.length === 0)
+    throw new NotCheckedError('the only item is the one that is not in range; name another with --item CODE')
+  return { exchange, changed: await changedPrice(subject, answers, known) }
+}
+
+/** For how many items codes are tried that are almost theirs. */
+const MAX_ITEMS = 5
 
 /** Lines that cannot be priced (specification 2.4, 7). */
 export const LINE_ERROR_RULES: Rule[] = [
-  unknown,
-  beside,
-  error,
-  nearItem,
-  oddItem,
-  cutItem,
-  unknownStore,
-  oddStore,
-  notInRange,
-  besideNotInRange,
-  quantity,
+  {
+    id: 'prices.unknown-item',
+    title: 'An item that does not exist is an error of its line, and the call succeeds.',
+    given: '§7',
+    needs: ['prices.array'],
+    check: judgeEach(
+      unknownLines,
+      ({ line, hasPrice }) => hasPrice && `Item ${line.itemId} does not exist, but has a price.`,
+    ),
+  },
+  {
+    id: 'prices.beside-errors',
+    title: 'Items that have a price keep it beside lines with an error.',
+    given: '§4.1',
+    needs: ['prices.known', 'prices.unknown-item'],
+    check: judge(
+      changedBesideErrors,
+      ({ changed }) =>
+        changed && `Item ${changed.line.itemId} has no price or another one beside items that do not exist.`,
+    ),
+  },
+  {
+    id: 'prices.error',
+    title: 'A line that cannot be priced carries an error code or message, under any name.',
+    given: '§2.4',
+    needs: ['prices.unknown-item'],
+    check: judgeEach(
+      lineErrors,
+      ({ line, isSilent }) => isSilent && `Item ${line.itemId} has no price, and no error says why.`,
+    ),
+  },
+  {
+    id: 'prices.near-item',
+    title: 'A code that only begins or ends like that of an item is an item that does not exist.',
+    given: '§7',
+    needs: ['prices.known', 'prices.unknown-item'],
+    check: demandLineErrors(({ items }, store) => {
+      const near = items
+        .slice(0, MAX_ITEMS)
+        .flatMap((code) => [`${code}-${UNKNOWN_ID}`, `${UNKNOWN_ID}-${code}`])
+      return [[linesOf(near, store, 1), 'the code has a text added to it']]
+    }),
+  },
+  {
+    id: 'prices.odd-item',
+    title:
+      'A code with a wildcard, a quote or the name of a member of objects is an item that does not exist.',
+    given: '§7',
+    needs: ['prices.near-item', 'prices.one-line'],
+    check: demandLineErrors(async (subject, store) => {
+      const [code = ''] = subject.items
+      await expectLong(subject, lineOf(longText(code), store, 1), 'an item code of 300 characters')
+      const odd = oddTexts(code).filter((text) => !subject.items.includes(text))
+      return [[linesOf(odd, store, 1), 'the code is unusual']]
+    }),
+  },
+  {
+    id: 'prices.cut-item',
+    title: 'A code that is cut off, or that has other zeros in front, is not taken for the item itself.',
+    given: '§7',
+    needs: ['prices.near-item'],
+    async check(subject) {
+      let proof = (await baseAnswers(subject)).exchange
+      for (const code of subject.items.slice(0, MAX_ITEMS))
+        for (const alike of [CUTS.map((cut) => code.slice(0, -cut)), otherZeros(code)]) {
+          const isItem = (one: string) => subject.items.includes(one)
+          // Shorter codes are too close to each other to tell.
+          if (alike.length < 2 || alike.some((one) => one.length < MIN_CUT_CODE || isItem(one))) continue
+          proof = await expectNotAlike(subject, code, alike)
+        }
+      return proof
+    },
+  },
+  {
+    id: 'prices.unknown-store',
+    title: 'A store that does not exist is an error of the line, and the call succeeds.',
+    given: '§7',
+    needs: ['prices.known', 'prices.unknown-item'],
+    check: async (subject) => (await unknownStoreRequest(subject)).exchange,
+  },
+  {
+    id: 'prices.odd-store',
+    title: 'A store id that only begins like that of a store, or is unusual, is a store that does not exist.',
+    given: '§7',
+    needs: ['prices.unknown-store', 'prices.one-line'],
+    check: demandLineErrors(async (subject, store) => {
+      const [code = ''] = subject.items
+      const id = String(store)
+      const known = (await findStores(subject)).stores.map((one) => String(one.id))
+      const forms = await unknownForms(subject, store)
+      await expectLong(subject, lineOf(code, longText(id), 1), 'a store id of 300 characters')
+      return [`${id}-${UNKNOWN_ID}`, `${id}xyz`, ...oddTexts(id), ...forms]
+        .filter((shape) => !known.includes(shape))
+        .map((shape) => [[lineOf(code, shape, 1)], `the store is ${JSON.stringify(shape)}`])
+    }),
+  },
+  {
+    id: 'prices.not-in-range',
+    title: 'An item that the store does not sell is an error of its line, and the call succeeds.',
+    given: '§7',
+    needs: ['prices.array', 'prices.unknown-item'],
+    check: async (subject) => (await notInRangeRequest(subject)).exchange,
+  },
+  {
+    id: 'prices.beside-not-in-range',
+    title: 'Items that have a price keep it beside an item that the store does not sell.',
+    given: '§4.1',
+    needs: ['prices.beside-errors', 'prices.not-in-range'],
+    check: judge(
+      changedBesideNotInRange,
+      ({ changed }) =>
+        changed &&
+        `Item ${changed.line.itemId} has no price or another one beside an item that the store does not sell.`,
+    ),
+  },
+  {
+    id: 'prices.quantity-error',
+    title: 'A quantity of zero or less is an error of the line, and the call succeeds.',
+    needs: ['prices.known', 'prices.unknown-item'],
+    check: demandLineErrors(({ items: [code] }, store) => {
+      if (code === undefined) throw new NotCheckedError(NO_ITEMS)
+      return [0, -1].map((quantity) => [[lineOf(code, store, quantity)], `the quantity is ${quantity}`])
+    }),
+  },
 ]
-/** Assumed names, after what the specification gives of an error. */
-export const ERROR_NAME_RULES: Rule[] = [errorNames, errorAlone]

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { describe, type Exchange } from './exchange.ts'
+import { describe } from './exchange.ts'
 import { mixedRequest, notInRangeRequest, usualDetailsOf } from './line-error-rules.ts'
 import {
   type AnsweredLine,
@@ -9,6 +9,7 @@ import {
   carriesError,
   isPriced,
   isUnpriced,
+  type Line,
   lineOf,
   requestPrices,
   storeOrUnknown,
@@ -17,9 +18,10 @@ import {
 import { manyLines } from './request-rules.ts'
 import {
   expectNoLimit,
+  judge,
+  judgeEach,
   NotCheckedError,
   type Rule,
-  RuleViolationError,
   remember,
   type Subject,
   UNKNOWN_ID,
@@ -32,81 +34,35 @@ async function anyLines(subject: Subject) {
   return lines.length > 0 ? lines : [lineOf(unknownItem(subject, 0), await storeOrUnknown(subject), 1)]
 }
 
-const optional: Rule = {
-  id: 'member.optional',
-  title: 'A price request may leave out the member number.',
-  given: '§2.3',
-  needs: ['prices.array'],
-  async check(subject) {
-    const { lines, without } = await baseRequest(subject)
-    return answered(lines, without, 'A price request without a member number').exchange
-  },
-}
+/** Requests prices with a member number, or with null. Throws `RuleViolationError` if the lines are not answered. */
+export const askAs = async (
+  subject: Subject,
+  lines: readonly Line[],
+  memberNumber: string | null | undefined,
+  when = 'A price request with a member number',
+) => answered(lines, await requestPrices(subject, lines, memberNumber), when)
 
-const isNull: Rule = {
-  id: 'member.null',
-  title: 'A memberNumber of null is the same as none.',
-  given: undefined,
-  needs: ['member.optional'],
-  async check(subject) {
-    const lines = await anyLines(subject)
-    const { exchange, answers } = answered(
-      lines,
-      await requestPrices(subject, lines, null),
-      'A price request with memberNumber null',
-    )
-    const base = (await baseAnswers(subject)).answers
-    const isOther = ({ answer }: (typeof base)[number], index: number) =>
-      answer.unitPrice !== answers[index]?.answer.unitPrice
-    if (!base.some(isOther)) return exchange
-    // Prices may have changed since.
-    const now = answered(lines, await requestPrices(subject, lines), 'A price request').answers
-    const other = now.findIndex(
-      (pair, index) =>
-        isOther(pair, index) &&
-        base.some((one) => isDeepStrictEqual(one.answer.unitPrice, pair.answer.unitPrice)),
-    )
-    if (other < 0) return exchange
-    throw new RuleViolationError(
-      `Item ${now[other]?.line.itemId} has another price with memberNumber null than without a member number.`,
-      exchange,
-    )
-  },
-}
-
-const unknown: Rule = {
-  id: 'member.unknown',
-  title: 'A member number that does not exist is not a fault of the server: no 5xx.',
-  given: '§7',
-  needs: ['prices.array'],
-  async check(subject) {
-    const exchange = await requestPrices(subject, await anyLines(subject), UNKNOWN_ID)
-    expectNoLimit(exchange)
-    if (exchange.status > 0 && exchange.status < 500) return exchange
-    throw new RuleViolationError(
-      `A price request with an unknown member number must not return ${describe(exchange)}.`,
-      exchange,
-    )
-  },
-}
-
-const unknownLines: Rule = {
-  id: 'member.unknown-lines',
-  title: 'A call with a member number that does not exist succeeds: its lines have an error or a price.',
-  given: undefined,
-  needs: ['member.unknown', 'prices.unknown-item'],
-  async check(subject) {
-    const lines = await anyLines(subject)
-    const exchange = await requestPrices(subject, lines, UNKNOWN_ID)
-    return answered(lines, exchange, 'A price request with an unknown member number').exchange
-  },
+/** The first answer with a memberNumber of null whose price differs from that without the field; none if there is none. */
+async function changedByNull(subject: Subject) {
+  const lines = await anyLines(subject)
+  const { exchange, answers } = await askAs(subject, lines, null, 'A price request with memberNumber null')
+  const base = (await baseAnswers(subject)).answers
+  const isOther = ({ answer }: AnsweredLine, index: number) =>
+    answer.unitPrice !== answers[index]?.answer.unitPrice
+  if (!base.some(isOther)) return { exchange, changed: undefined }
+  // Prices may have changed since.
+  const now = await askAs(subject, lines, undefined, 'A price request')
+  const isKnown = (price: unknown) => base.some(({ answer }) => isDeepStrictEqual(answer.unitPrice, price))
+  const changed = now.answers.find((one, index) => isOther(one, index) && isKnown(one.answer.unitPrice))
+  return { exchange, changed }
 }
 
 /** What the first item costs, for the member or without a member number. */
 export async function readFirstPrice(subject: Subject, isMember: boolean) {
   const lines = (await baseRequest(subject)).lines.slice(0, 1)
-  const exchange = await requestPrices(subject, lines, isMember ? subject.memberNumber : undefined)
-  const [first] = answered(lines, exchange, 'A price request').answers
+  const asker = isMember ? subject.memberNumber : undefined
+  const { exchange, answers } = await askAs(subject, lines, asker, 'A price request')
+  const [first] = answers
   const { unitPrice, discount, totalPrice } = first?.answer ?? {}
   return { exchange, price: JSON.stringify([unitPrice, discount, totalPrice]) }
 }
@@ -121,30 +77,21 @@ export const aroundMember = remember(async (subject: Subject) => {
   return { before, own, after: [await readFirstPrice(subject, false), await readFirstPrice(subject, false)] }
 })
 
-const known: Rule = {
-  id: 'member.known',
-  title: 'With the member number of --member, the items have a price that adds up.',
-  given: '§2.3',
-  needs: ['prices.total'],
-  async check(subject) {
-    const { memberNumber } = subject
-    if (memberNumber === undefined) throw new NotCheckedError('name a member with --member NUMBER')
-    const { lines, memberNumber: needed } = await baseRequest(subject)
-    // If that cannot be read, another rule says so.
-    if (needed === undefined) await aroundMember(subject).catch(() => {})
-    const wanted = lines.map((line) => ({ ...line, quantity: 7 }))
-    const { answers } = answered(
-      wanted,
-      await requestPrices(subject, wanted, memberNumber),
-      'A price request with a member number',
+/** The items for the member, in a quantity of seven. */
+async function memberPrices(subject: Subject): Promise<AnsweredLine[]> {
+  const { memberNumber } = subject
+  if (memberNumber === undefined) throw new NotCheckedError('name a member with --member NUMBER')
+  const { lines, memberNumber: needed } = await baseRequest(subject)
+  // If that cannot be read, another rule says so.
+  if (needed === undefined) await aroundMember(subject).catch(() => {})
+  const wanted = lines.map((line) => ({ ...line, quantity: 7 }))
+  const { answers } = await askAs(subject, wanted, memberNumber)
+  const [without] = answers
+  if (without && !answers.some(({ answer }) => isPriced(answer)))
+    throw new NotCheckedError(
+      `member ${memberNumber} has no price for item ${without.line.itemId}; name another with --member NUMBER`,
     )
-    const [without] = answers
-    if (without && !answers.some(({ answer }) => isPriced(answer)))
-      throw new NotCheckedError(
-        `member ${memberNumber} has no price for item ${without.line.itemId}; name another with --member NUMBER`,
-      )
-    return expectTotals(answers)
-  },
+  return answers
 }
 
 /** Discounts of members often begin at ten or at a hundred. */
@@ -155,56 +102,103 @@ const mustFail = ({ items, notInRange = [] }: Subject, { line }: AnsweredLine) =
   !items.includes(line.itemId) ||
   notInRange.some(({ itemId, storeId }) => itemId === line.itemId && storeId === String(line.storeId))
 
-const lines: Rule = {
-  id: 'member.lines',
-  title:
-    'With the member number of --member, lines that cannot be priced have an error, and many lines an element each.',
-  given: '§4.1',
-  needs: ['member.known', 'prices.unknown-item', 'prices.many'],
-  async check(subject) {
-    const { memberNumber } = subject
-    const notInRange = await notInRangeRequest(subject).catch(() => undefined)
-    const requests = [await mixedRequest(subject), ...(notInRange ? [notInRange] : [])]
-    const usual = await usualDetailsOf(subject)
-    for (const { answers: before } of requests) {
-      const asked = before.map(({ line }) => line)
-      const exchange = await requestPrices(subject, asked, memberNumber)
-      const { answers } = answered(asked, exchange, 'A price request with a member number')
-      const wrong = answers.find(
-        (one, index) =>
-          mustFail(subject, one) &&
-          isUnpriced(before[index] as AnsweredLine, usual) &&
-          isPriced(one.answer) &&
-          !carriesError(one, usual),
-      )
-      if (wrong)
-        throw new RuleViolationError(
-          `The line for item ${wrong.line.itemId} at store ${wrong.line.storeId} has a price for member ${memberNumber}, and an error without a member number.`,
-          exchange,
-        )
-    }
-    const many = await manyLines(subject)
-    const exchange = await requestPrices(subject, many, memberNumber)
-    return answered(many, exchange, 'A price request with a member number').exchange
-  },
-}
-
-const largeQuantity: Rule = {
-  id: 'member.large-quantity',
-  title: 'With the member number of --member, totals add up for quantities of 12, 50 and 250 too.',
-  given: '§2.4',
-  needs: ['member.known', 'prices.large-quantity'],
-  async check(subject) {
-    const { lines } = await baseRequest(subject)
-    let last: Exchange | undefined
-    for (const quantity of LARGE_QUANTITIES) {
-      const wanted = lines.map((line) => ({ ...line, quantity }))
-      const exchange = await requestPrices(subject, wanted, subject.memberNumber)
-      last = expectTotals(answered(wanted, exchange, 'A price request with a member number').answers)
-    }
-    return last as Exchange
-  },
+/** The lines that have an error without a member number, as they are for the member: each with whether it has a price. */
+async function memberErrors(subject: Subject) {
+  const { memberNumber } = subject
+  const notInRange = await notInRangeRequest(subject).catch(() => undefined)
+  const usual = await usualDetailsOf(subject)
+  const found: (AnsweredLine & { hasPrice: boolean })[] = []
+  for (const { answers: before } of [await mixedRequest(subject), ...(notInRange ? [notInRange] : [])]) {
+    const wrong = before.filter((one) => mustFail(subject, one) && isUnpriced(one, usual))
+    const asked = before.map(({ line }) => line)
+    const { answers } = await askAs(subject, asked, memberNumber)
+    for (const one of answers.filter(({ line }) => wrong.some((other) => other.line === line)))
+      found.push({ ...one, hasPrice: isPriced(one.answer) && !carriesError(one, usual) })
+  }
+  const { exchange } = await askAs(subject, await manyLines(subject), memberNumber)
+  return { exchange, answers: found }
 }
 
 /** Member numbers (specification 2.3, 7). */
-export const MEMBER_RULES: Rule[] = [optional, isNull, unknown, unknownLines, known, lines, largeQuantity]
+export const MEMBER_RULES: Rule[] = [
+  {
+    id: 'member.optional',
+    title: 'A price request may leave out the member number.',
+    given: '§2.3',
+    needs: ['prices.array'],
+    async check(subject) {
+      const { lines, without } = await baseRequest(subject)
+      return answered(lines, without, 'A price request without a member number').exchange
+    },
+  },
+  {
+    id: 'member.null',
+    title: 'A memberNumber of null is the same as none.',
+    needs: ['member.optional'],
+    check: judge(
+      changedByNull,
+      ({ changed }) =>
+        changed &&
+        `Item ${changed.line.itemId} has another price with memberNumber null than without a member number.`,
+    ),
+  },
+  {
+    id: 'member.unknown',
+    title: 'A member number that does not exist is not a fault of the server: no 5xx.',
+    given: '§7',
+    needs: ['prices.array'],
+    check: judge(
+      async (subject) => ({ exchange: await requestPrices(subject, await anyLines(subject), UNKNOWN_ID) }),
+      ({ exchange }) => {
+        expectNoLimit(exchange)
+        const isFault = exchange.status === 0 || exchange.status >= 500
+        return (
+          isFault && `A price request with an unknown member number must not return ${describe(exchange)}.`
+        )
+      },
+    ),
+  },
+  {
+    id: 'member.unknown-lines',
+    title: 'A call with a member number that does not exist succeeds: its lines have an error or a price.',
+    needs: ['member.unknown', 'prices.unknown-item'],
+    async check(subject) {
+      const when = 'A price request with an unknown member number'
+      return (await askAs(subject, await anyLines(subject), UNKNOWN_ID, when)).exchange
+    },
+  },
+  {
+    id: 'member.known',
+    title: 'With the member number of --member, the items have a price that adds up.',
+    given: '§2.3',
+    needs: ['prices.total'],
+    check: async (subject) => expectTotals(await memberPrices(subject)),
+  },
+  {
+    id: 'member.lines',
+    title:
+      'With the member number of --member, lines that cannot be priced have an error, and many lines an element each.',
+    given: '§4.1',
+    needs: ['member.known', 'prices.unknown-item', 'prices.many'],
+    check: judgeEach(
+      memberErrors,
+      ({ hasPrice, line }, { memberNumber }) =>
+        hasPrice &&
+        `The line for item ${line.itemId} at store ${line.storeId} has a price for member ${memberNumber}, and an error without a member number.`,
+    ),
+  },
+  {
+    id: 'member.large-quantity',
+    title: 'With the member number of --member, totals add up for quantities of 12, 50 and 250 too.',
+    given: '§2.4',
+    needs: ['member.known', 'prices.large-quantity'],
+    async check(subject) {
+      let { lines, exchange } = await baseRequest(subject)
+      for (const quantity of LARGE_QUANTITIES) {
+        lines = lines.map((line) => ({ ...line, quantity }))
+        exchange = expectTotals((await askAs(subject, lines, subject.memberNumber)).answers)
+      }
+      return exchange
+    },
+  },
+]

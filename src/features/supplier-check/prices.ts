@@ -36,6 +36,15 @@ export const lineOf = (itemId: string, storeId: string | number, quantity: numbe
   quantity,
 })
 
+/** The amounts of a line, by their names in the specification (2.4). */
+export const AMOUNTS = ['unitPrice', 'discount', 'totalPrice'] as const
+
+export const isAmount = (name: string) => AMOUNTS.some((amount) => amount === name)
+
+/** The first amount of an answer that is neither a number nor null. */
+export const brokenAmount = (answer: PriceJson) =>
+  AMOUNTS.find((name) => (answer[name] ?? null) !== null && !Number.isFinite(answer[name]))
+
 /** A line for each item, each item once. */
 export const linesOf = (items: readonly string[], storeId: string | number, quantity: number): Line[] =>
   [...new Set(items)].map((itemId) => lineOf(itemId, storeId, quantity))
@@ -67,14 +76,18 @@ export async function allAnswered(subject: Subject): Promise<AnsweredLine[]> {
   })
 }
 
-/**
- * Requests prices in the way that is known to work. Throws `RuleViolationError` if the call does not succeed with one
- * answer for each line. `when`: the request, as the subject of the message.
- */
-export async function ask(subject: Subject, lines: readonly Line[], when: string): Promise<Answered> {
+/** Requests prices in the way that is known to work: with the member number only if it is needed. */
+export async function requestAsUsual(subject: Subject, lines: readonly Line[]): Promise<Exchange> {
   const { memberNumber } = await baseRequest(subject)
-  return answered(lines, await requestPrices(subject, lines, memberNumber), when)
+  return requestPrices(subject, lines, memberNumber)
 }
+
+/**
+ * Requests prices in this way. Throws `RuleViolationError` if the call does not succeed with one answer for each line.
+ * `when`: the request, as the subject of the message.
+ */
+export const ask = async (subject: Subject, lines: readonly Line[], when: string): Promise<Answered> =>
+  answered(lines, await requestAsUsual(subject, lines), when)
 
 /** Pairs each line with its answer. Throws `RuleViolationError` if there are more or fewer. */
 export function answered(lines: readonly Line[], exchange: Exchange, when: string): Answered {
@@ -102,16 +115,12 @@ function pair(lines: readonly Line[], answers: readonly PriceJson[]): Omit<Answe
   return lines.map((line, index) => ({ line, answer: answers[index] as PriceJson }))
 }
 
-const AMOUNTS: readonly string[] = ['unitPrice', 'discount', 'totalPrice']
-
 /** Whether an answer has these values, as texts or numbers: under their names or, if it lacks a name, under any. */
 function mentions(answer: PriceJson, line: Partial<Line>): boolean {
   const values = Object.entries(line)
   if (values.every(([name]) => name in answer))
     return values.every(([name, value]) => String(answer[name]) === String(value))
-  const own = Object.entries(answer).flatMap(([name, value]) =>
-    AMOUNTS.includes(name) ? [] : [String(value)],
-  )
+  const own = Object.entries(answer).flatMap(([name, value]) => (isAmount(name) ? [] : [String(value)]))
   return values.every(([, value]) => own.includes(String(value)))
 }
 
@@ -169,7 +178,7 @@ export function unknownItem({ items }: Subject, index: number): string {
   return isNumeric ? `${900 + ((index * 7) % 100)}8765${index}` : `${'mzak'[index % 4]}${index}-${UNKNOWN_ID}`
 }
 
-const ECHO = ['itemId', 'storeId', 'quantity', ...AMOUNTS]
+const ECHO: readonly string[] = ['itemId', 'storeId', 'quantity', ...AMOUNTS]
 const ERROR_NAME = /err|code|status|reason|message|fault|problem|result|success|valid|avail|priced/i
 
 /** What an answer says at any depth besides prices and its line: names, with their values if they may tell an error. */

@@ -6,8 +6,8 @@ export interface Rule {
   id: string
   /** The requirement, as one sentence. */
   title: string
-  /** The section of the specification that gives the rule; undefined if the rule is assumed, as the specification is silent. */
-  given: `§${string}` | undefined
+  /** The section of the specification that gives the rule. Without one it is assumed, as the specification is silent. */
+  given?: `§${string}`
   /** Rules that must pass first. If one does not, this rule is not checked: one cause has one finding. */
   needs: readonly string[]
   /** Resolves to an exchange that proves the rule. Throws `RuleViolationError`, or `NotCheckedError` if undecidable. */
@@ -84,6 +84,59 @@ export function arrayOf(exchange: Exchange, when: string): unknown[] {
       exchange,
     )
   return exchange.json
+}
+
+/** The first of what was found. Throws `NotCheckedError` with this reason if there is nothing. */
+export function firstOf<T>([first]: readonly T[], reason: string): T {
+  if (first === undefined) throw new NotCheckedError(reason)
+  return first
+}
+
+/** What is wrong with an answer, as a sentence; anything else if nothing is. */
+export type Fault = string | false | undefined
+
+/** A check that asks and judges each of the answers. Its proof is the exchange beside them. */
+export function judgeEach<T extends { exchange: Exchange }>(
+  ask: (subject: Subject) => Promise<{ exchange: Exchange; answers: readonly T[] }>,
+  faultOf: (answer: T, subject: Subject) => Fault,
+): Rule['check'] {
+  return async (subject) => {
+    const { exchange, answers } = await ask(subject)
+    for (const answer of answers) {
+      const fault = faultOf(answer, subject)
+      if (fault) throw new RuleViolationError(fault, answer.exchange)
+    }
+    return exchange
+  }
+}
+
+/** A check that asks and judges the answer. */
+export const judge = <T extends { exchange: Exchange }>(
+  ask: (subject: Subject) => Promise<T>,
+  faultOf: (answer: T, subject: Subject) => Fault,
+) =>
+  judgeEach(async (subject) => {
+    const answer = await ask(subject)
+    return { exchange: answer.exchange, answers: [answer] }
+  }, faultOf)
+
+/** A call and the status that it must return, or that it must be refused. `when`: the call, as the subject of the message. */
+export type Demand = readonly [when: string, must: number | 'refusal', call: () => Promise<Exchange>]
+
+/** A check that makes calls one after the other. Its proof is the last one. */
+export function demand(
+  listOf: (subject: Subject) => readonly Demand[] | Promise<readonly Demand[]>,
+): Rule['check'] {
+  return async (subject) => {
+    let last: Exchange | undefined
+    for (const [when, must, call] of await listOf(subject)) {
+      last = await call()
+      if (must === 'refusal') expectRefused(last, when)
+      else expectStatus(last, must, when)
+    }
+    if (!last) throw new NotCheckedError('there is nothing to call')
+    return last
+  }
 }
 
 /** What is wrong with a body that is not JSON. */

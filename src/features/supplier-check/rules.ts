@@ -1,10 +1,10 @@
 import { ACCESS_RULES } from './access-rules.ts'
-import { BASE_PRICE_RULES, FIRST_PRICE_RULES } from './base-price-rules.ts'
+import { BASE_PRICE_RULES } from './base-price-rules.ts'
 import { CREDENTIAL_RULES } from './credential-rules.ts'
 import { DISTANCE_RULES } from './distance-rules.ts'
-import { ALL_LINES_RULES, GIVEN_ERROR_RULES, GIVEN_NAME_RULES } from './given-line-rules.ts'
+import { ALL_LINES_RULES, ERROR_RULES } from './error-rules.ts'
 import { HOURS_RULES } from './hours-rules.ts'
-import { ERROR_NAME_RULES, LINE_ERROR_RULES } from './line-error-rules.ts'
+import { LINE_ERROR_RULES } from './line-error-rules.ts'
 import { MEMBER_RULES } from './member-rules.ts'
 import { REQUEST_RULES } from './request-rules.ts'
 import type { Rule } from './rule.ts'
@@ -24,13 +24,10 @@ export const RULES: readonly Rule[] = [
   ...SEARCH_DETAIL_RULES,
   ...STORE_RULES,
   ...HOURS_RULES,
-  ...FIRST_PRICE_RULES,
-  ...GIVEN_NAME_RULES,
   ...BASE_PRICE_RULES,
   ...TOTAL_RULES,
   ...LINE_ERROR_RULES,
-  ...GIVEN_ERROR_RULES,
-  ...ERROR_NAME_RULES,
+  ...ERROR_RULES,
   ...REQUEST_RULES,
   ...MEMBER_RULES,
   ...STATE_RULES,

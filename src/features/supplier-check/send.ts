@@ -1,8 +1,15 @@
-import { Agent, fetch, type Response } from 'undici'
+import { Agent, type fetch, type Response } from 'undici'
 import type { Call, Exchange } from './exchange.ts'
 
 /** A request and its response, without the times. */
 type Sent = Omit<Exchange, 'sentAt' | 'receivedAt'>
+
+/** Where calls go. `fetch` is that of undici; tests answer in its place. */
+export interface Target {
+  baseUrl: string
+  timeoutMs: number
+  fetch: typeof fetch
+}
 
 /** How a connection ends that the server has closed while it was idle. */
 const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
@@ -16,20 +23,19 @@ const connections = openConnections()
  * Sends a request. Never throws: without a response, the status of the exchange is 0. If the connection was closed before
  * any answer, it may have been idle for too long: the request, which changes nothing, is sent once more, by a new connection.
  */
-export async function send(baseUrl: string, path: string, call: Call, timeoutMs: number): Promise<Sent> {
-  const { isClosed, ...sent } = await sendOnce(baseUrl, path, call, timeoutMs, connections)
+export async function send(path: string, call: Call, to: Target): Promise<Sent> {
+  const { isClosed, ...sent } = await sendOnce(path, call, to, connections)
   if (!isClosed) return sent
   const fresh = openConnections()
-  const { isClosed: _, ...again } = await sendOnce(baseUrl, path, call, timeoutMs, fresh)
+  const { isClosed: _, ...again } = await sendOnce(path, call, to, fresh)
   await fresh.close()
   return again
 }
 
 async function sendOnce(
-  baseUrl: string,
   path: string,
   call: Call,
-  timeoutMs: number,
+  { baseUrl, timeoutMs, fetch }: Target,
   dispatcher: Agent,
 ): Promise<Sent & { isClosed: boolean }> {
   const { method = 'GET', body, headers = {} } = call

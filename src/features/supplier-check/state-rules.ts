@@ -2,7 +2,7 @@
 import { LIMITS, PATHS } from '../../supplier-api/contract.ts'
 import { type Exchange, isRecord, isRefused, isSuccess, type Token } from './exchange.ts'
 import { usualDetailsOf } from './line-error-rules.ts'
-import { aroundMember, readFirstPrice } from './member-rules.ts'
+import { aroundMember, askAs, readFirstPrice } from './member-rules.ts'
 import { REMOTE_PLACE, searchPath, storePath } from './places.ts'
 import {
   type AnsweredLine,
@@ -14,16 +14,19 @@ import {
   isPriced,
   type Line,
   lineOf,
+  linesOf,
   NO_ITEMS,
   priceStore,
-  requestPrices,
+  requestAsUsual,
   usualDetails,
 } from './prices.ts'
-import { manyLines } from './request-rules.ts'
+import { manyLines, sameItem } from './request-rules.ts'
 import {
   arrayOf,
   expectAnswer,
   expectStatus,
+  firstOf,
+  judge,
   NotCheckedError,
   type Rule,
   RuleViolationError,
@@ -48,37 +51,63 @@ const laterTokens = remember(async ({ probe }: Subject): Promise<Token[]> => {
   return tokens
 })
 
-const isTokenAnswer = (request: string) => request.startsWith(`POST ${PATHS.token}`)
-
-const later: Rule = {
-  id: 'token.later',
-  title: 'Tokens that are issued later have three fields too, are accepted, and end no earlier one.',
-  given: '§2.1',
-  needs: ['token.both-live', 'token.fields'],
-  async check(subject) {
-    const { probe } = subject
-    const tokens = await laterTokens(subject)
-    // Those of the rules before, too.
-    const issued = probe.exchanges.filter(({ request, json }) => isTokenAnswer(request) && isRecord(json))
-    for (const exchange of issued.filter(isSuccess)) {
-      const count = Object.keys(exchange.json as object).length
-      if (count !== 3)
-        throw new RuleViolationError(`A later token response has ${count} fields, not three.`, exchange)
-    }
-    let last: Exchange | undefined
-    for (const [index, token] of tokens.entries()) {
-      last = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
-      if (probe.clock.now() - token.exchange.sentAt >= certainMs(token)) continue
-      if (isRefused(last))
-        throw new RuleViolationError(
-          `Of ${tokens.length} tokens, number ${index + 1} is refused, although it has not expired.`,
-          last,
-        )
-      expectAnswer(last)
-    }
-    return last as Exchange
-  },
+/** Uses tokens one after the other. Throws `RuleViolationError` if one is refused that has not expired. */
+async function expectAccepted(
+  { probe }: Subject,
+  tokens: readonly Token[],
+  which: (index: number) => string,
+): Promise<Exchange> {
+  let exchange = firstOf(tokens, 'no more tokens were issued').exchange
+  for (const [index, token] of tokens.entries()) {
+    exchange = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
+    if (probe.clock.now() - token.exchange.sentAt >= certainMs(token)) continue
+    if (isRefused(exchange))
+      throw new RuleViolationError(`${which(index)} is refused, although it has not expired.`, exchange)
+    expectAnswer(exchange)
+  }
+  return exchange
 }
+
+/** Throws `RuleViolationError` if one of the token responses so far has not three fields. */
+function expectThreeFields({ probe }: Subject): void {
+  const issued = probe.exchanges.filter(({ request }) => request.startsWith(`POST ${PATHS.token}`))
+  for (const exchange of issued.filter(isSuccess)) {
+    const count = isRecord(exchange.json) ? Object.keys(exchange.json).length : 3
+    if (count !== 3)
+      throw new RuleViolationError(`A later token response has ${count} fields, not three.`, exchange)
+  }
+}
+
+/** How many token requests overlap. */
+const OVERLAPPING_TOKENS = 3
+
+/** Tokens (specification 2.1) that are issued later, or at once. */
+export const LATER_TOKEN_RULES: Rule[] = [
+  {
+    id: 'token.later',
+    title: 'Tokens that are issued later have three fields too, are accepted, and end no earlier one.',
+    given: '§2.1',
+    needs: ['token.both-live', 'token.fields'],
+    async check(subject) {
+      const tokens = await laterTokens(subject)
+      expectThreeFields(subject)
+      return expectAccepted(subject, tokens, (index) => `Of ${tokens.length} tokens, number ${index + 1}`)
+    },
+  },
+  {
+    id: 'token.overlap',
+    title: 'Tokens whose requests overlap are all accepted.',
+    given: '§2.1',
+    needs: ['token.both-live'],
+    async check(subject) {
+      const requests = Array.from({ length: OVERLAPPING_TOKENS }, () => subject.probe.newToken())
+      const tokens = (await Promise.all(requests)).filter((token) => token !== undefined)
+      if (tokens.length < OVERLAPPING_TOKENS)
+        throw new NotCheckedError('tokens were not issued to requests that overlap')
+      return expectAccepted(subject, tokens, () => 'Of tokens whose requests overlapped, one')
+    },
+  },
+]
 
 /** Lines for the first item, a line for each quantity. */
 async function linesFor(subject: Subject, quantities: readonly number[]): Promise<Line[]> {
@@ -88,72 +117,13 @@ async function linesFor(subject: Subject, quantities: readonly number[]): Promis
   return quantities.map((quantity) => lineOf(code, store, quantity))
 }
 
-const laterTotals: Rule = {
-  id: 'prices.later-token',
-  title: 'Totals add up with tokens that are issued later.',
-  given: '§2.4',
-  needs: ['token.later', 'prices.total', 'prices.one-line'],
-  async check(subject) {
-    const { memberNumber } = await baseRequest(subject)
-    const lines = await linesFor(subject, [3])
-    let last: Exchange | undefined
-    // A new one as well: the others may have expired.
-    const newest = await subject.probe.newToken()
-    const tokens = [...(await laterTokens(subject)).slice(-3), ...(newest ? [newest] : [])]
-    for (const token of tokens) {
-      const body = { ...(memberNumber !== undefined && { memberNumber }), items: lines }
-      const exchange = await subject.probe.callAs(token.value, PATHS.prices, body)
-      if (isRefused(exchange)) continue
-      last = expectTotals(answered(lines, exchange, 'A price request').answers)
-    }
-    if (last) return last
-    throw new NotCheckedError('the later tokens have expired')
-  },
-}
-
-const duplicateTotals: Rule = {
-  id: 'prices.duplicate-totals',
-  title: 'With several lines for one item, the total of each is for its own quantity.',
-  given: '§2.4',
-  needs: ['prices.duplicates'],
-  async check(subject) {
-    const lines = await linesFor(subject, [2, 3, 2])
-    return expectTotals((await ask(subject, lines, 'A price request for the same item')).answers)
-  },
-}
-
 /** More lines than a batch of a hundred, whose quantities differ. */
 const MANY = 120
-
-const manyTotals: Rule = {
-  id: 'prices.many-totals',
-  title: 'With more than 100 lines of different quantities, every total adds up.',
-  given: '§2.4',
-  needs: ['prices.many', 'prices.duplicate-totals'],
-  async check(subject) {
-    const accepted = (await manyLines(subject)).length
-    const { exchange, answers } = await ask(
-      subject,
-      await linesFor(subject, differentQuantities(Math.min(MANY, accepted))),
-      'A price request',
-    )
-    const usual = usualDetails(answers)
-    // A line may say that it has no price for a moment, or for want of stock.
-    const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, usual))
-    if (without)
-      throw new RuleViolationError(
-        `One of ${answers.length} lines for item ${without.line.itemId} has no price, and no error says why.`,
-        exchange,
-      )
-    return expectTotals([...answers, ...(await mostLines(subject))])
-  },
-}
 
 /** The answers to as many lines as a request may have at the most; none if it is refused. */
 async function mostLines(subject: Subject): Promise<AnsweredLine[]> {
   const lines = await linesFor(subject, differentQuantities(LIMITS.items))
-  const { memberNumber } = await baseRequest(subject)
-  const exchange = await requestPrices(subject, lines, memberNumber)
+  const exchange = await requestAsUsual(subject, lines)
   if (exchange.status >= 400 && exchange.status < 500) return []
   return answered(lines, exchange, 'A price request').answers
 }
@@ -163,34 +133,28 @@ const differentQuantities = (count: number) =>
 
 /** How often requests that overlap are tried: a line may have no price for a moment. */
 const OVERLAPS = 3
+const OVERLAPPING_QUANTITIES = [2, 3, 5, 7]
 
-const overlap: Rule = {
-  id: 'prices.overlap',
-  title: 'Price requests that overlap are each answered for their own lines.',
-  given: '§4.1',
-  needs: ['prices.total', 'prices.one-line'],
-  async check(subject) {
-    const { memberNumber } = await baseRequest(subject)
-    const quantities = [2, 3, 5, 7]
-    const usual = await usualDetailsOf(subject)
-    // The token is there before the calls overlap.
-    await withToken(subject, searchPath(REMOTE_PLACE))
-    const wanted = await Promise.all(quantities.map((quantity) => linesFor(subject, [quantity])))
-    let unpriced: Exchange | undefined
-    for (let tried = 0; tried < OVERLAPS; tried++) {
-      const exchanges = await Promise.all(wanted.map((lines) => requestPrices(subject, lines, memberNumber)))
-      unpriced = undefined
-      for (const [index, exchange] of exchanges.entries()) {
-        const { answers } = answered(wanted[index] ?? [], exchange, 'A price request beside others')
-        const priced = answers.filter(({ answer }) => isPriced(answer))
-        if (priced.length > 0) expectTotals(priced)
-        // An error of the line, such as a quantity that is not sold, is an answer too.
-        else if (!answers.every((one) => carriesError(one, usual))) unpriced = exchange
-      }
-      if (!unpriced) return exchanges[0] as Exchange
+/** Price requests that overlap, until all have a price or an error: with the last one that has neither. */
+async function overlappingPrices(subject: Subject) {
+  const usual = await usualDetailsOf(subject)
+  // The token is there before the calls overlap.
+  let exchange = await withToken(subject, searchPath(REMOTE_PLACE))
+  let unpriced = true
+  for (let tried = 0; unpriced && tried < OVERLAPS; tried++) {
+    unpriced = false
+    const requests = OVERLAPPING_QUANTITIES.map(async (quantity) =>
+      ask(subject, await linesFor(subject, [quantity]), 'A price request beside others'),
+    )
+    for (const { exchange: asked, answers } of await Promise.all(requests)) {
+      const priced = answers.filter(({ answer }) => isPriced(answer))
+      if (!unpriced) exchange = asked
+      if (priced.length > 0) expectTotals(priced)
+      // An error of the line, such as a quantity that is not sold, is an answer too.
+      else unpriced ||= !answers.every((one) => carriesError(one, usual))
     }
-    throw new RuleViolationError('A price request beside others has no price.', unpriced as Exchange)
-  },
+  }
+  return { exchange, unpriced }
 }
 
 /**
@@ -216,15 +180,21 @@ async function findRememberedItem(subject: Subject): Promise<{ itemId: string; e
   const store = await priceStore(subject)
   const codes = [...new Set(subject.items)]
   const perPiece = codes.map(() => ({ memberFirst: [] as number[], memberLast: [] as number[] }))
-  let exchange: Exchange | undefined
+  let { exchange } = await baseRequest(subject)
   for (const [quantity, memberFirst] of NEW_QUANTITIES) {
-    const lines = codes.map((code) => lineOf(code, store, quantity))
-    const askers = memberFirst ? [subject.memberNumber, undefined] : [undefined, subject.memberNumber]
+    const lines = linesOf(codes, store, quantity)
     const totals: number[][] = []
-    for (const asker of askers) {
-      exchange = await requestPrices(subject, lines, asker)
-      const { answers } = answered(lines, exchange, 'A price request')
-      totals.push(answers.map(({ answer }) => (isPriced(answer) ? Number(answer.totalPrice) : Number.NaN)))
+    for (const isMember of [memberFirst, !memberFirst]) {
+      const asked = await askAs(
+        subject,
+        lines,
+        isMember ? subject.memberNumber : undefined,
+        'A price request',
+      )
+      exchange = asked.exchange
+      totals.push(
+        asked.answers.map(({ answer }) => (isPriced(answer) ? Number(answer.totalPrice) : Number.NaN)),
+      )
     }
     for (const [item, prices] of perPiece.entries()) {
       const [first = Number.NaN, second] = totals.map((ofAsker) => ofAsker[item])
@@ -240,7 +210,8 @@ async function findRememberedItem(subject: Subject): Promise<{ itemId: string; e
       ones.every((price) => isSame(price, one)) && twos.every((price) => isSame(price, two))
     return areTwoPrices && !Number.isNaN(one - two) && !isSame(one, two)
   })
-  return found < 0 ? null : { itemId: codes[found] as string, exchange: exchange as Exchange }
+  const itemId = codes[found]
+  return itemId === undefined ? null : { itemId, exchange }
 }
 
 /** How many requests overlap, every second one of the member. */
@@ -269,89 +240,118 @@ async function findMixedUp(subject: Subject): Promise<Exchange | null> {
   return mixedUp
 }
 
-const memberOnly: Rule = {
-  id: 'member.own',
-  title:
-    "A member's prices are not remembered for requests without a member number, nor the other way round.",
-  given: '§1',
-  needs: ['member.known', 'member.optional', 'prices.one-line'],
-  async check(subject) {
-    const { memberNumber: needed } = await baseRequest(subject)
-    if (needed !== undefined) throw new NotCheckedError('a price request needs a member number')
-    const { before, own, after } = await aroundMember(subject)
-    if (own.price !== before.price && after.every(({ price }) => price === own.price))
-      throw new RuleViolationError(
-        `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${subject.items[0]}.`,
-        own.exchange,
-      )
-    const mixedUp = own.price === before.price ? null : await findMixedUp(subject)
-    if (mixedUp)
-      throw new RuleViolationError(
-        `While requests with and without member number ${subject.memberNumber} overlap, one gets the price of the other for item ${subject.items[0]}.`,
-        mixedUp,
-      )
-    const remembered = await findRememberedItem(subject)
-    if (!remembered) return own.exchange
-    throw new RuleViolationError(
-      `The price of item ${remembered.itemId} is the same with member number ${subject.memberNumber} as without, and depends on which of the two is requested first.`,
-      remembered.exchange,
-    )
-  },
-}
-
-const last: Rule = {
-  id: 'access.lasting',
-  title: 'At the end of the check, the endpoints answer as at its beginning.',
-  given: '§4.1',
-  needs: ['nearest.empty', 'store.one'],
-  async check(subject) {
-    const { tries } = await findStores(subject)
-    const found = tries.find(({ stores }) => stores.length > 0)
-    const place = found?.place ?? REMOTE_PLACE
-    const search = await withToken(subject, searchPath(place))
-    if (arrayOf(search, 'A search after many others').length === 0 && found)
-      throw new RuleViolationError('A search after many others finds no store, where it found some.', search)
-    // Other rules say what is wrong with a price request that failed before.
-    const before = await baseAnswers(subject).catch(() => undefined)
-    if (before && before.answers.length > 0)
-      await ask(
-        subject,
-        before.answers.map(({ line }) => line),
-        'A price request after many others',
-      )
-    const id = await knownStore(subject)
-    const exchange = await withToken(subject, storePath(id))
-    expectStatus(exchange, 200, `The lookup of store ${id} after many others`)
-    return exchange
-  },
-}
-
-/** How many token requests overlap. */
-const OVERLAPPING_TOKENS = 3
-
-const tokensAtOnce: Rule = {
-  id: 'token.overlap',
-  title: 'Tokens whose requests overlap are all accepted.',
-  given: '§2.1',
-  needs: ['token.both-live'],
-  async check({ probe }) {
-    const issued = await Promise.all(Array.from({ length: OVERLAPPING_TOKENS }, () => probe.newToken()))
-    let last: Exchange | undefined
-    for (const token of issued) {
-      if (!token) throw new NotCheckedError('tokens were not issued to requests that overlap')
-      last = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
-      if (isRefused(last) && probe.clock.now() - token.exchange.sentAt < certainMs(token))
-        throw new RuleViolationError(
-          'Of tokens whose requests overlapped, one is refused although it has not expired.',
-          last,
-        )
-    }
-    return last as Exchange
-  },
-}
-
-export const LATER_TOKEN_RULES: Rule[] = [later, tokensAtOnce]
 /** After all other rules about prices. */
-export const STATE_RULES: Rule[] = [laterTotals, duplicateTotals, manyTotals, overlap, memberOnly]
+export const STATE_RULES: Rule[] = [
+  {
+    id: 'prices.later-token',
+    title: 'Totals add up with tokens that are issued later.',
+    given: '§2.4',
+    needs: ['token.later', 'prices.total', 'prices.one-line'],
+    async check(subject) {
+      const { memberNumber } = await baseRequest(subject)
+      const lines = await linesFor(subject, [3])
+      const body = { ...(memberNumber !== undefined && { memberNumber }), items: lines }
+      // A new one as well: the others may have expired.
+      const newest = await subject.probe.newToken()
+      const accepted: Exchange[] = []
+      for (const token of [...(await laterTokens(subject)).slice(-3), ...(newest ? [newest] : [])]) {
+        const exchange = await subject.probe.callAs(token.value, PATHS.prices, body)
+        if (isRefused(exchange)) continue
+        accepted.unshift(expectTotals(answered(lines, exchange, 'A price request').answers))
+      }
+      return firstOf(accepted, 'the later tokens have expired')
+    },
+  },
+  {
+    id: 'prices.duplicate-totals',
+    title: 'With several lines for one item, the total of each is for its own quantity.',
+    given: '§2.4',
+    needs: ['prices.duplicates'],
+    check: async (subject) => expectTotals((await sameItem(subject)).answers),
+  },
+  {
+    id: 'prices.many-totals',
+    title: 'With more than 100 lines of different quantities, every total adds up.',
+    given: '§2.4',
+    needs: ['prices.many', 'prices.duplicate-totals'],
+    async check(subject) {
+      const count = Math.min(MANY, (await manyLines(subject)).length)
+      const lines = await linesFor(subject, differentQuantities(count))
+      const { exchange, answers } = await ask(subject, lines, 'A price request')
+      const usual = usualDetails(answers)
+      // A line may say that it has no price for a moment, or for want of stock.
+      const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, usual))
+      if (without)
+        throw new RuleViolationError(
+          `One of ${answers.length} lines for item ${without.line.itemId} has no price, and no error says why.`,
+          exchange,
+        )
+      return expectTotals([...answers, ...(await mostLines(subject))])
+    },
+  },
+  {
+    id: 'prices.overlap',
+    title: 'Price requests that overlap are each answered for their own lines.',
+    given: '§4.1',
+    needs: ['prices.total', 'prices.one-line'],
+    check: judge(
+      overlappingPrices,
+      ({ unpriced }) => unpriced && 'A price request beside others has no price.',
+    ),
+  },
+  {
+    id: 'member.own',
+    title:
+      "A member's prices are not remembered for requests without a member number, nor the other way round.",
+    given: '§1',
+    needs: ['member.known', 'member.optional', 'prices.one-line'],
+    async check(subject) {
+      const { memberNumber: needed } = await baseRequest(subject)
+      if (needed !== undefined) throw new NotCheckedError('a price request needs a member number')
+      const { before, own, after } = await aroundMember(subject)
+      if (own.price !== before.price && after.every(({ price }) => price === own.price))
+        throw new RuleViolationError(
+          `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${subject.items[0]}.`,
+          own.exchange,
+        )
+      const mixedUp = own.price === before.price ? null : await findMixedUp(subject)
+      if (mixedUp)
+        throw new RuleViolationError(
+          `While requests with and without member number ${subject.memberNumber} overlap, one gets the price of the other for item ${subject.items[0]}.`,
+          mixedUp,
+        )
+      const remembered = await findRememberedItem(subject)
+      if (!remembered) return own.exchange
+      throw new RuleViolationError(
+        `The price of item ${remembered.itemId} is the same with member number ${subject.memberNumber} as without, and depends on which of the two is requested first.`,
+        remembered.exchange,
+      )
+    },
+  },
+]
 /** At the very end. */
-export const LASTING_RULES: Rule[] = [last]
+export const LASTING_RULES: Rule[] = [
+  {
+    id: 'access.lasting',
+    title: 'At the end of the check, the endpoints answer as at its beginning.',
+    given: '§4.1',
+    needs: ['nearest.empty', 'store.one'],
+    async check(subject) {
+      const found = (await findStores(subject)).tries.find(({ stores }) => stores.length > 0)
+      const search = await withToken(subject, searchPath(found?.place ?? REMOTE_PLACE))
+      if (arrayOf(search, 'A search after many others').length === 0 && found)
+        throw new RuleViolationError(
+          'A search after many others finds no store, where it found some.',
+          search,
+        )
+      // Other rules say what is wrong with a price request that failed before.
+      const { answers } = await baseAnswers(subject).catch(() => ({ answers: [] }))
+      const lines = answers.map(({ line }) => line)
+      if (lines.length > 0) await ask(subject, lines, 'A price request after many others')
+      const id = await knownStore(subject)
+      const exchange = await withToken(subject, storePath(id))
+      expectStatus(exchange, 200, `The lookup of store ${id} after many others`)
+      return exchange
+    },
+  },
+]

@@ -7,63 +7,17 @@ import { storePath } from './places.ts'
 import {
   expectRefused,
   expectStatus,
+  type Fault,
+  firstOf,
+  judgeEach,
   NotCheckedError,
   type Rule,
-  RuleViolationError,
   type Subject,
   UNKNOWN_ID,
   withToken,
 } from './rule.ts'
-import {
-  findStores,
-  idOf,
-  knownStore,
-  lookUpStores,
-  ONE_STORE,
-  type StoreJson,
-  unknownLike,
-} from './stores.ts'
+import { findStores, idOf, knownStore, lookUpStores, NO_STORES, ONE_STORE, unknownLike } from './stores.ts'
 import { explain } from './words.ts'
-
-const one: Rule = {
-  id: 'store.one',
-  title: 'GET /stores/{id} returns 200 with that store, for each store that a search found.',
-  given: '§4.1',
-  needs: ['access.bearer'],
-  async check(subject) {
-    const lookups = await lookUpStores(subject)
-    for (const { id, exchange, found } of lookups) {
-      if (!found && exchange.status === 404)
-        throw new NotCheckedError(`there is no store ${id}; name one that exists with --store ID`)
-      expectStatus(exchange, 200, `The lookup of store ${id}`)
-      if (!isRecord(exchange.json))
-        throw new RuleViolationError(`The lookup of store ${id} must return a JSON object.`, exchange)
-      const answered = idOf(exchange.json)
-      if (answered !== undefined && String(answered) !== String(id))
-        throw new RuleViolationError(
-          `The lookup of store ${id} returns another store: ${answered}.`,
-          exchange,
-        )
-    }
-    const [first] = lookups
-    if (first) return first.exchange
-    throw new NotCheckedError('no store with an id was found; name one with --store ID')
-  },
-}
-
-const unknown: Rule = {
-  id: 'store.unknown',
-  title: 'GET /stores/{id} with an unknown id returns 404.',
-  given: '§7',
-  needs: ['access.bearer'],
-  async check(subject) {
-    const known = await knownStore(subject).catch(() => UNKNOWN_ID)
-    const exchange = await withToken(subject, storePath(unknownLike(known)))
-    if (exchange.status === 401) throw new NotCheckedError('the lookup of a store refuses the token')
-    expectStatus(exchange, 404, 'The lookup of a store that does not exist')
-    return exchange
-  },
-}
 
 /** Looks up an id that is almost that of a store. Throws `RuleViolationError` if it finds a store. */
 async function expectNotFound(
@@ -81,25 +35,24 @@ async function expectNotFound(
   return exchange
 }
 
-const nearId: Rule = {
-  id: 'store.near-id',
-  title: 'GET /stores/{id} with an id that only begins or ends like that of a store finds nothing.',
-  given: '§7',
-  needs: ['store.one', 'store.unknown'],
-  async check(subject) {
-    let last: Exchange | undefined
-    for (const id of await differentStores(subject)) {
-      const text = String(id)
-      await expectNotFound(subject, id, `${text}-${UNKNOWN_ID}`, 'with a text added to its id')
-      if (text.length > 1) {
-        await expectNotFound(subject, id, text.slice(0, -1), 'without the last character of its id')
-        await expectNotFound(subject, id, text.slice(1), 'without the first character of its id')
-      }
-      last = await expectNotFound(subject, id, `${UNKNOWN_ID}-${text}`, 'with a text before its id')
-    }
-    return last as Exchange
-  },
+/** The lookups of stores. Throws `NotCheckedError` if there are none. */
+async function storeLookups(subject: Subject) {
+  const answers = await lookUpStores(subject)
+  const { exchange } = firstOf(answers, 'no store with an id was found; name one with --store ID')
+  return { exchange, answers }
 }
+
+/** A store, an id that is almost its own, and how it differs. */
+type NearId = [store: string | number, near: string, how: string]
+
+/** A check that looks up ids that are almost those of stores, one after the other. */
+const demandNothing =
+  (listOf: (subject: Subject) => Promise<NearId[]>): Rule['check'] =>
+  async (subject) => {
+    let { exchange } = await storeLookups(subject)
+    for (const nearId of await listOf(subject)) exchange = await expectNotFound(subject, ...nearId)
+    return exchange
+  }
 
 /** The known store, and others whose ids have another shape. */
 async function differentStores(subject: Subject): Promise<(string | number)[]> {
@@ -116,92 +69,20 @@ function oddIds(storeId: string | number): string[] {
     : [...oddTexts(id), `${id} `, ` ${id}`, `0${id}`, ...otherNumbers(id)]
 }
 
-const oddId: Rule = {
-  id: 'store.odd-id',
-  title:
-    'GET /stores/{id} with a wildcard, a quote, spaces, many or unusual letters, another form of a number, or the name of the store finds nothing.',
-  given: '§7',
-  needs: ['store.near-id'],
-  async check(subject) {
-    const lookups = await lookUpStores(subject)
-    const known = lookups.map((lookup) => String(lookup.id))
-    let last: Exchange | undefined
-    for (const id of await differentStores(subject)) {
-      const { json } = lookups.find((lookup) => lookup.id === id)?.exchange ?? {}
-      const names = isRecord(json) && typeof json.name === 'string' && json.name !== '' ? [json.name] : []
-      for (const odd of [...oddIds(id), ...names, `${id}é`, `${id}😀`].filter(
-        (shape) => !known.includes(shape),
-      ))
-        last = await expectNotFound(subject, id, odd, `as ${JSON.stringify(odd)}`)
-      await expectNotFound(subject, id, longText(String(id)), 'with 300 characters added to its id')
-    }
-    return last as Exchange
-  },
-}
-
-const letterCase: Rule = {
-  id: 'store.case',
-  title: 'The letter case of a store id counts.',
-  given: undefined,
-  needs: ['store.near-id'],
-  async check(subject) {
-    const lookups = await lookUpStores(subject)
-    const id = lookups.map((lookup) => String(lookup.id)).find((text) => otherCase(text) !== text)
-    if (id === undefined) throw new NotCheckedError('no store id has letters')
-    return expectNotFound(subject, id, otherCase(id), 'in another letter case')
-  },
-}
-
 /** How many lookups overlap. */
 const OVERLAPPING = 6
 
-const overlap: Rule = {
-  id: 'store.overlap',
-  title: 'Lookups that overlap each return their own store.',
-  given: '§4.1',
-  needs: ['store.one'],
-  async check(subject) {
-    const ids = (await lookUpStores(subject)).map(({ id }) => id).slice(0, OVERLAPPING)
-    if (ids.length < 2) throw new NotCheckedError(ONE_STORE)
-    const exchanges = await Promise.all([...ids, ...ids].map((id) => withToken(subject, storePath(id))))
-    for (const [index, exchange] of exchanges.entries()) {
-      const id = ids[index % ids.length]
-      // Other rules say what is wrong with a lookup that fails.
-      if (exchange.status !== 200) continue
-      const answered = isRecord(exchange.json) ? idOf(exchange.json) : undefined
-      if (answered !== undefined && String(answered) !== String(id))
-        throw new RuleViolationError(
-          `The lookup of store ${id} beside others returns another store: ${answered}.`,
-          exchange,
-        )
-    }
-    return exchanges[0] as Exchange
-  },
+/** Lookups that overlap, each store twice. */
+async function overlappingLookups(subject: Subject) {
+  const ids = (await lookUpStores(subject)).map(({ id }) => id).slice(0, OVERLAPPING)
+  if (ids.length < 2) throw new NotCheckedError(ONE_STORE)
+  const lookUp = async (id: string | number) => ({ id, exchange: await withToken(subject, storePath(id)) })
+  const answers = await Promise.all([...ids, ...ids].map(lookUp))
+  return { exchange: firstOf(answers, ONE_STORE).exchange, answers }
 }
 
 /** Fields that a search adds to a store. */
 const { distance: _, ...STORE_FIELDS } = storeSchema.shape
-
-const same: Rule = {
-  id: 'store.same',
-  title: 'A search and a lookup return the same data for a store: fields that both have are equal.',
-  given: '§2.2',
-  needs: ['store.one', 'nearest.array'],
-  async check(subject) {
-    const pairs = (await lookUpStores(subject)).filter(({ found }) => found)
-    for (const { id, exchange, found } of pairs) {
-      const difference = differenceOf(found?.json, exchange.json, Object.keys(STORE_FIELDS))
-      if (difference)
-        throw new RuleViolationError(
-          `For store ${id}, the search and the lookup have another ${difference}.`,
-          exchange,
-        )
-    }
-    const [first] = pairs
-    if (first) return first.exchange
-    throw new NotCheckedError('no search found a store; name a location with stores nearby: --near LAT,LON')
-  },
-}
 
 const isObject = (value: unknown) => typeof value === 'object'
 
@@ -220,45 +101,147 @@ function differenceOf(a: unknown, b: unknown, names?: readonly string[]): string
   return undefined
 }
 
-/** Throws `RuleViolationError` if the store has not the expected form. Unknown fields are allowed. */
-function expectForm(store: StoreJson, label: string, exchange: Exchange): void {
+/** What is wrong with the form of a store. Unknown fields are allowed. */
+function faultOfForm(store: unknown, label: string): Fault {
   const { issues = [] } = storeSchema.safeParse(store).error ?? {}
   // Another rule counts the days.
   const issue = issues.find(
     ({ code, path }) => code !== 'unrecognized_keys' && path.at(-1) !== 'dailyTradingHours',
   )
-  if (issue) throw new RuleViolationError(explain(issue, label), exchange)
-  if (isRecord(store.tradingHours) && !Array.isArray(store.tradingHours.dailyTradingHours))
-    throw new RuleViolationError(`${label}: tradingHours.dailyTradingHours must be an array.`, exchange)
-}
-
-const form: Rule = {
-  id: 'store.form',
-  title: 'A store has an id, name, address, coordinates and trading hours as in the OpenAPI document.',
-  given: undefined,
-  needs: ['store.one'],
-  async check(subject) {
-    const lookups = await lookUpStores(subject)
-    for (const { id, exchange } of lookups) expectForm(exchange.json as StoreJson, `store ${id}`, exchange)
-    return lookups[0]?.exchange as Exchange
-  },
-}
-
-const searchForm: Rule = {
-  id: 'nearest.form',
-  title: 'Each store of a search result has this form too (see store.form).',
-  given: undefined,
-  needs: ['nearest.array', 'store.form'],
-  async check(subject) {
-    const { tries } = await findStores(subject)
-    for (const { exchange, stores } of tries)
-      for (const [index, store] of stores.entries())
-        expectForm(store, `store ${index + 1} of the result`, exchange)
-    const found = tries.find(({ stores }) => stores.length > 0)
-    if (found) return found.exchange
-    throw new NotCheckedError('no search found a store; name a location with stores nearby: --near LAT,LON')
-  },
+  if (issue) return explain(issue, label)
+  const { tradingHours } = isRecord(store) ? store : {}
+  const hasDays = !isRecord(tradingHours) || Array.isArray(tradingHours.dailyTradingHours)
+  return !hasDays && `${label}: tradingHours.dailyTradingHours must be an array.`
 }
 
 /** Stores (specification 2.2, 4.1, 7). */
-export const STORE_RULES: Rule[] = [one, unknown, nearId, oddId, letterCase, overlap, same, form, searchForm]
+export const STORE_RULES: Rule[] = [
+  {
+    id: 'store.one',
+    title: 'GET /stores/{id} returns 200 with that store, for each store that a search found.',
+    given: '§4.1',
+    needs: ['access.bearer'],
+    check: judgeEach(storeLookups, ({ id, exchange, found }) => {
+      if (!found && exchange.status === 404)
+        throw new NotCheckedError(`there is no store ${id}; name one that exists with --store ID`)
+      expectStatus(exchange, 200, `The lookup of store ${id}`)
+      if (!isRecord(exchange.json)) return `The lookup of store ${id} must return a JSON object.`
+      const answered = idOf(exchange.json)
+      const isOther = answered !== undefined && String(answered) !== String(id)
+      return isOther && `The lookup of store ${id} returns another store: ${answered}.`
+    }),
+  },
+  {
+    id: 'store.unknown',
+    title: 'GET /stores/{id} with an unknown id returns 404.',
+    given: '§7',
+    needs: ['access.bearer'],
+    async check(subject) {
+      const known = await knownStore(subject).catch(() => UNKNOWN_ID)
+      const exchange = await withToken(subject, storePath(unknownLike(known)))
+      if (exchange.status === 401) throw new NotCheckedError('the lookup of a store refuses the token')
+      expectStatus(exchange, 404, 'The lookup of a store that does not exist')
+      return exchange
+    },
+  },
+  {
+    id: 'store.near-id',
+    title: 'GET /stores/{id} with an id that only begins or ends like that of a store finds nothing.',
+    given: '§7',
+    needs: ['store.one', 'store.unknown'],
+    check: demandNothing(async (subject) =>
+      (await differentStores(subject)).flatMap((id): NearId[] => {
+        const text = String(id)
+        const cut: NearId[] = [
+          [id, text.slice(0, -1), 'without the last character of its id'],
+          [id, text.slice(1), 'without the first character of its id'],
+        ]
+        return [
+          [id, `${text}-${UNKNOWN_ID}`, 'with a text added to its id'],
+          ...(text.length > 1 ? cut : []),
+          [id, `${UNKNOWN_ID}-${text}`, 'with a text before its id'],
+        ]
+      }),
+    ),
+  },
+  {
+    id: 'store.odd-id',
+    title:
+      'GET /stores/{id} with a wildcard, a quote, spaces, many or unusual letters, another form of a number, or the name of the store finds nothing.',
+    given: '§7',
+    needs: ['store.near-id'],
+    check: demandNothing(async (subject) => {
+      const lookups = await lookUpStores(subject)
+      const known = lookups.map(({ id }) => String(id))
+      return (await differentStores(subject)).flatMap((id): NearId[] => {
+        const { json } = lookups.find((lookup) => lookup.id === id)?.exchange ?? {}
+        const names = isRecord(json) && typeof json.name === 'string' && json.name !== '' ? [json.name] : []
+        const odd = [...oddIds(id), ...names, `${id}é`, `${id}😀`].filter((shape) => !known.includes(shape))
+        return [
+          ...odd.map((shape): NearId => [id, shape, `as ${JSON.stringify(shape)}`]),
+          [id, longText(String(id)), 'with 300 characters added to its id'],
+        ]
+      })
+    }),
+  },
+  {
+    id: 'store.case',
+    title: 'The letter case of a store id counts.',
+    needs: ['store.near-id'],
+    check: demandNothing(async (subject) => {
+      const ids = (await lookUpStores(subject)).map(({ id }) => String(id))
+      const id = ids.find((text) => otherCase(text) !== text)
+      if (id === undefined) throw new NotCheckedError('no store id has letters')
+      return [[id, otherCase(id), 'in another letter case']]
+    }),
+  },
+  {
+    id: 'store.overlap',
+    title: 'Lookups that overlap each return their own store.',
+    given: '§4.1',
+    needs: ['store.one'],
+    check: judgeEach(overlappingLookups, ({ id, exchange }) => {
+      const answered = isRecord(exchange.json) ? idOf(exchange.json) : undefined
+      // Other rules say what is wrong with a lookup that fails.
+      const isOther = exchange.status === 200 && answered !== undefined && String(answered) !== String(id)
+      return isOther && `The lookup of store ${id} beside others returns another store: ${answered}.`
+    }),
+  },
+  {
+    id: 'store.same',
+    title: 'A search and a lookup return the same data for a store: fields that both have are equal.',
+    given: '§2.2',
+    needs: ['store.one', 'nearest.array'],
+    check: judgeEach(
+      async (subject) => {
+        const answers = (await lookUpStores(subject)).filter(({ found }) => found)
+        return { exchange: firstOf(answers, NO_STORES).exchange, answers }
+      },
+      ({ id, exchange, found }) => {
+        const difference = differenceOf(found?.json, exchange.json, Object.keys(STORE_FIELDS))
+        return difference && `For store ${id}, the search and the lookup have another ${difference}.`
+      },
+    ),
+  },
+  {
+    id: 'store.form',
+    title: 'A store has an id, name, address, coordinates and trading hours as in the OpenAPI document.',
+    needs: ['store.one'],
+    check: judgeEach(storeLookups, ({ id, exchange }) => faultOfForm(exchange.json, `store ${id}`)),
+  },
+  {
+    id: 'nearest.form',
+    title: 'Each store of a search result has this form too (see store.form).',
+    needs: ['nearest.array', 'store.form'],
+    check: judgeEach(
+      async (subject) => {
+        const found = (await findStores(subject)).tries.filter(({ stores }) => stores.length > 0)
+        const answers = found.flatMap(({ exchange, stores }) =>
+          stores.map((store, index) => ({ exchange, store, label: `store ${index + 1} of the result` })),
+        )
+        return { exchange: firstOf(found, NO_STORES).exchange, answers }
+      },
+      ({ store, label }) => faultOfForm(store, label),
+    ),
+  },
+]

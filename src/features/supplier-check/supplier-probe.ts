@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fetch as fetchByHttp } from 'undici'
 import { GRANT_TYPE, PATHS } from '../../supplier-api/contract.ts'
 import type { Call, Clock, Exchange, IssuedToken, Probe, TokenEncoding } from './exchange.ts'
 import { createRedactor } from './redact.ts'
@@ -14,6 +15,8 @@ export interface ProbeOptions {
   /** Timeout of each call, in ms; 15,000 by default. */
   timeoutMs?: number
   clock?: Clock
+  /** Answers the calls; `fetch` of undici by default. */
+  fetch?: typeof fetchByHttp
 }
 
 const REAL_CLOCK: Clock = { now: Date.now, sleep: (ms) => sleep(ms) }
@@ -39,7 +42,7 @@ const mayWantJson = ({ status }: Exchange) => status >= 400 && status !== 429
 /** Creates a probe for the API at `baseUrl`. */
 export function createProbe(options: ProbeOptions): Probe {
   const { baseUrl, clientId, clientSecret, tokenJson = false } = options
-  const { timeoutMs = 15_000, clock = REAL_CLOCK } = options
+  const { timeoutMs = 15_000, clock = REAL_CLOCK, fetch = fetchByHttp } = options
   const { hide, redact } = createRedactor()
   hide(clientSecret)
   hide(Buffer.from(`${clientId}:${clientSecret}`).toString('base64'))
@@ -50,7 +53,7 @@ export function createProbe(options: ProbeOptions): Probe {
   async function call(path: string, call: Call = {}): Promise<Exchange> {
     for (let attempt = 1; ; attempt++) {
       const sentAt = clock.now()
-      const response = await send(baseUrl, path, call, timeoutMs)
+      const response = await send(path, call, { baseUrl, timeoutMs, fetch })
       const exchange = { ...response, sentAt, receivedAt: clock.now() }
       exchanges.push(exchange)
       const waitMs = response.status === 429 && attempt < MAX_ATTEMPTS ? retryAfterMs(exchange) : undefined

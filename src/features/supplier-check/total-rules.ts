@@ -5,13 +5,12 @@ import {
   allAnswered,
   answered,
   ask,
-  baseRequest,
   isPriced,
   linesOf,
   priceStore,
-  requestPrices,
+  requestAsUsual,
 } from './prices.ts'
-import { NotCheckedError, type Rule, RuleViolationError, remember, type Subject } from './rule.ts'
+import { judgeEach, NotCheckedError, type Rule, RuleViolationError, remember, type Subject } from './rule.ts'
 
 /** Quantities of which some are fractions, which not every item allows. */
 const QUANTITIES = [1, 2, 3, 7, 10, 2.4, 0.1, 1.337]
@@ -25,11 +24,10 @@ const isUsual = (quantity: number) => Number.isInteger(quantity) && quantity <= 
 /** Requests each quantity in a call of its own, so that no item occurs twice in a call. Unusual ones may be refused. */
 async function samplesOf(subject: Subject, quantities: readonly number[]): Promise<AnsweredLine[]> {
   const store = await priceStore(subject)
-  const { memberNumber } = await baseRequest(subject)
   const samples: AnsweredLine[] = []
   for (const quantity of quantities) {
     const lines = linesOf(subject.items, store, quantity)
-    const exchange = await requestPrices(subject, lines, memberNumber)
+    const exchange = await requestAsUsual(subject, lines)
     if (!isUsual(quantity) && (exchange.status === 400 || exchange.status === 422)) continue
     samples.push(...answered(lines, exchange, `A price request for a quantity of ${quantity}`).answers)
   }
@@ -55,7 +53,7 @@ export function expectTotals(found: readonly AnsweredLine[]): Exchange {
   for (const sample of priced) {
     const total = expectedTotal(sample)
     if (new Big(sample.answer.totalPrice as number).minus(total).abs().gt(HALF_CENT))
-      throw wrongTotal(sample, total)
+      throw new RuleViolationError(wrongTotal(sample, total), sample.exchange)
   }
   // A line for an unusual quantity may carry an error in place of a price.
   const first = priced[0] ?? found.find(({ line }) => !isUsual(line.quantity))
@@ -63,43 +61,15 @@ export function expectTotals(found: readonly AnsweredLine[]): Exchange {
   throw new NotCheckedError('no item has a price for such a quantity; name another with --item CODE')
 }
 
-function wrongTotal({ line, answer, exchange }: AnsweredLine, total: Big): RuleViolationError {
+function wrongTotal({ line, answer }: AnsweredLine, total: Big): string {
   const { unitPrice, discount, totalPrice } = answer
-  return new RuleViolationError(
-    `For item ${line.itemId}, ${unitPrice} * ${line.quantity} - ${discount ?? 0} is ${total.toFixed()}, not ${totalPrice}.`,
-    exchange,
-  )
+  return `For item ${line.itemId}, ${unitPrice} * ${line.quantity} - ${discount ?? 0} is ${total.toFixed()}, not ${totalPrice}.`
 }
 
-const total: Rule = {
-  id: 'prices.total',
-  title: 'totalPrice is unitPrice * quantity - discount, to the cent.',
-  given: '§2.4',
-  needs: ['prices.known'],
-  check: async (subject) => expectTotals(await samples(subject)),
-}
-
-const exact: Rule = {
-  id: 'prices.exact',
-  title: 'totalPrice is not rounded, and is computed in decimals.',
-  given: undefined,
-  needs: ['prices.total'],
-  async check(subject) {
-    const priced = (await samples(subject)).filter(({ answer }) => isPriced(answer))
-    for (const sample of priced) {
-      const expected = expectedTotal(sample)
-      if (expected.toNumber() !== sample.answer.totalPrice) throw wrongTotal(sample, expected)
-    }
-    return priced[0]?.exchange as Exchange
-  },
-}
-
-const large: Rule = {
-  id: 'prices.large-quantity',
-  title: 'The total adds up for quantities above 10 too.',
-  given: '§2.4',
-  needs: ['prices.total'],
-  check: async (subject) => expectTotals([...(await largeSamples(subject)), ...(await hugeSamples(subject))]),
+/** The samples that have a price: one has, as the items have prices for a quantity of one. */
+async function pricedSamples(subject: Subject) {
+  const priced = (await samples(subject)).filter(({ answer }) => isPriced(answer))
+  return { exchange: expectTotals(priced), answers: priced }
 }
 
 /** Throws `RuleViolationError` if a line for one of these quantities has no price, or was not answered. */
@@ -119,29 +89,49 @@ async function expectPrices(subject: Subject, quantities: readonly number[]): Pr
   return found[0]?.exchange as Exchange
 }
 
-const quantityLimit: Rule = {
-  id: 'prices.quantity-limit',
-  title: 'Quantities of 12, 25 and 1,000 have a price.',
-  given: undefined,
-  needs: ['prices.total'],
-  async check(subject) {
-    await largeSamples(subject)
-    return expectPrices(subject, LARGE_QUANTITIES)
-  },
-}
-
-const fraction: Rule = {
-  id: 'prices.fraction',
-  title: 'A quantity may be a fraction, such as 2.4.',
-  given: undefined,
-  needs: ['prices.total'],
-  async check(subject) {
-    return expectPrices(
-      subject,
-      QUANTITIES.filter((quantity) => !Number.isInteger(quantity)),
-    )
-  },
-}
-
 /** The arithmetic of prices (specification 2.4). */
-export const TOTAL_RULES: Rule[] = [total, exact, fraction, large, quantityLimit]
+export const TOTAL_RULES: Rule[] = [
+  {
+    id: 'prices.total',
+    title: 'totalPrice is unitPrice * quantity - discount, to the cent.',
+    given: '§2.4',
+    needs: ['prices.known'],
+    check: async (subject) => expectTotals(await samples(subject)),
+  },
+  {
+    id: 'prices.exact',
+    title: 'totalPrice is not rounded, and is computed in decimals.',
+    needs: ['prices.total'],
+    check: judgeEach(pricedSamples, (sample) => {
+      const expected = expectedTotal(sample)
+      return expected.toNumber() !== sample.answer.totalPrice && wrongTotal(sample, expected)
+    }),
+  },
+  {
+    id: 'prices.fraction',
+    title: 'A quantity may be a fraction, such as 2.4.',
+    needs: ['prices.total'],
+    check: (subject) =>
+      expectPrices(
+        subject,
+        QUANTITIES.filter((quantity) => !Number.isInteger(quantity)),
+      ),
+  },
+  {
+    id: 'prices.large-quantity',
+    title: 'The total adds up for quantities above 10 too.',
+    given: '§2.4',
+    needs: ['prices.total'],
+    check: async (subject) =>
+      expectTotals([...(await largeSamples(subject)), ...(await hugeSamples(subject))]),
+  },
+  {
+    id: 'prices.quantity-limit',
+    title: 'Quantities of 12, 25 and 1,000 have a price.',
+    needs: ['prices.total'],
+    async check(subject) {
+      await largeSamples(subject)
+      return expectPrices(subject, LARGE_QUANTITIES)
+    },
+  },
+]

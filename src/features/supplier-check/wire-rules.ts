@@ -5,58 +5,59 @@ import { NotCheckedError, type Rule, RuleViolationError, type Subject, UNKNOWN_I
 /** Letters that are two bytes each in UTF-8 and one in Latin-1. */
 const LETTERS = 'Größe-é'
 
-const utf8: Rule = {
-  id: 'json.utf8',
-  title: 'JSON is sent and read as UTF-8.',
-  given: '§4',
-  needs: ['prices.unknown-item'],
-  async check(subject) {
-    const { probe } = subject
-    const item = `${LETTERS}-${UNKNOWN_ID}`
-    const echo = await requestPrices(subject, [lineOf(item, await storeOrUnknown(subject), 1)])
-    const invalid = probe.exchanges.find((exchange) => isSuccess(exchange) && !exchange.isUtf8)
-    if (invalid) throw new RuleViolationError('The body is not valid UTF-8.', invalid)
-    if (echo.text.includes(LETTERS) || JSON.stringify(echo.json ?? '').includes(LETTERS)) return echo
-    const latin1 = Buffer.from(LETTERS).toString('latin1')
-    const answer = Array.isArray(echo.json) && isRecord(echo.json[0]) ? String(echo.json[0].itemId) : ''
-    if (echo.text.includes(latin1) || answer.includes('\ufffd') || answer.startsWith('Gr??'))
-      throw new RuleViolationError(`The item code ${item} comes back as ${answer}.`, echo)
-    const proof = probe.exchanges.find(
-      (exchange) => isSuccess(exchange) && /[^\p{ASCII}]/u.test(exchange.text),
-    )
-    if (proof) return proof
-    throw new NotCheckedError('no answer has a character beyond ASCII, nor repeats the code of an item')
-  },
-}
-
-const contentType: Rule = {
-  id: 'json.type',
-  title:
-    'Every answer that succeeds has a Content-Type of JSON, with no other charset than UTF-8 and no byte order mark.',
-  given: undefined,
-  needs: ['token.answer'],
-  async check({ probe }: Subject) {
-    const successful = probe.exchanges.filter(
-      (exchange) => isSuccess(exchange) && exchange.json !== undefined,
-    )
-    const isJson = (type: string | null) =>
-      /^application\/([\w.-]+\+)?json *(; *charset="?utf-8"? *)?$/i.test(type ?? '')
-    const invalid = successful.find(({ headers }) => !isJson(headers.get('content-type')))
-    if (invalid) {
-      const type = invalid.headers.get('content-type')
-      throw new RuleViolationError(`The body is JSON, and its Content-Type is ${type ?? 'missing'}.`, invalid)
-    }
-    const marked = successful.find(({ text }) => text.startsWith('\ufeff'))
-    if (marked)
-      throw new RuleViolationError(
-        'The body begins with a byte order mark: JSON must not have one (RFC 8259 section 8.1).',
-        marked,
-      )
-    const last = successful.at(-1)
-    if (last) return last
-    throw new NotCheckedError('no call succeeded')
-  },
-}
-
 /** What all answers have in common (specification 4). */
-export const WIRE_RULES: Rule[] = [utf8, contentType]
+export const WIRE_RULES: Rule[] = [
+  {
+    id: 'json.utf8',
+    title: 'JSON is sent and read as UTF-8.',
+    given: '§4',
+    needs: ['prices.unknown-item'],
+    async check(subject) {
+      const { probe } = subject
+      const item = `${LETTERS}-${UNKNOWN_ID}`
+      const echo = await requestPrices(subject, [lineOf(item, await storeOrUnknown(subject), 1)])
+      const invalid = probe.exchanges.find((exchange) => isSuccess(exchange) && !exchange.isUtf8)
+      if (invalid) throw new RuleViolationError('The body is not valid UTF-8.', invalid)
+      if (echo.text.includes(LETTERS) || JSON.stringify(echo.json ?? '').includes(LETTERS)) return echo
+      const latin1 = Buffer.from(LETTERS).toString('latin1')
+      const answer = Array.isArray(echo.json) && isRecord(echo.json[0]) ? String(echo.json[0].itemId) : ''
+      if (echo.text.includes(latin1) || answer.includes('\ufffd') || answer.startsWith('Gr??'))
+        throw new RuleViolationError(`The item code ${item} comes back as ${answer}.`, echo)
+      const proof = probe.exchanges.find(
+        (exchange) => isSuccess(exchange) && /[^\p{ASCII}]/u.test(exchange.text),
+      )
+      if (proof) return proof
+      throw new NotCheckedError('no answer has a character beyond ASCII, nor repeats the code of an item')
+    },
+  },
+  {
+    id: 'json.type',
+    title:
+      'Every answer that succeeds has a Content-Type of JSON, with no other charset than UTF-8 and no byte order mark.',
+    needs: ['token.answer'],
+    async check({ probe }: Subject) {
+      const successful = probe.exchanges.filter(
+        (exchange) => isSuccess(exchange) && exchange.json !== undefined,
+      )
+      const isJson = (type: string | null) =>
+        /^application\/([\w.-]+\+)?json *(; *charset="?utf-8"? *)?$/i.test(type ?? '')
+      const invalid = successful.find(({ headers }) => !isJson(headers.get('content-type')))
+      if (invalid) {
+        const type = invalid.headers.get('content-type')
+        throw new RuleViolationError(
+          `The body is JSON, and its Content-Type is ${type ?? 'missing'}.`,
+          invalid,
+        )
+      }
+      const marked = successful.find(({ text }) => text.startsWith('\ufeff'))
+      if (marked)
+        throw new RuleViolationError(
+          'The body begins with a byte order mark: JSON must not have one (RFC 8259 section 8.1).',
+          marked,
+        )
+      const last = successful.at(-1)
+      if (last) return last
+      throw new NotCheckedError('no call succeeded')
+    },
+  },
+]

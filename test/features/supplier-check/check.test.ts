@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Finding } from '../../../src/features/supplier-check/check-supplier.ts'
 import { RULES } from '../../../src/features/supplier-check/rules.ts'
 import { createProbe } from '../../../src/features/supplier-check/supplier-probe.ts'
 import { serve } from '../../support/ports.ts'
 import { all, fakeClock, idsOf, of } from './findings.ts'
-import { CLIENT, FULL, findingsOf, findingsWith, startModelSupplier, type Tamper } from './model-supplier.ts'
+import { findingsWith, type Tamper } from './model-supplier.ts'
 import { eachLookup, eachStore, isPrices, isSearch, isToken, onGood } from './tampers.ts'
 
 test('the rules that a rule needs come before it', () => {
@@ -19,32 +18,17 @@ test('the rules that a rule needs come before it', () => {
   expect(before.size).toBe(RULES.length)
 })
 
-/** Checks the model with a clock that does not really wait. */
-async function findingsInTime(tamper: Tamper, patienceMs: number): Promise<Finding[]> {
-  const clock = fakeClock()
-  const supplier = await startModelSupplier(tamper, clock.now)
-  const probe = createProbe({
-    baseUrl: supplier.url,
-    clientId: CLIENT.id,
-    clientSecret: CLIENT.secret,
-    clock,
-  })
-  const findings = await all({ ...FULL, probe, patienceMs })
-  await supplier.close()
-  return findings
-}
-
 test('a token that is accepted after its lifetime breaks token.expiry only', async () => {
-  expect(of(await findingsInTime(() => {}, Number.POSITIVE_INFINITY), 'fail')).toEqual([
-    ['token.expiry', 'A token is still accepted after the 900 s of its lifetime.'],
-  ])
+  expect(
+    of(await findingsWith(() => {}, { clock: fakeClock(), patienceMs: Number.POSITIVE_INFINITY }), 'fail'),
+  ).toEqual([['token.expiry', 'A token is still accepted after the 900 s of its lifetime.']])
 })
 
 test('a token that dies early breaks token.lifetime only', async () => {
   const dying: Tamper = (asked, answer) => {
     if (asked.ageMs > 4000) answer.status = 401
   }
-  expect(of(await findingsInTime(dying, 5000), 'fail')).toEqual([
+  expect(of(await findingsWith(dying, { clock: fakeClock(), patienceMs: 5000 }), 'fail')).toEqual([
     ['token.lifetime', 'A token that should live for 900 s was refused after 5.0 s.'],
   ])
 })
@@ -122,9 +106,7 @@ test('a store that --store names is looked up, though no search finds it', async
 
 test('--near searches around a location', async () => {
   const near = { latitude: -42.9, longitude: 147.3 }
-  const supplier = await startModelSupplier()
-  const findings = await findingsOf(supplier.url, { near })
-  await supplier.close()
+  const findings = await findingsWith(() => {}, { near })
   expect(of(findings, 'fail')).toEqual([])
   expect(findings.find(({ rule }) => rule.id === 'nearest.array')?.call?.request).toContain('latitude=-42.9')
 })

@@ -1,10 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
 import { Big } from 'big.js'
-import { checkSupplier, type Finding } from '../../../src/features/supplier-check/check-supplier.ts'
+import { type fetch, Headers, Response } from 'undici'
+import type { Clock } from '../../../src/features/supplier-check/exchange.ts'
 import type { Subject } from '../../../src/features/supplier-check/rule.ts'
 import { createProbe } from '../../../src/features/supplier-check/supplier-probe.ts'
 import { serve } from '../../support/ports.ts'
+import { all } from './findings.ts'
 
 /** A request to the model supplier. */
 export interface Asked {
@@ -189,19 +191,26 @@ function parse(body: string) {
   }
 }
 
+/** A request as it arrives, by HTTP or without. */
+interface Received {
+  method: string | undefined
+  path: string | undefined
+  authorization: string | undefined
+  type: string | undefined
+  body: string
+}
+
 function readAsked(
-  req: IncomingMessage,
-  body: string,
+  { method = '', path = '', authorization, type = '', body }: Received,
   tokens: Map<string, number>,
   now: () => number,
 ): Asked {
-  const { authorization, 'content-type': type = '' } = req.headers
   const isForm = type.startsWith('application/x-www-form')
   const json = parse(body)
   const issuedAt = tokens.get((authorization ?? '').replace('Bearer ', ''))
   const asked: Asked = {
-    method: req.method ?? '',
-    path: req.url ?? '',
+    method,
+    path,
     form: isForm ? Object.fromEntries(new URLSearchParams(body)) : (json ?? {}),
     isForm,
     authorization,
@@ -215,22 +224,48 @@ function readAsked(
   return asked
 }
 
-/** A small supplier in this process that is right in everything, with its answers changed by `tamper`. */
-export async function startModelSupplier(tamper: Tamper = () => {}, now: () => number = Date.now) {
+/** A small supplier that is right in everything, with its answers changed by `tamper`. */
+function createModel(tamper: Tamper, now: () => number = Date.now) {
   const tokens = new Map<string, number>()
-  const { port, close } = await serve(
-    createServer(async (req: IncomingMessage, res: ServerResponse) => {
-      const asked = readAsked(req, await text(req), tokens, now)
-      const answer = rightAnswer(asked)
-      tamper(asked, answer)
-      const { status, headers, body, encoding } = answer
-      const sent = typeof body === 'string' ? body : JSON.stringify(body)
-      res
-        .writeHead(status, { 'content-type': 'application/json', ...headers })
-        .end(Buffer.from(sent, encoding))
-    }).listeners('request')[0] as never,
-  )
+  return (received: Received) => {
+    const asked = readAsked(received, tokens, now)
+    const answer = rightAnswer(asked)
+    tamper(asked, answer)
+    const { status, headers, body, encoding } = answer
+    const sent = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), encoding)
+    return { status, headers: { 'content-type': 'application/json', ...headers }, sent }
+  }
+}
+
+/** The model as a server. */
+export async function startModelSupplier(tamper: Tamper = () => {}) {
+  const model = createModel(tamper)
+  const { port, close } = await serve(async (req, res) => {
+    const { method, url: path, headers: asked } = req
+    const { authorization, 'content-type': type } = asked
+    const { status, headers, sent } = model({ method, path, authorization, type, body: await text(req) })
+    res.writeHead(status, headers).end(sent)
+  })
   return { url: `http://localhost:${port}`, close }
+}
+
+/** The model in place of a network, which takes most of the time of a check. */
+export function modelFetch(tamper: Tamper, now?: () => number): typeof fetch {
+  const model = createModel(tamper, now)
+  return async (url, { method, headers: list, body } = {}) => {
+    const { pathname, search } = new URL(String(url))
+    const asked = new Headers(list)
+    // Requests that overlap are all there before the first one is answered.
+    await setImmediate()
+    const { status, headers, sent } = model({
+      method,
+      path: pathname + search,
+      authorization: asked.get('authorization') ?? undefined,
+      type: asked.get('content-type') ?? undefined,
+      body: String(body ?? ''),
+    })
+    return new Response(sent, { status, headers })
+  }
 }
 
 /** Everything that a rule may need. */
@@ -241,21 +276,18 @@ export const FULL: Omit<Subject, 'probe'> = {
   patienceMs: 0,
 }
 
-/** Checks a supplier against all rules. */
-export async function findingsOf(
-  baseUrl: string,
-  { tokenJson = false, ...subject }: Partial<Subject> & { tokenJson?: boolean } = {},
-): Promise<Finding[]> {
-  const probe = createProbe({ baseUrl, clientId: CLIENT.id, clientSecret: CLIENT.secret, tokenJson })
-  const findings: Finding[] = []
-  for await (const finding of checkSupplier({ ...FULL, probe, ...subject })) findings.push(finding)
-  return findings
-}
+/** What a check may be told about the model, besides what `FULL` says. */
+export type Told = Partial<Omit<Subject, 'probe'>> & { tokenJson?: boolean; clock?: Clock }
 
-/** Checks the model supplier with its answers changed. */
-export async function findingsWith(tamper: Tamper, subject: Parameters<typeof findingsOf>[1] = {}) {
-  const supplier = await startModelSupplier(tamper)
-  const findings = await findingsOf(supplier.url, subject)
-  await supplier.close()
-  return findings
+/** Checks the model supplier, with its answers changed, against all rules. */
+export function findingsWith(tamper: Tamper, { tokenJson = false, clock, ...subject }: Told = {}) {
+  const probe = createProbe({
+    baseUrl: 'http://model',
+    clientId: CLIENT.id,
+    clientSecret: CLIENT.secret,
+    tokenJson,
+    fetch: modelFetch(tamper, clock?.now),
+    ...(clock && { clock }),
+  })
+  return all({ ...FULL, probe, ...subject })
 }

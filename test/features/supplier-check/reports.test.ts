@@ -11,10 +11,10 @@ const NASTY = `</pre><script>alert(1)</script> & "quoted" 'single' ]]> \u0000\u0
 
 const finding = (
   outcome: Finding['outcome'],
-  given: Finding['rule']['given'],
+  basis: Pick<Finding['rule'], 'given'>,
   more: Partial<Finding> = {},
 ): Finding => ({
-  rule: { id: `group.${outcome}`, title: 'It holds.', given, needs: [], check: async () => never() },
+  rule: { id: `group.${outcome}`, title: 'It holds.', ...basis, needs: [], check: async () => never() },
   outcome,
   ...more,
 })
@@ -26,10 +26,10 @@ const REPORT: Report = {
   baseUrl: `http://localhost/${NASTY}`,
   givenOnly: false,
   findings: [
-    finding('pass', '§4.1', { call }),
-    finding('fail', '§4.1', { reason: NASTY, call }),
-    finding('fail', undefined, { reason: 'It does not.', call }),
-    finding('unchecked', undefined, { reason: NASTY }),
+    finding('pass', { given: '§4.1' }, { call }),
+    finding('fail', { given: '§4.1' }, { reason: NASTY, call }),
+    finding('fail', {}, { reason: 'It does not.', call }),
+    finding('unchecked', {}, { reason: NASTY }),
   ],
 }
 

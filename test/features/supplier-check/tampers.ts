@@ -1,8 +1,7 @@
-import type { Subject } from '../../../src/features/supplier-check/rule.ts'
-import { type Answer, type Asked, CLIENT, type Tamper } from './model-supplier.ts'
+import { type Answer, type Asked, CLIENT, type Tamper, type Told } from './model-supplier.ts'
 
 /** A supplier that differs from the model: what it does, how, and what else its check needs. */
-export type Case = [name: string, tamper: Tamper, subject?: Partial<Subject> & { tokenJson?: boolean }]
+export type Case = [name: string, tamper: Tamper, subject?: Told]
 
 /** All of these changes, one after the other. */
 export const together =

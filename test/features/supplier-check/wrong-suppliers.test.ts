@@ -10,8 +10,6 @@ test('there is a wrong supplier for every rule', () => {
   expect([...rules, ...ELSEWHERE].sort()).toEqual(RULES.map(({ id }) => id).sort())
 })
 
-// Every fourth one here; wrong-suppliers.long.test.ts has them all.
 describe('a supplier that answers', () => {
-  const some = CASES.filter((_case, index) => index % 4 === 0)
-  test.concurrent.each(some)('$name breaks $id only', expectOneFinding)
+  test.concurrent.each(CASES)('$name breaks $id only', expectOneFinding)
 })
