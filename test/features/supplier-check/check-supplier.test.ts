@@ -20,15 +20,15 @@ afterAll(async () => {
   remove()
 })
 
-/** A supplier whose tokens live so shortly that the program does not wait for long. */
+/** A supplier whose tokens live so shortly that the program does not wait for long, and longer than a busy machine needs for a call. */
 async function started(tamper: Tamper = () => {}): Promise<string> {
   const short = onGood(isToken, ({ body }) => {
-    body.expires_in = 2
+    body.expires_in = 3
   })
   const { url, close } = await startModelSupplier((asked, answer) => {
     short(asked, answer)
     // A token that has expired is refused.
-    if (asked.ageMs > 2200) answer.status = 401
+    if (asked.ageMs > 3200) answer.status = 401
     tamper(asked, answer)
   })
   running.push(close)
