@@ -48,7 +48,7 @@ export const texts = {
     filterBy: (field: string) => `Filter by ${field.toLowerCase()}`,
     all: 'All',
     order: 'Order',
-    asOnPlatform: 'As on the platform',
+    asOnPlatform: 'As received',
     show: 'Show',
     nothingFound: 'Nothing matches what you chose.',
     showAll: 'Show all',
@@ -239,8 +239,8 @@ export const texts = {
     /** `uses`: the pages of the connection, such as Leads. */
     lead: (uses: readonly string[]) =>
       uses.length === 0
-        ? 'This app will no longer have access to this business, and what is running for it stops.'
-        : `This app will no longer have access to this business: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and what is running for it stops.`,
+        ? 'This app will no longer have access to this business, and work in progress for it stops.'
+        : `This app will no longer have access to this business: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and work in progress for it stops.`,
     data: 'Nothing is deleted on the platform. You can connect the business again at any time.',
     confirm: 'Disconnect',
     cancel: 'Keep it connected',

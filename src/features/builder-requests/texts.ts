@@ -2,7 +2,7 @@
 export const texts = {
   title: 'Builder requests',
   notFound: 'There is no such builder request in this account.',
-  accepted: 'The builder is connected. Grant access to Managed catalogues before the builder can see them.',
+  accepted: 'The builder is connected, and sees your Public catalogues. Managed ones need access.',
   rejected: 'The request was rejected.',
 
   updatedByWebhook: 'Updated in real time',

@@ -73,7 +73,7 @@ export const texts = {
     kept: 'The earlier answers are kept for what is the same.',
     follows: (by: string) => `This file is read as ${by} has confirmed it:`,
     change: 'Change',
-    says: 'What the file says outside its table',
+    says: 'What the file says outside its items',
     saysNothing: 'Nothing.',
     sheetSays: (sheet: string) => `Sheet “${sheet}”`,
     hiddenSheet: 'hidden',
