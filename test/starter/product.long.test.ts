@@ -84,13 +84,15 @@ test('any noun makes a feature that passes the check and its tests without an ed
   const nouns = ['groups', 'transactions', 'tables', 'values', 'features', 'constructors']
   for (const noun of nouns) await product.command('add-feature', noun, '--write')
   await product.command('add-feature', 'indexes', '--singular', 'index')
-  const others = ['--title', 'POs', '--scope', 'po:read', '--path', '/v2/po']
-  await product.command('add-feature', 'purchase-orders', '--write', ...others)
+  const options = ['--title', 'POs', '--scope', 'po:read', '--path', '/v2/po']
+  await product.command('add-feature', 'purchase-orders', '--write', ...options)
   product.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')
   const imported = "import { passwordSignIn } from './password-sign-in.ts'\nimport { demoSignIn"
   product.edit('src/web/sign-in.ts', 'import { demoSignIn', imported)
   await product.bin('biome', 'check', '--write', 'src/web/sign-in.ts')
   await product.check()
   const added = ['orders', ...nouns, 'indexes', 'purchase-orders']
-  await product.runTests(...added.map((name) => `test/features/${name}/`))
+  // The scopes of the new features are asked for everywhere.
+  const ofCore = ['test/app/connections-command.test.ts', 'test/web/pages.test.ts']
+  await product.runTests(...ofCore, ...added.map((name) => `test/features/${name}/`))
 })
