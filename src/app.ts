@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import express, { type Express, Router } from 'express'
 import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
-import type { Connection } from './connect/index.ts'
+import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { FeatureParts } from './features/feature.ts'
 import type { NamedFeature } from './features/load.ts'
@@ -87,7 +87,7 @@ export function createApp({
     production: config.production,
     store,
     addDrafts: drafts(config.tokenEncryptionKeys, baseUrl),
-    businessName: (userId: string, bxcontext: string) => businessName(vault, userId, bxcontext),
+    businessName: (ref: ConnectionRef) => businessName(vault, ref),
     warning,
     linksToSignIn: !signIn.isDemo,
     sandboxUrl: platform.sandboxUrl,

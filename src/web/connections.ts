@@ -112,7 +112,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
         errors: CALL_ERRORS,
       }),
       refreshingHandler(options, async (ref) => {
-        const name = await nameOf(vault, ref)
+        const name = await businessName(vault, ref)
         const { renewed, notRenewable } = texts.notices
         return { notice: (await vault.refresh(ref)) ? renewed(name) : notRenewable(name) }
       }),
@@ -216,7 +216,7 @@ function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcont
   const { vault } = options
   return async (req, res) => {
     const ref = connectionRef(req)
-    const name = await nameOf(vault, ref)
+    const name = await businessName(vault, ref)
     const consent = await vault.disconnect(ref)
     if (!consent) throw new NotConnectedError()
     await sendConnection(options, req, res, ref, {
@@ -291,15 +291,11 @@ function listHandlers(options: ConnectionsOptions) {
   return { list, live }
 }
 
-/** The name of a business for a notice; null if there is none. */
-const nameOf = async (vault: Vault, { userId, bxcontext }: ConnectionRef) =>
-  (await businessName(vault, userId, bxcontext)) ?? null
-
-/** The name of a connected business, if the platform has reported it and it can be read. */
-export const businessName = (vault: Vault, userId: string, bxcontext: string) =>
-  vault.find({ userId, bxcontext }).then(
-    (connection) => connection?.businessName,
-    () => undefined,
+/** The name of a connected business; null if the platform has not reported it, or it cannot be read. */
+export const businessName = (vault: Vault, ref: ConnectionRef): Promise<string | null> =>
+  vault.find(ref).then(
+    (connection) => connection?.businessName ?? null,
+    () => null,
   )
 
 /** The pages and sign-in functions used by the connect flow. */
@@ -315,7 +311,9 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
-    const names = [bxcontext, expected].map(async (id) => (await businessName(vault, userId, id)) ?? id)
+    const names = [bxcontext, expected].map(
+      async (id) => (await businessName(vault, { userId, bxcontext: id })) ?? id,
+    )
     const [chosenName = bxcontext, expectedName = expected] = await Promise.all(names)
     sendPageOrJson(req, res, {
       view: 'app/confirm-bxcontext',

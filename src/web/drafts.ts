@@ -10,8 +10,8 @@ declare module 'express-serve-static-core' {
     keepDraft?(): string
     /** The draft of this page, if there is one. */
     findDraft?(): Draft | null
-    /** The draft of this page; it is forgotten. */
-    takeDraft?(): Draft | null
+    /** Forgets the draft, if there is one. */
+    forgetDraft?(): void
   }
 }
 
@@ -31,14 +31,13 @@ const FIRST_PAGE = '/connections'
 
 /**
  * Returns a function that gives requests their drafts, which are kept in an encrypted cookie. Of what does not fit into a cookie,
- * only the page is kept. A sign-out forgets the draft.
+ * only the page is kept.
  */
 export function drafts(keys: readonly EncryptionKey[], baseUrl: string) {
   const options = { name: 'draft', schema: draftSchema, ms: DRAFT_MS }
   const cookie = encryptedCookie(createRecordCipher(keys), baseUrl, options)
   return function addDrafts(req: Request, res: Response): void {
-    if (req.method === 'POST' && req.path === '/sign-out' && cookie.read(req)) cookie.clear(res)
-    const find = () => {
+    req.findDraft = () => {
       const draft = cookie.read(req)
       return draft && draft.page === localPath(req.originalUrl) ? draft : null
     }
@@ -47,11 +46,8 @@ export function drafts(keys: readonly EncryptionKey[], baseUrl: string) {
       if (!cookie.write(res, draft)) cookie.write(res, { ...draft, values: {} })
       return draft.page
     }
-    req.findDraft = find
-    req.takeDraft = () => {
-      const draft = find()
-      if (draft) cookie.clear(res)
-      return draft
+    req.forgetDraft = () => {
+      if (cookie.read(req)) cookie.clear(res)
     }
   }
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import express, { type Request, type RequestHandler, type Response } from 'express'
+import type { ConnectionRef } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { isCustomerView } from './customer-view.ts'
 import { hasText, type RejectedForm } from './errors.ts'
@@ -35,7 +36,7 @@ export interface PagesOptions {
   /** The sandbox's address, if pages can link to it. */
   sandboxUrl?: string | undefined
   /** The name of a user's connected business, if it is known. */
-  businessName?(userId: string, bxcontext: string): Promise<string | null | undefined>
+  businessName?(ref: ConnectionRef): Promise<string | null>
   /** Links in the header, for signed-in users. */
   navigation?: readonly { href: string; label: string }[]
   /** What features add to pages. */
@@ -85,7 +86,7 @@ export function pages(options: PagesOptions): RequestHandler {
       const form = data.form ?? (keepNotice || isUpdate ? undefined : restoredForm(req))
       Promise.all([
         keepNotice ? [] : req.takeNotices({ ofAction: !isUpdate }),
-        typeof bxcontext === 'string' ? options.businessName?.(user.id, bxcontext) : undefined,
+        typeof bxcontext === 'string' ? options.businessName?.({ userId: user.id, bxcontext }) : undefined,
       ])
         .then(([notices, businessName]) => render(view, { businessName, ...data, form }, notices))
         .catch(next)
@@ -96,7 +97,10 @@ export function pages(options: PagesOptions): RequestHandler {
 
 /** A form that was sent when the session had ended, with what was typed; undefined if there is none. */
 function restoredForm(req: Request): RejectedForm | undefined {
-  const values = req.takeDraft?.()?.values ?? {}
+  const draft = req.findDraft?.()
+  if (!draft) return undefined
+  req.forgetDraft?.()
+  const { values } = draft
   if (!hasText(values)) return undefined
   return { values, message: texts.form.restored, rule: '', field: null }
 }

@@ -82,8 +82,12 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
   await saveSession(req)
 }
 
-/** Signs the user out. Does nothing for a visitor who is not signed in, for whom nothing needs to be stored. */
+/**
+ * Signs the user out, and forgets what a form has kept in this browser. For a visitor who is not signed in, no session is created:
+ * nothing needs to be stored.
+ */
 export async function signOut(req: Request): Promise<void> {
+  req.forgetDraft?.()
   if (currentUser(req)) await regenerateSession(req)
 }
 

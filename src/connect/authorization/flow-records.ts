@@ -114,7 +114,7 @@ export class FlowRecords {
       result = after
       return after.flows === before ? value : this.#cipher.encrypt(JSON.stringify(after.flows), keyName(key))
     }
-    await update(this.#store, key, change, Math.max(FLOW_MS + EXPIRED_MS, this.#exchangeMs))
+    await update(this.#store, key, change, FLOW_MS + EXPIRED_MS)
     if (!result) throw new Error('an update calls its function')
     return result.flow
   }

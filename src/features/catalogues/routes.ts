@@ -1,19 +1,12 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
-import type { PageOf, Vault } from '../../connect/index.ts'
+import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
+import { listPages } from '../../web/list-pages.ts'
 import { READ_ERRORS } from '../../web/openapi.ts'
-import {
-  choiceOf,
-  type ListChoice,
-  type ListFields,
-  listQuery,
-  pageOfSchema,
-  pager,
-  platformPage,
-} from '../../web/paging.ts'
+import { type ListFields, listQuery, pageOfSchema } from '../../web/paging.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { currentUser } from '../../web/user.ts'
 import type { Catalogues } from './catalogues.ts'
@@ -73,7 +66,7 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
         response: pageOfSchema(catalogueSchema),
         errors: READ_ERRORS,
       }),
-      listHandler(options),
+      cataloguePages(options).send,
     )
     .post(
       '/connections/:bxcontext/catalogues',
@@ -110,16 +103,19 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
     )
 }
 
-function listHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
-  return async (req, res) => {
-    const choice = listChoice(req)
-    const result = await listOf(options, req, choice)
-    sendPageOrJson(req, res, { ...listPage(req, choice, result), json: result })
-  }
-}
+const cataloguePages = ({ catalogues, vault }: CataloguesOptions) =>
+  listPages({
+    view: 'catalogues/catalogues',
+    title: texts.title,
+    fields: FIELDS,
+    load: (ref, page) => catalogues.list(vault.tokenSource(ref), page),
+    data: (req) => ({ account: accountOf(req), catalogueTexts: texts }),
+    keep: (req) => ({ account: accountOf(req) }),
+  })
 
 function createHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
   const { catalogues, vault } = options
+  const { afterForm } = cataloguePages(options)
   return async (req, res) => {
     const ref = connectionRef(req)
     try {
@@ -130,37 +126,9 @@ function createHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: 
         notice: texts.created,
       })
     } catch (error) {
-      await rejectForm(req, res, error, async () => {
-        const choice = listChoice(req)
-        // Without the list, if that fails too.
-        return listPage(req, choice, await listOf(options, req, choice).catch(() => null))
-      })
+      await rejectForm(req, res, error, () => afterForm(req))
     }
   }
-}
-
-type ListRequest = Request<{ bxcontext: string }>
-
-const listOf = ({ catalogues, vault }: CataloguesOptions, req: ListRequest, choice: ListChoice) =>
-  catalogues.list(vault.tokenSource(connectionRef(req)), platformPage(choice, FIELDS))
-
-const listPage = (req: ListRequest, choice: ListChoice, result: PageOf<Catalogue> | null) => ({
-  view: 'catalogues/catalogues',
-  title: texts.title,
-  data: {
-    bxcontext: req.params.bxcontext,
-    catalogues: result?.items ?? null,
-    pager: result && pager(result, choice),
-    choice,
-    fields: FIELDS,
-    account: accountOf(req),
-    catalogueTexts: texts,
-  },
-})
-
-function listChoice(req: ListRequest): ListChoice {
-  const account = accountOf(req)
-  return { ...choiceOf(req, FIELDS), ...(account && { keep: { account } }) }
 }
 
 /** The builder's account number to fill in, which a link of another page names. */

@@ -1,21 +1,14 @@
-import { type Request, type RequestHandler, Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
-import type { PageOf, Vault } from '../../connect/index.ts'
+import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
+import { listPages } from '../../web/list-pages.ts'
 import { READ_ERRORS } from '../../web/openapi.ts'
-import {
-  choiceOf,
-  type ListChoice,
-  type ListFields,
-  listQuery,
-  pageOfSchema,
-  pager,
-  platformPage,
-} from '../../web/paging.ts'
+import { type ListFields, listQuery, pageOfSchema } from '../../web/paging.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
-import { type Lead, leadSchema, newLeadSchema } from './contract.ts'
+import { leadSchema, newLeadSchema } from './contract.ts'
 import type { Leads } from './leads.ts'
 import { texts } from './texts.ts'
 
@@ -51,7 +44,7 @@ export function leadsRoutes(options: LeadsOptions): Router {
         response: pageOfSchema(leadSchema),
         errors: READ_ERRORS,
       }),
-      listHandler(options),
+      leadPages(options).send,
     )
     .post(
       '/connections/:bxcontext/leads',
@@ -72,16 +65,18 @@ export function leadsRoutes(options: LeadsOptions): Router {
     )
 }
 
-function listHandler(options: LeadsOptions): RequestHandler<{ bxcontext: string }> {
-  return async (req, res) => {
-    const choice = choiceOf(req, FIELDS)
-    const result = await listOf(options, req, choice)
-    sendPageOrJson(req, res, { ...listPage(req, choice, result), json: result })
-  }
-}
+const leadPages = ({ leads, vault }: LeadsOptions) =>
+  listPages({
+    view: 'leads/leads',
+    title: texts.title,
+    fields: FIELDS,
+    load: (ref, page) => leads.list(vault.tokenSource(ref), page),
+    data: () => ({ leadTexts: texts }),
+  })
 
 function createHandler(options: LeadsOptions): RequestHandler<{ bxcontext: string }> {
   const { leads, vault } = options
+  const { afterForm } = leadPages(options)
   return async (req, res) => {
     const ref = connectionRef(req)
     try {
@@ -89,32 +84,10 @@ function createHandler(options: LeadsOptions): RequestHandler<{ bxcontext: strin
       const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
       await sendResultOrRedirect(req, res, location, lead, { status: 201, notice: texts.created })
     } catch (error) {
-      await rejectForm(req, res, error, async () => {
-        const choice = choiceOf(req, FIELDS)
-        // Without the list, if that fails too.
-        return listPage(req, choice, await listOf(options, req, choice).catch(() => null))
-      })
+      await rejectForm(req, res, error, () => afterForm(req))
     }
   }
 }
-
-type ListRequest = Request<{ bxcontext: string }>
-
-const listOf = ({ leads, vault }: LeadsOptions, req: ListRequest, choice: ListChoice) =>
-  leads.list(vault.tokenSource(connectionRef(req)), platformPage(choice, FIELDS))
-
-const listPage = (req: ListRequest, choice: ListChoice, result: PageOf<Lead> | null) => ({
-  view: 'leads/leads',
-  title: texts.title,
-  data: {
-    bxcontext: req.params.bxcontext,
-    leads: result?.items ?? null,
-    pager: result && pager(result, choice),
-    choice,
-    fields: FIELDS,
-    leadTexts: texts,
-  },
-})
 
 function showHandler({ leads, vault }: LeadsOptions): RequestHandler<{ bxcontext: string; id: string }> {
   return async (req, res) => {

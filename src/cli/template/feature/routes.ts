@@ -1,11 +1,12 @@
-import { type Request, Router } from 'express'
+import { Router } from 'express'
 import { describeRoute } from '../../../connect/express.ts'
-import type { PageOf, Vault } from '../../../connect/index.ts'
+import type { Vault } from '../../../connect/index.ts'
 import { connectionRef } from '../../../web/connections.ts'
 import { READ_ERRORS } from '../../../web/openapi.ts'
-import { choiceOf, type ListChoice, type ListFields, listQuery, pageOfSchema, pager, platformPage } from '../../../web/paging.ts'
+import { listPages } from '../../../web/list-pages.ts'
+import { type ListFields, listQuery, pageOfSchema } from '../../../web/paging.ts'
 import { sendPageOrJson } from '../../../web/respond.ts'
-import { type Entry, entrySchema } from './contract.ts'
+import { entrySchema } from './contract.ts'
 import type { Entries } from './entries.ts'
 import { texts } from './texts.ts'
 // template: write
@@ -52,31 +53,17 @@ const createRoute = describeRoute({
 })
 // end of template
 
-type ListRequest = Request<{ bxcontext: string }>
-
-const listPage = (req: ListRequest, choice: ListChoice, result: PageOf<Entry> | null) => ({
-  view: 'spare-parts/list',
-  title: texts.title,
-  data: {
-    bxcontext: req.params.bxcontext,
-    entries: result?.items ?? null,
-    pager: result && pager(result, choice),
-    choice,
-    fields: FIELDS,
-    entryTexts: texts,
-  },
-})
-
 /** Routes of the spare parts of a connection. */
 export function entriesRoutes(entries: Entries, vault: Vault): Router {
   const router = Router()
-  const listOf = (req: ListRequest, choice: ListChoice) =>
-    entries.list(vault.tokenSource(connectionRef(req)), platformPage(choice, FIELDS))
-  router.get(LIST, listRoute, async (req, res) => {
-    const choice = choiceOf(req, FIELDS)
-    const result = await listOf(req, choice)
-    sendPageOrJson(req, res, { ...listPage(req, choice, result), json: result })
+  const pages = listPages({
+    view: 'spare-parts/list',
+    title: texts.title,
+    fields: FIELDS,
+    load: (ref, page) => entries.list(vault.tokenSource(ref), page),
+    data: () => ({ entryTexts: texts }),
   })
+  router.get(LIST, listRoute, pages.send)
   // template: write
   router.post(LIST, createRoute, async (req, res) => {
     const ref = connectionRef(req)
@@ -85,11 +72,7 @@ export function entriesRoutes(entries: Entries, vault: Vault): Router {
       const entry = await entries.create(vault.tokenSource(ref), entryBody.parse(req.body ?? {}))
       await sendResultOrRedirect(req, res, location, entry, { status: 201, notice: texts.created })
     } catch (error) {
-      await rejectForm(req, res, error, async () => {
-        const choice = choiceOf(req, FIELDS)
-        // Without the list, if that fails too.
-        return listPage(req, choice, await listOf(req, choice).catch(() => null))
-      })
+      await rejectForm(req, res, error, () => pages.afterForm(req))
     }
   })
   // end of template

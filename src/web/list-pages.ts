@@ -1,0 +1,55 @@
+import type { Request, RequestHandler } from 'express'
+import type { ConnectionRef, Page, PageOf } from '../connect/index.ts'
+import { connectionRef } from './connections.ts'
+import { choiceOf, type ListChoice, type ListFields, pager, platformPage } from './paging.ts'
+import { sendPageOrJson } from './respond.ts'
+
+type ListRequest = Request<{ bxcontext: string }>
+
+interface ListPagesOptions<T> {
+  /** The template. It has `items` (null if they could not be read), and what `app/list-controls` and `app/pager` show. */
+  view: string
+  title: string
+  fields: ListFields
+  /** Asks the platform for a part of the list. */
+  load(ref: ConnectionRef, page: Page): Promise<PageOf<T>>
+  /** What else the template has. */
+  data(req: ListRequest): Record<string, unknown>
+  /** Other parameters of the address, which links of the list keep. */
+  keep?(req: ListRequest): ListChoice['keep']
+}
+
+/** The page of a list of a connection: a handler that sends it, and the same page for a form on it that was rejected. */
+export function listPages<T>({ view, title, fields, load, data, keep }: ListPagesOptions<T>) {
+  const choiceIn = (req: ListRequest): ListChoice => {
+    const kept = keep?.(req)
+    return { ...choiceOf(req, fields), ...(kept && { keep: kept }) }
+  }
+  const loadFor = (req: ListRequest, choice: ListChoice) =>
+    load(connectionRef(req), platformPage(choice, fields))
+  const pageOf = (req: ListRequest, choice: ListChoice, result: PageOf<T> | null) => ({
+    view,
+    title,
+    data: {
+      bxcontext: req.params.bxcontext,
+      items: result?.items ?? null,
+      pager: result && pager(result, choice),
+      choice,
+      fields,
+      ...data(req),
+    },
+  })
+  const send: RequestHandler<{ bxcontext: string }> = async (req, res) => {
+    const choice = choiceIn(req)
+    const result = await loadFor(req, choice)
+    sendPageOrJson(req, res, { ...pageOf(req, choice, result), json: result })
+  }
+  return {
+    send,
+    /** Without the list, if that fails too. */
+    async afterForm(req: ListRequest) {
+      const choice = choiceIn(req)
+      return pageOf(req, choice, await loadFor(req, choice).catch(() => null))
+    },
+  }
+}
