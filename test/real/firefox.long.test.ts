@@ -1,20 +1,27 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { Browser } from 'puppeteer-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { serve } from '../support/ports.ts'
 import { openFirefox, openTab, type Tab } from './firefox.ts'
 import { FIREFOX, withFirefox } from './programs.ts'
 
 describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
+  let browser: Browser
   let app: Running
+  beforeAll(async () => {
+    browser = await openFirefox()
+  })
+  afterAll(() => browser?.close())
   beforeEach(async () => {
     app = await startAll()
   })
   afterEach(() => app?.close())
 
-  async function newUser(preferences?: Parameters<typeof openFirefox>[0]) {
-    const browser = await openFirefox(preferences)
-    onTestFinished(() => browser.close())
-    return { browser, ...(await openTab(browser)) }
+  /** Somebody with cookies of their own, in a first tab. */
+  async function newUser(program = browser) {
+    const context = await program.createBrowserContext()
+    onTestFinished(() => context.close())
+    return { context, ...(await openTab(context)) }
   }
 
   async function signIn({ page, press }: Tab): Promise<void> {
@@ -53,7 +60,7 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
     await callPlatform(user)
 
     // In another tab, access is revoked, and the app notices; this page then shows it without a reload.
-    const other = await openTab(user.browser)
+    const other = await openTab(user.context)
     await other.page.goto(`${app.platform}/connected-apps`)
     await other.press('Revoke')
     await other.see('No applications have access')
@@ -105,7 +112,9 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
   })
 
   test('who blocks all cookies is told so after signing in', async () => {
-    const user = await newUser({ 'network.cookie.cookieBehavior': 2 })
+    const strict = await openFirefox({ 'network.cookie.cookieBehavior': 2 })
+    onTestFinished(() => strict.close())
+    const user = await newUser(strict)
     await signIn(user)
     await user.see(/cookies/i)
   })

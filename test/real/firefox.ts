@@ -1,4 +1,4 @@
-import { type Browser, launch } from 'puppeteer-core'
+import { type Browser, type BrowserContext, launch } from 'puppeteer-core'
 import { expect } from 'vitest'
 import { endsWithFile } from '../support/children.ts'
 import { FIREFOX } from './programs.ts'
@@ -33,8 +33,8 @@ export async function openFirefox(preferences: Preferences = {}): Promise<Browse
 export type Tab = Awaited<ReturnType<typeof openTab>>
 
 /** A new tab. `complaints` are the errors in its console, among them what a content security policy blocked. */
-export async function openTab(browser: Browser) {
-  const page = await browser.newPage()
+export async function openTab(context: BrowserContext) {
+  const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE_MS)
   const complaints: string[] = []
   page.on('console', (message) => {

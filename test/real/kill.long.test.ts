@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type KillSetup, killSetup, STORES } from '../support/kill.ts'
 
-const MOMENTS = 20
+const MOMENTS = 10
 
 // The quick version, at named points, is in kill.test.ts.
 describe.skipIf(!process.env.LONG_TESTS)('kill -9 of the app at random moments', () => {

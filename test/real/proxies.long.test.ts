@@ -21,7 +21,7 @@ import { startTwoProcesses } from './two-processes.ts'
 const IDLE_MS = 5_970
 const CONNECTIONS = 40
 /** The requests of the load, and how many are under way at a time. */
-const [GETS, POSTS, AT_A_TIME] = [5_000, 2_000, 24]
+const [GETS, POSTS, AT_A_TIME] = [1_500, 600, 24]
 
 /** Differs in each problem, so that those of one kind are counted together. */
 const REQUEST_ID = /"[^"]*":"[0-9a-f-]{36}",?/
