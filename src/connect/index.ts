@@ -21,17 +21,9 @@ export type { Log } from './log.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
 export type { Assumption } from './platform/assumptions.ts'
-export {
-  idSchema,
-  type Platform,
-  platform,
-  type TextRules,
-  textField,
-  tokenSchema,
-} from './platform/contract.ts'
+export { idSchema, type Platform, platform, tokenSchema } from './platform/contract.ts'
 export type { Exchange, ExchangeListener } from './platform/exchanges.ts'
 export {
-  createDispatcher,
   createHttp,
   createHttpPools,
   type Http,
@@ -49,7 +41,6 @@ export {
   randomState,
   type TokenEndpointAuthMethod,
 } from './platform/oauth.ts'
-export { pathTemplates } from './platform/path-template.ts'
 export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { type RetryOptions, retry, sleep } from './store/retry.ts'

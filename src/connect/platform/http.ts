@@ -180,7 +180,7 @@ function statsOf(dispatcher: Dispatcher | undefined): { running: number; queued:
  * Creates a keep-alive pool that uses the proxies, if there are any, and speaks HTTP/1.1. undici is loaded here, with the first request, as it is a
  * tenth of the start (npm run bench, row "start of the app").
  */
-export async function createDispatcher(
+async function createDispatcher(
   limits: Agent.Options & { connectTimeout: number },
   proxies: Proxies | null,
 ): Promise<Dispatcher> {

@@ -1,9 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Connect, pathTemplates } from '../../connect/index.ts'
+import type { Connect } from '../../connect/index.ts'
 import { onRequest } from '../../web/request-log.ts'
 import { loadContracts } from '../contracts.ts'
 import type { FeatureDeps } from '../feature.ts'
 import type { GaugesTool } from '../tools.ts'
+import { pathTemplates } from './path-template.ts'
 
 export interface Metrics {
   readonly contentType: string
