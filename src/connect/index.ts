@@ -20,8 +20,7 @@ export { contextOf, requestContext, type WorkContext } from './context.ts'
 export type { Log } from './log.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
-export type { Assumption } from './platform/assumptions.ts'
-export { idSchema, type Platform, platform, tokenSchema } from './platform/contract.ts'
+export { type Assumption, idSchema, type Platform, platform, tokenSchema } from './platform/contract.ts'
 export type { Exchange, ExchangeListener } from './platform/exchanges.ts'
 export {
   createHttp,

@@ -1,7 +1,7 @@
 /**
  * What we know of the platform's OAuth and API as one value, `platform`, at the end: its paths, parameters, fields and
  * limits. Features that add operations have a `contract.ts` of their own. Each entry says "given", with the section of the
- * supplier integration specification, or "assumed", where the specification does not show it; `ASSUMPTIONS` lists the
+ * supplier integration specification, or "assumed", where the specification does not show it; `assumptions.json` lists the
  * latter. If you have the platform's full documentation, correct these files first; oauth.ts beside this one has the
  * requests.
  *
@@ -9,8 +9,29 @@
  * Schemas of what we send are strict.
  */
 import * as z from 'zod'
+import assumptions from './assumptions.json' with { type: 'json' }
 
-export { ASSUMPTIONS } from './assumptions.ts'
+/** Something that the specification does not show, and what we assume in its place. */
+export interface Assumption {
+  /** Stable, for references: `consent-url`. */
+  id: string
+  /** What is not shown. */
+  topic: string
+  assumed: string
+  /** The setting that changes it without a change to the code. */
+  setting?: string
+  /** 1: nothing works if it is wrong. 2: something does not work. 3: something is missing or less convenient. */
+  importance: number
+  /** What to change if it is wrong: a name in `contract.ts`, or `FILE#NAME` for another file. */
+  code: string
+  /** What to do if it is wrong, at that place. */
+  cure: string
+  /** How to find out, where a program cannot. */
+  otherwise?: string
+}
+
+/** For docs/assumptions.md and whatever asks or checks whether it is so. */
+export const ASSUMPTIONS: readonly Assumption[] = assumptions
 
 /** given 5.3.6 for refresh; assumed for the consent url and the exchange: the bxcontext travels under this name. */
 const BXCONTEXT = 'bxcontext'
