@@ -7,7 +7,7 @@ import { type Log, SILENT } from './log.ts'
 import { checkOptions } from './options.ts'
 import { type Api, createApi } from './platform/api.ts'
 import type { Platform } from './platform/contract.ts'
-import { createExchanges, type ExchangeListener } from './platform/exchanges.ts'
+import { type ExchangeListener, observed } from './platform/exchanges.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
 import { createOAuth, type OAuth, type OAuthOptions } from './platform/oauth.ts'
 import type { KeyValueStore } from './store/store.ts'
@@ -32,7 +32,7 @@ export {
   outageOf,
   type Proxies,
 } from './platform/http.ts'
-export { fieldOf, parseJson, parseJsonExactly } from './platform/json.ts'
+export { fieldOf, parseJson } from './platform/json.ts'
 export {
   createOAuth,
   type OAuth,
@@ -54,7 +54,7 @@ export type {
 export type { Connection, UnreadableConnection } from './vault/description.ts'
 export { createRecordCipher, type EncryptionKey, type RecordCipher } from './vault/encryption.ts'
 export { connectionKind } from './vault/records.ts'
-export { type ReencryptResult, type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
+export { type Reencryption, type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
 
 export interface CreateConnectOptions {
   /** Where connections are stored: `openRedis` or `openSqlite` of `stores.ts`. */
@@ -112,8 +112,8 @@ export function createConnect(options: CreateConnectOptions): Connect {
   checkOptions(options)
   const { store, keys, platform, client, log = SILENT } = options
   const { http = createHttpPools(platform) } = options
-  const { onExchange, observed } = createExchanges()
-  const oauth = createOAuth({ ...client, platform, http: observed(http.tokens, 'token') })
+  const listeners = new Set<ExchangeListener>()
+  const oauth = createOAuth({ ...client, platform, http: observed(http.tokens, 'token', listeners) })
   const vault = new Vault({ platform, store, keys, oauth, log })
   return {
     platform,
@@ -122,11 +122,14 @@ export function createConnect(options: CreateConnectOptions): Connect {
     api: createApi({
       platform,
       baseUrl: client.apiUrl,
-      http: observed(http.api, 'api'),
-      uploads: observed(http.uploads, 'api'),
+      http: observed(http.api, 'api', listeners),
+      uploads: observed(http.uploads, 'api', listeners),
     }),
     flows: new FlowRecords(platform, store, keys),
-    onExchange,
+    onExchange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
       if (!options.http) await http.close()

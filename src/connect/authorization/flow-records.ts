@@ -20,7 +20,6 @@ import {
   claimed,
   confirmed,
   confirming,
-  EXPIRED_MS,
   ended,
   FLOW_MS,
   type Flow,
@@ -85,7 +84,7 @@ export class FlowRecords {
 
   /**
    * Claims the flow of this state: one caller among all processes gets the `exchange`, and the others wait for its outcome. Throws
-   * `ConnectError` (`invalid_state`, `consent_expired`, `exchange_incomplete`).
+   * `ConnectError` (`invalid_state`, `exchange_incomplete`).
    */
   async claim(browser: BrowserSession, state: string): Promise<Claim> {
     const deadline = performance.now() + this.#exchangeMs
@@ -114,7 +113,7 @@ export class FlowRecords {
       result = after
       return after.flows === before ? value : this.#cipher.encrypt(JSON.stringify(after.flows), keyName(key))
     }
-    await update(this.#store, key, change, FLOW_MS + EXPIRED_MS)
+    await update(this.#store, key, change, FLOW_MS + this.#exchangeMs)
     if (!result) throw new Error('an update calls its function')
     return result.flow
   }

@@ -147,7 +147,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
       summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
       query: z.object({ [platform.startPage.bxcontext]: z.string() }),
       status: 303,
-      errors: ['invalid_bxcontext', 'missing_authorization_request', 'consent_expired', 'not_a_navigation'],
+      errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
     }),
     topLevelOnly,
     async (req, res) => {
@@ -180,7 +180,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
 function confirmRoutes(options: ConnectRoutesOptions): Router {
   const { connect, pages } = options
   const { flows } = connect
-  const errors = ['missing_authorization_request', 'consent_expired']
+  const errors = ['missing_authorization_request']
   return Router()
     .get(
       '/connect/confirm/:id',

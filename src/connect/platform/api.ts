@@ -9,7 +9,7 @@ import {
   PlatformUnavailableError,
 } from './errors.ts'
 import { type Http, type HttpRequest, type HttpResponse, type Method, outageOf } from './http.ts'
-import { fieldOf, mayHaveLargeNumbers, parseJson, parseJsonExactly } from './json.ts'
+import { fieldOf, parseJson } from './json.ts'
 import type { TokenSource } from './token-source.ts'
 
 export interface Call<T> {
@@ -144,7 +144,7 @@ async function request<T>(
       response = await send(client, method, source, call, token, json)
     }
     if (response.status === 403 && !rejectsToken(response))
-      throw new InsufficientScopeError(await missingScope(response, source, scope, token))
+      throw new InsufficientScopeError(await missingScope(response, source, scope))
     const data = parseResponse(response, call, secretsOf(source, token))
     await source.noteCall({ result: 'ok', call: name, scope }).catch(() => {})
     return { data, response }
@@ -251,15 +251,12 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
     throw new PlatformUnavailableError(outageOf(status), `the API answered ${status}`, retryAfterMs)
   // Only a proxy or a maintenance page answers an API call with HTML.
   // Without a schema, the answer is what it is, and may be empty.
-  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return parseJsonExactly(text) as T
   const body = parseJson(text)
+  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return body as T
   if (body === undefined)
     throw new PlatformUnavailableError('unreadable', 'the API answered something that is not JSON')
   if (!schema) return undefined as T
-  const first = schema.safeParse(body)
-  // Looking for large numbers in each answer would cost 15 % of a call (npm run bench, row `api.list`).
-  const mayBeInexact = !first.success && mayHaveLargeNumbers(text)
-  const parsed = mayBeInexact ? schema.safeParse(parseJsonExactly(text)) : first
+  const parsed = schema.safeParse(body)
   if (!parsed.success)
     throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error))
   return parsed.data
@@ -267,11 +264,11 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
 
 /**
  * The missing scope: the one that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3), or
- * the one that the call needs if it was not granted; otherwise undefined. A scope that contains the token is no scope.
+ * the one that the call needs if it was not granted; otherwise undefined.
  */
-async function missingScope(response: HttpResponse, source: TokenSource, needed: string, token: string) {
+async function missingScope(response: HttpResponse, source: TokenSource, needed: string) {
   const named = /\bscope="([\w:.\- ]{1,200})"/.exec(response.header('www-authenticate') ?? '')?.[1]
-  if (named && !named.includes(token)) return named
+  if (named) return named
   const granted = await source.grantedScopes()
   return granted && !granted.includes(needed) ? needed : undefined
 }

@@ -121,7 +121,7 @@ export const tokenResponseSchema = z.looseObject({
 
 /**
  * assumed: an id is a string or a number, and opaque; a string from here on. Refuses an integer above 2^53, which may have
- * become another one: `parseJsonExactly` reads it as text.
+ * become another one.
  */
 export const idSchema = z.string().min(1).or(z.number().refine(isExact).transform(String).pipe(z.string()))
 

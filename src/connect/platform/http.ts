@@ -1,4 +1,3 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { Agent, Dispatcher } from 'undici'
 import type { Platform } from './contract.ts'
 import {
@@ -208,7 +207,7 @@ function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: HttpRequest,
   deadlineMs: number,
-  { userAgent = USER_AGENT, maxBytes = MAX_BYTES }: HttpOptions,
+  { userAgent = USER_AGENT }: HttpOptions,
 ): Promise<HttpResponse> {
   const { origin, pathname, search } = new URL(url)
   const accept = { accept: 'application/json', 'accept-encoding': 'identity' }
@@ -249,11 +248,7 @@ function exchange(
       },
       onResponseEnd() {
         end()
-        try {
-          resolve(toResponse(status, received, content.bytes(), maxBytes))
-        } catch (error) {
-          reject(decodingError(error))
-        }
+        resolve(toResponse(status, received, content.bytes()))
       },
       onResponseError(_controller, error) {
         end()
@@ -287,38 +282,21 @@ function collect() {
   }
 }
 
-function toResponse(status: number, headers: Headers, bytes: Buffer, maxBytes: number): HttpResponse {
+function toResponse(status: number, headers: Headers, bytes: Buffer): HttpResponse {
   const header = (name: string) => {
     const value = headers[name]
     if (!Array.isArray(value)) return value
     // Challenges may come in several lines, which form one list (RFC 9110 section 5.3); other headers are values.
     return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
-  const decoder = DECODERS[String(headers['content-encoding']).toLowerCase()]
-  const content = decoder && bytes.length > 0 ? decoder(bytes, { maxOutputLength: maxBytes }) : bytes
   return {
     status,
     // A byte order mark is no part of the text.
-    text: content.toString().replace(/^\ufeff/, ''),
+    text: bytes.toString().replace(/^\ufeff/, ''),
     headers,
     header,
     retryAfterMs: parseRetryAfter(header('retry-after'), header('date')),
   }
-}
-
-/** We ask for no compression, but some servers compress whatever they send. */
-const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Buffer> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-}
-
-/** Maps an error of node:zlib. */
-function decodingError(error: unknown): unknown {
-  if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge()
-  const reason = 'the answer is not compressed as its Content-Encoding says'
-  return new PlatformUnavailableError('unreadable', reason)
 }
 
 /** In ms. `date`: when the response was sent, by the clock that a date in `Retry-After` comes from as well. */

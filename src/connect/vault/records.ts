@@ -164,8 +164,9 @@ export class ConnectionRecords {
     return read
   }
 
-  /** Encrypts a record with the first key. Throws `DecryptionError`. */
-  async reencrypt(ref: ConnectionRef): Promise<'reencrypted' | 'current'> {
+  /** Encrypts a record, which `text` was a moment ago, with the first key. Throws `DecryptionError`. */
+  async reencrypt(ref: ConnectionRef, text: string): Promise<'reencrypted' | 'current'> {
+    readable(text)
     const aad = keyName(this.#key(ref))
     const { before, after } = await this.change(ref, (record) =>
       resealed(record, (sealed) =>
