@@ -4,7 +4,6 @@
  */
 import { FlowRecords } from './authorization/flow-records.ts'
 import { type Log, SILENT } from './log.ts'
-import { checkOptions } from './options.ts'
 import { type Api, createApi } from './platform/api.ts'
 import type { Platform } from './platform/contract.ts'
 import { type ExchangeListener, observed } from './platform/exchanges.ts'
@@ -97,8 +96,7 @@ export interface Connect {
 
 /**
  * Creates the core: stores connections, keeps their tokens valid, and calls the platform's API. An app, a worker or a
- * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app. Throws a `TypeError` that
- * names an option which is missing or has a wrong type.
+ * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app.
  *
  * @example
  * const store = await openRedis({ urls: [REDIS_URL] })
@@ -109,7 +107,6 @@ export interface Connect {
  * await store.close()
  */
 export function createConnect(options: CreateConnectOptions): Connect {
-  checkOptions(options)
   const { store, keys, platform, client, log = SILENT } = options
   const { http = createHttpPools(platform) } = options
   const listeners = new Set<ExchangeListener>()

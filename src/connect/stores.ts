@@ -8,9 +8,9 @@
  */
 import type { RedisOptions, RedisStore } from './store/redis.ts'
 
-export { acquireLease, type Lease, withLease } from './store/lease.ts'
+export { acquireLease, type Lease } from './store/lease.ts'
 export type { RedisStore } from './store/redis.ts'
-export { isSentinelUrl, urlOptions } from './store/redis-url.ts'
+export { isSentinelUrl } from './store/redis-url.ts'
 export { ready } from './store/retry.ts'
 export { openSqlite } from './store/sqlite.ts'
 export {
@@ -23,7 +23,7 @@ export {
   type OwnersPage,
   scan,
 } from './store/store.ts'
-export { claim, update } from './store/update.ts'
+export { update } from './store/update.ts'
 
 /**
  * Opens the store on Redis: a single server, a cluster, or behind Sentinels. Its client is loaded on demand, since with

@@ -33,6 +33,7 @@ export type Flow = z.infer<typeof flowSchema>
 export type Flows = readonly Flow[]
 export type Consenting = Extract<Flow, { phase: 'consenting' }>
 export type Confirming = Extract<Flow, { phase: 'confirming' }>
+export type Ended = Extract<Flow, { phase: 'ended' }>
 
 /** How long a flow may take, and how long its outcome is kept, in ms. */
 export const FLOW_MS = 15 * 60_000

@@ -303,11 +303,6 @@ describe('what an API answer means', () => {
     },
   )
 
-  test('more items than ten of the largest pages are rejected', async () => {
-    handlers = [json(Array.from({ length: 1_001 }, (_, id) => ({ id: String(id), name: 'A' })))]
-    await expect(records.list(source())).rejects.toMatchObject({ field: 'the number of items' })
-  })
-
   test('an id that is too large a number is refused: it could have become another one', async () => {
     handlers = [(_req, res) => void res.end('[{"id":7,"name":"A"},{"id":9007199254740993,"name":"B"}]')]
     await expect(records.list(source())).rejects.toMatchObject({ code: 'platform_rejected', field: '1.id' })
