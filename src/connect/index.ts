@@ -41,7 +41,7 @@ export {
 } from './platform/oauth.ts'
 export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
-export { type RetryOptions, retry, sleep } from './store/retry.ts'
+export { type RetryOptions, retry, sleep } from './retry.ts'
 // The vault.
 export type {
   ConnectionEvent,

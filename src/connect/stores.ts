@@ -6,12 +6,13 @@
  * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `stores.contract.ts`.
  * declare function openPostgres(url: string): KeyValueStore
  */
+import { retry } from './retry.ts'
 import type { RedisOptions, RedisStore } from './store/redis.ts'
+import type { KeyValueStore } from './store/store.ts'
 
 export { acquireLease, type Lease } from './store/lease.ts'
 export type { RedisStore } from './store/redis.ts'
 export { isSentinelUrl } from './store/redis-url.ts'
-export { ready } from './store/retry.ts'
 export { openSqlite } from './store/sqlite.ts'
 export {
   allOwners,
@@ -21,9 +22,12 @@ export {
   type KeyValueStore,
   keyName,
   type OwnersPage,
-  scan,
 } from './store/store.ts'
 export { update } from './store/update.ts'
+
+/** Waits for the store for two seconds, since Redis connects in the background. Throws `StoreUnavailableError`. */
+export const ready = (store: KeyValueStore): Promise<void> =>
+  retry(() => store.ping(), { timeoutMs: 2_000, pauseMs: 100, maxPauseMs: 100 })
 
 /**
  * Opens the store on Redis: a single server, a cluster, or behind Sentinels. Its client is loaded on demand, since with

@@ -14,10 +14,9 @@ export class ConnectError extends AppError {
     reason?: string,
     shown: { requestId?: string | undefined; expected?: string | undefined } = {},
   ) {
-    const status = FAILURES[code]
-    super(`the connect flow failed (${code})`, { reason, retryAfterMs: status === 503 ? 1000 : undefined })
+    super(`the connect flow failed (${code})`, { reason })
     this.code = code
-    this.status = status
+    this.status = FAILURES[code]
     this.requestId = shown.requestId
     this.expected = shown.expected
   }

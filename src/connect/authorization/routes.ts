@@ -13,7 +13,7 @@ import {
   TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
-import { retry } from '../store/retry.ts'
+import { retry } from '../retry.ts'
 import type { Vault } from '../vault/vault.ts'
 import { ConnectError, consentFailure, FAILURE_CODES, type FailureCode, isFailureCode } from './errors.ts'
 import type { BrowserSession, FlowRecords } from './flow-records.ts'

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type * as z from 'zod'
+import { retry } from '../retry.ts'
 import { messageIn } from './answer-message.ts'
 import type { Platform } from './contract.ts'
 import {
@@ -79,6 +79,8 @@ export interface ApiOptions {
 type ApiClient = Required<Omit<ApiOptions, 'platform'>>
 
 const MAX_ATTEMPTS = 3
+/** How long an attempt takes at least, in ms: without that time left, there is no further one. */
+const ATTEMPT_MS = 500
 /** Statuses that concern the request itself; any other 4xx is treated as an outage. */
 const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
 
@@ -184,7 +186,7 @@ async function noteFailure(
   else if (response && REJECTIONS.has(response.status)) await source.noteCall({ result: 'ok', call, scope })
 }
 
-/** Sends the request; a read with retries. */
+/** Sends the request; a read with retries after a 5xx, a 429 or a lost connection, while the deadline allows it. */
 function send(
   client: ApiClient,
   method: Method,
@@ -206,44 +208,31 @@ function send(
   }
   if (upload) return client.uploads.send(request)
   const deadline = performance.now() + client.deadlineMs
-  const attempt = () => client.http.send({ ...request, deadlineMs: deadline - performance.now() })
-  return method === 'GET' ? withRetry(attempt, deadline) : attempt()
+  const attempt = async () => {
+    const response = await client.http.send({ ...request, deadlineMs: deadline - performance.now() })
+    if (response.status >= 500 || response.status === 429) throw unavailable(response)
+    return response
+  }
+  if (method !== 'GET') return attempt()
+  return retry(attempt, {
+    timeoutMs: client.deadlineMs - ATTEMPT_MS,
+    attempts: MAX_ATTEMPTS,
+    pauseMs: 200,
+  })
 }
 
-/**
- * Retries after a 5xx, a 429 or a lost connection, while the deadline (by `performance.now()`) allows it, with growing,
- * jittered pauses, or after `Retry-After` if that is longer.
- */
-async function withRetry(attempt: () => Promise<HttpResponse>, deadline: number) {
-  for (let attempts = 1; ; attempts++) {
-    let result: HttpResponse | PlatformUnavailableError
-    try {
-      result = await attempt()
-      if (result.status < 500 && result.status !== 429) return result
-    } catch (error) {
-      if (!(error instanceof PlatformUnavailableError)) throw error
-      result = error
-    }
-    const retryAfterMs = result instanceof Error ? 0 : (result.retryAfterMs ?? 0)
-    const pauseMs = Math.max(100 * 2 ** attempts * (0.5 + Math.random() / 2), retryAfterMs)
-    if (attempts === MAX_ATTEMPTS || performance.now() + pauseMs > deadline - 500) {
-      if (result instanceof Error) throw result
-      return result
-    }
-    await pause(pauseMs)
-  }
-}
+const unavailable = ({ status, retryAfterMs }: HttpResponse) =>
+  new PlatformUnavailableError(outageOf(status), `the API answered ${status}`, retryAfterMs)
 
 /** Resolves a response to its data, or throws the error that it stands for. `secrets` appear in none. */
 function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>, secrets: string[]): T {
-  const { status, text, retryAfterMs } = response
+  const { status, text } = response
   if (status === 404 && notFound) throw new NotFoundError(notFound)
   if (rejectsToken(response))
     throw new PlatformRejectedError('the API rejects a token that was just refreshed')
   if (REJECTIONS.has(status))
     throw new PlatformRejectedError(`the API answered ${status}`, undefined, messageIn(text, secrets))
-  if (status < 200 || status >= 300)
-    throw new PlatformUnavailableError(outageOf(status), `the API answered ${status}`, retryAfterMs)
+  if (status < 200 || status >= 300) throw unavailable(response)
   // Only a proxy or a maintenance page answers an API call with HTML.
   // Without a schema, the answer is what it is, and may be empty.
   const body = parseJson(text)

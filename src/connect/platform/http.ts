@@ -59,7 +59,7 @@ export interface HttpOptions {
   connections?: number
   /** The forward proxies; null (the default): none. */
   proxies?: Proxies | null
-  /** The `User-Agent` of every request; `connect-starter` by default. */
+  /** The `User-Agent` of every request, the name of your app; `connect-starter` by default. */
   userAgent?: string
 }
 
@@ -80,12 +80,9 @@ export interface HttpPools {
   close(): Promise<void>
 }
 
-export interface PoolOptions {
+export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'userAgent'> {
   tokenTimeoutMs?: number
   apiTimeoutMs?: number
-  proxies?: Proxies | null
-  /** The `User-Agent` of every request: the name of your app; `connect-starter` by default. */
-  userAgent?: string
 }
 
 /**
@@ -95,14 +92,8 @@ export interface PoolOptions {
  */
 export function createHttpPools(
   platform: Pick<Platform, 'tokenEndpointMs'>,
-  {
-    tokenTimeoutMs = platform.tokenEndpointMs,
-    apiTimeoutMs = 5_000,
-    proxies = null,
-    userAgent = USER_AGENT,
-  }: PoolOptions = {},
+  { tokenTimeoutMs = platform.tokenEndpointMs, apiTimeoutMs = 5_000, ...common }: PoolOptions = {},
 ): HttpPools {
-  const common = { proxies, userAgent }
   const tokens = createHttp({
     ...common,
     stepTimeoutMs: tokenTimeoutMs,

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { parseJson } from '../platform/json.ts'
-import { retry } from '../store/retry.ts'
+import { retry } from '../retry.ts'
 import { type Key, type KeyValueStore, keyName, StoreUnavailableError } from '../store/store.ts'
 import {
   type ConnectionRecord,
