@@ -74,18 +74,6 @@ export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
  */
 export type Revocation = 'revoked' | 'remains' | 'unknown'
 
-/** The connections of a user after a check, and what the check did. */
-export interface UnusedCheck {
-  active: number
-  revoked: number
-  /** Records that cannot be decrypted. */
-  unreadable: number
-  /** How many tokens were refreshed. */
-  refreshed: number
-  /** The errors of refreshes that failed; a revocation is none. */
-  failures: Error[]
-}
-
 /** What became of a record: re-encrypted, left as the first key had encrypted it, or left as it cannot be decrypted. */
 export type Reencryption = 'reencrypted' | 'current' | DecryptionError
 
@@ -244,16 +232,16 @@ export class Vault {
   }
 
   /**
-   * Gets a new access token because a person asked for it, which ends a pause. Resolves to false if there is no refresh token.
+   * Gets a new access token. `manual`: a person asked for it, which ends a pause. Resolves to false if there is no refresh token.
    * Throws the errors of `accessToken`, and `RefreshTooSoonError`.
    */
-  async refresh(ref: ConnectionRef): Promise<boolean> {
+  async refresh(ref: ConnectionRef, { manual = true } = {}): Promise<boolean> {
     const opened = this.#open(ref, await this.#records.read(ref))
     const { record } = opened
     const waitMs = refreshableIn(record, this.#now())
     if (record.renewable && waitMs > 0) throw new RefreshTooSoonError(waitMs)
     if (!record.renewable) return false
-    await this.#renew(ref, opened, true)
+    await this.#renew(ref, opened, manual)
     return true
   }
 
@@ -267,20 +255,6 @@ export class Vault {
     if (before?.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
     const hasTokens = before?.status === 'active' && !hasRunOut(before, this.#now())
     return this.#revoke(hasTokens ? this.#unsealIfReadable(ref, before) : null)
-  }
-
-  /**
-   * Refreshes the user's tokens that were neither used nor refreshed for `unusedMs`: refresh tokens that end when they are not
-   * used stay alive, and a revocation is noticed. An error of a refresh is part of the result.
-   */
-  async refreshUnused(userId: string, unusedMs: number): Promise<UnusedCheck> {
-    const check: UnusedCheck = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failures: [] }
-    const since = this.#now() - unusedMs
-    for (const connection of await this.list(userId)) {
-      if ('tokens' in connection) check[await this.#refreshUnused(userId, connection, since, check)]++
-      else check.unreadable++
-    }
-    return check
   }
 
   /** Calls `listener` after each change of a connection in this process. Returns a function that unsubscribes. */
@@ -569,27 +543,6 @@ export class Vault {
       this.#log.warn({ code, reason }, 'the grant of a disconnected account was not revoked')
       return 'unknown'
     }
-  }
-
-  async #refreshUnused(
-    userId: string,
-    { bxcontext, view, tokens, lastUsedAt }: Connection,
-    since: number,
-    check: UnusedCheck,
-  ): Promise<'active' | 'revoked'> {
-    const isUnused = tokens && tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since
-    // Without a refresh token there is nothing to keep alive.
-    if (!isUnused || tokens.refreshToken === 'none') return view.state === 'revoked' ? 'revoked' : 'active'
-    const ref = { userId, bxcontext }
-    try {
-      await this.#renew(ref, this.#open(ref, await this.#records.read(ref)))
-      check.refreshed++
-    } catch (error) {
-      if (!(error instanceof PlatformError)) throw error
-      if (error instanceof ConnectionRevokedError || error instanceof NotConnectedError) return 'revoked'
-      check.failures.push(error)
-    }
-    return 'active'
   }
 
   async #reencryptUser(userId: string): Promise<Reencryption[]> {
