@@ -1,9 +1,9 @@
 /**
  * Where the core stores connections: the port, its two adapters, and what is built on it. In the starter, the file
- * `src/connect/stores.contract.ts` has the tests that every adapter must pass.
+ * `test/support/store-contract.ts` has the tests that every adapter must pass.
  *
  * @example
- * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `stores.contract.ts`.
+ * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `store-contract.ts`.
  * declare function openPostgres(url: string): KeyValueStore
  */
 import { retry } from './retry.ts'

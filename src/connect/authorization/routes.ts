@@ -285,7 +285,7 @@ async function exchange(
   req: Request,
   browser: BrowserSession,
   { id, bxcontext, state, codeVerifier }: Consenting,
-  { error, code }: CallbackParameters,
+  { error, code }: ReturnType<typeof callbackParameters>,
 ): Promise<Outcome> {
   const { userId } = browser
   const context = { userId, flowId: id, bxcontext }
@@ -405,14 +405,8 @@ const topLevelOnly: RequestHandler = (req, _res, next) => {
   next()
 }
 
-interface CallbackParameters {
-  state: string
-  code: string | undefined
-  error: string | undefined
-}
-
 /** Throws `ConnectError` (`invalid_callback`) unless there is one state and either one code or one error. */
-function callbackParameters(req: Request): CallbackParameters {
+function callbackParameters(req: Request) {
   const parameter = (name: string): string | undefined => {
     const value = req.query[name]
     if (value === undefined || value === '') return undefined

@@ -60,7 +60,16 @@ export class InsufficientScopeError extends PlatformError {
  * an access token that was just refreshed. `refused`: the token endpoint refused a refresh without saying why. After the
  * last two, it is not known yet whether access was revoked.
  */
-export type OutageKind = 'no_answer' | 'error' | 'busy' | 'unreadable' | 'paused' | 'rejected' | 'refused'
+export type OutageKind = (typeof OUTAGE_KINDS)[number]
+export const OUTAGE_KINDS = [
+  'no_answer',
+  'error',
+  'busy',
+  'unreadable',
+  'paused',
+  'rejected',
+  'refused',
+] as const
 
 /** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out after one odd answer. */
 export const MAX_RETRY_AFTER_MS = 300_000

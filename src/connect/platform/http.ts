@@ -38,11 +38,6 @@ export interface Http {
    * missing or incomplete, and `PlatformRejectedError` if it is too large.
    */
   send(request: HttpRequest): Promise<HttpResponse>
-  /**
-   * How many requests are being sent or answered, and how many wait for a connection, those included that nobody waits for any
-   * more; 0 behind a forward proxy.
-   */
-  stats?(): { running: number; queued: number }
   close(): Promise<void>
 }
 
@@ -136,33 +131,18 @@ export function createHttp(options: HttpOptions = {}): Http {
     maxResponseSize: options.maxBytes ?? MAX_BYTES,
   }
   let opening: Promise<Dispatcher> | undefined
-  let dispatcher: Dispatcher | undefined
   let isClosed = false
-  async function open(): Promise<Dispatcher> {
-    if (isClosed) throw new PlatformUnavailableError('no_answer', 'the connections are closed')
-    opening ??= createDispatcher(settings, options.proxies ?? null)
-    dispatcher = await opening
-    return dispatcher
-  }
   return {
     send: async (request) => {
+      if (isClosed) throw new PlatformUnavailableError('no_answer', 'the connections are closed')
+      opening ??= createDispatcher(settings, options.proxies ?? null)
       const deadlineMs = Math.min(request.deadlineMs ?? poolDeadlineMs, poolDeadlineMs)
-      return exchange(dispatcher ?? (await open()), request, deadlineMs, options)
+      return exchange(await opening, request, deadlineMs, options)
     },
-    stats: () => statsOf(dispatcher),
     close: async () => {
       isClosed = true
       await (await opening?.catch(() => undefined))?.destroy()
     },
-  }
-}
-
-function statsOf(dispatcher: Dispatcher | undefined): { running: number; queued: number } {
-  // Proxies' dispatchers have none.
-  const stats = Object.values((dispatcher as Partial<Agent>)?.stats ?? {})
-  return {
-    running: stats.reduce((sum, { running }) => sum + running, 0),
-    queued: stats.reduce((sum, { pending }) => sum + pending, 0),
   }
 }
 
@@ -208,7 +188,7 @@ function exchange(
   let status = 0
   let received: Headers = {}
   let isOver = false
-  const content = collect()
+  let chunks: Buffer[] = []
   const expire = () => {
     if (isOver) return
     isOver = true
@@ -235,11 +215,13 @@ function exchange(
         received = responseHeaders
       },
       onResponseData(_controller, chunk) {
-        content.add(chunk)
+        chunks.push(chunk)
+        // Joined: each one of a few bytes takes a hundred times as much memory.
+        if (chunks.length === MAX_CHUNKS) chunks = [Buffer.concat(chunks)]
       },
       onResponseEnd() {
         end()
-        resolve(toResponse(status, received, content.bytes()))
+        resolve(toResponse(status, received, chunks))
       },
       onResponseError(_controller, error) {
         end()
@@ -252,28 +234,12 @@ function exchange(
 
 type Headers = Dispatcher.ResponseData['headers']
 
+/** How many chunks of an answer are kept, before they are joined. */
+const MAX_CHUNKS = 1_000
+
 const TOO_LATE = new Error('no complete answer before the deadline')
 
-/** Collects a body. Chunks are joined as they come: kept, one of a few bytes would take a hundred times as much memory. */
-function collect() {
-  let joined: Buffer = Buffer.alloc(0)
-  let length = 0
-  return {
-    add(chunk: Buffer) {
-      const needed = length + chunk.length
-      // The first one, which usually is the only one, is not copied.
-      if (length === 0) joined = chunk
-      else {
-        if (needed > joined.length) joined = Buffer.concat([joined], 2 * needed)
-        chunk.copy(joined, length)
-      }
-      length = needed
-    },
-    bytes: () => joined.subarray(0, length),
-  }
-}
-
-function toResponse(status: number, headers: Headers, bytes: Buffer): HttpResponse {
+function toResponse(status: number, headers: Headers, chunks: readonly Buffer[]): HttpResponse {
   const header = (name: string) => {
     const value = headers[name]
     if (!Array.isArray(value)) return value
@@ -283,7 +249,9 @@ function toResponse(status: number, headers: Headers, bytes: Buffer): HttpRespon
   return {
     status,
     // A byte order mark is no part of the text.
-    text: bytes.toString().replace(/^\ufeff/, ''),
+    text: Buffer.concat(chunks)
+      .toString()
+      .replace(/^\ufeff/, ''),
     headers,
     header,
     retryAfterMs: parseRetryAfter(header('retry-after'), header('date')),
@@ -292,14 +260,11 @@ function toResponse(status: number, headers: Headers, bytes: Buffer): HttpRespon
 
 /** In ms. `date`: when the response was sent, by the clock that a date in `Retry-After` comes from as well. */
 function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const isNumber = /^[+-]?[\d.]+$/.test(value.trim())
+  const text = value?.trim() ?? ''
   // `Date.parse` makes dates in the past of `-5` and of `10, 20`, which are neither seconds nor dates (RFC 9110 section 5.6.7).
-  if (!isNumber && !/\bGMT$/.test(value.trim())) return undefined
-  const sentAt = Date.parse(date ?? '') || Date.now()
-  const ms = isNumber ? Number(value) * 1000 : Date.parse(value) - sentAt
-  if (Number.isNaN(ms) || (isNumber && ms < 0)) return undefined
-  return Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
+  const at = /\bGMT$/.test(text) ? Date.parse(text) : Number.NaN
+  const ms = /^[\d.]+$/.test(text) ? Number(text) * 1000 : at - (Date.parse(date ?? '') || Date.now())
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
 /**

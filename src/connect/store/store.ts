@@ -2,7 +2,7 @@ import { AppError } from '../app-error.ts'
 
 /**
  * The store port: a few atomic operations on which the rest of the app is built. Two adapters implement it, `redis.ts`
- * and `sqlite.ts`; `stores.contract.ts` tests both.
+ * and `sqlite.ts`; `test/support/store-contract.ts` tests both.
  */
 
 /** Identifies a value. The keys of an `owner` are listed together and share a slot of a Redis Cluster. */

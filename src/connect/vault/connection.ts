@@ -4,7 +4,7 @@
  * since 1970, by this app's clock.
  */
 import * as z from 'zod'
-import { type EndReason, MAX_RETRY_AFTER_MS } from '../platform/errors.ts'
+import { type EndReason, MAX_RETRY_AFTER_MS, OUTAGE_KINDS } from '../platform/errors.ts'
 import type { CallOutcome } from '../platform/token-source.ts'
 
 /** Identifies a connection: a user of this app, and the business that the user chose on the platform. */
@@ -14,16 +14,7 @@ export interface ConnectionRef {
 }
 
 /** Why the last refresh or API call failed. `refused`: a refresh was answered with a 4xx of unknown meaning. */
-const troubleSchema = z.enum([
-  'no_answer',
-  'error',
-  'busy',
-  'unreadable',
-  'paused',
-  'rejected',
-  'refused',
-  'misconfigured',
-])
+const troubleSchema = z.enum([...OUTAGE_KINDS, 'misconfigured'])
 export type Trouble = z.infer<typeof troubleSchema>
 
 /** The reasons that are stored: a refused refresh may still succeed, and no clock may delete tokens. */

@@ -34,12 +34,6 @@ export interface Change {
 /** From a record to the next one; the same record back means that nothing changes. */
 type Transition = (record: ConnectionRecord) => ConnectionRecord
 
-/** A write that is repeated: the outcome of the first attempt, and that of the last one. */
-interface RepeatedWrite {
-  first: Promise<Change>
-  last: Promise<Change>
-}
-
 /** How many records are kept parsed and decrypted: both take longer than a read from Redis (npm run bench, `vault.accessToken`). */
 const MAX_KEPT = 1_000
 
@@ -104,8 +98,11 @@ export class ConnectionRecords {
     return this.#repeatable(ref, next)()
   }
 
-  /** Like `change`, repeated until the store accepts it: for what was received and exists nowhere else. */
-  write(ref: ConnectionRef, next: Transition): RepeatedWrite {
+  /**
+   * Like `change`, repeated until the store accepts it: for what was received and exists nowhere else. Returns the outcome of the
+   * first attempt, and that of the last one.
+   */
+  write(ref: ConnectionRef, next: Transition): { first: Promise<Change>; last: Promise<Change> } {
     const attempt = this.#repeatable(ref, next)
     const first = attempt()
     const last = first.catch((error: unknown) => {

@@ -357,8 +357,11 @@ export class Vault {
       const request = this.#oauth.refresh({ refreshToken, bxcontext: ref.bxcontext })
       tokens = await this.#wait(this.#requests, request)
     } catch (error) {
-      if (error instanceof InvalidGrantError) return this.#open(ref, await this.#end(ref, opened))
-      return this.#open(ref, await this.#fail(ref, opened.record, error, isDone))
+      if (!(error instanceof InvalidGrantError))
+        return this.#open(ref, await this.#fail(ref, opened.record, error, isDone))
+      const sealed = this.#sealNames(ref, opened.secrets)
+      const end = { sealed, endedAt: this.#now(), endedReason: 'invalid_grant' } as const
+      return this.#open(ref, await this.#settle(ref, (read) => ended(read, opened.record, end)))
     }
     const issuedAt = this.#now()
     const store = (read: ConnectionRecord) =>
@@ -407,13 +410,6 @@ export class Vault {
     // The caller has the same error from `first`, and `close` logs what is lost.
     this.#wait(this.#writes, settled).catch(() => {})
     return (await first).after
-  }
-
-  /** Notes that the platform has ended access. */
-  #end(ref: ConnectionRef, { record, secrets }: Opened): Promise<ConnectionRecord> {
-    const sealed = this.#sealNames(ref, secrets)
-    const end = { sealed, endedAt: this.#now(), endedReason: 'invalid_grant' } as const
-    return this.#settle(ref, (read) => ended(read, record, end))
   }
 
   /**

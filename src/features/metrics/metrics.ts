@@ -34,7 +34,6 @@ export async function createMetrics(
     countConnectionEvents(register, connect),
     measurePlatform(register, connect, pathTemplates(config.platform.apiUrl, paths)),
   ]
-  observePools(register, deps)
   observeStore(register, deps)
   const readGauges = async () =>
     (await Promise.all([...tools].map(([name, read]) => read(deps, config.features[name])))).flat()
@@ -115,22 +114,6 @@ function measurePlatform(
           ? 'token endpoint'
           : 'revocation endpoint'
     durations.observe({ endpoint, status: response?.status ?? 'none' }, ms / 1000)
-  })
-}
-
-function observePools(register: Registry, { http }: FeatureDeps): void {
-  new Gauge({
-    name: 'connect_pool_requests',
-    help: 'Requests to the platform by pool: running, or queued for a connection.',
-    labelNames: ['pool', 'state'],
-    registers: [register],
-    collect() {
-      for (const pool of ['tokens', 'api', 'uploads'] as const) {
-        const { running, queued } = http[pool].stats?.() ?? { running: 0, queued: 0 }
-        this.set({ pool, state: 'running' }, running)
-        this.set({ pool, state: 'queued' }, queued)
-      }
-    },
   })
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Key, KeyValueStore } from './store/store.ts'
+import type { Key, KeyValueStore } from '../../src/connect/stores.ts'
 
 export interface Subject {
   store: KeyValueStore
