@@ -22,7 +22,7 @@ const consent = { ...common, bxcontext: z.string(), state: z.string() }
 const flowSchema = z.discriminatedUnion('phase', [
   z.object({ ...common, phase: z.literal('started') }),
   /** Another bxcontext came back than the one to reconnect, and the user decides. */
-  z.object({ ...common, phase: z.literal('confirming'), bxcontext: z.string() }),
+  z.object({ ...common, phase: z.literal('confirming'), bxcontext: z.string(), expected: z.string() }),
   z.object({ ...consent, phase: z.literal('consenting'), codeVerifier: z.string() }),
   /** One caller among all processes has the code; the others wait for its outcome. */
   z.object({ ...consent, phase: z.literal('exchanging') }),
@@ -91,9 +91,8 @@ export function arrived(
 export function confirming(flows: Flows, id: string): Confirming {
   const flow = flows.find((one) => one.id === id)
   if (flow?.phase === 'confirming') return flow
-  const isAnswered =
-    flow?.phase === 'consenting' && flow.expected !== undefined && flow.expected !== flow.bxcontext
-  if (!isAnswered) throw new ConnectError('missing_authorization_request')
+  if (flow?.phase !== 'consenting' || flow.expected === undefined || flow.expected === flow.bxcontext)
+    throw new ConnectError('missing_authorization_request')
   const { expiresAt, expected, bxcontext } = flow
   return { phase: 'confirming', id, expiresAt, expected, bxcontext }
 }

@@ -17,18 +17,8 @@ import { retry } from '../retry.ts'
 import type { Vault } from '../vault/vault.ts'
 import { ConnectError, consentFailure, FAILURE_CODES, type FailureCode, isFailureCode } from './errors.ts'
 import type { BrowserSession, FlowRecords } from './flow-records.ts'
-import type { Consenting, Ended, Outcome } from './flows.ts'
+import type { Confirming, Consenting, Ended, Outcome } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
-
-/** The platform returned a different bxcontext from the one to reconnect; the user decides. */
-export interface Mismatch {
-  /** The id of the flow. */
-  id: string
-  /** The bxcontext that arrived. */
-  bxcontext: string
-  /** The bxcontext to reconnect. */
-  expected: string
-}
 
 /** The pages that the flow needs. */
 export interface ConnectPages {
@@ -46,7 +36,7 @@ export interface ConnectPages {
    */
   goOn(req: Request, res: Response, url: string): void
   /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
-  askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void | Promise<void>
+  askAboutMismatch(req: Request, res: Response, flow: Confirming): void | Promise<void>
 }
 
 /** The steps of a connect flow at which the browser goes on, and the exchange of the code. */
@@ -183,8 +173,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       }),
       async (req, res) => {
         const flow = await flows.confirming(browserSession(req, pages), req.params.id)
-        const { id, bxcontext, expected = bxcontext } = flow
-        await pages.askAboutMismatch(req, res, { id, bxcontext, expected })
+        await pages.askAboutMismatch(req, res, flow)
       },
     )
     .post(

@@ -45,14 +45,11 @@ async function send(
   } finally {
     const context = contextOf(request.connection)
     const exchange: Exchange = { purpose, context, at, ms: Date.now() - at, request, response }
-    for (const listener of listeners) tell(listener, exchange)
-  }
-}
-
-function tell(listener: ExchangeListener, exchange: Exchange): void {
-  try {
-    listener(exchange)
-  } catch {
-    // What a listener does must not affect the exchange.
+    for (const listener of listeners)
+      try {
+        listener(exchange)
+      } catch {
+        // What a listener does must not affect the exchange.
+      }
   }
 }

@@ -38,17 +38,13 @@ type Transition = (record: ConnectionRecord) => ConnectionRecord
 const MAX_KEPT = 1_000
 
 /** Remembers what was computed of the latest texts. */
-class Latest<V> {
-  readonly #values = new Map<string, V>()
-
-  get(text: string, compute: () => V): V {
-    const known = this.#values.get(text)
-    if (known !== undefined) return known
-    if (this.#values.size >= MAX_KEPT) this.#values.clear()
-    const value = compute()
-    this.#values.set(text, value)
-    return value
-  }
+function remembered<V>(values: Map<string, V>, text: string, compute: () => V): V {
+  const known = values.get(text)
+  if (known !== undefined) return known
+  if (values.size >= MAX_KEPT) values.clear()
+  const value = compute()
+  values.set(text, value)
+  return value
 }
 
 /** What was received is written again for ten minutes. */
@@ -59,8 +55,8 @@ export class ConnectionRecords {
   readonly #store: KeyValueStore
   readonly #cipher: RecordCipher
   readonly #kind: string
-  readonly #parsed = new Latest<ConnectionRecord>()
-  readonly #unsealed = new Latest<Secrets>()
+  readonly #parsed = new Map<string, ConnectionRecord>()
+  readonly #unsealed = new Map<string, Secrets>()
   readonly #onWritten: (ref: ConnectionRef, change: Change) => void
 
   /** `platform`: its name. `onWritten` is called once for each change. */
@@ -84,7 +80,7 @@ export class ConnectionRecords {
   /** Like `read`; a value that is at most a second old may come from memory. */
   async readCached(ref: ConnectionRef): Promise<ConnectionRecord> {
     const text = await this.#store.getCached(this.#key(ref))
-    return text === null ? NO_RECORD : this.#parsed.get(text, () => readable(text))
+    return text === null ? NO_RECORD : remembered(this.#parsed, text, () => readable(text))
   }
 
   /** The stored connections of a user. */
@@ -182,7 +178,7 @@ export class ConnectionRecords {
   /** Throws `DecryptionError`. */
   unseal(ref: ConnectionRef, sealed: string): Secrets {
     const aad = keyName(this.#key(ref))
-    return this.#unsealed.get(`${aad} ${sealed}`, () => this.#decrypt(sealed, aad))
+    return remembered(this.#unsealed, `${aad} ${sealed}`, () => this.#decrypt(sealed, aad))
   }
 
   #decrypt(sealed: string, aad: string): Secrets {
