@@ -141,7 +141,7 @@ async function request<T>(
       response = await send(client, method, source, call, token, json)
     }
     if (response.status === 403 && !rejectsToken(response))
-      throw new InsufficientScopeError(await missingScope(response, source, scope))
+      throw new InsufficientScopeError(await missingScope(response, source, scope, token))
     const data = parseResponse(response, call, secretsOf(source, token))
     await source.noteCall({ result: 'ok', call: name, scope }).catch(() => {})
     return { data, response }
@@ -248,11 +248,11 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
 
 /**
  * The missing scope: the one that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3), or
- * the one that the call needs if it was not granted; otherwise undefined.
+ * the one that the call needs if it was not granted; otherwise undefined. A scope that contains the token is no scope.
  */
-async function missingScope(response: HttpResponse, source: TokenSource, needed: string) {
+async function missingScope(response: HttpResponse, source: TokenSource, needed: string, token: string) {
   const named = /\bscope="([\w:.\- ]{1,200})"/.exec(response.header('www-authenticate') ?? '')?.[1]
-  if (named) return named
+  if (named && !named.includes(token)) return named
   const granted = await source.grantedScopes()
   return granted && !granted.includes(needed) ? needed : undefined
 }

@@ -113,6 +113,7 @@ export const tokenResponseSchema = z.looseObject({
     .pipe(z.number().nonnegative().max(3_153_600_000))
     .nullish()
     .catch(undefined),
+  token_type: z.preprocess(absentIfBlank, z.string().trim().nullish().catch(undefined)),
   scope: z.preprocess(absentIfBlank, z.string().max(MAX_SCOPE_LENGTH).nullish().catch(undefined)),
   business_name: nameSchema,
   user_name: nameSchema,

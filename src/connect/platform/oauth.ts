@@ -68,7 +68,7 @@ const REVOCATION_MS = 5_000
 
 /** The OAuth requests of the delegated flow. */
 export function createOAuth(options: OAuthOptions): OAuth {
-  const { platform, scopes, pkce, revocationUrl } = options
+  const { platform, scopes, pkce, clientSecret, revocationUrl } = options
   const { startPage, bxcontextParameter } = platform
   const authUrl = options.authUrl.replace(/\/+$/, '')
   const tokenUrl = authUrl + platform.tokenPath
@@ -107,7 +107,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
         ...(pkce && { code_verifier: codeVerifier }),
         [bxcontextParameter]: bxcontext,
       })
-      return readTokens(response, platform)
+      return readTokens(response, platform, [clientSecret, codeVerifier, code])
     },
 
     async refresh({ refreshToken, bxcontext }) {
@@ -116,7 +116,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
         refresh_token: refreshToken,
         [bxcontextParameter]: bxcontext,
       })
-      return readTokens(response, platform)
+      return readTokens(response, platform, [clientSecret, refreshToken])
     },
 
     ...(revocationUrl && {

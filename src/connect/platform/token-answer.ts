@@ -61,12 +61,13 @@ export function tokenFailure(
 }
 
 /**
- * Reads the tokens of a response. Throws the errors of `tokenFailure`, and `PlatformRejectedError` if a field that we need has an
- * unexpected format.
+ * Reads the tokens of a response. `sent`: the secrets of the request, which the answer may repeat. Throws the errors of
+ * `tokenFailure`, and `PlatformRejectedError` if a field that we need has an unexpected format.
  */
 export function readTokens(
   response: HttpResponse,
   { tokenResponseSchema }: Pick<Platform, 'tokenResponseSchema'>,
+  sent: readonly string[],
 ): Tokens {
   const json = parseJson(response.text)
   if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)
@@ -79,14 +80,22 @@ export function readTokens(
   }
   // Whatever its token_type: it is sent as a bearer token. An id_token, which we did not request, is left out.
   const { access_token, refresh_token, expires_in, scope, business_name, user_name } = parsed.data
+  const isPlain = withoutSecrets([access_token, ...(refresh_token ? [refresh_token] : []), ...sent])
   return {
     accessToken: access_token,
     refreshToken: refresh_token ?? undefined,
     expiresIn: expires_in ?? undefined,
-    scopes: scope?.split(' ').filter((name) => name !== ''),
-    businessName: business_name,
-    userName: user_name,
+    scopes: scope?.split(' ').filter(isPlain),
+    businessName: isPlain(business_name) ? business_name : undefined,
+    userName: isPlain(user_name) ? user_name : undefined,
   }
+}
+
+/** Returns a function that says whether a text may be shown: scopes and names are, in plain text. */
+function withoutSecrets(secrets: readonly string[]) {
+  const forms = secrets.flatMap(formsOf).map((form) => form.toLowerCase())
+  return (text: string | undefined): text is string =>
+    text !== undefined && text !== '' && !forms.some((form) => text.toLowerCase().includes(form))
 }
 
 /** A secret as it may be repeated: as it is, percent-encoded, or in base64. */

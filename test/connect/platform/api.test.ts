@@ -195,6 +195,12 @@ describe('what an API answer means', () => {
     await expect(records.list(source())).rejects.toMatchObject({ scope: 'leads.write' })
   })
 
+  test('403: a scope in the challenge that contains the access token is not named', async () => {
+    handlers = [json({}, 403, { 'www-authenticate': 'Bearer scope="leads token"' })]
+    const error = await records.list(source(['catalogues'])).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'insufficient_scope', scope: 'leads' })
+  })
+
   test('403: names the scope in the challenge, or else the needed one if it was not granted; never refreshes', async () => {
     const challenge = 'Bearer error="insufficient_scope", scope="leads.write"'
     handlers = [json({}, 403, { 'www-authenticate': challenge }), json({}, 403)]

@@ -102,6 +102,17 @@ describe('the code exchange', () => {
     },
   )
 
+  test.each([
+    'a+secret/with=signs',
+    'the-code',
+    'THE-CODE',
+    Buffer.from('the-code').toString('base64'),
+    encodeURIComponent('a+secret/with=signs'),
+    flow.codeVerifier,
+  ])('ignores a name that repeats a secret of the request, in whatever form (%s)', async (secret) => {
+    expect(await names({ business_name: `Harbour ${secret}`, user_name: secret })).toEqual({})
+  })
+
   test('sends the client id and the secret in a header if the platform wants HTTP Basic, and nowhere else', async () => {
     let sent: { authorization: string | undefined; body: string } | undefined
     const server = await serve(async (req, res) => {
@@ -142,6 +153,17 @@ describe('the code exchange', () => {
       },
     ])
     expect(got).toMatchObject({ refreshToken: 'r', expiresIn: 60, scopes: ['leads', 'catalogues'] })
+  })
+
+  test('takes no scope that contains a token of the same answer', async () => {
+    const [access_token, refresh_token] = ['the-access-token', 'the-refresh-token']
+    const scope = `leads ${access_token} x:${refresh_token}`
+    endpoint.answers(tokens({ access_token, refresh_token, scope }))
+    const got = await oauth().exchangeCode({
+      ...flow,
+      callbackUrl: callback('code=the-code&state=the-state'),
+    })
+    expect(got.scopes).toEqual(['leads'])
   })
 
   test('is not sent if the callback has another state or issuer, no code, or a parameter twice', async () => {
