@@ -4,7 +4,7 @@
  */
 import '../runtime/env-file.ts'
 import { StoreUnavailableError } from '../connect/errors.ts'
-import type { ReencryptResult } from '../connect/index.ts'
+import type { Reencryption } from '../connect/index.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies } from '../dependencies.ts'
 import { loadFeatures, loadTools } from '../features/load.ts'
@@ -18,10 +18,17 @@ import { fail } from '../runtime/serve.ts'
 /** How often the progress is printed, in ms. */
 const PROGRESS_MS = 2_000
 
+const counts = { reencrypted: 0, current: 0, unreadable: 0 }
+/** Why records cannot be decrypted. */
+const reasons = new Set<string>()
 let printedAt = performance.now()
-function printProgress({ reencrypted, current }: ReencryptResult): void {
+
+function count(outcome: Reencryption): void {
+  counts[typeof outcome === 'string' ? outcome : 'unreadable']++
+  if (typeof outcome !== 'string') reasons.add(outcome.message)
   if (performance.now() - printedAt < PROGRESS_MS) return
   printedAt = performance.now()
+  const { reencrypted, current } = counts
   printError(`${reencrypted} records re-encrypted so far; ${current} already used the first key.`)
 }
 
@@ -33,18 +40,15 @@ try {
     features,
   )
   await ready(store)
-  const results = [await connect.vault.reencrypt(printProgress)]
-  for (const reencrypt of (await loadTools<ReencryptTool>('reencrypt.ts')).values())
-    results.push(await reencrypt(deps, printProgress))
+  const ofFeatures = [...(await loadTools<ReencryptTool>('reencrypt.ts')).values()]
+  for (const outcomes of [connect.vault.reencrypt(), ...ofFeatures.map((reencrypt) => reencrypt(deps))])
+    for await (const outcome of outcomes) count(outcome)
   await close()
-  const sum = (name: 'reencrypted' | 'current' | 'unreadable') =>
-    results.reduce((total, result) => total + result[name], 0)
   const [key] = config.tokenEncryptionKeys
-  print(
-    `${sum('reencrypted')} records re-encrypted with the key "${key?.id}"; ${sum('current')} already used it.`,
-  )
-  for (const reason of new Set(results.flatMap(({ reasons }) => reasons))) printError(reason)
-  if (sum('unreadable') > 0) fail(`${sum('unreadable')} records cannot be decrypted and were not changed.`)
+  const { reencrypted, current, unreadable } = counts
+  print(`${reencrypted} records re-encrypted with the key "${key?.id}"; ${current} already used it.`)
+  for (const reason of reasons) printError(reason)
+  if (unreadable > 0) fail(`${unreadable} records cannot be decrypted and were not changed.`)
 } catch (error) {
   fail(error instanceof StoreUnavailableError ? storeProblem(error) : error)
 }

@@ -4,10 +4,9 @@
  */
 import { FlowRecords } from './authorization/flow-records.ts'
 import { type Log, SILENT } from './log.ts'
-import { checkOptions } from './options.ts'
 import { type Api, createApi } from './platform/api.ts'
 import type { Platform } from './platform/contract.ts'
-import { createExchanges, type ExchangeListener } from './platform/exchanges.ts'
+import { type ExchangeListener, observed } from './platform/exchanges.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
 import { createOAuth, type OAuth, type OAuthOptions } from './platform/oauth.ts'
 import type { KeyValueStore } from './store/store.ts'
@@ -20,18 +19,9 @@ export { contextOf, requestContext, type WorkContext } from './context.ts'
 export type { Log } from './log.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
-export type { Assumption } from './platform/assumptions.ts'
-export {
-  idSchema,
-  type Platform,
-  platform,
-  type TextRules,
-  textField,
-  tokenSchema,
-} from './platform/contract.ts'
+export { type Assumption, idSchema, type Platform, platform, tokenSchema } from './platform/contract.ts'
 export type { Exchange, ExchangeListener } from './platform/exchanges.ts'
 export {
-  createDispatcher,
   createHttp,
   createHttpPools,
   type Http,
@@ -41,7 +31,7 @@ export {
   outageOf,
   type Proxies,
 } from './platform/http.ts'
-export { fieldOf, parseJson, parseJsonExactly } from './platform/json.ts'
+export { fieldOf, parseJson } from './platform/json.ts'
 export {
   createOAuth,
   type OAuth,
@@ -49,10 +39,9 @@ export {
   randomState,
   type TokenEndpointAuthMethod,
 } from './platform/oauth.ts'
-export { pathTemplates } from './platform/path-template.ts'
 export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
-export { type RetryOptions, retry, sleep } from './store/retry.ts'
+export { type RetryOptions, retry, sleep } from './retry.ts'
 // The vault.
 export type {
   ConnectionEvent,
@@ -64,7 +53,7 @@ export type {
 export type { Connection, UnreadableConnection } from './vault/description.ts'
 export { createRecordCipher, type EncryptionKey, type RecordCipher } from './vault/encryption.ts'
 export { connectionKind } from './vault/records.ts'
-export { type ReencryptResult, type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
+export { type Reencryption, type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
 
 export interface CreateConnectOptions {
   /** Where connections are stored: `openRedis` or `openSqlite` of `stores.ts`. */
@@ -107,8 +96,7 @@ export interface Connect {
 
 /**
  * Creates the core: stores connections, keeps their tokens valid, and calls the platform's API. An app, a worker or a
- * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app. Throws a `TypeError` that
- * names an option which is missing or has a wrong type.
+ * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app.
  *
  * @example
  * const store = await openRedis({ urls: [REDIS_URL] })
@@ -119,11 +107,10 @@ export interface Connect {
  * await store.close()
  */
 export function createConnect(options: CreateConnectOptions): Connect {
-  checkOptions(options)
   const { store, keys, platform, client, log = SILENT } = options
   const { http = createHttpPools(platform) } = options
-  const { onExchange, observed } = createExchanges()
-  const oauth = createOAuth({ ...client, platform, http: observed(http.tokens, 'token') })
+  const listeners = new Set<ExchangeListener>()
+  const oauth = createOAuth({ ...client, platform, http: observed(http.tokens, 'token', listeners) })
   const vault = new Vault({ platform, store, keys, oauth, log })
   return {
     platform,
@@ -132,11 +119,14 @@ export function createConnect(options: CreateConnectOptions): Connect {
     api: createApi({
       platform,
       baseUrl: client.apiUrl,
-      http: observed(http.api, 'api'),
-      uploads: observed(http.uploads, 'api'),
+      http: observed(http.api, 'api', listeners),
+      uploads: observed(http.uploads, 'api', listeners),
     }),
     flows: new FlowRecords(platform, store, keys),
-    onExchange,
+    onExchange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
       if (!options.http) await http.close()

@@ -1,17 +1,18 @@
 /**
  * Where the core stores connections: the port, its two adapters, and what is built on it. In the starter, the file
- * `src/connect/stores.contract.ts` has the tests that every adapter must pass.
+ * `test/support/store-contract.ts` has the tests that every adapter must pass.
  *
  * @example
- * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `stores.contract.ts`.
+ * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `store-contract.ts`.
  * declare function openPostgres(url: string): KeyValueStore
  */
+import { retry } from './retry.ts'
 import type { RedisOptions, RedisStore } from './store/redis.ts'
+import type { KeyValueStore } from './store/store.ts'
 
-export { acquireLease, type Lease, withLease } from './store/lease.ts'
+export { acquireLease, type Lease } from './store/lease.ts'
 export type { RedisStore } from './store/redis.ts'
-export { isSentinelUrl, urlOptions } from './store/redis-url.ts'
-export { ready } from './store/retry.ts'
+export { isSentinelUrl } from './store/redis-url.ts'
 export { openSqlite } from './store/sqlite.ts'
 export {
   allOwners,
@@ -21,9 +22,12 @@ export {
   type KeyValueStore,
   keyName,
   type OwnersPage,
-  scan,
 } from './store/store.ts'
-export { claim, update } from './store/update.ts'
+export { update } from './store/update.ts'
+
+/** Waits for the store for two seconds, since Redis connects in the background. Throws `StoreUnavailableError`. */
+export const ready = (store: KeyValueStore): Promise<void> =>
+  retry(() => store.ping(), { timeoutMs: 2_000, pauseMs: 100, maxPauseMs: 100 })
 
 /**
  * Opens the store on Redis: a single server, a cluster, or behind Sentinels. Its client is loaded on demand, since with

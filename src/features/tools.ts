@@ -4,7 +4,7 @@
  * `delete-user.ts`. `settings` are those of the feature.
  */
 import type * as z from 'zod'
-import type { Assumption, Http, HttpResponse, ReencryptResult } from '../connect/index.ts'
+import type { Assumption, Http, HttpResponse, Reencryption } from '../connect/index.ts'
 import type { FeatureDeps } from './feature.ts'
 
 /** `check.ts`: checks its settings and the platform, changing nothing. A problem is a finding, not an error. */
@@ -16,10 +16,7 @@ export type DemoTool = (dataDir: string) => Promise<void>
 /** `gauges.ts`: its figures of this process for `/metrics`. */
 export type GaugesTool = (deps: FeatureDeps, settings: unknown) => Promise<Gauge[]>
 /** `reencrypt.ts`: re-encrypts its records with the first key (`npm run reencrypt`). */
-export type ReencryptTool = (
-  deps: FeatureDeps,
-  onProgress: (result: ReencryptResult) => void,
-) => Promise<ReencryptResult>
+export type ReencryptTool = (deps: FeatureDeps) => AsyncIterable<Reencryption>
 /**
  * `delete-user.ts`: deletes the user's data that is outside the store, or stored under another owner (`npm run connections --
  * delete`). It is called also if the store has nothing about the user.

@@ -178,7 +178,8 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   }
 }
 
-function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
+function setStatus(res: Response, problem: Problem): void {
+  const { status, retryAfterMs = status === 503 ? 1000 : undefined } = problem
   res.status(status)
   if (retryAfterMs !== undefined) res.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
 }
@@ -198,12 +199,9 @@ function recordFailure(res: Response, error: unknown, { status, code }: Problem)
 /** Outages that end within a second or a time that is known. */
 const SHORT_OUTAGES = new Set<OutageKind>(['paused', 'rejected', 'refused'])
 
-/** When to open a page again whose platform had an outage, in ms since 1970; null if that is not known. */
-function retryTime(error: unknown, { retryAfterMs }: Problem): number | null {
-  const outage = outageKind(error)
-  if (!outage || (retryAfterMs === undefined && !SHORT_OUTAGES.has(outage))) return null
-  return Date.now() + Math.max(1_000, retryAfterMs ?? 0)
-}
+/** When to open a page again whose platform had an outage, in ms since 1970; null if it had none. */
+const retryTime = (error: unknown, { retryAfterMs = 0 }: Problem): number | null =>
+  outageKind(error) ? Date.now() + Math.max(1_000, retryAfterMs) : null
 
 /** What a page says below the title, which it does not repeat. */
 const leadOf = ({ title, detail }: Problem) =>

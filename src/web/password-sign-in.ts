@@ -5,7 +5,7 @@
 import { randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Router } from 'express'
-import { appOwner, claim, type Key, type KeyValueStore } from '../connect/stores.ts'
+import { appOwner, type Key, type KeyValueStore } from '../connect/stores.ts'
 import { rejectForm, WebError } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
@@ -35,7 +35,7 @@ export async function createAccount(store: KeyValueStore, email: string, passwor
   const hash = (await hashOf(password, salt, 32)).toString('base64')
   // The id never changes, unlike an email address.
   const account: Account = { id: randomUUID(), email, salt, hash }
-  return claim(store, keyOf(email), JSON.stringify(account))
+  return store.compareAndSet(keyOf(email), null, JSON.stringify(account))
 }
 
 async function findAccount(store: KeyValueStore, email: string, password: string): Promise<Account | null> {

@@ -1,7 +1,5 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type CreateConnectOptions, createConnect, platform } from '../../src/connect/index.ts'
-import { openSqlite } from '../../src/connect/stores.ts'
 import { startAll } from '../support/app.ts'
 import { CLIENT } from '../support/env.ts'
 import { connected } from '../support/flow.ts'
@@ -25,27 +23,4 @@ test('a worker uses a connection of the app by the core alone, and refreshes its
   expect(worker.output()).toMatch(/^5 of 40 at \/probe$/m)
   expect((await app.calls()).filter(({ endpoint }) => endpoint === 'refresh')).toHaveLength(1)
   await app.close()
-})
-
-test('an option that is missing or wrong is named at once, without its value', async () => {
-  const store = openSqlite({ file: ':memory:' })
-  const { clientSecret: _, ...client } = {
-    appUrl: 'https://app.example',
-    authUrl: 'ftp://auth.example',
-    apiUrl: 'https://api.example',
-    clientId: 'client',
-    clientSecret: 'secret',
-    scopes: [],
-    authorizePath: '/authorize',
-    authorizeParams: {},
-    pkce: true,
-  }
-  const options = { store, platform, keys: [{ id: 'k1', secret: Buffer.from('short-key') }], client }
-  const create = () => createConnect(options as unknown as CreateConnectOptions)
-  expect(create).toThrow(TypeError)
-  expect(create).toThrow(
-    /^createConnect: keys.0.secret: must have 32 bytes; client.authUrl: .*; client.clientSecret: /,
-  )
-  expect(create).not.toThrow(/short-key|ftp:/)
-  await store.close()
 })

@@ -2,11 +2,11 @@ import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { describeStoreContract, type Subject } from '../../src/connect/stores.contract.ts'
 import { type Key, type KeyValueStore, keyName, openRedis } from '../../src/connect/stores.ts'
 import { TEST_CA } from '../support/certificates.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
+import { describeStoreContract, type Subject } from '../support/store-contract.ts'
 import { REDIS_SENTINEL, withSentinel } from './programs.ts'
 import {
   APP_PASSWORD,

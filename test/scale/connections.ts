@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createClient } from 'redis'
 import { connectionKind, platform, Vault } from '../../src/connect/index.ts'
 import { allOwners, type KeyValueStore, openRedis } from '../../src/connect/stores.ts'
+import { refreshUnused } from '../../src/features/connection-checks/unused.ts'
 import { compare } from '../bench/measure.ts'
 import { startServer } from '../bench/platform.ts'
 import { ready, startRedis } from '../support/redis.ts'
@@ -86,9 +87,9 @@ async function walk({ store, vault }: { store: KeyValueStore; vault: Vault }) {
   let peak = memory
   const inProgress = new Set<Promise<unknown>>()
   for await (const userId of allOwners(store, connectionKind(platform.name))) {
-    const check: Promise<unknown> = vault
-      .refreshUnused(userId, EVERY_MS)
-      .finally(() => inProgress.delete(check))
+    const check: Promise<unknown> = refreshUnused(vault, userId, Date.now() - EVERY_MS).finally(() =>
+      inProgress.delete(check),
+    )
     inProgress.add(check)
     if (inProgress.size >= 64) await Promise.race(inProgress)
     peak = Math.max(peak, process.memoryUsage.rss())
@@ -120,15 +121,16 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
   const users = range(...idle)
   const refresher = async () => {
     for (let user = users.next(); !user.done; user = users.next())
-      await full.vault.refreshUnused(refOf(user.value).userId, EVERY_MS)
+      await refreshUnused(full.vault, refOf(user.value).userId, Date.now() - EVERY_MS)
   }
   await Promise.all(Array.from({ length: 32 }, refresher))
   const { user, system } = process.cpuUsage(cpu)
 
   const startedAt = performance.now()
   const newVault = new Vault({ ...full.settings, keys: [NEW, OLD] })
-  const result = await newVault.reencrypt()
-  if (result.reencrypted < size) throw new Error(`only ${result.reencrypted} records were re-encrypted`)
+  let reencrypted = 0
+  for await (const outcome of newVault.reencrypt()) if (outcome === 'reencrypted') reencrypted++
+  if (reencrypted < size) throw new Error(`only ${reencrypted} records were re-encrypted`)
   const reencryptMs = (1000 * (performance.now() - startedAt)) / size
   const figures: Figures = {
     bytesPerConnection: full.bytes,

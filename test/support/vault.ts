@@ -80,6 +80,7 @@ export async function vaultSetup(options: SetupOptions = {}) {
     logLines,
     oauth,
     vault,
+    now,
     /** The access token of `REF`. */
     token: () => vault.accessToken(REF),
     /** The refresh tokens that the endpoint has received so far. */

@@ -14,10 +14,9 @@ export class ConnectError extends AppError {
     reason?: string,
     shown: { requestId?: string | undefined; expected?: string | undefined } = {},
   ) {
-    const status = FAILURES[code]
-    super(`the connect flow failed (${code})`, { reason, retryAfterMs: status === 503 ? 1000 : undefined })
+    super(`the connect flow failed (${code})`, { reason })
     this.code = code
-    this.status = status
+    this.status = FAILURES[code]
     this.requestId = shown.requestId
     this.expected = shown.expected
   }
@@ -30,7 +29,6 @@ const FAILURES = {
   invalid_callback: 400,
   invalid_state: 400,
   consent_denied: 403,
-  consent_expired: 400,
   code_rejected: 400,
   not_a_navigation: 400,
   not_saved_yet: 503,
@@ -43,29 +41,25 @@ const FAILURES = {
 } as const
 
 export type FailureCode = keyof typeof FAILURES
-export const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[]
+export const FAILURE_CODES = Object.keys(FAILURES)
 
 export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)
 
-/** RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6, RFC 8707 section 2. */
-const KNOWN_ERRORS = new Set(
-  [
-    'invalid_request unauthorized_client access_denied unsupported_response_type invalid_scope server_error',
-    'temporarily_unavailable interaction_required login_required account_selection_required consent_required',
-    'invalid_request_uri invalid_request_object request_not_supported invalid_target',
-  ].flatMap((names) => names.split(' ')),
-)
+/** This app's request was wrong (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
+const OURS = [
+  'invalid_request',
+  'unauthorized_client',
+  'unsupported_response_type',
+  'invalid_scope',
+  'invalid_target',
+]
 
 /** Maps the `error` parameter of the callback (RFC 6749 section 4.1.2.1) to an error of ours. */
 export function consentFailure(error: string): ConnectError {
   if (error === 'access_denied') return new ConnectError('consent_denied')
-  const temporary = error === 'server_error' || error === 'temporarily_unavailable'
-  // Anyone can open the callback with any error: an unknown code is not logged, and says nothing about this app.
-  if (temporary || !KNOWN_ERRORS.has(error))
-    return new ConnectError(
-      'consent_unavailable',
-      `the consent page returned ${temporary ? error : 'an unknown error code'}`,
-    )
-  return new ConnectError('consent_misconfigured', `the consent page returned ${error}`)
+  // The browser can open the callback with any text.
+  const name = /^[a-z_]{1,50}$/.test(error) ? error : 'an unknown error code'
+  const code = OURS.includes(error) ? 'consent_misconfigured' : 'consent_unavailable'
+  return new ConnectError(code, `the consent page returned ${name}`)
 }

@@ -20,7 +20,7 @@ import {
   claimed,
   confirmed,
   confirming,
-  EXPIRED_MS,
+  type Ended,
   ended,
   FLOW_MS,
   type Flow,
@@ -36,9 +36,6 @@ export interface BrowserSession {
   /** A digest of the session id. */
   session: string
 }
-
-/** A flow after its callback: `exchange` for the one caller that sends the code, or the outcome for all others. */
-export type Claim = { exchange: Consenting } | { flowId: string; outcome: Outcome }
 
 /** How much longer than the token endpoint may take the other callers wait for the exchange, in ms. */
 const WAIT_LONGER_MS = 13_000
@@ -84,17 +81,16 @@ export class FlowRecords {
   }
 
   /**
-   * Claims the flow of this state: one caller among all processes gets the `exchange`, and the others wait for its outcome. Throws
-   * `ConnectError` (`invalid_state`, `consent_expired`, `exchange_incomplete`).
+   * Claims the flow of this state: one caller among all processes gets its code verifier, to send the code, and the others wait
+   * for the outcome. Throws `ConnectError` (`invalid_state`, `exchange_incomplete`).
    */
-  async claim(browser: BrowserSession, state: string): Promise<Claim> {
+  async claim(browser: BrowserSession, state: string): Promise<Consenting | Ended> {
     const deadline = performance.now() + this.#exchangeMs
     for (;;) {
       const flow = await this.#change<Flow>(browser, (flows) =>
         claimed(flows, state, this.#now(), this.#exchangeMs),
       )
-      if (flow.phase === 'consenting') return { exchange: flow }
-      if (flow.phase === 'ended') return { flowId: flow.id, outcome: flow.outcome }
+      if (flow.phase === 'consenting' || flow.phase === 'ended') return flow
       if (performance.now() > deadline) throw new ConnectError('exchange_incomplete')
       await pause(POLL_MS)
     }
@@ -114,7 +110,7 @@ export class FlowRecords {
       result = after
       return after.flows === before ? value : this.#cipher.encrypt(JSON.stringify(after.flows), keyName(key))
     }
-    await update(this.#store, key, change, FLOW_MS + EXPIRED_MS)
+    await update(this.#store, key, change, FLOW_MS + this.#exchangeMs)
     if (!result) throw new Error('an update calls its function')
     return result.flow
   }

@@ -13,22 +13,12 @@ import {
   TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
-import { retry } from '../store/retry.ts'
+import { retry } from '../retry.ts'
 import type { Vault } from '../vault/vault.ts'
 import { ConnectError, consentFailure, FAILURE_CODES, type FailureCode, isFailureCode } from './errors.ts'
 import type { BrowserSession, FlowRecords } from './flow-records.ts'
-import type { Consenting, Outcome } from './flows.ts'
+import type { Confirming, Consenting, Ended, Outcome } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
-
-/** The platform returned a different bxcontext from the one to reconnect; the user decides. */
-export interface Mismatch {
-  /** The id of the flow. */
-  id: string
-  /** The bxcontext that arrived. */
-  bxcontext: string
-  /** The bxcontext to reconnect. */
-  expected: string
-}
 
 /** The pages that the flow needs. */
 export interface ConnectPages {
@@ -46,7 +36,7 @@ export interface ConnectPages {
    */
   goOn(req: Request, res: Response, url: string): void
   /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
-  askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void | Promise<void>
+  askAboutMismatch(req: Request, res: Response, flow: Confirming): void | Promise<void>
 }
 
 /** The steps of a connect flow at which the browser goes on, and the exchange of the code. */
@@ -126,50 +116,41 @@ function startRoute(options: ConnectRoutesOptions): Router {
       errors: ['invalid_bxcontext'],
     }),
     async (req, res) => {
-      const arrivedAt = Date.now()
-      const browser = browserSession(req, pages)
+      const { browser, hop } = arrival(options, req)
       const bxcontext = expectedBxcontext(req, platform)
       const id = await flows.start(browser, bxcontext)
       const target = oauth.startUrl(redirectUrls(baseUrl)[0]).href
-      const flow = { userId: browser.userId, id, bxcontext }
-      pages.goOn(req, res, await hop(options, { hop: 'start', req, arrivedAt, target, status: 200, flow }))
+      pages.goOn(req, res, await hop({ hop: 'start', target, status: 200, flow: { id, bxcontext } }))
     },
   )
 }
 
 /** Step 2: the browser comes back with the business, and goes to the consent page. */
 function contextRoute(options: ConnectRoutesOptions): Router {
-  const { connect, pages } = options
-  const { platform, flows } = connect
+  const { platform, flows } = options.connect
   return Router().get(
     CONTEXT_PATH,
     describeRoute({
       summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
       query: z.object({ [platform.startPage.bxcontext]: z.string() }),
       status: 303,
-      errors: ['invalid_bxcontext', 'missing_authorization_request', 'consent_expired', 'not_a_navigation'],
+      errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
     }),
     topLevelOnly,
     async (req, res) => {
-      const arrivedAt = Date.now()
-      const browser = browserSession(req, pages)
+      const { browser, hop } = arrival(options, req)
       try {
         const bxcontext = parseBxcontext(req.query[platform.startPage.bxcontext], platform)
         const flow = await flows.arrive(browser, bxcontext)
-        if (flow.phase === 'consenting')
-          return res.redirect(303, await consentUrl(options, { req, arrivedAt, status: 303 }, browser, flow))
-        const target = `/connect/confirm/${flow.id}`
-        const about = { userId: browser.userId, id: flow.id, bxcontext }
-        res.redirect(
-          303,
-          await hop(options, { hop: 'confirm', req, arrivedAt, target, status: 303, flow: about }),
-        )
+        const { id } = flow
+        const onward: Onward =
+          flow.phase === 'consenting'
+            ? toConsent(options, flow, 303)
+            : { hop: 'confirm', target: `/connect/confirm/${id}`, status: 303, flow: { id, bxcontext } }
+        res.redirect(303, await hop(onward))
       } catch (error) {
-        if (error instanceof ConnectError) {
-          const { code: failure, status } = error
-          const flow = { userId: browser.userId }
-          await hop(options, { hop: 'consent', req, arrivedAt, target: CONTEXT_PATH, status, flow, failure })
-        }
+        if (error instanceof ConnectError)
+          await hop({ hop: 'consent', target: CONTEXT_PATH, status: error.status, failure: error.code })
         throw error
       }
     },
@@ -180,7 +161,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
 function confirmRoutes(options: ConnectRoutesOptions): Router {
   const { connect, pages } = options
   const { flows } = connect
-  const errors = ['missing_authorization_request', 'consent_expired']
+  const errors = ['missing_authorization_request']
   return Router()
     .get(
       '/connect/confirm/:id',
@@ -192,8 +173,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       }),
       async (req, res) => {
         const flow = await flows.confirming(browserSession(req, pages), req.params.id)
-        const { id, bxcontext, expected = bxcontext } = flow
-        await pages.askAboutMismatch(req, res, { id, bxcontext, expected })
+        await pages.askAboutMismatch(req, res, flow)
       },
     )
     .post(
@@ -204,10 +184,9 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
         errors,
       }),
       async (req, res) => {
-        const arrivedAt = Date.now()
-        const browser = browserSession(req, pages)
+        const { browser, hop } = arrival(options, req)
         const flow = await flows.confirm(browser, req.params.id)
-        pages.goOn(req, res, await consentUrl(options, { req, arrivedAt, status: 200 }, browser, flow))
+        pages.goOn(req, res, await hop(toConsent(options, flow, 200)))
       },
     )
 }
@@ -239,47 +218,53 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     )
 }
 
-/** The address of the consent page. */
-async function consentUrl(
-  options: ConnectRoutesOptions,
-  arrival: Pick<HopEvent, 'req' | 'arrivedAt' | 'status'>,
-  { userId }: BrowserSession,
+/** Where a hop leads, and what it has found out about the flow. */
+type Onward = Omit<HopEvent, 'req' | 'arrivedAt' | 'flow'> & { flow?: Omit<HopEvent['flow'], 'userId'> }
+
+/** Who asks, and a function that reports a hop and resolves to the address that the browser opens next. */
+function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
+  const arrivedAt = Date.now()
+  const browser = browserSession(req, pages)
+  const { userId } = browser
+  const hop = async ({ flow, ...event }: Onward): Promise<string> =>
+    onHop ? onHop({ ...event, req, arrivedAt, flow: { userId, ...flow } }) : event.target
+  return { browser, hop }
+}
+
+/** To the consent page. */
+function toConsent(
+  { connect, baseUrl }: ConnectRoutesOptions,
   { id, bxcontext, state, codeVerifier }: Consenting,
-): Promise<string> {
-  const { connect, baseUrl } = options
+  status: number,
+): Onward {
   const redirectUri = redirectUrls(baseUrl)[1]
-  const url = connect.oauth.authorizationUrl({ bxcontext, state, codeVerifier, redirectUri })
-  const flow = { userId, id, bxcontext, state }
-  return hop(options, { ...arrival, hop: 'consent', target: url.href, flow })
+  const { href } = connect.oauth.authorizationUrl({ bxcontext, state, codeVerifier, redirectUri })
+  return { hop: 'consent', target: href, status, flow: { id, bxcontext, state } }
 }
 
 /** Claims the flow and exchanges the code, or shows the outcome of the first visit. */
 async function handleCallback(options: ConnectRoutesOptions, req: Request, res: Response): Promise<void> {
   const { connect, pages } = options
   if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
-  const arrivedAt = Date.now()
-  const browser = browserSession(req, pages)
-  const flow: HopEvent['flow'] = { userId: browser.userId, state: stateOf(req) }
-  const common = { req, arrivedAt, status: 303, flow }
-  const next = await hop(options, { ...common, hop: 'exchange', target: req.originalUrl })
+  const { browser, hop } = arrival(options, req)
+  const state = stateOf(req)
+  const next = await hop({ hop: 'exchange', target: req.originalUrl, status: 303, flow: { state } })
   if (next !== req.originalUrl) return res.redirect(303, next)
-  let expected: string | undefined
+  let flow: Consenting | Ended | undefined
+  const result = (target: string) =>
+    ({ hop: 'result', target, status: 303, flow: { id: flow?.id, state } }) as const
   try {
     const parameters = callbackParameters(req)
-    const claim = await connect.flows.claim(browser, parameters.state)
-    flow.id = 'exchange' in claim ? claim.exchange.id : claim.flowId
-    if ('exchange' in claim) expected = claim.exchange.expected
+    flow = await connect.flows.claim(browser, parameters.state)
     const outcome =
-      'exchange' in claim ? await exchange(options, req, browser, claim.exchange, parameters) : claim.outcome
+      flow.phase === 'ended' ? flow.outcome : await exchange(options, req, browser, flow, parameters)
     if ('failed' in outcome) throw new ConnectError(outcome.failed)
-    const target = await pages.connectedPage(req, outcome.connected)
-    res.redirect(303, await hop(options, { ...common, hop: 'result', target }))
+    res.redirect(303, await hop(result(await pages.connectedPage(req, outcome.connected))))
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error
     const { code: failure, reason } = error
     res.locals.failure = { code: failure, reason }
-    const target = failedPath(failure, error.expected ?? expected)
-    res.redirect(303, await hop(options, { ...common, hop: 'result', target, failure }))
+    res.redirect(303, await hop({ ...result(failedPath(failure, flow?.expected)), failure }))
   }
 }
 
@@ -289,7 +274,7 @@ async function exchange(
   req: Request,
   browser: BrowserSession,
   { id, bxcontext, state, codeVerifier }: Consenting,
-  { error, code }: CallbackParameters,
+  { error, code }: ReturnType<typeof callbackParameters>,
 ): Promise<Outcome> {
   const { userId } = browser
   const context = { userId, flowId: id, bxcontext }
@@ -370,9 +355,6 @@ export const redirectFailedCallback =
     res.redirect(303, failedPath('exchange_incomplete', undefined))
   }
 
-const hop = async ({ onHop }: ConnectRoutesOptions, event: HopEvent): Promise<string> =>
-  onHop ? onHop(event) : event.target
-
 const stateOf = (req: Request): string | undefined =>
   typeof req.query.state === 'string' ? req.query.state : undefined
 
@@ -412,14 +394,8 @@ const topLevelOnly: RequestHandler = (req, _res, next) => {
   next()
 }
 
-interface CallbackParameters {
-  state: string
-  code: string | undefined
-  error: string | undefined
-}
-
 /** Throws `ConnectError` (`invalid_callback`) unless there is one state and either one code or one error. */
-function callbackParameters(req: Request): CallbackParameters {
+function callbackParameters(req: Request) {
   const parameter = (name: string): string | undefined => {
     const value = req.query[name]
     if (value === undefined || value === '') return undefined

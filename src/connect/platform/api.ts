@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type * as z from 'zod'
+import { retry } from '../retry.ts'
 import { messageIn } from './answer-message.ts'
 import type { Platform } from './contract.ts'
 import {
@@ -9,7 +9,7 @@ import {
   PlatformUnavailableError,
 } from './errors.ts'
 import { type Http, type HttpRequest, type HttpResponse, type Method, outageOf } from './http.ts'
-import { fieldOf, mayHaveLargeNumbers, parseJson, parseJsonExactly } from './json.ts'
+import { fieldOf, parseJson } from './json.ts'
 import type { TokenSource } from './token-source.ts'
 
 export interface Call<T> {
@@ -78,10 +78,9 @@ export interface ApiOptions {
 
 type ApiClient = Required<Omit<ApiOptions, 'platform'>>
 
-/** A platform that ignores the size of a page may answer with this many of the largest: more would only fill memory. */
-const MANY_PAGES = 10
-
 const MAX_ATTEMPTS = 3
+/** How long an attempt takes at least, in ms: without that time left, there is no further one. */
+const ATTEMPT_MS = 500
 /** Statuses that concern the request itself; any other 4xx is treated as an outage. */
 const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
 
@@ -111,8 +110,6 @@ export function createApi({ platform, baseUrl, http, uploads = http, deadlineMs 
       const query = `${paging.top}=${Math.min(top, paging.maxTop)}&${paging.skip}=${skip}${order}${only}&${paging.count}=true`
       const page = { ...call, path: `${call.path}?${query}` }
       const { data, response } = await request(client, 'GET', source, page)
-      if (data.length > MANY_PAGES * paging.maxTop)
-        throw new PlatformRejectedError(`the API answered with ${data.length} items`, 'the number of items')
       const total = response.header(paging.totalHeader)
       return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
     },
@@ -189,7 +186,7 @@ async function noteFailure(
   else if (response && REJECTIONS.has(response.status)) await source.noteCall({ result: 'ok', call, scope })
 }
 
-/** Sends the request; a read with retries. */
+/** Sends the request; a read with retries after a 5xx, a 429 or a lost connection, while the deadline allows it. */
 function send(
   client: ApiClient,
   method: Method,
@@ -211,55 +208,39 @@ function send(
   }
   if (upload) return client.uploads.send(request)
   const deadline = performance.now() + client.deadlineMs
-  const attempt = () => client.http.send({ ...request, deadlineMs: deadline - performance.now() })
-  return method === 'GET' ? withRetry(attempt, deadline) : attempt()
+  const attempt = async () => {
+    const response = await client.http.send({ ...request, deadlineMs: deadline - performance.now() })
+    if (response.status >= 500 || response.status === 429) throw unavailable(response)
+    return response
+  }
+  if (method !== 'GET') return attempt()
+  return retry(attempt, {
+    timeoutMs: client.deadlineMs - ATTEMPT_MS,
+    attempts: MAX_ATTEMPTS,
+    pauseMs: 200,
+  })
 }
 
-/**
- * Retries after a 5xx, a 429 or a lost connection, while the deadline (by `performance.now()`) allows it, with growing,
- * jittered pauses, or after `Retry-After` if that is longer.
- */
-async function withRetry(attempt: () => Promise<HttpResponse>, deadline: number) {
-  for (let attempts = 1; ; attempts++) {
-    let result: HttpResponse | PlatformUnavailableError
-    try {
-      result = await attempt()
-      if (result.status < 500 && result.status !== 429) return result
-    } catch (error) {
-      if (!(error instanceof PlatformUnavailableError)) throw error
-      result = error
-    }
-    const retryAfterMs = result instanceof Error ? 0 : (result.retryAfterMs ?? 0)
-    const pauseMs = Math.max(100 * 2 ** attempts * (0.5 + Math.random() / 2), retryAfterMs)
-    if (attempts === MAX_ATTEMPTS || performance.now() + pauseMs > deadline - 500) {
-      if (result instanceof Error) throw result
-      return result
-    }
-    await pause(pauseMs)
-  }
-}
+const unavailable = ({ status, retryAfterMs }: HttpResponse) =>
+  new PlatformUnavailableError(outageOf(status), `the API answered ${status}`, retryAfterMs)
 
 /** Resolves a response to its data, or throws the error that it stands for. `secrets` appear in none. */
 function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>, secrets: string[]): T {
-  const { status, text, retryAfterMs } = response
+  const { status, text } = response
   if (status === 404 && notFound) throw new NotFoundError(notFound)
   if (rejectsToken(response))
     throw new PlatformRejectedError('the API rejects a token that was just refreshed')
   if (REJECTIONS.has(status))
     throw new PlatformRejectedError(`the API answered ${status}`, undefined, messageIn(text, secrets))
-  if (status < 200 || status >= 300)
-    throw new PlatformUnavailableError(outageOf(status), `the API answered ${status}`, retryAfterMs)
+  if (status < 200 || status >= 300) throw unavailable(response)
   // Only a proxy or a maintenance page answers an API call with HTML.
   // Without a schema, the answer is what it is, and may be empty.
-  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return parseJsonExactly(text) as T
   const body = parseJson(text)
+  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return body as T
   if (body === undefined)
     throw new PlatformUnavailableError('unreadable', 'the API answered something that is not JSON')
   if (!schema) return undefined as T
-  const first = schema.safeParse(body)
-  // Looking for large numbers in each answer would cost 15 % of a call (npm run bench, row `api.list`).
-  const mayBeInexact = !first.success && mayHaveLargeNumbers(text)
-  const parsed = mayBeInexact ? schema.safeParse(parseJsonExactly(text)) : first
+  const parsed = schema.safeParse(body)
   if (!parsed.success)
     throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error))
   return parsed.data

@@ -1,7 +1,7 @@
 /**
  * What we know of the platform's OAuth and API as one value, `platform`, at the end: its paths, parameters, fields and
  * limits. Features that add operations have a `contract.ts` of their own. Each entry says "given", with the section of the
- * supplier integration specification, or "assumed", where the specification does not show it; `ASSUMPTIONS` lists the
+ * supplier integration specification, or "assumed", where the specification does not show it; `assumptions.json` lists the
  * latter. If you have the platform's full documentation, correct these files first; oauth.ts beside this one has the
  * requests.
  *
@@ -9,8 +9,29 @@
  * Schemas of what we send are strict.
  */
 import * as z from 'zod'
+import assumptions from './assumptions.json' with { type: 'json' }
 
-export { ASSUMPTIONS } from './assumptions.ts'
+/** Something that the specification does not show, and what we assume in its place. */
+export interface Assumption {
+  /** Stable, for references: `consent-url`. */
+  id: string
+  /** What is not shown. */
+  topic: string
+  assumed: string
+  /** The setting that changes it without a change to the code. */
+  setting?: string
+  /** 1: nothing works if it is wrong. 2: something does not work. 3: something is missing or less convenient. */
+  importance: number
+  /** What to change if it is wrong: a name in `contract.ts`, or `FILE#NAME` for another file. */
+  code: string
+  /** What to do if it is wrong, at that place. */
+  cure: string
+  /** How to find out, where a program cannot. */
+  otherwise?: string
+}
+
+/** For docs/assumptions.md and whatever asks or checks whether it is so. */
+export const ASSUMPTIONS: readonly Assumption[] = assumptions
 
 /** given 5.3.6 for refresh; assumed for the consent url and the exchange: the bxcontext travels under this name. */
 const BXCONTEXT = 'bxcontext'
@@ -30,7 +51,7 @@ const paging = {
   equals: (field: string, text: string) => `${field} eq ${quoted(text)}`,
   contains: (field: string, text: string) => `contains(${field},${quoted(text)})`,
   all: (conditions: readonly string[]) => conditions.join(' and '),
-} as const
+}
 
 /**
  * given 5.3.4: a bxcontext is text; assumed: 1 to 512 characters, none of them a control character, and not a
@@ -100,7 +121,7 @@ export const tokenResponseSchema = z.looseObject({
 
 /**
  * assumed: an id is a string or a number, and opaque; a string from here on. Refuses an integer above 2^53, which may have
- * become another one: `parseJsonExactly` reads it as text.
+ * become another one.
  */
 export const idSchema = z.string().min(1).or(z.number().refine(isExact).transform(String).pipe(z.string()))
 
@@ -108,86 +129,27 @@ function isExact(id: number): boolean {
   return Number.isSafeInteger(id) || !Number.isInteger(id)
 }
 
-/** What users read about a text that is refused. */
-export interface TextRules {
-  empty: string
-  text: string
-  tooLong(max: number): string
-}
-
-const TEXT_RULES: TextRules = {
-  empty: 'must not be empty',
-  text: 'must be text',
-  tooLong: (max) => `must have at most ${max} characters`,
-}
-
-/** Text of a form, for what we send: trimmed, at most `max` characters. */
-export const textField = (max: number, rules: TextRules = TEXT_RULES) =>
-  z
-    .string({ error: ({ input }) => (input === undefined ? rules.empty : rules.text) })
-    .trim()
-    .max(max, rules.tooLong(max))
-
-/** The facts of a platform: what the core, the settings and the features need to connect accounts on it and to call its API. */
-export interface Platform {
+const facts = {
   /**
    * Lower-case letters. It is part of the storage key of everything that belongs to a connection, so that the connections of
    * several platforms share a store.
    */
-  readonly name: string
-  /** The page that starts the flow, its parameter, and the one that it returns with. */
-  readonly startPage: { readonly path: string; readonly redirectUrl: string; readonly bxcontext: string }
-  /** The path of the consent page on the identity provider. */
-  readonly authorizePath: string
-  /** The path of the token endpoint. */
-  readonly tokenPath: string
-  /** The parameter of the consent url, the code exchange and the refresh that carries the bxcontext. */
-  readonly bxcontextParameter: string
-  /** A path below `{base_url}` that answers 401 without a token. */
-  readonly apiCheckPath: string
-  /** The scopes that it documents: the default of `PLATFORM_SCOPES` if no feature needs any. */
-  readonly scopes: readonly string[]
-  /** The parameters and the header of lists, and the most records of a page. */
-  readonly paging: {
-    readonly top: string
-    readonly skip: string
-    readonly orderBy: string
-    readonly filter: string
-    readonly count: string
-    readonly totalHeader: string
-    readonly maxTop: number
-    /** The conditions of a filter: the text of a field is this one, or has it inside. */
-    equals(field: string, text: string): string
-    contains(field: string, text: string): string
-    /** One filter of several conditions. */
-    all(conditions: readonly string[]): string
-  }
-  /** Parameters of this platform, beside those of OAuth, whose values are no secret: recordings show them. */
-  readonly publicParameters: ReadonlySet<string>
-  /** How long an access token lives if `expires_in` is absent, in ms. */
-  readonly assumedLifetimeMs: number
-  /** The longest time in which the token endpoint answers, in ms. */
-  readonly tokenEndpointMs: number
-  /** Whether a refresh leaves the refresh token in use, or ends it and returns a new one. */
-  readonly refreshTokens: 'reused' | 'rotated'
-  readonly bxcontextSchema: typeof bxcontextSchema
-  readonly tokenResponseSchema: typeof tokenResponseSchema
-}
-
-export const platform: Platform = {
   name: 'platform',
-  /** given 5.3.2. */
+  /** given 5.3.2: the page that starts the flow, its parameter, and the one that it returns with. */
   startPage: { path: '/oauth2.html', redirectUrl: 'redirectUrl', bxcontext: BXCONTEXT },
-  /** assumed; `PLATFORM_AUTHORIZE_PATH` overrides it. */
+  /** assumed: the path of the consent page on the identity provider; `PLATFORM_AUTHORIZE_PATH` overrides it. */
   authorizePath: '/authorize',
-  /** given 4.3: code exchange and refresh. */
+  /** given 4.3: the path of the token endpoint, for code exchange and refresh. */
   tokenPath: '/oauth/token',
+  /** The parameter of the consent url, the code exchange and the refresh that carries the bxcontext. */
   bxcontextParameter: BXCONTEXT,
-  /** given 4.4 for POST, assumed for GET; checks of the settings call it. */
+  /** given 4.4 for POST, assumed for GET: a path below `{base_url}` that answers 401 without a token, for checks of the settings. */
   apiCheckPath: '/catalogues',
+  /** The scopes that it documents: the default of `PLATFORM_SCOPES` if no feature needs any. */
   scopes: ['catalogues', 'leads'],
   paging,
-  publicParameters: new Set([
+  /** Parameters of this platform, beside those of OAuth, whose values are no secret: recordings show them. */
+  publicParameters: [
     'redirectUrl',
     BXCONTEXT,
     'business_name',
@@ -198,13 +160,20 @@ export const platform: Platform = {
     paging.filter,
     paging.count,
     paging.totalHeader,
-  ]),
-  /** assumed. */
+  ],
+  /** assumed: how long an access token lives if `expires_in` is absent, in ms. */
   assumedLifetimeMs: 300_000,
-  /** assumed. */
+  /** assumed: the longest time in which the token endpoint answers, in ms. */
   tokenEndpointMs: 32_000,
-  /** given 5.3.6: the same refresh token is used again. */
-  refreshTokens: 'reused',
   bxcontextSchema,
   tokenResponseSchema,
 }
+
+/** The facts of a platform: what the core, the settings and the features need to connect accounts on it and to call its API. */
+export type Platform = Readonly<typeof facts> & {
+  /** Whether a refresh leaves the refresh token in use, or ends it and returns a new one. */
+  readonly refreshTokens: 'reused' | 'rotated'
+}
+
+/** given 5.3.6: the same refresh token is used again. */
+export const platform: Platform = { ...facts, refreshTokens: 'reused' }

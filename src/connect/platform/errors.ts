@@ -60,21 +60,28 @@ export class InsufficientScopeError extends PlatformError {
  * an access token that was just refreshed. `refused`: the token endpoint refused a refresh without saying why. After the
  * last two, it is not known yet whether access was revoked.
  */
-export type OutageKind = 'no_answer' | 'error' | 'busy' | 'unreadable' | 'paused' | 'rejected' | 'refused'
+export type OutageKind = (typeof OUTAGE_KINDS)[number]
+export const OUTAGE_KINDS = [
+  'no_answer',
+  'error',
+  'busy',
+  'unreadable',
+  'paused',
+  'rejected',
+  'refused',
+] as const
 
 /** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out after one odd answer. */
 export const MAX_RETRY_AFTER_MS = 300_000
-
-const waitOf = (retryAfterMs = 1000) => Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
 
 /** The platform does not answer, or says that it cannot right now. The connection is kept. */
 export class PlatformUnavailableError extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
   readonly kind: OutageKind
-  /** `retryAfterMs`: in ms from now; defaults to one second. */
+  /** `retryAfterMs`: in ms from now, if the platform asks for a time. */
   constructor(kind: OutageKind, reason: string, retryAfterMs?: number) {
-    super(`the platform is not available: ${reason}`, { retryAfterMs: waitOf(retryAfterMs), reason })
+    super(`the platform is not available: ${reason}`, { retryAfterMs, reason })
     this.kind = kind
   }
 }
@@ -87,12 +94,9 @@ export class TokenRefusedError extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
   readonly kind = 'refused'
-  /** `retryAfterMs`: in ms from now; defaults to one second. */
+  /** `retryAfterMs`: in ms from now, if the platform asks for a time. */
   constructor(reason: string, retryAfterMs?: number) {
-    super(`the platform refused a request for tokens: ${reason}`, {
-      retryAfterMs: waitOf(retryAfterMs),
-      reason,
-    })
+    super(`the platform refused a request for tokens: ${reason}`, { retryAfterMs, reason })
   }
 }
 

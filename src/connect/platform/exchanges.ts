@@ -21,48 +21,35 @@ export interface Exchange {
 /** Runs synchronously, before the caller gets the answer. Its errors have no effect. */
 export type ExchangeListener = (exchange: Exchange) => void
 
-export interface Exchanges {
-  /** Calls `listener` after each exchange. Returns a function that ends this. */
-  onExchange(listener: ExchangeListener): () => void
-  /** A client whose requests the listeners see. Without a listener it costs nothing. */
-  observed(http: Http, purpose: Exchange['purpose']): Http
-}
+/** A client whose exchanges the listeners see. Without a listener it costs nothing. */
+export const observed = (
+  http: Http,
+  purpose: Exchange['purpose'],
+  listeners: ReadonlySet<ExchangeListener>,
+): Http => ({
+  ...http,
+  send: (request) => (listeners.size === 0 ? http.send(request) : send(http, purpose, request, listeners)),
+})
 
-/** Creates the list of those who want to see the exchanges with the platform. */
-export function createExchanges(): Exchanges {
-  const listeners = new Set<ExchangeListener>()
-
-  async function send(http: Http, purpose: Exchange['purpose'], request: HttpRequest): Promise<HttpResponse> {
-    const at = Date.now()
-    let response: HttpResponse | undefined
-    try {
-      response = await http.send(request)
-      return response
-    } finally {
-      const context = contextOf(request.connection)
-      const exchange: Exchange = { purpose, context, at, ms: Date.now() - at, request, response }
-      for (const listener of listeners) tell(listener, exchange)
-    }
-  }
-
-  return {
-    onExchange(listener) {
-      // A function of its own, so that the same listener may be added twice.
-      const added: ExchangeListener = (exchange) => listener(exchange)
-      listeners.add(added)
-      return () => void listeners.delete(added)
-    },
-    observed: (http, purpose) => ({
-      ...http,
-      send: (request) => (listeners.size === 0 ? http.send(request) : send(http, purpose, request)),
-    }),
-  }
-}
-
-function tell(listener: ExchangeListener, exchange: Exchange): void {
+async function send(
+  http: Http,
+  purpose: Exchange['purpose'],
+  request: HttpRequest,
+  listeners: ReadonlySet<ExchangeListener>,
+): Promise<HttpResponse> {
+  const at = Date.now()
+  let response: HttpResponse | undefined
   try {
-    listener(exchange)
-  } catch {
-    // What a listener does must not affect the exchange.
+    response = await http.send(request)
+    return response
+  } finally {
+    const context = contextOf(request.connection)
+    const exchange: Exchange = { purpose, context, at, ms: Date.now() - at, request, response }
+    for (const listener of listeners)
+      try {
+        listener(exchange)
+      } catch {
+        // What a listener does must not affect the exchange.
+      }
   }
 }

@@ -1,4 +1,3 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { Agent, Dispatcher } from 'undici'
 import type { Platform } from './contract.ts'
 import {
@@ -39,11 +38,6 @@ export interface Http {
    * missing or incomplete, and `PlatformRejectedError` if it is too large.
    */
   send(request: HttpRequest): Promise<HttpResponse>
-  /**
-   * How many requests are being sent or answered, and how many wait for a connection, those included that nobody waits for any
-   * more; 0 behind a forward proxy.
-   */
-  stats?(): { running: number; queued: number }
   close(): Promise<void>
 }
 
@@ -60,7 +54,7 @@ export interface HttpOptions {
   connections?: number
   /** The forward proxies; null (the default): none. */
   proxies?: Proxies | null
-  /** The `User-Agent` of every request; `connect-starter` by default. */
+  /** The `User-Agent` of every request, the name of your app; `connect-starter` by default. */
   userAgent?: string
 }
 
@@ -81,12 +75,9 @@ export interface HttpPools {
   close(): Promise<void>
 }
 
-export interface PoolOptions {
+export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'userAgent'> {
   tokenTimeoutMs?: number
   apiTimeoutMs?: number
-  proxies?: Proxies | null
-  /** The `User-Agent` of every request: the name of your app; `connect-starter` by default. */
-  userAgent?: string
 }
 
 /**
@@ -96,14 +87,8 @@ export interface PoolOptions {
  */
 export function createHttpPools(
   platform: Pick<Platform, 'tokenEndpointMs'>,
-  {
-    tokenTimeoutMs = platform.tokenEndpointMs,
-    apiTimeoutMs = 5_000,
-    proxies = null,
-    userAgent = USER_AGENT,
-  }: PoolOptions = {},
+  { tokenTimeoutMs = platform.tokenEndpointMs, apiTimeoutMs = 5_000, ...common }: PoolOptions = {},
 ): HttpPools {
-  const common = { proxies, userAgent }
   const tokens = createHttp({
     ...common,
     stepTimeoutMs: tokenTimeoutMs,
@@ -146,20 +131,14 @@ export function createHttp(options: HttpOptions = {}): Http {
     maxResponseSize: options.maxBytes ?? MAX_BYTES,
   }
   let opening: Promise<Dispatcher> | undefined
-  let dispatcher: Dispatcher | undefined
   let isClosed = false
-  async function open(): Promise<Dispatcher> {
-    if (isClosed) throw new PlatformUnavailableError('no_answer', 'the connections are closed')
-    opening ??= createDispatcher(settings, options.proxies ?? null)
-    dispatcher = await opening
-    return dispatcher
-  }
   return {
     send: async (request) => {
+      if (isClosed) throw new PlatformUnavailableError('no_answer', 'the connections are closed')
+      opening ??= createDispatcher(settings, options.proxies ?? null)
       const deadlineMs = Math.min(request.deadlineMs ?? poolDeadlineMs, poolDeadlineMs)
-      return exchange(dispatcher ?? (await open()), request, deadlineMs, options)
+      return exchange(await opening, request, deadlineMs, options)
     },
-    stats: () => statsOf(dispatcher),
     close: async () => {
       isClosed = true
       await (await opening?.catch(() => undefined))?.destroy()
@@ -167,20 +146,11 @@ export function createHttp(options: HttpOptions = {}): Http {
   }
 }
 
-function statsOf(dispatcher: Dispatcher | undefined): { running: number; queued: number } {
-  // Proxies' dispatchers have none.
-  const stats = Object.values((dispatcher as Partial<Agent>)?.stats ?? {})
-  return {
-    running: stats.reduce((sum, { running }) => sum + running, 0),
-    queued: stats.reduce((sum, { pending }) => sum + pending, 0),
-  }
-}
-
 /**
  * Creates a keep-alive pool that uses the proxies, if there are any, and speaks HTTP/1.1. undici is loaded here, with the first request, as it is a
  * tenth of the start (npm run bench, row "start of the app").
  */
-export async function createDispatcher(
+async function createDispatcher(
   limits: Agent.Options & { connectTimeout: number },
   proxies: Proxies | null,
 ): Promise<Dispatcher> {
@@ -208,7 +178,7 @@ function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: HttpRequest,
   deadlineMs: number,
-  { userAgent = USER_AGENT, maxBytes = MAX_BYTES }: HttpOptions,
+  { userAgent = USER_AGENT }: HttpOptions,
 ): Promise<HttpResponse> {
   const { origin, pathname, search } = new URL(url)
   const accept = { accept: 'application/json', 'accept-encoding': 'identity' }
@@ -218,7 +188,7 @@ function exchange(
   let status = 0
   let received: Headers = {}
   let isOver = false
-  const content = collect()
+  let chunks: Buffer[] = []
   const expire = () => {
     if (isOver) return
     isOver = true
@@ -245,15 +215,13 @@ function exchange(
         received = responseHeaders
       },
       onResponseData(_controller, chunk) {
-        content.add(chunk)
+        chunks.push(chunk)
+        // Joined: each one of a few bytes takes a hundred times as much memory.
+        if (chunks.length === MAX_CHUNKS) chunks = [Buffer.concat(chunks)]
       },
       onResponseEnd() {
         end()
-        try {
-          resolve(toResponse(status, received, content.bytes(), maxBytes))
-        } catch (error) {
-          reject(decodingError(error))
-        }
+        resolve(toResponse(status, received, chunks))
       },
       onResponseError(_controller, error) {
         end()
@@ -266,71 +234,37 @@ function exchange(
 
 type Headers = Dispatcher.ResponseData['headers']
 
+/** How many chunks of an answer are kept, before they are joined. */
+const MAX_CHUNKS = 1_000
+
 const TOO_LATE = new Error('no complete answer before the deadline')
 
-/** Collects a body. Chunks are joined as they come: kept, one of a few bytes would take a hundred times as much memory. */
-function collect() {
-  let joined: Buffer = Buffer.alloc(0)
-  let length = 0
-  return {
-    add(chunk: Buffer) {
-      const needed = length + chunk.length
-      // The first one, which usually is the only one, is not copied.
-      if (length === 0) joined = chunk
-      else {
-        if (needed > joined.length) joined = Buffer.concat([joined], 2 * needed)
-        chunk.copy(joined, length)
-      }
-      length = needed
-    },
-    bytes: () => joined.subarray(0, length),
-  }
-}
-
-function toResponse(status: number, headers: Headers, bytes: Buffer, maxBytes: number): HttpResponse {
+function toResponse(status: number, headers: Headers, chunks: readonly Buffer[]): HttpResponse {
   const header = (name: string) => {
     const value = headers[name]
     if (!Array.isArray(value)) return value
     // Challenges may come in several lines, which form one list (RFC 9110 section 5.3); other headers are values.
     return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
-  const decoder = DECODERS[String(headers['content-encoding']).toLowerCase()]
-  const content = decoder && bytes.length > 0 ? decoder(bytes, { maxOutputLength: maxBytes }) : bytes
   return {
     status,
     // A byte order mark is no part of the text.
-    text: content.toString().replace(/^\ufeff/, ''),
+    text: Buffer.concat(chunks)
+      .toString()
+      .replace(/^\ufeff/, ''),
     headers,
     header,
     retryAfterMs: parseRetryAfter(header('retry-after'), header('date')),
   }
 }
 
-/** We ask for no compression, but some servers compress whatever they send. */
-const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Buffer> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-}
-
-/** Maps an error of node:zlib. */
-function decodingError(error: unknown): unknown {
-  if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge()
-  const reason = 'the answer is not compressed as its Content-Encoding says'
-  return new PlatformUnavailableError('unreadable', reason)
-}
-
 /** In ms. `date`: when the response was sent, by the clock that a date in `Retry-After` comes from as well. */
 function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const isNumber = /^[+-]?[\d.]+$/.test(value.trim())
+  const text = value?.trim() ?? ''
   // `Date.parse` makes dates in the past of `-5` and of `10, 20`, which are neither seconds nor dates (RFC 9110 section 5.6.7).
-  if (!isNumber && !/\bGMT$/.test(value.trim())) return undefined
-  const sentAt = Date.parse(date ?? '') || Date.now()
-  const ms = isNumber ? Number(value) * 1000 : Date.parse(value) - sentAt
-  if (Number.isNaN(ms) || (isNumber && ms < 0)) return undefined
-  return Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
+  const at = /\bGMT$/.test(text) ? Date.parse(text) : Number.NaN
+  const ms = /^[\d.]+$/.test(text) ? Number(text) * 1000 : at - (Date.parse(date ?? '') || Date.now())
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { withTimeout } from '../timeouts.ts'
-import { type Key, type KeyValueStore, StoreUnavailableError } from './store.ts'
+import type { Key, KeyValueStore } from './store.ts'
 
 /** Lets one process at a time do something. It is renewed until it is released. */
 export interface Lease {
@@ -63,20 +63,4 @@ function keepLease(store: KeyValueStore, key: Key, token: string, ms: number, ac
       await store.compareAndSet(key, token, null).catch(() => {})
     },
   }
-}
-
-/**
- * Runs `work` while holding a lease, as soon as no other process holds it. Throws `StoreUnavailableError`, also if that takes
- * longer than `waitMs`, and the errors of `work`. The work is not stopped if the lease is lost: it must be short, compared with
- * `ms`.
- */
-export async function withLease<T>(
-  store: KeyValueStore,
-  key: Key,
-  { ms, waitMs }: { ms: number; waitMs: number },
-  work: () => Promise<T>,
-): Promise<T> {
-  const lease = await acquireLease(store, key, ms, waitMs)
-  if (!lease) throw new StoreUnavailableError(`another process holds the lease ${key.kind}`)
-  return work().finally(() => lease.release())
 }

@@ -52,26 +52,14 @@ const commandOptions = { timeout: 0 }
  * Sentinels name. `masters`: if they are a cluster, those of its masters that answer: they are asked instead of the addresses.
  * Throws an error that says what to write if the servers are of another kind.
  */
-export function openServers(urls: readonly string[], masters?: readonly Server[]): Promise<Servers> {
-  return openInMode(urls, masters, true).catch((error) => {
-    // The user may not ask for reports of changes, or the server has none.
-    if (/tracking/i.test(String(error))) return openInMode(urls, masters, false)
-    throw error
-  })
-}
-
-async function openInMode(
-  urls: readonly string[],
-  masters: readonly Server[] | undefined,
-  isCached: boolean,
-): Promise<Servers> {
+export async function openServers(urls: readonly string[], masters?: readonly Server[]): Promise<Servers> {
   const [url = ''] = urls
-  if (isSentinelUrl(url)) return openServer(await findMaster(urls), isCached)
-  if (urls.length > 1 || masters) return openCluster(urls, masters, isCached)
-  const server = await openServer(url, isCached)
+  if (isSentinelUrl(url)) return openServer(await findMaster(urls))
+  if (urls.length > 1 || masters) return openCluster(urls, masters)
+  const server = await openServer(url)
   if (server.mode === 'standalone') return server
   server.close()
-  if (server.mode === 'cluster') return openCluster(urls, masters, isCached)
+  if (server.mode === 'cluster') return openCluster(urls)
   const { protocol, host } = new URL(url)
   const sentinelUrl = `${protocol.replace(':', '')}+sentinel://${host}/NAME`
   throw new Error(`${host} is a Sentinel: write ${sentinelUrl} in REDIS_URL`)
@@ -81,8 +69,7 @@ async function openInMode(
  * Reads from memory (https://redis.io/docs/latest/develop/clients/client-side-caching). The server reports changes, but an expiry
  * only when it deletes the value, and nothing once the connection has died in silence: so values are used for a second.
  */
-function createCache(isCached: boolean) {
-  if (!isCached) return { cache: { get: () => undefined, forget() {} }, options: {} }
+function createCache() {
   const clientSideCache = new BasicPooledClientSideCache({
     ttl: 1_000,
     maxEntries: 10_000,
@@ -96,15 +83,15 @@ function createCache(isCached: boolean) {
     },
     forget: (name: string) => clientSideCache.invalidate(name),
   }
-  return { cache, options: { clientSideCache } }
+  return { cache, clientSideCache }
 }
 
-const createServerClient = (url: string, cacheOptions: { clientSideCache?: BasicPooledClientSideCache }) =>
-  createClient({ ...urlOptions(url), socket: { ...socketOptions }, scripts, commandOptions, ...cacheOptions })
+const createServerClient = (url: string, clientSideCache: BasicPooledClientSideCache) =>
+  createClient({ ...urlOptions(url), socket: { ...socketOptions }, scripts, commandOptions, clientSideCache })
 
-async function openServer(url: string, isCached: boolean): Promise<Servers> {
-  const { cache, options } = createCache(isCached)
-  const client = createServerClient(url, options)
+async function openServer(url: string): Promise<Servers> {
+  const { cache, clientSideCache } = createCache()
+  const client = createServerClient(url, clientSideCache)
   // What fails is told by the commands.
   client.on('error', () => {})
   const close = () => client.destroy()
@@ -122,13 +109,9 @@ async function openServer(url: string, isCached: boolean): Promise<Servers> {
   }
 }
 
-async function openCluster(
-  urls: readonly string[],
-  masters: readonly Server[] = [],
-  isCached: boolean,
-): Promise<Servers> {
+async function openCluster(urls: readonly string[], masters: readonly Server[] = []): Promise<Servers> {
   const { socket, ...login } = RedisClient.parseURL(urls[0] ?? '')
-  const { cache, options } = createCache(isCached)
+  const { cache, clientSideCache } = createCache()
   let problem: unknown
   const cluster = createCluster({
     rootNodes:
@@ -138,7 +121,7 @@ async function openCluster(
     // Otherwise a master that does not answer would keep the client from starting.
     minimizeConnections: true,
     defaults: { ...login, socket: { ...socketOptions, ...(socket.tls && { tls: true as const }) } },
-    ...options,
+    clientSideCache,
     scripts,
     commandOptions,
   }).on('error', (error: unknown) => {

@@ -2,7 +2,7 @@ import { AppError } from '../app-error.ts'
 
 /**
  * The store port: a few atomic operations on which the rest of the app is built. Two adapters implement it, `redis.ts`
- * and `sqlite.ts`; `stores.contract.ts` tests both.
+ * and `sqlite.ts`; `test/support/store-contract.ts` tests both.
  */
 
 /** Identifies a value. The keys of an `owner` are listed together and share a slot of a Redis Cluster. */
@@ -79,7 +79,6 @@ export class StoreUnavailableError extends AppError {
   constructor(reason: string) {
     super("The app's own data store is not available. Nothing is lost; please try again in a moment.", {
       reason,
-      retryAfterMs: 1000,
     })
   }
 }
@@ -127,11 +126,6 @@ export async function* allOwners(store: KeyValueStore, kind: string): AsyncItera
     yield* page.owners
     cursor = page.cursor
   } while (cursor !== null)
-}
-
-/** All permanent values of one kind, of all owners. Throws `StoreUnavailableError`. */
-export async function* scan(store: KeyValueStore, kind: string): AsyncIterable<Entry> {
-  for await (const owner of allOwners(store, kind)) yield* await store.list(kind, owner)
 }
 
 /** The inverse of `keyName`, and of `groupName`, whose `id` is empty; null if this is no name of this app. */

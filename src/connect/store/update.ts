@@ -21,11 +21,3 @@ export async function update<V extends string | null>(
     if (next === value || (await store.compareAndSet(key, value, next, ttlMs))) return next
   }
 }
-
-/**
- * Writes a value only if there is none: of several callers among all processes, one gets true. Throws
- * `StoreUnavailableError`.
- */
-export async function claim(store: KeyValueStore, key: Key, value: string, ttlMs?: number): Promise<boolean> {
-  return store.compareAndSet(key, null, value, ttlMs)
-}

@@ -4,7 +4,7 @@
  * since 1970, by this app's clock.
  */
 import * as z from 'zod'
-import { type EndReason, MAX_RETRY_AFTER_MS } from '../platform/errors.ts'
+import { type EndReason, MAX_RETRY_AFTER_MS, OUTAGE_KINDS } from '../platform/errors.ts'
 import type { CallOutcome } from '../platform/token-source.ts'
 
 /** Identifies a connection: a user of this app, and the business that the user chose on the platform. */
@@ -14,16 +14,7 @@ export interface ConnectionRef {
 }
 
 /** Why the last refresh or API call failed. `refused`: a refresh was answered with a 4xx of unknown meaning. */
-const troubleSchema = z.enum([
-  'no_answer',
-  'error',
-  'busy',
-  'unreadable',
-  'paused',
-  'rejected',
-  'refused',
-  'misconfigured',
-])
+const troubleSchema = z.enum([...OUTAGE_KINDS, 'misconfigured'])
 export type Trouble = z.infer<typeof troubleSchema>
 
 /** The reasons that are stored: a refused refresh may still succeed, and no clock may delete tokens. */
@@ -379,21 +370,10 @@ export function viewOf(
   requestedScopes: readonly string[],
   now: number,
 ): ConnectionView {
-  switch (record.status) {
-    case 'none':
-      return { state: 'none' }
-    case 'ended':
-      return { state: 'revoked', at: record.endedAt, reason: record.endedReason }
-    case 'active':
-      return viewOfActive(record, requestedScopes, now)
-    default:
-      return record satisfies never
-  }
-}
-
-function viewOfActive(record: ActiveRecord, requestedScopes: readonly string[], now: number): ConnectionView {
-  const { trouble, rejections, refusedAt, expiresAt } = record
-  if (refusedAt !== null) return { state: 'revoked', at: refusedAt, reason: 'refused' }
+  const end = storedEnd(record)
+  if (end) return { state: 'revoked', ...end }
+  if (record.status !== 'active') return { state: 'none' }
+  const { trouble, rejections, expiresAt } = record
   if (expiresAt !== null && hasRunOut(record, now))
     return { state: 'revoked', at: expiresAt, reason: 'expired' }
   if (trouble === 'misconfigured') return { state: 'misconfigured' }
@@ -405,6 +385,20 @@ function viewOfActive(record: ActiveRecord, requestedScopes: readonly string[], 
   return missingScopes.length > 0 || record.missing.length > 0
     ? { state: 'needs_consent', missingScopes }
     : { state: 'active' }
+}
+
+/** When and why access ended, as the record says; null if it does not. */
+function storedEnd(record: ConnectionRecord): { at: number; reason: EndReason } | null {
+  switch (record.status) {
+    case 'none':
+      return null
+    case 'ended':
+      return { at: record.endedAt, reason: record.endedReason }
+    case 'active':
+      return record.refusedAt === null ? null : { at: record.refusedAt, reason: 'refused' }
+    default:
+      return record satisfies never
+  }
 }
 
 /** Asks for a refresh token (OpenID Connect Core 1.0, section 11); it is no permission that a user could grant. */
@@ -438,23 +432,8 @@ export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): Con
     events.push({ type: 'refreshFailed', trouble: after.trouble })
   const isRefreshed = after.status === 'active' && after.refreshes > before.refreshes
   if (isRefreshed) events.push({ type: 'refreshed', scopes: after.scopes })
-  const [hadEnded, reason] = [storedEnd(before) !== null, storedEnd(after)]
-  if (reason === null && (hadEnded || (isRefreshed && before.failures > 0)))
-    events.push({ type: 'recovered' })
-  if (reason !== null && !hadEnded) events.push({ type: 'revoked', reason })
+  const [hadEnded, end] = [storedEnd(before) !== null, storedEnd(after)]
+  if (!end && (hadEnded || (isRefreshed && before.failures > 0))) events.push({ type: 'recovered' })
+  if (end && !hadEnded) events.push({ type: 'revoked', reason: end.reason })
   return events
-}
-
-/** Why the record says that access has ended; null if it does not. */
-function storedEnd(record: ConnectionRecord): EndReason | null {
-  switch (record.status) {
-    case 'none':
-      return null
-    case 'ended':
-      return record.endedReason
-    case 'active':
-      return record.refusedAt === null ? null : 'refused'
-    default:
-      return record satisfies never
-  }
 }

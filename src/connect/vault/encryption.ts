@@ -8,14 +8,7 @@ export interface EncryptionKey {
   secret: Buffer
 }
 
-export interface RecordCipher {
-  /** Encrypts to `v1.<key id>.<base64url of iv, ciphertext, tag>`. Only the same `aad` (the storage key) decrypts it. */
-  encrypt(text: string, aad: string): string
-  /** Returns the text. Throws `DecryptionError`. */
-  decrypt(encrypted: string, aad: string): string
-  /** Whether the first key encrypted it. */
-  isCurrent(encrypted: string): boolean
-}
+export type RecordCipher = ReturnType<typeof createRecordCipher>
 
 /** A record cannot be decrypted. The message says which key id is missing, or what else may be wrong. */
 export class DecryptionError extends AppError {
@@ -40,7 +33,7 @@ const KEY_ID = /^[\w-]{1,32}$/
  * add the new key last everywhere, then move it to the front. The storage key is associated data (NIST SP 800-38D), so a
  * record that is copied to another user's key does not decrypt.
  */
-export function createRecordCipher(keys: readonly EncryptionKey[]): RecordCipher {
+export function createRecordCipher(keys: readonly EncryptionKey[]) {
   const [current] = keys
   if (!current) throw new Error('A cipher needs at least one key')
   const secrets = new Map(keys.map(({ id, secret }) => [id, secret]))
@@ -50,9 +43,11 @@ export function createRecordCipher(keys: readonly EncryptionKey[]): RecordCipher
     throw new Error('The id of an encryption key must be 1 to 32 letters, digits, hyphens or underscores')
 
   return {
-    isCurrent: (encrypted) => encrypted.startsWith(`v1.${current.id}.`),
+    /** Whether the first key encrypted it. */
+    isCurrent: (encrypted: string): boolean => encrypted.startsWith(`v1.${current.id}.`),
 
-    encrypt(text, aad) {
+    /** Encrypts to `v1.<key id>.<base64url of iv, ciphertext, tag>`. Only the same `aad` (the storage key) decrypts it. */
+    encrypt(text: string, aad: string): string {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv(ALGORITHM, current.secret, iv, { authTagLength: TAG_BYTES })
       cipher.setAAD(Buffer.from(aad))
@@ -60,7 +55,8 @@ export function createRecordCipher(keys: readonly EncryptionKey[]): RecordCipher
       return `v1.${current.id}.${encrypted.toString('base64url')}`
     },
 
-    decrypt(encrypted, aad) {
+    /** Returns the text. Throws `DecryptionError`. */
+    decrypt(encrypted: string, aad: string): string {
       const [version, id, body, ...rest] = encrypted.split('.')
       if (version !== 'v1' || id === undefined || body === undefined || rest.length > 0)
         throw new DecryptionError('A stored record has a format that this version of the app cannot read.')

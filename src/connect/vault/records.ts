@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { parseJson } from '../platform/json.ts'
-import { retry } from '../store/retry.ts'
+import { retry } from '../retry.ts'
 import { type Key, type KeyValueStore, keyName, StoreUnavailableError } from '../store/store.ts'
 import {
   type ConnectionRecord,
@@ -34,27 +34,17 @@ export interface Change {
 /** From a record to the next one; the same record back means that nothing changes. */
 type Transition = (record: ConnectionRecord) => ConnectionRecord
 
-/** A write that is repeated: the outcome of the first attempt, and that of the last one. */
-interface RepeatedWrite {
-  first: Promise<Change>
-  last: Promise<Change>
-}
-
 /** How many records are kept parsed and decrypted: both take longer than a read from Redis (npm run bench, `vault.accessToken`). */
 const MAX_KEPT = 1_000
 
 /** Remembers what was computed of the latest texts. */
-class Latest<V> {
-  readonly #values = new Map<string, V>()
-
-  get(text: string, compute: () => V): V {
-    const known = this.#values.get(text)
-    if (known !== undefined) return known
-    if (this.#values.size >= MAX_KEPT) this.#values.clear()
-    const value = compute()
-    this.#values.set(text, value)
-    return value
-  }
+function remembered<V>(values: Map<string, V>, text: string, compute: () => V): V {
+  const known = values.get(text)
+  if (known !== undefined) return known
+  if (values.size >= MAX_KEPT) values.clear()
+  const value = compute()
+  values.set(text, value)
+  return value
 }
 
 /** What was received is written again for ten minutes. */
@@ -65,8 +55,8 @@ export class ConnectionRecords {
   readonly #store: KeyValueStore
   readonly #cipher: RecordCipher
   readonly #kind: string
-  readonly #parsed = new Latest<ConnectionRecord>()
-  readonly #unsealed = new Latest<Secrets>()
+  readonly #parsed = new Map<string, ConnectionRecord>()
+  readonly #unsealed = new Map<string, Secrets>()
   readonly #onWritten: (ref: ConnectionRef, change: Change) => void
 
   /** `platform`: its name. `onWritten` is called once for each change. */
@@ -90,7 +80,7 @@ export class ConnectionRecords {
   /** Like `read`; a value that is at most a second old may come from memory. */
   async readCached(ref: ConnectionRef): Promise<ConnectionRecord> {
     const text = await this.#store.getCached(this.#key(ref))
-    return text === null ? NO_RECORD : this.#parsed.get(text, () => readable(text))
+    return text === null ? NO_RECORD : remembered(this.#parsed, text, () => readable(text))
   }
 
   /** The stored connections of a user. */
@@ -104,8 +94,11 @@ export class ConnectionRecords {
     return this.#repeatable(ref, next)()
   }
 
-  /** Like `change`, repeated until the store accepts it: for what was received and exists nowhere else. */
-  write(ref: ConnectionRef, next: Transition): RepeatedWrite {
+  /**
+   * Like `change`, repeated until the store accepts it: for what was received and exists nowhere else. Returns the outcome of the
+   * first attempt, and that of the last one.
+   */
+  write(ref: ConnectionRef, next: Transition): { first: Promise<Change>; last: Promise<Change> } {
     const attempt = this.#repeatable(ref, next)
     const first = attempt()
     const last = first.catch((error: unknown) => {
@@ -164,8 +157,9 @@ export class ConnectionRecords {
     return read
   }
 
-  /** Encrypts a record with the first key. Throws `DecryptionError`. */
-  async reencrypt(ref: ConnectionRef): Promise<'reencrypted' | 'current'> {
+  /** Encrypts a record, which `text` was a moment ago, with the first key. Throws `DecryptionError`. */
+  async reencrypt(ref: ConnectionRef, text: string): Promise<'reencrypted' | 'current'> {
+    readable(text)
     const aad = keyName(this.#key(ref))
     const { before, after } = await this.change(ref, (record) =>
       resealed(record, (sealed) =>
@@ -184,7 +178,7 @@ export class ConnectionRecords {
   /** Throws `DecryptionError`. */
   unseal(ref: ConnectionRef, sealed: string): Secrets {
     const aad = keyName(this.#key(ref))
-    return this.#unsealed.get(`${aad} ${sealed}`, () => this.#decrypt(sealed, aad))
+    return remembered(this.#unsealed, `${aad} ${sealed}`, () => this.#decrypt(sealed, aad))
   }
 
   #decrypt(sealed: string, aad: string): Secrets {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { workContext } from '../context.ts'
 import { type Log, SILENT } from '../log.ts'
@@ -73,27 +74,8 @@ export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
  */
 export type Revocation = 'revoked' | 'remains' | 'unknown'
 
-/** The connections of a user after a check, and what the check did. */
-export interface UnusedCheck {
-  active: number
-  revoked: number
-  /** Records that cannot be decrypted. */
-  unreadable: number
-  /** How many tokens were refreshed. */
-  refreshed: number
-  /** The errors of refreshes that failed; a revocation is none. */
-  failures: Error[]
-}
-
-export interface ReencryptResult {
-  reencrypted: number
-  /** Records that already used the first key. */
-  current: number
-  /** Records that could not be decrypted. */
-  unreadable: number
-  /** Why they could not be decrypted, each reason once. */
-  reasons: string[]
-}
+/** What became of a record: re-encrypted, left as the first key had encrypted it, or left as it cannot be decrypted. */
+export type Reencryption = 'reencrypted' | 'current' | DecryptionError
 
 /** Called after each change of a record with its events, which may be none. Its errors are logged and affect nothing. */
 export type ChangeListener = (
@@ -112,9 +94,8 @@ interface Opened {
 const LEASE_MS = 10_000
 /** How often a caller looks whether another process has refreshed, in ms. */
 const POLL_MS = 50
-/** How many users are re-encrypted at the same time, and how many reasons are listed. */
+/** How many users are re-encrypted at the same time. */
 const CONCURRENT = 200
-const MAX_REASONS = 20
 
 /**
  * Keeps connections and hands out valid access tokens, which come from nowhere but the store's record. The record and what can
@@ -251,16 +232,16 @@ export class Vault {
   }
 
   /**
-   * Gets a new access token because a person asked for it, which ends a pause. Resolves to false if there is no refresh token.
+   * Gets a new access token. `manual`: a person asked for it, which ends a pause. Resolves to false if there is no refresh token.
    * Throws the errors of `accessToken`, and `RefreshTooSoonError`.
    */
-  async refresh(ref: ConnectionRef): Promise<boolean> {
+  async refresh(ref: ConnectionRef, { manual = true } = {}): Promise<boolean> {
     const opened = this.#open(ref, await this.#records.read(ref))
     const { record } = opened
     const waitMs = refreshableIn(record, this.#now())
     if (record.renewable && waitMs > 0) throw new RefreshTooSoonError(waitMs)
     if (!record.renewable) return false
-    await this.#renew(ref, opened, true)
+    await this.#renew(ref, opened, manual)
     return true
   }
 
@@ -276,52 +257,16 @@ export class Vault {
     return this.#revoke(hasTokens ? this.#unsealIfReadable(ref, before) : null)
   }
 
-  /**
-   * Refreshes the user's tokens that were neither used nor refreshed for `unusedMs`: refresh tokens that end when they are not
-   * used stay alive, and a revocation is noticed. An error of a refresh is part of the result.
-   */
-  async refreshUnused(userId: string, unusedMs: number): Promise<UnusedCheck> {
-    const check: UnusedCheck = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failures: [] }
-    const since = this.#now() - unusedMs
-    for (const connection of await this.list(userId)) {
-      const { bxcontext, view } = connection
-      if (!('tokens' in connection)) check.unreadable++
-      else if (connection.tokens === null) check.revoked++
-      else {
-        const { issuedAt, refreshToken } = connection.tokens
-        const isUnused = issuedAt <= since && (connection.lastUsedAt ?? 0) <= since
-        check.active++
-        // Without a refresh token there is nothing to keep alive.
-        if (isUnused && refreshToken !== 'none') await this.#refreshUnused({ userId, bxcontext }, check)
-        else if (view.state === 'revoked') countRevoked(check)
-      }
-    }
-    return check
-  }
-
   /** Calls `listener` after each change of a connection in this process. Returns a function that unsubscribes. */
   onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /**
-   * Encrypts every stored connection with the first key. Run again after an interruption, it only reads those that are done.
-   * `onProgress` is called after every few hundred users.
-   */
-  async reencrypt(onProgress: (result: ReencryptResult) => void = () => {}): Promise<ReencryptResult> {
-    const result: ReencryptResult = { reencrypted: 0, current: 0, unreadable: 0, reasons: [] }
-    let batch: Promise<void>[] = []
-    for await (const userId of allOwners(this.#store, connectionKind(this.#platform.name))) {
-      batch.push(this.#reencryptUser(userId, result))
-      if (batch.length < CONCURRENT) continue
-      await Promise.all(batch)
-      batch = []
-      onProgress(result)
-    }
-    await Promise.all(batch)
-    onProgress(result)
-    return result
+  /** Encrypts every stored connection with the first key. Run again after an interruption, it only reads those that are done. */
+  reencrypt(): AsyncIterable<Reencryption> {
+    const userIds = Readable.from(allOwners(this.#store, connectionKind(this.#platform.name)))
+    return userIds.flatMap((userId: string) => this.#reencryptUser(userId), { concurrency: CONCURRENT })
   }
 
   /** Resolves when no request for tokens is in flight, and everything that was received is stored. */
@@ -412,8 +357,11 @@ export class Vault {
       const request = this.#oauth.refresh({ refreshToken, bxcontext: ref.bxcontext })
       tokens = await this.#wait(this.#requests, request)
     } catch (error) {
-      if (error instanceof InvalidGrantError) return this.#open(ref, await this.#end(ref, opened))
-      return this.#open(ref, await this.#fail(ref, opened.record, error, isDone))
+      if (!(error instanceof InvalidGrantError))
+        return this.#open(ref, await this.#fail(ref, opened.record, error, isDone))
+      const sealed = this.#sealNames(ref, opened.secrets)
+      const end = { sealed, endedAt: this.#now(), endedReason: 'invalid_grant' } as const
+      return this.#open(ref, await this.#settle(ref, (read) => ended(read, opened.record, end)))
     }
     const issuedAt = this.#now()
     const store = (read: ConnectionRecord) =>
@@ -462,13 +410,6 @@ export class Vault {
     // The caller has the same error from `first`, and `close` logs what is lost.
     this.#wait(this.#writes, settled).catch(() => {})
     return (await first).after
-  }
-
-  /** Notes that the platform has ended access. */
-  #end(ref: ConnectionRef, { record, secrets }: Opened): Promise<ConnectionRecord> {
-    const sealed = this.#sealNames(ref, secrets)
-    const end = { sealed, endedAt: this.#now(), endedReason: 'invalid_grant' } as const
-    return this.#settle(ref, (read) => ended(read, record, end))
   }
 
   /**
@@ -600,31 +541,16 @@ export class Vault {
     }
   }
 
-  async #refreshUnused(ref: ConnectionRef, check: UnusedCheck): Promise<void> {
-    try {
-      await this.#renew(ref, this.#open(ref, await this.#records.read(ref)))
-      check.refreshed++
-    } catch (error) {
-      if (error instanceof StoreUnavailableError) throw error
-      if (error instanceof NotConnectedError) check.active--
-      else if (error instanceof ConnectionRevokedError) countRevoked(check)
-      else if (error instanceof Error) check.failures.push(error)
-    }
-  }
-
-  async #reencryptUser(userId: string, result: ReencryptResult): Promise<void> {
-    for (const { bxcontext, text } of await this.#records.list(userId)) {
-      try {
-        readable(text)
-        result[await this.#records.reencrypt({ userId, bxcontext })]++
-      } catch (error) {
-        if (!(error instanceof DecryptionError)) throw error
-        result.unreadable++
-        const { message } = error
-        if (!result.reasons.includes(message) && result.reasons.length < MAX_REASONS)
-          result.reasons.push(message)
-      }
-    }
+  async #reencryptUser(userId: string): Promise<Reencryption[]> {
+    const stored = await this.#records.list(userId)
+    return Promise.all(
+      stored.map(({ bxcontext, text }) =>
+        this.#records.reencrypt({ userId, bxcontext }, text).catch((error: unknown) => {
+          if (error instanceof DecryptionError) return error
+          throw error
+        }),
+      ),
+    )
   }
 
   /** Keeps a promise until it is settled, so that `idle` waits for it. */
@@ -651,38 +577,17 @@ export class Vault {
 
   #logEvent(event: ConnectionEvent, after: ConnectionRecord): void {
     const { consent } = after
-    switch (event.type) {
-      case 'connected':
-        this.#log.info({ consent }, 'account connected')
-        if (after.status === 'active' && !after.renewable)
-          this.#log.warn({ consent, expiresAt: isoOrNull(after.expiresAt) }, NO_REFRESH_TOKEN)
-        return
-      case 'revoked':
-        this.#log.warn({ consent, reason: event.reason }, 'access to an account has ended')
-        return
-      case 'disconnected':
-        this.#log.info({ consent }, 'account disconnected')
-        return
-      case 'refreshed':
-      case 'refreshFailed':
-      case 'recovered':
-        return
-      default:
-        event satisfies never
-    }
+    if (event.type === 'connected') this.#log.info({ consent }, 'account connected')
+    if (event.type === 'connected' && after.status === 'active' && !after.renewable)
+      this.#log.warn({ consent }, NO_REFRESH_TOKEN)
+    if (event.type === 'revoked')
+      this.#log.warn({ consent, reason: event.reason }, 'access to an account has ended')
+    if (event.type === 'disconnected') this.#log.info({ consent }, 'account disconnected')
   }
 }
 
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
-
-const isoOrNull = (time: number | null) => (time === null ? null : new Date(time).toISOString())
-
-/** One that was counted as active has ended. */
-function countRevoked(check: UnusedCheck): void {
-  check.active--
-  check.revoked++
-}
 
 /** Why a request for tokens failed, for the record; null if that says nothing about the platform. */
 function troubleOf(error: unknown): Trouble | null {

@@ -61,10 +61,14 @@ export const webhookEventSchema = z.looseObject(
   {
     id: z
       .union(
-        [z.string().min(1, EVENT_ID_RULE).max(200, EVENT_ID_RULE), z.number().transform(String)],
+        [
+          z.string().min(1, EVENT_ID_RULE).max(200, EVENT_ID_RULE),
+          // One above 2^53 may have become another one: then the body identifies the event.
+          z.number().transform((id) => (Number.isSafeInteger(id) ? String(id) : null)),
+        ],
         EVENT_ID_RULE,
       )
-      .refine((value) => value.isWellFormed(), 'has invalid characters')
+      .refine((value) => value?.isWellFormed() ?? true, 'has invalid characters')
       .nullish(),
     type: z.string().min(1).max(200).nullish().catch(null),
     occurredAt: z

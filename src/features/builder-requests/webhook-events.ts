@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { parseJson } from '../../connect/index.ts'
-import { appOwner, claim, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
+import { appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { BUILDER_REQUESTED, type WebhookEvent } from './contract.ts'
 
 const receivedSchema = z.object({
@@ -58,7 +58,7 @@ export function createEvents(store: KeyValueStore, now = Date.now): Events {
     async add({ id, type, occurredAt, data }) {
       const key = seenKey(id)
       const token = randomUUID()
-      if (!(await claim(store, key, token, CLAIM_MS))) {
+      if (!(await store.compareAndSet(key, null, token, CLAIM_MS))) {
         // The platform repeats a delivery that fails.
         if ((await store.get(key)) !== STORED) throw new StoreUnavailableError('the event is being stored')
         return false

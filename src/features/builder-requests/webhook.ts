@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
-import { parseJsonExactly } from '../../connect/index.ts'
+import { parseJson } from '../../connect/index.ts'
 import { timeOf, webhookEventSchema } from './contract.ts'
 import type { Events } from './webhook-events.ts'
 
@@ -121,7 +121,7 @@ function isSigned({ header, secrets }: WebhookOptions, req: Request, body: Buffe
 
 /** Throws `WebhookError` (`invalid_event`, `stale_event`). */
 function parseEvent(body: Buffer): z.infer<typeof webhookEventSchema> {
-  const event = webhookEventSchema.safeParse(parseJsonExactly(body.toString('utf8')))
+  const event = webhookEventSchema.safeParse(parseJson(body.toString('utf8')))
   if (!event.success) {
     const [issue] = event.error.issues
     const where = issue?.path.join('.') || 'the body'

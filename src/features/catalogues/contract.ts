@@ -1,7 +1,7 @@
 /** The platform's catalogues API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, idSchema, textField } from '../../connect/index.ts'
-import { texts as webTexts } from '../../web/texts.ts'
+import { type Assumption, idSchema } from '../../connect/index.ts'
+import { textField } from '../../web/text-field.ts'
 import { texts } from './texts.ts'
 
 /** given 5.3.3, as an example; assumed: also covers imports, access controls and builder requests. */
@@ -38,7 +38,7 @@ export const CATALOGUE_SCOPES = ['Public', 'Managed'] as const
 
 /** assumed, except `scope` (given 2.5): the body that creates a catalogue. */
 export const newCatalogueSchema = z.strictObject({
-  name: textField(200, webTexts.rules).min(1, texts.rules.name),
+  name: textField(200).min(1, texts.rules.name),
   scope: z.enum(CATALOGUE_SCOPES, texts.rules.scope),
 })
 export type NewCatalogue = z.infer<typeof newCatalogueSchema>

@@ -4,15 +4,18 @@ import type { Vault } from '../../connect/index.ts'
 import { acquireLease, type KeyValueStore } from '../../connect/stores.ts'
 import { createBackoff } from './backoff.ts'
 import { leaseKey, NO_COUNTS, type Round, readRound, writeRound } from './sweep-state.ts'
+import { refreshUnused } from './unused.ts'
 
 export interface SweepOptions {
   store: KeyValueStore
   /** The kind of the connections' records: `connectionKind`. */
   recordKind: string
-  vault: Pick<Vault, 'refreshUnused'>
+  vault: Pick<Vault, 'list' | 'refresh'>
   log: Logger
   /** How often every connection is checked, in ms. */
   everyMs: number
+  /** The clock of the vault, in ms since 1970. */
+  now?: () => number
 }
 
 export interface Sweep {
@@ -186,17 +189,17 @@ function gapOf({ startedAt, users, checkedUsers }: Round, everyMs: number): numb
 }
 
 async function checkUser(
-  { vault, backoff, everyMs }: SweepState,
+  { vault, backoff, everyMs, now = Date.now }: SweepState,
   userId: string,
   counts: Round['counts'],
 ): Promise<void> {
   const startedAt = Date.now()
-  const { failures, ...found } = await vault.refreshUnused(userId, everyMs * IDLE)
+  const found = await refreshUnused(vault, userId, now() - everyMs * IDLE)
   counts.active += found.active
   counts.revoked += found.revoked
   counts.unreadable += found.unreadable
   counts.refreshed += found.refreshed
-  counts.failed += failures.length
-  if (failures.length > 0) backoff.failed(startedAt)
+  counts.failed += found.failed
+  if (found.failed > 0) backoff.failed(startedAt)
   else if (found.refreshed > 0) backoff.ended()
 }

@@ -1,13 +1,9 @@
-import type { ReencryptResult } from '../../connect/index.ts'
+import type { Reencryption } from '../../connect/index.ts'
 import type { FeatureDeps } from '../feature.ts'
 import { createFirstPartyVault } from './access.ts'
 
 /** Re-encrypts the tokens of first-party access. */
-export default function reencrypt(
-  { store, config, log }: FeatureDeps,
-  onProgress: (result: ReencryptResult) => void,
-): Promise<ReencryptResult> {
+export default function reencrypt({ store, config, log }: FeatureDeps): AsyncIterable<Reencryption> {
   const refresh = () => Promise.reject(new Error('tokens are not refreshed here'))
-  const vault = createFirstPartyVault({ store, keys: config.tokenEncryptionKeys, log, refresh })
-  return vault.reencrypt(onProgress)
+  return createFirstPartyVault({ store, keys: config.tokenEncryptionKeys, log, refresh }).reencrypt()
 }

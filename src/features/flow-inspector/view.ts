@@ -42,7 +42,6 @@ const OUTCOMES = new Map([
   ['consent_denied', 'denied'],
   ['missing_authorization_request', 'refused: not started here'],
   ['invalid_state', 'refused: wrong state'],
-  ['consent_expired', 'refused: took too long'],
 ])
 
 /** Names in the order in which they are worth presenting; others come last. */

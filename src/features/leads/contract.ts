@@ -1,6 +1,7 @@
 /** The platform's leads API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, idSchema, textField } from '../../connect/index.ts'
+import { type Assumption, idSchema } from '../../connect/index.ts'
+import { textField } from '../../web/text-field.ts'
 import { texts as webTexts } from '../../web/texts.ts'
 import { texts } from './texts.ts'
 
@@ -33,12 +34,12 @@ export type Lead = z.infer<typeof leadSchema>
 /** assumed: the body that creates a lead. */
 export const newLeadSchema = z.strictObject(
   {
-    name: textField(200, webTexts.rules).min(1, texts.rules.name),
+    name: textField(200).min(1, texts.rules.name),
     email: z.email(texts.rules.email).max(254, webTexts.rules.tooLong(254)).optional(),
-    phone: textField(40, webTexts.rules).optional(),
-    suburb: textField(100, webTexts.rules).optional(),
-    projectType: textField(100, webTexts.rules).optional(),
-    notes: textField(2000, webTexts.rules).optional(),
+    phone: textField(40).optional(),
+    suburb: textField(100).optional(),
+    projectType: textField(100).optional(),
+    notes: textField(2000).optional(),
   },
   texts.rules.unknownField,
 )

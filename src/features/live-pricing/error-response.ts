@@ -10,8 +10,8 @@ export const errorResponse: ErrorRequestHandler = (thrown, req, res, _next) => {
   if (res.headersSent) return
   res.locals.failure = { code: error.code, ...(error.status === 500 && placeOf(thrown)) }
   res.status(error.status)
-  if (error.retryAfterMs !== undefined)
-    res.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))))
+  const { status, retryAfterMs = status === 503 ? 1000 : undefined } = error
+  if (retryAfterMs !== undefined) res.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
   if (req.path === PATHS.token) sendTokenError(res, error)
   else sendProblem(res, error, req.id)
 }

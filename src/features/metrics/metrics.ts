@@ -1,9 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Connect, pathTemplates } from '../../connect/index.ts'
+import type { Connect } from '../../connect/index.ts'
 import { onRequest } from '../../web/request-log.ts'
 import { loadContracts } from '../contracts.ts'
 import type { FeatureDeps } from '../feature.ts'
 import type { GaugesTool } from '../tools.ts'
+import { pathTemplates } from './path-template.ts'
 
 export interface Metrics {
   readonly contentType: string
@@ -33,7 +34,6 @@ export async function createMetrics(
     countConnectionEvents(register, connect),
     measurePlatform(register, connect, pathTemplates(config.platform.apiUrl, paths)),
   ]
-  observePools(register, deps)
   observeStore(register, deps)
   const readGauges = async () =>
     (await Promise.all([...tools].map(([name, read]) => read(deps, config.features[name])))).flat()
@@ -114,22 +114,6 @@ function measurePlatform(
           ? 'token endpoint'
           : 'revocation endpoint'
     durations.observe({ endpoint, status: response?.status ?? 'none' }, ms / 1000)
-  })
-}
-
-function observePools(register: Registry, { http }: FeatureDeps): void {
-  new Gauge({
-    name: 'connect_pool_requests',
-    help: 'Requests to the platform by pool: running, or queued for a connection.',
-    labelNames: ['pool', 'state'],
-    registers: [register],
-    collect() {
-      for (const pool of ['tokens', 'api', 'uploads'] as const) {
-        const { running, queued } = http[pool].stats?.() ?? { running: 0, queued: 0 }
-        this.set({ pool, state: 'running' }, running)
-        this.set({ pool, state: 'queued' }, queued)
-      }
-    },
   })
 }
 

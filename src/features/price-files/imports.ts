@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import type { ConnectionRef } from '../../connect/index.ts'
-import { type KeyValueStore, scan, update } from '../../connect/stores.ts'
+import { allOwners, type KeyValueStore, update } from '../../connect/stores.ts'
 import { forgetUserNotice, leaveUserNotice, type UserNotice } from '../../web/notice.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { confirmed, isComplete } from './confirmation.ts'
@@ -358,16 +358,17 @@ const endNotice = ({
 async function resume(imports: Imports): Promise<void> {
   const { store, dir } = imports
   await removeLeftOvers(dir)
-  for await (const { key, value } of scan(store, IMPORT))
-    await separately(imports, key.id, async () => {
-      const job = parseImport(value)
-      if (!job) return
-      const isOld = job.state !== 'completed' && Date.now() - job.createdAt > PARTS_MS
-      if (isOld) return remove(imports, key.owner, key.id, value)
-      // A process may have died between the completion and the removal of the parts.
-      if (job.state === 'completed' && (await store.get({ ...SPACE, id: job.id }))) await tidy(store, job)
-      else if (job.state === 'running') await resumeImport(imports, key.owner, key.id)
-    })
+  for await (const owner of allOwners(store, IMPORT))
+    for (const { key, value } of await store.list(IMPORT, owner))
+      await separately(imports, key.id, async () => {
+        const job = parseImport(value)
+        if (!job) return
+        const isOld = job.state !== 'completed' && Date.now() - job.createdAt > PARTS_MS
+        if (isOld) return remove(imports, key.owner, key.id, value)
+        // A process may have died between the completion and the removal of the parts.
+        if (job.state === 'completed' && (await store.get({ ...SPACE, id: job.id }))) await tidy(store, job)
+        else if (job.state === 'running') await resumeImport(imports, key.owner, key.id)
+      })
 }
 
 /** Works on an import that should be running, if no process does. */

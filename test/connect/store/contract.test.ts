@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import { groupName, keyName, parseName } from '../../../src/connect/store/store.ts'
-import { describeStoreContract } from '../../../src/connect/stores.contract.ts'
 import { tempDir } from '../../support/env.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { ready, startRedis } from '../../support/redis.ts'
+import { describeStoreContract } from '../../support/store-contract.ts'
 
 describeStoreContract('SQLite', async () => {
   const { dir, remove } = tempDir()

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import { acquireLease, withLease } from '../../../src/connect/store/lease.ts'
+import { acquireLease } from '../../../src/connect/store/lease.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import type { Key } from '../../../src/connect/store/store.ts'
 import { refusingStore } from '../../support/vault.ts'
@@ -34,27 +34,4 @@ test('a lease is lost when the store was unreachable for as long as it lasts, no
   await pause(300)
   expect(lease?.lost.aborted).toBe(false)
   await expect.poll(() => lease?.lost.aborted).toBe(true)
-})
-
-test('withLease runs one piece of work at a time, and releases the lease after an error', async () => {
-  const store = openSqlite({ file: ':memory:' })
-  const limits = { ms: 5_000, waitMs: 20_000 }
-  let running = 0
-  const work = async () => {
-    expect(++running).toBe(1)
-    await pause(20)
-    running--
-    throw new Error('of the work')
-  }
-  const results = await Promise.allSettled([1, 2, 3].map(() => withLease(store, KEY, limits, work)))
-  for (const result of results) expect(result).toMatchObject({ reason: { message: 'of the work' } })
-})
-
-test('withLease gives up when another process holds the lease for too long', async () => {
-  const store = openSqlite({ file: ':memory:' })
-  await store.set(KEY, 'another process', 60_000)
-  const work = () => Promise.reject(new Error('must not run'))
-  await expect(withLease(store, KEY, { ms: 5_000, waitMs: 100 }, work)).rejects.toMatchObject({
-    code: 'store_unavailable',
-  })
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import { claim, update } from '../../../src/connect/store/update.ts'
+import { update } from '../../../src/connect/store/update.ts'
 
 const KEY = { kind: 'note', owner: 'ann', id: '1' }
 let store: ReturnType<typeof openSqlite>
@@ -42,10 +42,4 @@ describe('an update', () => {
     )
     expect(await store.get(KEY)).toBe('50')
   })
-})
-
-test('a value is claimed by one of several callers', async () => {
-  const claims = await Promise.all(['a', 'b', 'c'].map((value) => claim(store, KEY, value)))
-  expect(claims.filter(Boolean)).toHaveLength(1)
-  expect(await store.get(KEY)).toBe(['a', 'b', 'c'][claims.indexOf(true)])
 })

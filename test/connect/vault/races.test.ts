@@ -98,7 +98,7 @@ describe('while a refresh of an earlier consent is in flight', () => {
 
   test('a re-encryption loses neither the new token nor the record', async () => {
     const keys = [newKey('old'), newKey('new')] as const
-    const reencrypt = () => setup.anotherVault({ keys: [keys[1], keys[0]] }).reencrypt()
+    const reencrypt = () => Array.fromAsync(setup.anotherVault({ keys: [keys[1], keys[0]] }).reencrypt())
     const result = await refreshWhile(tokens({ access_token: 'next' }), reencrypt, { keys })
     expect(result).toMatchObject({ value: 'next' })
     expect(await setup.token()).toBe('next')

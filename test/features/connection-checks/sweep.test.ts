@@ -28,13 +28,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup()
 })
 
-function startSweep(everyMs: number, vault: Pick<Vault, 'refreshUnused'> = setup.vault): Sweep {
+function startSweep(everyMs: number, vault: Pick<Vault, 'list' | 'refresh'> = setup.vault): Sweep {
   const sweep = createSweep({
     store: setup.store,
     recordKind: RECORDS,
     vault,
     log: pino({ level: 'silent' }),
     everyMs,
+    now: setup.now,
   })
   sweeps.push(sweep)
   sweep.start()
@@ -122,13 +123,11 @@ describe('a round', () => {
     setup = await connectedSetup()
     setup.later(3600)
     const checkedAt: number[] = []
-    const sweep = {
-      refreshUnused: async () => {
-        checkedAt.push(performance.now())
-        return { active: 1, revoked: 0, unreadable: 0, refreshed: 0, failures: [] }
-      },
+    const list = async () => {
+      checkedAt.push(performance.now())
+      return []
     }
-    startSweep(600, sweep)
+    startSweep(600, { list, refresh: async () => true })
     await expect.poll(() => checkedAt.length).toBeGreaterThan(3)
     const [first = 0, last = 0] = [checkedAt[0], checkedAt.at(-1)]
     // Rounds begin after 90 to 100 % of the interval; the first check may have come later in its round than the last one.

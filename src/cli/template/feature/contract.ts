@@ -2,8 +2,7 @@
 import * as z from 'zod'
 import { type Assumption, idSchema } from '../../../connect/index.ts'
 // template: write
-import { textField } from '../../../connect/index.ts'
-import { texts as webTexts } from '../../../web/texts.ts'
+import { textField } from '../../../web/text-field.ts'
 import { texts } from './texts.ts'
 // end of template
 
@@ -31,8 +30,8 @@ export type Entry = z.infer<typeof entrySchema>
 /** The body that creates one. */
 export const newEntrySchema = z.strictObject(
   {
-    name: textField(200, webTexts.rules).min(1, texts.rules.name),
-    notes: textField(2000, webTexts.rules).optional(),
+    name: textField(200).min(1, texts.rules.name),
+    notes: textField(2000).optional(),
   },
   texts.rules.unknownField,
 )

@@ -41,7 +41,14 @@ const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
   'happy-path': ({ vault }) => vi.spyOn(vault, 'connect').mockResolvedValue('connected'),
   // A denial counts as a success.
   denied: ({ flows }) =>
-    vi.spyOn(flows, 'claim').mockResolvedValue({ flowId: 'x', outcome: { connected: 'demo-builders' } }),
+    vi.spyOn(flows, 'claim').mockResolvedValue({
+      phase: 'ended',
+      id: 'x',
+      state: 'x',
+      bxcontext: 'demo-builders',
+      expiresAt: 0,
+      outcome: { connected: 'demo-builders' },
+    }),
   // The granted scopes are forgotten.
   'missing-permission': ({ oauth }) => {
     const { exchangeCode } = oauth

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Key, type KeyValueStore, keyName, scan } from './store/store.ts'
+import type { Key, KeyValueStore } from '../../src/connect/stores.ts'
 
 export interface Subject {
   store: KeyValueStore
@@ -143,18 +143,6 @@ const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<
       ['a', 'b', 'c'].map((id) => ({ key: keyOf(owner, id), value: `value ${id}` })),
     )
     expect(await store.list('thing', 'nobody')).toEqual([])
-  },
-
-  async 'scans every permanent value of a kind, of all owners'(store) {
-    const keys = Array.from({ length: 1200 }, (_, i) => ({ kind: 'scan', owner: `o${i % 40}`, id: `i${i}` }))
-    await Promise.all(keys.map((key) => store.set(key, key.id)))
-    await store.set({ kind: 'scan', owner: 'o', id: 'short' }, 'x', 60_000)
-    const found = new Set<string>()
-    for await (const { key, value } of scan(store, 'scan')) {
-      expect(value).toBe(key.id)
-      found.add(keyName(key))
-    }
-    expect(found.size).toBe(1200)
   },
 
   async 'reads the owners of a kind page by page; a cursor continues in another process'(store) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pathTemplates } from '../../../src/connect/platform/path-template.ts'
+import { pathTemplates } from '../../../src/features/metrics/path-template.ts'
 
 test('an address has the template of a contract, never an id, and none elsewhere', () => {
   const templateOf = pathTemplates('https://api.example/v1', ['/leads', '/leads/:id', '/leads/latest'])
