@@ -12,8 +12,6 @@ import type { Consents } from './consents.ts'
 import { type Faults, SHORT_LIFE_SECONDS, sendFault } from './faults.ts'
 import type { Journal } from './journal.ts'
 import { PLATFORM } from './platform.ts'
-import type { Recorded } from './recorded.ts'
-import { recordedTokenResponse } from './recorded-tokens.ts'
 import type { TokenExchanges } from './token-exchanges.ts'
 
 /** An application as platform support registers it. */
@@ -49,8 +47,6 @@ export interface IdentityOptions {
   faults: Faults
   journal: Journal
   tokenExchanges: TokenExchanges
-  /** Answers like the platform that was recorded. */
-  recorded: Recorded | undefined
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds: number
   /** Response time of a slow token endpoint, in ms. */
@@ -64,7 +60,7 @@ export interface IdentityOptions {
  * users of an application may share a login on the platform.
  */
 export function createIdentity(options: IdentityOptions): Provider {
-  const { issuer, consents, faults, journal, tokenExchanges, recorded } = options
+  const { issuer, consents, faults, journal, tokenExchanges } = options
   const provider = new Provider(issuer, configurationOf(options))
   // An https address means that a proxy terminates TLS.
   provider.proxy = issuer.startsWith('https:')
@@ -77,11 +73,6 @@ export function createIdentity(options: IdentityOptions): Provider {
     const endpoint = ENDPOINT_OF[String(ctx.oidc?.params?.grant_type)]
     if (ctx.oidc?.route !== 'token' || !endpoint) return
     if (ctx.status === 200) Object.assign(ctx.body as object, namesOf(ctx as KoaContextWithOIDC, consents))
-    if (recorded) {
-      const { status, body } = recordedTokenResponse(recorded, endpoint, ctx)
-      ctx.status = status
-      ctx.body = body
-    }
     ctx.set('x-request-id', tokenExchanges.add(ctx as KoaContextWithOIDC))
     // The fault replaces the response only, as in a real outage: the tokens have been issued.
     const fault = faults.strike(endpoint)
@@ -135,7 +126,7 @@ function configurationOf(options: IdentityOptions): Configuration {
       return grantId ? ctx.oidc.provider.Grant.find(grantId) : undefined
     },
     issueRefreshToken: () => true,
-    rotateRefreshToken: options.recorded?.refresh?.refreshToken === 'new',
+    rotateRefreshToken: false,
     expiresWithSession: () => false,
     extraTokenClaims: async (ctx, token) => {
       checkBxcontext(ctx, consents, token.kind === 'AccessToken' ? token.grantId : undefined)

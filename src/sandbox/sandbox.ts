@@ -17,7 +17,6 @@ import { createOidcAdapter } from './oidc-adapter.ts'
 import { problem } from './pages.ts'
 import { type Addresses, addressesOf, PLATFORM } from './platform.ts'
 import type { RateLimit } from './rate-limit.ts'
-import type { Recorded } from './recorded.ts'
 import { sectionsOf } from './sections.ts'
 import { createSite } from './site.ts'
 import { createTokenExchanges } from './token-exchanges.ts'
@@ -40,8 +39,6 @@ export interface SandboxOptions {
   rateLimit?: RateLimit
   /** Options of the features, by name; each feature documents its own. Those of a feature that is not there are ignored. */
   features?: Record<string, unknown>
-  /** Answers like the platform that was recorded. */
-  recorded?: Recorded | undefined
   /** What it simulates of the features: `loadSandboxFeatures`. */
   simulated: readonly NamedSandboxFeature[]
 }
@@ -75,8 +72,7 @@ function simulatedBy(features: readonly SandboxFeature[]) {
 }
 
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { baseUrl, apps, file, openToAll = false, recorded, slowMs = 6_000 } = options
-  const { accessTokenSeconds = recorded?.token?.expiresIn ?? 300 } = options
+  const { baseUrl, apps, file, openToAll = false, slowMs = 6_000, accessTokenSeconds = 300 } = options
   const { rateLimit = { limit: 100, windowMs: 30_000 }, simulated, features = {} } = options
   const addresses = addressesOf(baseUrl)
   const schemas = simulated.map(({ schema = '' }) => schema)
@@ -90,8 +86,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     issuer: addresses.authUrl,
     apps,
     scopes,
-    adapter: createOidcAdapter(sql, recorded?.oldRefreshToken === 'accepted' ? ['RefreshToken'] : []),
-    recorded,
+    adapter: createOidcAdapter(sql),
     setting,
     consents,
     faults,
@@ -124,7 +119,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     tokenExchanges.clear()
     for (const part of parts) part.reset?.()
   }
-  const site = { core, parts, provider, apps, scopes, consents, addresses, openToAll, recorded }
+  const site = { core, parts, provider, apps, scopes, consents, addresses, openToAll }
   return {
     app: createSite({ ...site, loginSecret, reset }),
     addresses,

@@ -14,8 +14,6 @@ import type { RegisteredApp, Scopes } from './identity.ts'
 import { loginRoutes, readLogin } from './login.ts'
 import { page, problem } from './pages.ts'
 import { type Addresses, PLATFORM } from './platform.ts'
-import type { Recorded } from './recorded.ts'
-import { recordedApi } from './recorded-api.ts'
 import { startPageRoutes } from './start-page.ts'
 
 export interface SiteOptions {
@@ -30,7 +28,6 @@ export interface SiteOptions {
   openToAll: boolean
   /** What signs the cookies of those who are logged in, until the sandbox is reset. */
   loginSecret(): string
-  recorded: Recorded | undefined
   /** Puts everything back to the samples. */
   reset(): void
 }
@@ -39,19 +36,7 @@ const assets = fileURLToPath(new URL('../../views/public', import.meta.url))
 
 /** The sandbox's Express app: the API, the identity provider, and the pages. */
 export function createSite(options: SiteOptions): Express {
-  const {
-    core,
-    parts,
-    provider,
-    apps,
-    scopes,
-    consents,
-    addresses,
-    openToAll,
-    loginSecret,
-    recorded,
-    reset,
-  } = options
+  const { core, parts, provider, apps, scopes, consents, addresses, openToAll, loginSecret, reset } = options
   const { faults, journal } = core
   const app = express()
   app.disable('x-powered-by')
@@ -59,7 +44,6 @@ export function createSite(options: SiteOptions): Express {
   app.locals.links = linksOf(parts)
   app.locals.appUrl = core.appUrl
   app.use('/assets', express.static(assets))
-  if (recorded) app.use('/api', recordedApi(recorded))
   for (const { api } of parts) if (api) app.use('/api', api)
   // The platform has catalogues, whichever features are simulated: a call without a token gets 401.
   app.use(`/api${PLATFORM.apiCheckPath}`, ...core.guard('catalogues'))
