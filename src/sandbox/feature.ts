@@ -1,4 +1,4 @@
-import type { RequestHandler, Router } from 'express'
+import type { Router } from 'express'
 import type { Action } from './control.ts'
 import type { Sql } from './database.ts'
 import type { Faults } from './faults.ts'
@@ -59,8 +59,6 @@ export interface SandboxPart {
   authenticate?(token: string): Caller | undefined
   /** Expires such tokens; returns how many. */
   expireAccessTokens?(): number
-  /** Sees every request of a browser, before all pages; must call `next`. */
-  observe?: RequestHandler
   /** Puts its data back to the samples; its tables are empty. */
   reset?(): void
   close?(): void
