@@ -106,8 +106,6 @@ export interface SandboxPart {
   authenticate?(token: string): Caller | undefined
   /** Expires such tokens; returns how many. */
   expireAccessTokens?(): number
-  /** Sees every request of a browser, before all pages; must call `next`. */
-  observe?: RequestHandler
   /** Puts its data back to the samples; its tables are empty. */
   reset?(): void
   close?(): void

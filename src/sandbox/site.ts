@@ -41,7 +41,6 @@ export function createSite(core: SandboxCore, options: SiteOptions): Express {
   app.use(`/api${PLATFORM.apiCheckPath}`, ...core.guard('catalogues'))
   app.use('/api', (_req, res) => notFound(res))
   app.use(headers(apps))
-  for (const { observe } of parts) if (observe) app.use(observe)
   app.use('/auth', provider.callback())
   app.use(rejectCrossSite)
   app.use(express.urlencoded({ extended: false, limit: '10kb' }))
