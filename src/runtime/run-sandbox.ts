@@ -3,7 +3,6 @@ import { sandboxAddressSettings } from '../config.ts'
 import { redirectUrls } from '../connect/index.ts'
 import { ACCOUNTS } from '../sandbox/accounts.ts'
 import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.ts'
-import type { Recorded } from '../sandbox/recorded.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
 import { readSettings } from '../settings/read.ts'
 import { texts } from '../web/texts.ts'
@@ -64,14 +63,13 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv): Promise<SandboxSe
   }
 }
 
-/** Starts the sandbox, or one that answers like the `recorded` platform. `summary` lists its URL and accounts. */
-export async function openSandbox(settings: SandboxSettings, recorded?: Recorded) {
+/** Starts the sandbox. `summary` lists its URL and accounts. */
+export async function openSandbox(settings: SandboxSettings) {
   const { port, host, url, appUrl, clientId, clientSecret, simulated, features, dataDir } = settings
   protectDataDir(dataDir)
   const sandbox = createSandbox({
     baseUrl: url,
     openToAll: settings.allowRemote,
-    recorded,
     apps: [
       {
         name: texts.layout.appName,

@@ -25,48 +25,36 @@ const business = (bxcontext: string, name: string, suburb: string, number: strin
   tenantId: `5f1c2a60-6d0e-4b7e-9a53-0c1d5f3e9a${number}`,
 })
 
+const account = (
+  id: string,
+  name: string,
+  email: string,
+  businesses: Business[],
+  franchises: Business[] = [],
+): Account => ({ id, name, email, password: 'sandbox', businesses, franchises })
+
 export const ACCOUNTS: Account[] = [
-  {
-    id: 'olivia',
-    name: 'Olivia Hart',
-    email: 'olivia@harbour.example',
-    password: 'sandbox',
-    businesses: [
-      business('harbour-homes', 'Harbour Homes', 'Newtown', '01'),
-      business('harbour-renovations', 'Harbour Renovations', 'Balmain', '02'),
-    ],
-    franchises: [],
-  },
-  {
-    id: 'marcus',
-    name: 'Marcus Reid',
-    email: 'marcus@ridgeline.example',
-    password: 'sandbox',
-    businesses: [business('ridgeline-build', 'Ridgeline Build', 'Glenelg', '03')],
-    franchises: [],
-  },
-  {
-    id: 'priya',
-    name: 'Priya Nair',
-    email: 'priya@summit.example',
-    password: 'sandbox',
-    businesses: [business('summit-supplies', 'Summit Building Supplies', 'Northcote', '04')],
-    franchises: [
+  account('olivia', 'Olivia Hart', 'olivia@harbour.example', [
+    business('harbour-homes', 'Harbour Homes', 'Newtown', '01'),
+    business('harbour-renovations', 'Harbour Renovations', 'Balmain', '02'),
+  ]),
+  account('marcus', 'Marcus Reid', 'marcus@ridgeline.example', [
+    business('ridgeline-build', 'Ridgeline Build', 'Glenelg', '03'),
+  ]),
+  account(
+    'priya',
+    'Priya Nair',
+    'priya@summit.example',
+    [business('summit-supplies', 'Summit Building Supplies', 'Northcote', '04')],
+    [
       business('summit-coast', 'Summit Coast', 'Coogee', '05'),
       business('summit-ranges', 'Summit Ranges', 'Belconnen', '06'),
     ],
-  },
-  {
-    id: 'sam',
-    name: 'Sam Field',
-    email: 'sam@demo.example',
-    password: 'sandbox',
-    businesses: [
-      business('demo-builders', 'Demo Builders', 'Fremantle', '07'),
-      business('demo-renovations', 'Demo Renovations', 'Cottesloe', '08'),
-    ],
-    franchises: [],
-  },
+  ),
+  account('sam', 'Sam Field', 'sam@demo.example', [
+    business('demo-builders', 'Demo Builders', 'Fremantle', '07'),
+    business('demo-renovations', 'Demo Renovations', 'Cottesloe', '08'),
+  ]),
 ]
 
 /** The business whose supplier features `npm run demo` sets up. */

@@ -1,12 +1,12 @@
 import { Router } from 'express'
 import { connectableBusiness } from './accounts.ts'
-import type { Consent, Consents } from './consents.ts'
-import type { RegisteredApp, Scopes } from './identity.ts'
+import type { Consent } from './consents.ts'
+import type { SandboxState } from './feature.ts'
 import { loginUrl } from './login.ts'
 import { leaveNotice, page, problem } from './pages.ts'
 
 /** Where users see which applications have access, and revoke it: all grants of an application for a business at once. */
-export function connectedAppsRoutes(apps: RegisteredApp[], scopes: Scopes, consents: Consents): Router {
+export function connectedAppsRoutes({ apps, scopes, consents }: SandboxState): Router {
   return Router()
     .get('/connected-apps', (req, res) => {
       const account = req.account

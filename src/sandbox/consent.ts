@@ -3,24 +3,18 @@ import type Provider from 'oidc-provider'
 import { errors } from 'oidc-provider'
 import { connectableBusiness } from './accounts.ts'
 import type { Consents } from './consents.ts'
-import type { Faults } from './faults.ts'
-import type { RegisteredApp, Scopes } from './identity.ts'
+import type { SandboxState } from './feature.ts'
 import { loginUrl, logOut, reachedConsent } from './login.ts'
 import { page, problem } from './pages.ts'
 import { PLATFORM } from './platform.ts'
 
-export interface ConsentOptions {
-  provider: Provider
-  apps: RegisteredApp[]
-  scopes: Scopes
-  consents: Consents
-  faults: Faults
-}
-
 type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readRequest>>>
 
 /** The consent page: who asks, for which business, for what; accept all scopes, accept some, or deny. */
-export function consentRoutes({ provider, apps, scopes: known, consents, faults }: ConsentOptions): Router {
+export function consentRoutes(
+  { apps, scopes: known, consents, faults }: SandboxState,
+  provider: Provider,
+): Router {
   const showConsent = (
     res: Response,
     { account, business, uid, clientId, scopes }: ConsentRequest,
@@ -76,7 +70,7 @@ export function consentRoutes({ provider, apps, scopes: known, consents, faults 
 }
 
 /** The consent request in this browser; undefined when this answers, with a problem or the login page. */
-async function readRequest(provider: Provider, known: Scopes, req: Request, res: Response) {
+async function readRequest(provider: Provider, known: SandboxState['scopes'], req: Request, res: Response) {
   const { account } = req
   const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
     if (error instanceof errors.SessionNotFound) return undefined
@@ -107,7 +101,7 @@ async function readRequest(provider: Provider, known: Scopes, req: Request, res:
  * Where another account goes after its login: to the choice of its business, from which the browser returns to the
  * application, as at the start. This consent belongs to a business that the other account may not have.
  */
-function startAddress(apps: RegisteredApp[], { clientId, redirectUri }: ConsentRequest): string {
+function startAddress(apps: SandboxState['apps'], { clientId, redirectUri }: ConsentRequest): string {
   const registered = apps.find((app) => app.clientId === clientId)?.redirectUrls ?? []
   const { path, redirectUrl } = PLATFORM.startPage
   const returnsTo = registered.find((url) => url !== redirectUri) ?? redirectUri

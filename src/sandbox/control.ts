@@ -1,31 +1,14 @@
 import express, { type Request, Router } from 'express'
 import { problemsOf } from './api.ts'
 import { seenOf, subjectOf } from './fault-texts.ts'
-import type { Faults } from './faults.ts'
-import type { Journal } from './journal.ts'
+import type { FaultSetting } from './faults.ts'
+import type { Action, SandboxState } from './feature.ts'
 import { leaveNotice, page, problem } from './pages.ts'
-
-/** A quick action of the control page. */
-export interface Action {
-  /** What a person sees of it, and the technical word for it. */
-  label: string
-  technical: string
-  danger?: boolean
-  /** Returns the JSON of the response; `message` says what it did and what happens next. */
-  run(body: Record<string, unknown>): { message: string }
-}
-
-export interface ControlOptions {
-  faults: Faults
-  journal: Journal
-  /** By path below /sandbox. */
-  actions: Record<string, Action>
-}
 
 const wantsJson = (req: Request) => Boolean(req.is('json')) || req.accepts(['html', 'json']) === 'json'
 
-/** The control page and its JSON: make the next calls fail, run quick actions, see the latest calls. */
-export function controlRoutes({ faults, journal, actions: own }: ControlOptions): Router {
+/** The control page and its JSON: make the next calls fail, run quick actions (by path below /sandbox), see the latest calls. */
+export function controlRoutes({ faults, journal }: SandboxState, own: Record<string, Action>): Router {
   const state = () => ({ faults: faults.list(), calls: journal.list() })
   const clear = () => {
     faults.clear()
@@ -75,15 +58,7 @@ export function controlRoutes({ faults, journal, actions: own }: ControlOptions)
   return router
 }
 
-function describeFault({
-  endpoint,
-  fault,
-  times,
-}: {
-  endpoint: string
-  fault: string
-  times?: number | undefined
-}): string {
+function describeFault({ endpoint, fault, times }: FaultSetting): string {
   if (fault === 'none') return `Everything is as usual at ${subjectOf(endpoint)} (${endpoint}).`
   const until =
     times === undefined ? 'until you clear the fault' : times === 1 ? 'for one call' : `for ${times} calls`

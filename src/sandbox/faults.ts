@@ -53,6 +53,7 @@ const faultSchema = (possible: PossibleFaults) =>
     })
 
 export type Faults = ReturnType<typeof createFaults>
+export type FaultSetting = z.output<ReturnType<typeof faultSchema>>
 
 /** The active faults, at most one for each endpoint. */
 export function createFaults(possible: PossibleFaults) {
@@ -62,7 +63,7 @@ export function createFaults(possible: PossibleFaults) {
     possible,
     schema,
     list: (): Fault[] => [...active.values()],
-    set({ endpoint, fault, times, retryAfter }: z.output<typeof schema>) {
+    set({ endpoint, fault, times, retryAfter }: FaultSetting) {
       if (fault === 'none') active.delete(endpoint)
       else active.set(endpoint, { endpoint, fault, times: times ?? null, retryAfter })
     },

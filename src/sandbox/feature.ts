@@ -1,8 +1,7 @@
 import type { RequestHandler, Router } from 'express'
-import type { Action } from './control.ts'
+import type { Consents } from './consents.ts'
 import type { Sql } from './database.ts'
 import type { Faults } from './faults.ts'
-import type { Caller, Guard } from './guard.ts'
 import type { Journal } from './journal.ts'
 import type { Place, Section } from './sections.ts'
 import type { TokenExchanges } from './token-exchanges.ts'
@@ -26,21 +25,69 @@ export interface SandboxFeature {
   demoOptions?(env: Record<string, string | undefined>, appUrl: string): unknown
 }
 
-/** What the core offers to parts. */
-export interface SandboxCore {
+/** An application as platform support registers it. */
+export interface RegisteredApp {
+  name: string
+  /** Path of its logo among the sandbox's assets, shown on the consent page. */
+  logo?: string
+  clientId: string
+  clientSecret: string
+  /** Without a query string: the url that receives bxcontext, and the redirect_uri of the consent. */
+  redirectUrls: string[]
+}
+
+/** What all of a sandbox shares. */
+export interface SandboxState {
   sql: Sql
-  guard: Guard
+  consents: Consents
   faults: Faults
   journal: Journal
   tokenExchanges: TokenExchanges
+  apps: readonly RegisteredApp[]
+  /** The platform's scopes, each with its description on the consent page. */
+  scopes: Readonly<Record<string, string>>
+  /** A stored setting; the first call creates it. */
+  setting(name: string, create: () => string): string
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds: number
+  /** Response time of a slow token endpoint, in ms. */
+  slowMs: number
   /** Where the sandbox is reached, without a trailing slash. */
   baseUrl: string
   /** The address of the registered application. */
   appUrl: string
+}
+
+/** Who calls the API. */
+export interface Caller {
+  /** The business that the token acts for. */
+  bxcontext: string
+  /** The rate limit counts calls for each credential. */
+  credential: string
+  /** The granted scopes; null: all. */
+  scopes: string[] | null
+  /** A further check of the request. */
+  check?: RequestHandler
+}
+
+/** Middleware of the API for a scope; `endpoint` is its name in the journal and for faults, by default that of the scope. */
+export type Guard = (scope: string, endpoint?: string) => RequestHandler[]
+
+/** What the core offers to parts. */
+export interface SandboxCore extends SandboxState {
+  guard: Guard
   /** What the parts add to a page of this part. */
   sectionsAt<Subject>(place: Place<Subject>, subject: Subject): { view: string; data: object }[]
+}
+
+/** A quick action of the control page. */
+export interface Action {
+  /** What a person sees of it, and the technical word for it. */
+  label: string
+  technical: string
+  danger?: boolean
+  /** Returns the JSON of the response; `message` says what it did and what happens next. */
+  run(body: Record<string, unknown>): { message: string }
 }
 
 /** What a feature adds to one sandbox. */
@@ -59,8 +106,6 @@ export interface SandboxPart {
   authenticate?(token: string): Caller | undefined
   /** Expires such tokens; returns how many. */
   expireAccessTokens?(): number
-  /** Sees every request of a browser, before all pages; must call `next`. */
-  observe?: RequestHandler
   /** Puts its data back to the samples; its tables are empty. */
   reset?(): void
   close?(): void

@@ -1,7 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { Response } from 'express'
 import Provider, {
-  type AdapterFactory,
   type ClientMetadata,
   type Configuration,
   errors,
@@ -10,25 +9,10 @@ import Provider, {
 import { connectableBusiness, findAccount } from './accounts.ts'
 import type { Consents } from './consents.ts'
 import { type Faults, SHORT_LIFE_SECONDS, sendFault } from './faults.ts'
-import type { Journal } from './journal.ts'
-import { PLATFORM } from './platform.ts'
-import type { Recorded } from './recorded.ts'
-import { recordedTokenResponse } from './recorded-tokens.ts'
-import type { TokenExchanges } from './token-exchanges.ts'
-
-/** An application as platform support registers it. */
-export interface RegisteredApp {
-  name: string
-  /** Path of its logo among the sandbox's assets, shown on the consent page. */
-  logo?: string
-  clientId: string
-  clientSecret: string
-  /** Without a query string: the url that receives bxcontext, and the redirect_uri of the consent. */
-  redirectUrls: string[]
-}
-
-/** The platform's scopes, each with its description on the consent page. */
-export type Scopes = Readonly<Record<string, string>>
+import type { RegisteredApp, SandboxState } from './feature.ts'
+import { createOidcAdapter } from './oidc-adapter.ts'
+import { problem } from './pages.ts'
+import { addressesOf, PLATFORM } from './platform.ts'
 
 /** Cookies of the identity provider; the login page clears them so that another account can log in. */
 export const PROVIDER_COOKIES = ['platform_sso', 'platform_interaction', 'platform_resume']
@@ -38,34 +22,15 @@ const ENDPOINT_OF: Record<string, 'exchange' | 'refresh'> = {
   refresh_token: 'refresh',
 }
 
-export interface IdentityOptions {
-  issuer: string
-  apps: RegisteredApp[]
-  scopes: Scopes
-  adapter: AdapterFactory
-  /** A stored setting; the first call creates it. */
-  setting(name: string, create: () => string): string
-  consents: Consents
-  faults: Faults
-  journal: Journal
-  tokenExchanges: TokenExchanges
-  /** Answers like the platform that was recorded. */
-  recorded: Recorded | undefined
-  /** Lifetime of an access token in seconds. */
-  accessTokenSeconds: number
-  /** Response time of a slow token endpoint, in ms. */
-  slowMs: number
-  renderError(res: Response, status: number, message: string): void
-}
-
 /**
  * The identity provider, built on oidc-provider: codes are single-use, refresh tokens do not rotate and are bound to
  * their bxcontext. Each consent creates a grant of its own and leaves earlier grants for the same business valid: several
  * users of an application may share a login on the platform.
  */
-export function createIdentity(options: IdentityOptions): Provider {
-  const { issuer, consents, faults, journal, tokenExchanges, recorded } = options
-  const provider = new Provider(issuer, configurationOf(options))
+export function createIdentity(state: SandboxState): Provider {
+  const { baseUrl, consents, faults, journal, tokenExchanges, slowMs } = state
+  const issuer = addressesOf(baseUrl).authUrl
+  const provider = new Provider(issuer, configurationOf(state))
   // An https address means that a proxy terminates TLS.
   provider.proxy = issuer.startsWith('https:')
 
@@ -77,15 +42,10 @@ export function createIdentity(options: IdentityOptions): Provider {
     const endpoint = ENDPOINT_OF[String(ctx.oidc?.params?.grant_type)]
     if (ctx.oidc?.route !== 'token' || !endpoint) return
     if (ctx.status === 200) Object.assign(ctx.body as object, namesOf(ctx as KoaContextWithOIDC, consents))
-    if (recorded) {
-      const { status, body } = recordedTokenResponse(recorded, endpoint, ctx)
-      ctx.status = status
-      ctx.body = body
-    }
     ctx.set('x-request-id', tokenExchanges.add(ctx as KoaContextWithOIDC))
     // The fault replaces the response only, as in a real outage: the tokens have been issued.
     const fault = faults.strike(endpoint)
-    if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, options.slowMs))
+    if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, slowMs))
     else if (fault && fault.fault !== 'short_lived') {
       ctx.respond = false
       sendFault(ctx.res as Response, fault)
@@ -101,10 +61,10 @@ export function createIdentity(options: IdentityOptions): Provider {
   return provider
 }
 
-function configurationOf(options: IdentityOptions): Configuration {
-  const { apps, scopes, setting, consents, faults, accessTokenSeconds } = options
+function configurationOf(state: SandboxState): Configuration {
+  const { sql, apps, scopes, setting, consents, faults, accessTokenSeconds } = state
   return {
-    adapter: options.adapter,
+    adapter: createOidcAdapter(sql),
     clients: apps.map(clientOf),
     cookies: {
       names: { session: 'platform_sso', interaction: 'platform_interaction', resume: 'platform_resume' },
@@ -126,7 +86,7 @@ function configurationOf(options: IdentityOptions): Configuration {
       // RFC 7009; the app uses it if PLATFORM_REVOCATION_URL is set.
       revocation: { enabled: true },
     },
-    extraParams: { [PLATFORM.bxcontext]: (ctx) => refuseUnknownScopes(ctx, scopes) },
+    extraParams: { [PLATFORM.bxcontext]: (ctx) => refuseUnknownScopes(ctx, state) },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     interactions: { url: (_ctx, { uid }) => `/consent/${uid}` },
     // Only this consent can supply the grant, so every visit to the consent page asks again.
@@ -135,7 +95,7 @@ function configurationOf(options: IdentityOptions): Configuration {
       return grantId ? ctx.oidc.provider.Grant.find(grantId) : undefined
     },
     issueRefreshToken: () => true,
-    rotateRefreshToken: options.recorded?.refresh?.refreshToken === 'new',
+    rotateRefreshToken: false,
     expiresWithSession: () => false,
     extraTokenClaims: async (ctx, token) => {
       checkBxcontext(ctx, consents, token.kind === 'AccessToken' ? token.grantId : undefined)
@@ -152,13 +112,13 @@ function configurationOf(options: IdentityOptions): Configuration {
     },
     renderError: (ctx, { error, error_description }) => {
       ctx.respond = false
-      options.renderError(ctx.res as Response, ctx.status || 400, error_description ?? error)
+      problem(ctx.res as Response, ctx.status || 400, error_description ?? error)
     },
   }
 }
 
 /** The provider calls this for each authorization request; by itself, it leaves out scopes that it does not know. */
-function refuseUnknownScopes(ctx: KoaContextWithOIDC, scopes: Scopes): void {
+function refuseUnknownScopes(ctx: KoaContextWithOIDC, { scopes }: SandboxState): void {
   const names = String(ctx.oidc.body?.scope ?? ctx.query.scope ?? '').split(' ')
   const unknown = names.find((name) => name !== '' && !(name in scopes))
   if (unknown) throw new errors.InvalidScope('unknown scope', unknown)

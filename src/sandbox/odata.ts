@@ -4,26 +4,18 @@ import { PLATFORM } from './platform.ts'
 const { paging } = PLATFORM
 
 /** A page by OData's `$top`, `$skip`, `$orderby` and `$filter`, with the total when `$count=true`. */
-export function sendPage(req: Request, res: Response, records: object[]): void {
+export function sendPage(req: Request, res: Response, records: object[]) {
   const { query } = req
+  const invalid = (message: string) => void res.status(400).json({ error: 'invalid_query', message })
   const top = whole(query[paging.top] ?? String(paging.maxTop))
   const skip = whole(query[paging.skip] ?? '0')
-  if (top === undefined || skip === undefined) {
-    return void res
-      .status(400)
-      .json({ error: 'invalid_query', message: `${paging.top} and ${paging.skip} must be whole numbers` })
-  }
+  if (top === undefined || skip === undefined)
+    return invalid(`${paging.top} and ${paging.skip} must be whole numbers`)
   const found = filter(records, query[paging.filter])
   if (!found)
-    return void res.status(400).json({
-      error: 'invalid_query',
-      message: `${paging.filter} must be: field eq 'text' or contains(field,'text'), joined by and`,
-    })
+    return invalid(`${paging.filter} must be: field eq 'text' or contains(field,'text'), joined by and`)
   const sorted = order(found, query[paging.orderBy])
-  if (!sorted)
-    return void res
-      .status(400)
-      .json({ error: 'invalid_query', message: `${paging.orderBy} must be: field [asc|desc]` })
+  if (!sorted) return invalid(`${paging.orderBy} must be: field [asc|desc]`)
   if (query[paging.count] === 'true') res.set(paging.totalHeader, String(found.length))
   res.json(sorted.slice(skip, skip + Math.min(top, paging.maxTop)))
 }

@@ -3,8 +3,8 @@ import type { Sql } from './database.ts'
 
 const seconds = () => Math.floor(Date.now() / 1000)
 
-/** Where oidc-provider stores its models. Those of `reusable` models can be used again after they were consumed. */
-export function createOidcAdapter(sql: Sql, reusable: readonly string[] = []): (model: string) => Adapter {
+/** Where oidc-provider stores its models. */
+export function createOidcAdapter(sql: Sql): (model: string) => Adapter {
   sql.run('DELETE FROM models WHERE expires_at <= ?', seconds())
   return (model) => {
     const find = async (column: 'id' | 'uid', value: string): Promise<AdapterPayload | undefined> => {
@@ -27,7 +27,6 @@ export function createOidcAdapter(sql: Sql, reusable: readonly string[] = []): (
       findByUid: (uid) => find('uid', uid),
       findByUserCode: async () => undefined,
       async consume(id) {
-        if (reusable.includes(model)) return
         const update = `UPDATE models SET payload = json_set(payload, '$.consumed', ?) WHERE model = ? AND id = ?`
         sql.run(update, seconds(), model, id)
       },

@@ -8,21 +8,17 @@ import type { Express } from 'express'
 import { createConsents } from './consents.ts'
 import { openDatabase } from './database.ts'
 import { CORE_FAULTS, createFaults } from './faults.ts'
-import type { SandboxCore, SandboxFeature, SandboxPart } from './feature.ts'
-import { createGuard } from './guard.ts'
-import { createIdentity, type RegisteredApp, type Scopes } from './identity.ts'
+import type { RegisteredApp, SandboxCore, SandboxPart, SandboxState } from './feature.ts'
+import { createGuard, type RateLimit } from './guard.ts'
+import { createIdentity } from './identity.ts'
 import { createJournal } from './journal.ts'
 import type { NamedSandboxFeature } from './load.ts'
-import { createOidcAdapter } from './oidc-adapter.ts'
-import { problem } from './pages.ts'
 import { type Addresses, addressesOf, PLATFORM } from './platform.ts'
-import type { RateLimit } from './rate-limit.ts'
-import type { Recorded } from './recorded.ts'
 import { sectionsOf } from './sections.ts'
 import { createSite } from './site.ts'
 import { createTokenExchanges } from './token-exchanges.ts'
 
-export type { RegisteredApp } from './identity.ts'
+export type { RegisteredApp } from './feature.ts'
 
 export interface SandboxOptions {
   /** Where the sandbox is reached, without a trailing slash. */
@@ -40,8 +36,6 @@ export interface SandboxOptions {
   rateLimit?: RateLimit
   /** Options of the features, by name; each feature documents its own. Those of a feature that is not there are ignored. */
   features?: Record<string, unknown>
-  /** Answers like the platform that was recorded. */
-  recorded?: Recorded | undefined
   /** What it simulates of the features: `loadSandboxFeatures`. */
   simulated: readonly NamedSandboxFeature[]
 }
@@ -55,62 +49,32 @@ export interface Sandbox {
 /** The name of the setting whose value signs the cookies of those who are logged in. */
 const LOGIN_SECRET = 'login secret'
 
-/** The origin of the first application's redirect URLs. */
-const appUrlOf = ([app]: RegisteredApp[]) => new URL(app?.redirectUrls[0] ?? 'http://localhost').origin
-
-/** Who calls with a token that one of the parts has issued. */
-const byParts = (parts: readonly SandboxPart[]) => (token: string) => {
-  for (const part of parts) {
-    const caller = part.authenticate?.(token)
-    if (caller) return caller
-  }
-  return undefined
-}
-
-/** The scopes and faults of the core and of the features that are simulated. */
-function simulatedBy(features: readonly SandboxFeature[]) {
-  const scopes: Scopes = Object.assign({}, PLATFORM.scopes, ...features.map((feature) => feature.scopes))
-  const faultStates = Object.assign({}, CORE_FAULTS, ...features.map((feature) => feature.faults))
-  return { scopes, faultStates }
-}
-
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { baseUrl, apps, file, openToAll = false, recorded, slowMs = 6_000 } = options
-  const { accessTokenSeconds = recorded?.token?.expiresIn ?? 300 } = options
+  const { baseUrl, apps, file, openToAll = false, slowMs = 6_000, accessTokenSeconds = 300 } = options
   const { rateLimit = { limit: 100, windowMs: 30_000 }, simulated, features = {} } = options
-  const addresses = addressesOf(baseUrl)
-  const schemas = simulated.map(({ schema = '' }) => schema)
-  const { sql, setting, clear, close } = openDatabase(file, schemas)
-  const consents = createConsents(sql)
-  const { scopes, faultStates } = simulatedBy(simulated)
-  const faults = createFaults(faultStates)
-  const journal = createJournal()
-  const tokenExchanges = createTokenExchanges()
-  const provider = createIdentity({
-    issuer: addresses.authUrl,
-    apps,
-    scopes,
-    adapter: createOidcAdapter(sql, recorded?.oldRefreshToken === 'accepted' ? ['RefreshToken'] : []),
-    recorded,
+  const { sql, setting, clear, close } = openDatabase(
+    file,
+    simulated.map(({ schema = '' }) => schema),
+  )
+  const state: SandboxState = {
+    sql,
     setting,
-    consents,
-    faults,
-    journal,
-    tokenExchanges,
+    consents: createConsents(sql),
+    faults: createFaults(Object.assign({}, CORE_FAULTS, ...simulated.map((feature) => feature.faults))),
+    journal: createJournal(),
+    tokenExchanges: createTokenExchanges(),
+    apps,
+    scopes: Object.assign({}, PLATFORM.scopes, ...simulated.map((feature) => feature.scopes)),
     accessTokenSeconds,
     slowMs,
-    renderError: problem,
-  })
+    baseUrl,
+    appUrl: new URL(apps[0]?.redirectUrls[0] ?? 'http://localhost').origin,
+  }
+  const provider = createIdentity(state)
   const parts: SandboxPart[] = []
   const core: SandboxCore = {
-    sql,
-    guard: createGuard({ provider, consents, faults, journal, rateLimit, authenticate: byParts(parts) }),
-    faults,
-    journal,
-    tokenExchanges,
-    accessTokenSeconds,
-    baseUrl,
-    appUrl: appUrlOf(apps),
+    ...state,
+    guard: createGuard(state, provider, parts, rateLimit),
     sectionsAt: (place, subject) => sectionsOf(parts, place, subject),
   }
   for (const { name, create } of simulated) parts.push(create(core, features[name] ?? {}))
@@ -119,15 +83,12 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     clear()
     // Whoever was logged in is no longer.
     sql.run('DELETE FROM settings WHERE name = ?', LOGIN_SECRET)
-    faults.clear()
-    journal.clear()
-    tokenExchanges.clear()
+    for (const kept of [state.faults, state.journal, state.tokenExchanges]) kept.clear()
     for (const part of parts) part.reset?.()
   }
-  const site = { core, parts, provider, apps, scopes, consents, addresses, openToAll, recorded }
   return {
-    app: createSite({ ...site, loginSecret, reset }),
-    addresses,
+    app: createSite(core, { provider, parts, openToAll, loginSecret, reset }),
+    addresses: addressesOf(baseUrl),
     close: () => {
       for (const part of parts) part.close?.()
       close()

@@ -7,30 +7,19 @@ import { notFound } from './api.ts'
 import { ACCOUNT_SETUP, BUSINESS_SETUP, businessSetupRoutes } from './business-setup.ts'
 import { connectedAppsRoutes } from './connected-apps.ts'
 import { consentRoutes } from './consent.ts'
-import type { Consents } from './consents.ts'
-import { type Action, controlRoutes } from './control.ts'
-import type { SandboxCore, SandboxPart } from './feature.ts'
-import type { RegisteredApp, Scopes } from './identity.ts'
+import { controlRoutes } from './control.ts'
+import type { Action, RegisteredApp, SandboxCore, SandboxPart } from './feature.ts'
 import { loginRoutes, readLogin } from './login.ts'
 import { page, problem } from './pages.ts'
-import { type Addresses, PLATFORM } from './platform.ts'
-import type { Recorded } from './recorded.ts'
-import { recordedApi } from './recorded-api.ts'
+import { addressesOf, PLATFORM } from './platform.ts'
 import { startPageRoutes } from './start-page.ts'
 
 export interface SiteOptions {
-  core: SandboxCore
-  parts: SandboxPart[]
   provider: Provider
-  apps: RegisteredApp[]
-  consents: Consents
-  /** The platform's scopes, as the consent page describes them. */
-  scopes: Scopes
-  addresses: Addresses
+  parts: SandboxPart[]
   openToAll: boolean
   /** What signs the cookies of those who are logged in, until the sandbox is reset. */
   loginSecret(): string
-  recorded: Recorded | undefined
   /** Puts everything back to the samples. */
   reset(): void
 }
@@ -38,48 +27,40 @@ export interface SiteOptions {
 const assets = fileURLToPath(new URL('../../views/public', import.meta.url))
 
 /** The sandbox's Express app: the API, the identity provider, and the pages. */
-export function createSite(options: SiteOptions): Express {
-  const {
-    core,
-    parts,
-    provider,
-    apps,
-    scopes,
-    consents,
-    addresses,
-    openToAll,
-    loginSecret,
-    recorded,
-    reset,
-  } = options
-  const { faults, journal } = core
+export function createSite(core: SandboxCore, options: SiteOptions): Express {
+  const { provider, parts, openToAll, loginSecret, reset } = options
+  const { apps, baseUrl } = core
   const app = express()
   app.disable('x-powered-by')
   app.locals.openToAll = openToAll
   app.locals.links = linksOf(parts)
   app.locals.appUrl = core.appUrl
   app.use('/assets', express.static(assets))
-  if (recorded) app.use('/api', recordedApi(recorded))
   for (const { api } of parts) if (api) app.use('/api', api)
   // The platform has catalogues, whichever features are simulated: a call without a token gets 401.
   app.use(`/api${PLATFORM.apiCheckPath}`, ...core.guard('catalogues'))
   app.use('/api', (_req, res) => notFound(res))
   app.use(headers(apps))
-  for (const { observe } of parts) if (observe) app.use(observe)
   app.use('/auth', provider.callback())
   app.use(rejectCrossSite)
   app.use(express.urlencoded({ extended: false, limit: '10kb' }))
   app.use(readLogin(loginSecret))
   app.get('/', (req, res) =>
-    page(res, 'home', { title: 'Sandbox', account: req.account, accounts: ACCOUNTS, apps, addresses }),
+    page(res, 'home', {
+      title: 'Sandbox',
+      account: req.account,
+      accounts: ACCOUNTS,
+      apps,
+      addresses: addressesOf(baseUrl),
+    }),
   )
   app.use(loginRoutes(loginSecret, requestingApp(apps)))
   app.use(startPageRoutes(apps))
-  app.use(consentRoutes({ provider, apps, scopes, consents, faults }))
-  app.use(connectedAppsRoutes(apps, scopes, consents))
+  app.use(consentRoutes(core, provider))
+  app.use(connectedAppsRoutes(core))
   if (hasBusinessSetup(parts)) app.use(businessSetupRoutes(core))
   for (const { routes } of parts) if (routes) app.use(routes)
-  app.use(controlRoutes({ faults, journal, actions: actionsOf(parts, consents, reset) }))
+  app.use(controlRoutes(core, actionsOf(core, parts, reset)))
   app.use((req, res) => problem(res, 404, 'There is no page at this address.', req.account))
   app.use(onError)
   return app
@@ -96,7 +77,11 @@ function linksOf(parts: SandboxPart[]) {
   return hasBusinessSetup(parts) ? [...links, { href: '/business-setup', label: 'Business setup' }] : links
 }
 
-function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void): Record<string, Action> {
+function actionsOf(
+  { consents }: SandboxCore,
+  parts: SandboxPart[],
+  reset: () => void,
+): Record<string, Action> {
   const expireParts = () => parts.reduce((sum, part) => sum + (part.expireAccessTokens?.() ?? 0), 0)
   return {
     expire: {
@@ -137,14 +122,14 @@ function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void):
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`
 
 /** Which application the user is logging in for: the start page's address has its redirect url. */
-const requestingApp = (apps: RegisteredApp[]) => (next: string) => {
+const requestingApp = (apps: readonly RegisteredApp[]) => (next: string) => {
   const { pathname, searchParams } = new URL(next, 'http://sandbox.invalid')
   const { startPage } = PLATFORM
   const redirectUrl = pathname === startPage.path ? searchParams.get(startPage.redirectUrl) : null
   return apps.find(({ redirectUrls }) => redirectUrl !== null && redirectUrls.includes(redirectUrl))?.name
 }
 
-function headers(apps: RegisteredApp[]): RequestHandler {
+function headers(apps: readonly RegisteredApp[]): RequestHandler {
   // Chrome applies form-action to redirects after a form post too, and consent redirects to the application.
   const targets = apps.flatMap(({ redirectUrls }) => redirectUrls.map((url) => new URL(url).origin))
   return helmet({

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import { connectableBusiness } from './accounts.ts'
-import type { RegisteredApp } from './identity.ts'
+import type { RegisteredApp } from './feature.ts'
 import { loginUrl, wasReturned } from './login.ts'
 import { page, problem } from './pages.ts'
 import { PLATFORM } from './platform.ts'
@@ -8,7 +8,7 @@ import { PLATFORM } from './platform.ts'
 const { path: START_PATH, redirectUrl: REDIRECT_URL, bxcontext: BXCONTEXT } = PLATFORM.startPage
 
 /** `oauth2.html` (specification 5.3.2): login, choice of business, and back to the registered url with bxcontext. */
-export function startPageRoutes(apps: RegisteredApp[]): Router {
+export function startPageRoutes(apps: readonly RegisteredApp[]): Router {
   return Router()
     .get(START_PATH, (req, res) => {
       const redirectUrl = req.query[REDIRECT_URL]

@@ -105,7 +105,7 @@ describe('faults', () => {
   })
 })
 
-test('the rate limit accepts its number of calls in any window, and says when to retry', async () => {
+test('the rate limit accepts its number of calls in a window, and says when to retry', async () => {
   const { call, close } = await startSandbox({
     rateLimit: { limit: 5, windowMs: 1_000 },
     simulated: [probe],

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { afterEach, vi } from 'vitest'
 import { createListener } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
@@ -8,7 +8,6 @@ import { createDependencies, type Dependencies } from '../../src/dependencies.ts
 import { featureOptions, loadFeatures } from '../../src/features/load.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
-import { readRecorded } from '../../src/sandbox/recorded.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import type { OwnSignIn } from '../../src/web/user.ts'
 import { CLIENT, PRICING_CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from './env.ts'
@@ -52,10 +51,6 @@ export interface ScriptedAnswer {
   headers?: Record<string, string>
 }
 
-const { SANDBOX_AS } = process.env
-/** With `SANDBOX_AS=report.json`, the sandbox of every test answers like the platform of this report. */
-const RECORDED = SANDBOX_AS ? readRecorded(readFileSync(SANDBOX_AS, 'utf8')) : undefined
-
 /**
  * The app and the real sandbox, over HTTP on free ports; embedded SQLite unless `env` names a Redis. The sandbox's
  * limits are out of the way unless `sandboxOptions` says otherwise.
@@ -80,7 +75,6 @@ export async function startAll(
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
     simulated: [...sandboxFeatures, sandboxProbe],
-    recorded: RECORDED,
     ...sandboxOptions,
     features: {
       'price-files': { importTiming: { itemsPerSecond: 200_000, settleMs: 100 } },

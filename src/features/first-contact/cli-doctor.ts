@@ -20,27 +20,22 @@ import { loadContracts } from '../contracts.ts'
 import { loadFeatures, loadTools } from '../load.ts'
 import type { Finding, ProbeTool } from '../tools.ts'
 import { Consents } from './consent/consents.ts'
-import { recordingOf } from './consent/recording.ts'
-import { type Report, sectionsOf, summaryOf, toMarkdown } from './consent/report.ts'
+import { REPORT, type Report, sectionsOf, summaryOf } from './consent/report.ts'
 import { createConsentServer } from './consent/server.ts'
 import { runDoctor } from './doctor.ts'
 import { checkEnvironment, settingsFindings } from './environment.ts'
 import { ok } from './findings.ts'
-import { registrationOf } from './registration.ts'
 import { notOpened } from './store.ts'
 
-const REPORT = 'doctor-report'
-
-const HELP = `Usage: npm run doctor -- [--json] [--strict] [--registration] [--consent [--write]]
+const HELP = `Usage: npm run doctor -- [--json] [--strict] [--consent [--write]]
 
 Checks the settings, the store, the platform's addresses, and your registration there.
 
-  --json          Prints the findings as JSON.
-  --strict        Exits with 2 if there are warnings. Failures exit with 1 in any case.
-  --registration  Prints what the platform's support team needs in order to register this app; checks nothing.
-  --consent       Then asks for a consent in the browser, and compares the platform with the contracts.
-                  Writes ${REPORT}.md, and ${REPORT}.json, which npm run sandbox -- --as takes.
-  --write         Also creates a catalogue with an import, and a lead, named as a test. Use a staging account.`
+  --json     Prints the findings as JSON.
+  --strict   Exits with 2 if there are warnings. Failures exit with 1 in any case.
+  --consent  Then asks for a consent in the browser, and compares the platform with the contracts.
+             Writes ${REPORT}.
+  --write    Also creates a catalogue with an import, and a lead, named as a test. Use a staging account.`
 
 /** `open`: not seen by this run. `ask`: no run can see it. */
 const LABELS = {
@@ -96,11 +91,11 @@ async function check(isJson: boolean, isStrict: boolean): Promise<void> {
 
 /** Throws an error, before a consent is given in vain. */
 function checkConsentOptions(isJson: boolean): void {
-  if (isJson) throw new Error(`--json: with --consent, the report is in ${REPORT}.json`)
+  if (isJson) throw new Error(`--json: with --consent, the report is in ${REPORT}`)
   try {
     accessSync('.', constants.W_OK)
   } catch {
-    throw new Error(`--consent: ${REPORT}.json cannot be written to this folder`)
+    throw new Error(`--consent: ${REPORT} cannot be written to this folder`)
   }
 }
 
@@ -116,12 +111,10 @@ async function askForConsent(write: boolean): Promise<void> {
       platform: { appUrl, authUrl, apiUrl },
       write,
       findings: consents.round.comparisons.findings(),
-      recording: recordingOf(consents.round.answers),
     }
-    writeFileSync(`${REPORT}.json`, `${JSON.stringify(checked, null, 2)}\n`)
-    writeFileSync(`${REPORT}.md`, toMarkdown(checked))
+    writeFileSync(REPORT, `${JSON.stringify(checked, null, 2)}\n`)
     print('', ...sectionsOf(checked.findings).flatMap((section) => section.findings.map(lineOf)))
-    print(`${summaryOf(checked.findings)}. Wrote ${REPORT}.md and ${REPORT}.json. Stop with Ctrl+C.`)
+    print(`${summaryOf(checked.findings)}. Wrote ${REPORT}. Stop with Ctrl+C.`)
   }
   const server = await listen(createConsentServer({ config, consents, onChecked }), {
     port: config.port,
@@ -144,14 +137,12 @@ try {
     options: {
       json: { type: 'boolean', default: false },
       strict: { type: 'boolean', default: false },
-      registration: { type: 'boolean', default: false },
       consent: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
   if (options.help) print(...HELP.split('\n'))
-  else if (options.registration) print(...(await registrationOf(process.env)).split('\n'))
   else {
     if (options.consent) checkConsentOptions(options.json)
     await check(options.json, options.strict)

@@ -29,7 +29,7 @@ export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerat
   if (oidc) {
     // Its clock is not that of the platform.
     const client = createClient(proxies)
-    yield await checkSignIn({ ...oidc, baseUrl }, client).finally(client.close)
+    yield await checkSignIn(oidc.issuer, client).finally(client.close)
   }
   const secrets = secretsOf(settings)
   const client = createClient(proxies, secrets)

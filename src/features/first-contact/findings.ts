@@ -3,27 +3,18 @@ import type { NoAnswer } from './answers.ts'
 
 export const ok = (id: string, text: string): Finding => ({ id, status: 'ok', text })
 
-/**
- * The app works, but something should be changed or could not be proven. `settings`: those that it is about, the one to change
- * first, such as `PLATFORM_CLIENT_ID, BASE_URL`. `value`: what it probably should be.
- */
-export const warning = (id: string, settings: string, text: string, value?: string): Finding =>
-  problem(id, 'warning', settings, text, value)
+/** `settings`: those that it is about, the one to change first, such as `PLATFORM_CLIENT_ID, BASE_URL`. `value`: what it probably should be. */
+const problem =
+  (status: 'warning' | 'failure') =>
+  (id: string, settings: string, text: string, value?: string): Finding => {
+    const [setting = ''] = settings.split(', ')
+    return { id, status, text: `${settings}: ${text}`, setting, ...(value !== undefined && { value }) }
+  }
 
-/** The app does not work. The parameters are those of `warning`. */
-export const failure = (id: string, settings: string, text: string, value?: string): Finding =>
-  problem(id, 'failure', settings, text, value)
-
-function problem(
-  id: string,
-  status: 'warning' | 'failure',
-  settings: string,
-  text: string,
-  value: string | undefined,
-): Finding {
-  const [setting = ''] = settings.split(', ')
-  return { id, status, text: `${settings}: ${text}`, setting, ...(value !== undefined && { value }) }
-}
+/** The app works, but something should be changed or could not be proven. */
+export const warning = problem('warning')
+/** The app does not work. */
+export const failure = problem('failure')
 
 /** An outage: it says nothing about the settings. */
 export const unavailable = (id: string, setting: string, url: string, status: number): Finding =>
@@ -84,7 +75,7 @@ export function noAnswer(settings: string, url: string, { error }: NoAnswer): Fi
   }
   const { id, text } = REASONS.find(({ codes }) => codes.test(error)) ?? {
     id: 'address.no-answer',
-    text: `the request failed (${error}). Check the address`,
+    text: `the request failed (${error}). Check the address, and whether the server answers only https`,
   }
   return failure(id, settings, `${url}: ${text}`)
 }

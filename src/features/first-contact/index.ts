@@ -1,6 +1,5 @@
 import type { Feature } from '../feature.ts'
 import { setupPage } from './page.ts'
-import { type FirstContactSettings, firstContactSettings } from './settings.ts'
 
 /**
  * Leads the developers of this app from a clone to production: `npm run doctor` and the page `/setup` say what is missing, what is
@@ -9,9 +8,8 @@ import { type FirstContactSettings, firstContactSettings } from './settings.ts'
 export default {
   title: 'First contact',
   order: 90,
-  settings: firstContactSettings,
-  create(deps, settings) {
+  create(deps) {
     if (deps.config.production) return {}
-    return { navigation: [{ href: '/setup', label: 'Setup' }], routes: setupPage(deps, settings) }
+    return { navigation: [{ href: '/setup', label: 'Setup' }], routes: setupPage(deps) }
   },
-} satisfies Feature<FirstContactSettings>
+} satisfies Feature

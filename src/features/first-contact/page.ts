@@ -8,21 +8,20 @@ import type { Finding } from '../tools.ts'
 import { readReport, sectionsOf, summaryOf } from './consent/report.ts'
 import { checkFailed, isSandbox, runDoctor } from './doctor.ts'
 import { toSheet } from './registration.ts'
-import type { FirstContactSettings } from './settings.ts'
 import { stepsOf } from './steps.ts'
 
 /** The page for the developers of this app; not in production. */
-export function setupPage(deps: FeatureDeps, settings: FirstContactSettings): Router {
+export function setupPage(deps: FeatureDeps): Router {
   const description = {
     summary:
       'The steps from a clone to production, what is next, and what the doctor finds. It waits for the checks.',
     response: z.string(),
     responseType: 'text/html',
   }
-  return Router().get('/setup', describeRoute(description), handler(deps, settings))
+  return Router().get('/setup', describeRoute(description), handler(deps))
 }
 
-function handler(deps: FeatureDeps, settings: FirstContactSettings): RequestHandler {
+function handler(deps: FeatureDeps): RequestHandler {
   const { config, connect, hasDemoSignIn } = deps
   const check = remembered(() => Array.fromAsync(runDoctor(deps)))
   return async (req, res) => {
@@ -38,7 +37,7 @@ function handler(deps: FeatureDeps, settings: FirstContactSettings): RequestHand
     }
     const contracts = await loadContracts()
     const { baseUrl } = config
-    const registration = toSheet({ ...settings, baseUrl, scopes: connect.oauth.scopes, contracts })
+    const registration = toSheet({ baseUrl, scopes: connect.oauth.scopes, contracts })
     res.page('first-contact/setup', {
       title: 'Setup',
       ...state,

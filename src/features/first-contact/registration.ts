@@ -1,13 +1,9 @@
-import { scopes as scopeList, serverSettings } from '../../config.ts'
 import { redirectUrls } from '../../connect/index.ts'
-import { type Environment, readSettings, settingsGroup } from '../../settings/read.ts'
 import { texts } from '../../web/texts.ts'
-import { loadContracts } from '../contracts.ts'
-import { featureOptions, loadFeatures } from '../load.ts'
 import type { Contract } from '../tools.ts'
-import { type FirstContactSettings, firstContactSettings } from './settings.ts'
 
-export interface RegistrationOptions extends FirstContactSettings {
+export interface RegistrationOptions {
+  /** The address of the app. */
   baseUrl: string
   scopes: readonly string[]
   contracts: readonly Contract[]
@@ -27,6 +23,9 @@ const ANSWERS = [
   'A staging account to test with',
 ]
 
+const HTTP =
+  '- Check: The address is http. Platforms accept https only, some of them http for localhost as well.\n'
+
 const IMPORTANCE = [
   'Nothing works if these are wrong',
   'Something does not work',
@@ -36,18 +35,8 @@ const IMPORTANCE = [
 const listOf = (items: readonly string[]) => items.map((item) => `- ${item}\n`).join('')
 
 /** What platform support needs in order to register this app, and what to ask them, as Markdown. */
-export function toSheet(options: RegistrationOptions): string {
-  const { appName, logoUrl, baseUrl, stagingUrl, productionUrl, scopes, contracts } = options
-  const application = [
-    `Application name, as shown on the consent page: ${appName}`,
-    appName === texts.layout.appName && 'Check: Set APP_NAME to the name of your app.',
-    `Logo: ${logoUrl ?? 'none'}`,
-  ].filter((item) => item !== false)
-  const environments = [
-    environmentOf('Development', 'BASE_URL', baseUrl),
-    environmentOf('Staging', 'APP_STAGING_URL', stagingUrl),
-    environmentOf('Production', 'APP_PRODUCTION_URL', productionUrl),
-  ]
+export function toSheet({ baseUrl, scopes, contracts }: RegistrationOptions): string {
+  const { appName } = texts.layout
   const reasonsFor = (scope: string) =>
     contracts.flatMap((contract) => contract.scopes[scope] ?? []).join('; ') ||
     'no feature of this app uses it'
@@ -60,12 +49,15 @@ export function toSheet(options: RegistrationOptions): string {
 
 Delegated OAuth access for a third-party integration (specification 5.3).
 
-${listOf(application)}
+- Application name, as shown on the consent page: ${appName}
+- Logo: (enter its address)
+
 ## Redirect URLs
 
 The first of each pair receives the bxcontext, the second the code. Neither has a query string.
 
-${environments.join('\n')}
+${listOf(redirectUrls(baseUrl).map((url) => `Development: \`${url}\``))}${baseUrl.startsWith('http:') ? HTTP : ''}
+${listOf(redirectUrls('').map((path) => `Staging and production: (enter its address)\`${path}\``))}
 ## Scopes
 
 ${listOf(scopes.map((name) => `\`${name}\`: ${reasonsFor(name)}`))}
@@ -77,29 +69,4 @@ ${listOf(ANSWERS)}
 The specification does not show these. The most important ones come first.
 
 ${sections.join('\n')}`
-}
-
-/** Both urls of an environment, as the app sends them if this address is its `BASE_URL`. */
-function environmentOf(name: string, setting: string, address: string | undefined): string {
-  const urls = address ? redirectUrls(address).map((url) => `\`${url}\``) : []
-  const warnings = [
-    !address && `Check: Set ${setting} to the address of the app.`,
-    address?.startsWith('http:') &&
-      'Check: The address is http. Platforms accept https only, some of them http for localhost as well.',
-  ].filter((warning) => typeof warning === 'string')
-  return `### ${name}\n\n${listOf([...urls, ...warnings])}`
-}
-
-const scopeSettings = settingsGroup({
-  variables: () => ({ PLATFORM_SCOPES: scopeList() }),
-  build: (values) => values.PLATFORM_SCOPES,
-})
-
-/** The sheet by these settings; credentials are not needed. Throws `ConfigError`. */
-export async function registrationOf(env: Environment): Promise<string> {
-  const groups = { server: serverSettings, own: firstContactSettings, scopes: scopeSettings }
-  const { server, own, scopes } = readSettings(env, groups)
-  const { scopes: needed } = featureOptions(await loadFeatures())
-  const contracts = await loadContracts()
-  return toSheet({ ...own, baseUrl: server.baseUrl, scopes: scopes ?? needed, contracts })
 }

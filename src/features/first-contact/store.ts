@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { StoreConfig } from '../../config.ts'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { connectionKind, platform, Vault } from '../../connect/index.ts'
-import { allOwners, appOwner, type KeyValueStore, openRedis, type RedisStore } from '../../connect/stores.ts'
+import { allOwners, appOwner, type KeyValueStore, type RedisStore } from '../../connect/stores.ts'
 import type { Finding } from '../tools.ts'
 import { failure, noAnswer, ok, warning } from './findings.ts'
 
@@ -98,7 +98,7 @@ async function outageOf(store: KeyValueStore): Promise<string | undefined> {
 
 const AUTHENTICATION = /NOAUTH|WRONGPASS|invalid (username|password)|AUTH /i
 
-async function redisFinding(url: string, reason: string): Promise<Finding> {
+function redisFinding(url: string, reason: string): Finding {
   const { host } = new URL(url)
   const problem = (id: string, what: string) => failure(id, 'REDIS_URL', `${host}: ${what}`)
   // The store's own client says what to write instead.
@@ -111,22 +111,8 @@ async function redisFinding(url: string, reason: string): Promise<Finding> {
     return problem('store.unavailable', 'this Redis is too old. Use version 6 or newer')
   const finding = noAnswer('REDIS_URL', host, { error: reason })
   if (!['address.timeout', 'address.no-answer'].includes(finding.id)) return finding
-  const server = url.replace('+sentinel', '')
-  const [scheme, other] = server.startsWith('rediss:') ? ['redis', 'rediss'] : ['rediss', 'redis']
-  if (await isRedis(server.replace(`${other}:`, `${scheme}:`)))
-    return problem('store.tls', `Redis answers ${scheme}:// only. Use ${scheme}:// in REDIS_URL`)
-  return finding.id === 'address.timeout'
-    ? finding
-    : problem('store.unavailable', `${reason}. Check REDIS_URL`)
-}
-
-/** Whether Redis answers at this address, even if it refuses us. */
-async function isRedis(url: string): Promise<boolean> {
-  const store = await openRedis({ urls: [url], onState: () => {} })
-  const reason = await outageOf(store)
-  await store.close()
-  if (reason === undefined || AUTHENTICATION.test(reason)) return true
-  return noAnswer('', '', { error: reason }).id.startsWith('tls.')
+  const id = finding.id === 'address.timeout' ? finding.id : 'store.unavailable'
+  return problem(id, `${reason}. Check REDIS_URL, also whether it must be redis:// or rediss://`)
 }
 
 /** What to do about an error of a write. */

@@ -5,7 +5,6 @@ import { createFlowStore, type FlowStore } from './flow-store.ts'
 import { createMasking } from './masking.ts'
 import { pauseRoutes } from './pause-routes.ts'
 import { createPauses, isStepByStep } from './pauses.ts'
-import { findPageSteps } from './platform-pages.ts'
 import { Recorder } from './recorder.ts'
 import { flowRoutes } from './routes.ts'
 import { ScenarioPlayer } from './scenarios/player.ts'
@@ -27,15 +26,10 @@ export default {
 function createParts(deps: FeatureDeps): FeatureParts {
   const { config, connect, store, log, sendChanges } = deps
   const { vault, platform, oauth } = connect
-  const { baseUrl, platform: client, tokenEncryptionKeys: keys } = config
-  const { sandboxUrl, clientId, pkce } = client
+  const { baseUrl, tokenEncryptionKeys: keys } = config
+  const { sandboxUrl } = config.platform
   const masking = createMasking(platform, keys)
-  const flows = createFlowStore(
-    store,
-    sandboxUrl
-      ? { findPageSteps: (flow) => findPageSteps({ platform, sandboxUrl, key: masking.key }, flow) }
-      : {},
-  )
+  const flows = createFlowStore(store)
   const recorder = new Recorder({ connect, masking, baseUrl, flows, log })
   const flush = () => recorder.flush()
   const pauses = createPauses(store, keys)
@@ -44,22 +38,10 @@ function createParts(deps: FeatureDeps): FeatureParts {
     return pauses.onHop(event)
   })
 
-  const tokenUrl = client.authUrl + platform.tokenPath
-  const isSandbox = sandboxUrl !== undefined
   const routes = Router()
     .use(tokenRoutes({ vault, flows, requestedScopes: oauth.scopes }))
     .use(flowRoutes({ flows, businessNames: namesIn(flows, vault), sendChanges }))
-    .use(
-      pauseRoutes({
-        pauses,
-        flows,
-        masking,
-        flush,
-        baseUrl,
-        platform,
-        client: { tokenUrl, clientId, pkce, isSandbox },
-      }),
-    )
+    .use(pauseRoutes({ pauses, flows, masking, flush, baseUrl }))
   const parts = {
     connectionLinks: async () => [{ path: '/tokens', label: 'Tokens', isForDevelopers: true }],
     navigation: [{ href: '/flows', label: 'Flows' }],

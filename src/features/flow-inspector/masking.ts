@@ -19,10 +19,8 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 const MAX_VALUE_LENGTH = 500
 const MAX_NAME_LENGTH = 64
 const MASKED = '(masked)'
-/** How many parameters of one part are shown. */
-const MAX_ENTRIES = 100
 /** An exchange with more parameters in one part is masked as a whole: to look for each of them in the others takes seconds. */
-const MAX_COMPARED = 1_000
+const MAX_ENTRIES = 100
 /** A shorter secret could be part of a harmless word. */
 const MIN_SECRET_LENGTH = 4
 
@@ -31,8 +29,6 @@ export type Raw = readonly [name: string, value: unknown, kind?: string]
 
 /** Masks what is recorded: only the result is kept, stored and shown. */
 export interface Masking {
-  /** The key of the fingerprints, for the sandbox, which masks its own side. */
-  readonly key: string
   /**
    * The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest (`code:43:0a1b2c`). The same value has
    * the same one everywhere.
@@ -52,8 +48,7 @@ export function createMasking(
   [encryptionKey]: readonly EncryptionKey[],
 ): Masking {
   if (!encryptionKey) throw new Error('The masking needs an encryption key')
-  const derived = hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32)
-  const key = Buffer.from(derived).toString('base64url')
+  const key = Buffer.from(hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32))
   const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters, OWN_FIELD])
 
   const fingerprint = (kind: string, value: string): string =>
@@ -68,13 +63,12 @@ export function createMasking(
   }
 
   return {
-    key,
     fingerprint,
     mask(exchange) {
       const parts = Object.entries<Iterable<Raw>>(exchange).map(
         ([part, raw]) => [part, Array.from(raw, (one) => toEntry(one, publicNames))] as const,
       )
-      const isTooLarge = parts.some(([, entries]) => entries.length > MAX_COMPARED)
+      const isTooLarge = parts.some(([, entries]) => entries.length > MAX_ENTRIES)
       const secrets = (isTooLarge ? [] : parts)
         .flatMap(([, entries]) => entries)
         .filter(({ isSecret, text }) => isSecret && text.length >= MIN_SECRET_LENGTH)

@@ -2,19 +2,17 @@ import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
-import { type Platform, redirectUrls } from '../../connect/index.ts'
 import { sendOnward, sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { localPath } from '../../web/return-to.ts'
 import { texts } from '../../web/texts.ts'
 import { requireUser } from '../../web/user.ts'
-import { CODE_LIFETIME_MS, SANDBOX_CODE_LIFETIME_MS } from './contract.ts'
-import { type Flow, type Parameter, parameterSchema } from './flow.ts'
+import { type Flow, parameterSchema } from './flow.ts'
 import type { FlowStore } from './flow-store.ts'
 import type { Masking } from './masking.ts'
 import { type Pause, type Pauses, STAGES, type Stage } from './pauses.ts'
 import { STEP_TEXTS, type StepText } from './step-texts.ts'
 import { splitUrl } from './steps.ts'
-import { byInterest, PAGE_DATA, showParameter, showSteps } from './view.ts'
+import { PAGE_DATA, showParameter, showSteps } from './view.ts'
 
 export interface PauseRoutesOptions {
   pauses: Pauses
@@ -24,9 +22,6 @@ export interface PauseRoutesOptions {
   flush(): Promise<void>
   /** The address of this app. */
   baseUrl: string
-  platform: Platform
-  /** This app at the platform. */
-  client: { tokenUrl: string; clientId: string; pkce: boolean; isSandbox: boolean }
 }
 
 class PauseOverError extends AppError {
@@ -61,7 +56,7 @@ export function pauseRoutes(options: PauseRoutesOptions): Router {
     .get(
       '/flows/pauses/:id',
       describeRoute({
-        summary: 'The next request of a connect flow that is paused.',
+        summary: 'The next request of the browser in a connect flow that is paused.',
         response: pauseSchema,
         errors: ['not_found'],
       }),
@@ -98,12 +93,11 @@ function pauseHandler(options: PauseRoutesOptions): RequestHandler<{ id: string 
     await flush()
     const flow = await flows.find(requireUser(req), pause.flowId)
     const page = viewOfPause(options, pause, flow)
-    const { method, url, parameters } = page.step.request
     sendPageOrJson(req, res, {
       view: 'flow-inspector/pause',
       title: page.title,
       data: { ...PAGE_DATA, ...page, keepNotice: true },
-      json: { stage: pause.stage, request: { method, url, parameters }, flow: flow?.id ?? null },
+      json: { stage: pause.stage, request: page.request, flow: flow?.id ?? null },
     })
   }
 }
@@ -115,66 +109,23 @@ const STAGE_TEXTS: Record<Stage, { heading: string; text: Pick<StepText, 'about'
   exchange: { heading: 'exchange the code for tokens', text: STEP_TEXTS.code_exchange },
   result: { heading: 'back to your connections', text: STEP_TEXTS.record_written },
 }
-const NO_CODE = {
-  about: 'There is no code to exchange. Next, the app shows why, and offers to connect again.',
-  reference: 'RFC 6749 section 4.1.2.1',
-}
 
-/** What the page of a pause shows: the request that is made next, and the flow so far, if it is known. */
-function viewOfPause(options: PauseRoutesOptions, pause: Pause, flow: Flow | null) {
-  const { masking, baseUrl, client } = options
-  const { id, stage, at, isContinued } = pause
-  const { address, query } = splitUrl(new URL(pause.target, baseUrl))
+/** What the page of a pause shows: the request that the browser makes next, and the flow so far, if it is known. */
+function viewOfPause({ masking, baseUrl }: PauseRoutesOptions, pause: Pause, flow: Flow | null) {
+  const { id, stage, isContinued } = pause
+  const { heading, text } = STAGE_TEXTS[stage]
+  const { address: url, query } = splitUrl(new URL(pause.target, baseUrl))
   const { parameters } = masking.mask({ parameters: query })
-  const error = parameters.find(({ name }) => name === 'error')?.value
-  const hasCode = error === undefined && parameters.some(({ name }) => name === 'code')
-  const isFailed = stage === 'exchange' ? !hasCode : address.endsWith('/connect/failed')
-  const isExchange = stage === 'exchange' && hasCode
-  const request = isExchange
-    ? { method: 'POST', url: client.tokenUrl, parameters: exchangeParameters(options, parameters, flow) }
-    : { method: 'GET', url: address, parameters }
-  const lifetime = client.isSandbox ? SANDBOX_CODE_LIFETIME_MS : CODE_LIFETIME_MS
-  const failed = stage === 'exchange' ? NO_CODE : STEP_TEXTS.flow_failed
   return {
     id,
     stage,
     isContinued,
-    isFailed,
-    title: titleOf(pause, isFailed, error),
-    text: isFailed ? failed : STAGE_TEXTS[stage].text,
-    step: { request, sent: byInterest(request.parameters.map(showParameter)), received: [] },
-    codeExpiresAt: isExchange && !isContinued ? new Date(at + lifetime).toISOString() : null,
-    // Without hidden pages: the browser has not left for the platform yet.
+    title: `${isContinued ? 'Already continued' : 'Next'}: ${heading}`,
+    text,
+    request: { method: 'GET', url, parameters },
+    sent: parameters.map(showParameter),
+    // Without the platform's pages: the browser has not left for them yet.
     steps: showSteps(flow?.steps ?? []),
     path: flow && `/flows/${encodeURIComponent(flow.id)}`,
   }
-}
-
-function titleOf({ stage, isContinued }: Pause, isFailed: boolean, error: string | undefined): string {
-  const isAnswer = isFailed && stage === 'exchange'
-  const failed = isAnswer ? 'an answer without a code' : 'the page that shows why it failed'
-  const heading = isFailed ? failed : STAGE_TEXTS[stage].heading
-  if (isContinued) return `Already continued: ${heading}`
-  if (!isAnswer) return `Next: ${heading}`
-  if (error === undefined) return 'The platform sent no code'
-  return error === 'access_denied'
-    ? 'The user denied access'
-    : `The platform answered with an error: ${error}`
-}
-
-/** The body of the token request. Only the core knows the verifier and the client secret, so they have no value. */
-function exchangeParameters(
-  { platform, baseUrl, client: { clientId, pkce } }: PauseRoutesOptions,
-  arrived: readonly Parameter[],
-  flow: Flow | null,
-): Parameter[] {
-  return [
-    ...(flow?.bxcontext ? [{ name: platform.bxcontextParameter, value: flow.bxcontext }] : []),
-    { name: 'redirect_uri', value: redirectUrls(baseUrl)[1] },
-    ...arrived.filter(({ name }) => name === 'code'),
-    ...(pkce ? [{ name: 'code_verifier' }] : []),
-    { name: 'grant_type', value: 'authorization_code' },
-    { name: 'client_id', value: clientId },
-    { name: 'client_secret' },
-  ]
 }

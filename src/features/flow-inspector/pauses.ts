@@ -26,8 +26,6 @@ const pauseSchema = z.object({
   flowId: z.string(),
   /** The address that the browser opens next, perhaps with a code. */
   target: z.string(),
-  /** When the pause began, in ms since 1970. */
-  at: z.number(),
   isContinued: z.boolean(),
 })
 export type Pause = z.infer<typeof pauseSchema>
@@ -60,28 +58,24 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
     return decrypt(key, await store.get(key))
   }
 
-  /**
-   * Starts a pause. Resolves to the one before, after a reload for example, if it has the same target, or is of an exchange that
-   * was continued: a flow has one.
-   */
+  /** Starts a pause. Resolves to the one before, after a reload for example, if it has the same target. */
   async function start(req: Request, started: Pause): Promise<Pause> {
     const key = keyOf(req, started.id)
     let pause = started
     const encrypted = encrypt(key, started)
     const change = (value: string | null) => {
       const before = decrypt(key, value)
-      const isSame =
-        before?.target === started.target || (started.stage === 'exchange' && before?.isContinued)
-      pause = before && isSame ? before : started
+      pause = before?.target === started.target ? before : started
       return pause === started ? encrypted : value
     }
     await update(store, key, change, CONNECT_MS)
     return pause
   }
 
-  async function pauseBefore({ hop, req, target, status, flow }: HopEvent): Promise<string> {
-    // A question of this app, and the page of a failure, are no hops to the platform.
-    if (hop === 'confirm' || status >= 400 || wantsJson(req) || !isStepByStep(req)) return target
+  async function pauseBefore({ hop, req, target, failure, flow }: HopEvent): Promise<string> {
+    // A question of this app, and what leads to the page of a failure, are no hops to the platform.
+    if (hop === 'confirm' || failure !== undefined || wantsJson(req) || !isStepByStep(req)) return target
+    if (hop === 'exchange' && !new URLSearchParams(target.split('?')[1]).has('code')) return target
     let flowId = flow.id
     if (hop === 'exchange' || hop === 'result') {
       // A callback of a flow that did not pause before its consent is for the core to refuse, at once.
@@ -91,7 +85,7 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
     }
     if (flowId === undefined) return target
     const id = idOf(hop, flow.state ?? flowId)
-    const pause = await start(req, { id, stage: hop, flowId, target, at: Date.now(), isContinued: false })
+    const pause = await start(req, { id, stage: hop, flowId, target, isContinued: false })
     return hop === 'exchange' && pause.isContinued ? target : `/flows/pauses/${id}`
   }
 

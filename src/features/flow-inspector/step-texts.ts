@@ -43,7 +43,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   callback_received: {
     about:
       'The browser brings a code or an error. The app looks up the connect flow by the state and claims it, so that the code is sent once at most.',
-    say: 'The user decided, and the platform sends a one-time code. It is worth nothing without the app’s secret and the code verifier.',
+    say: 'The user decided. A one-time code, if there is one, is worth nothing without the app’s secret and the code verifier.',
     reference: 'RFC 6749 section 4.1.2',
   },
   code_exchange: {
@@ -55,6 +55,11 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     about:
       'The record is written by compare-and-set, encrypted with AES-256-GCM. The store never holds a readable token.',
     say: 'What the app keeps is encrypted.',
+    reference: 'RFC 6749 sections 10.3 and 10.4',
+  },
+  record_deleted: {
+    about: 'The tokens are deleted. Of a revoked connection, the app keeps when and why.',
+    say: 'The app deletes its tokens.',
     reference: 'RFC 6749 sections 10.3 and 10.4',
   },
   to_connections: {
@@ -93,114 +98,51 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   platform_start: {
     about:
-      'The platform checks that the redirect URL is registered, and lets the user choose one of their businesses. The app cannot see this page; the sandbox reports it.',
-    say: 'The user chooses which business the app may use.',
-    reference: 'Specification 5.3.2',
-  },
-  platform_login: {
-    about:
-      'The user logs in to the platform, on the platform’s own page. The app cannot see this page; the sandbox reports it.',
-    say: 'The password goes to the platform, never to the app.',
-    reference: 'Specification 4.3; RFC 9700 section 2.4',
-  },
-  platform_authorize: {
-    about:
-      'The identity provider checks the client, the redirect URI and the permissions, and remembers the state and the code challenge. After the decision, it sends the browser back.',
-    say: 'The platform checks who is asking, before it asks the user.',
-    reference: 'RFC 6749 section 4.1.1',
+      'The platform checks that the redirect URL is registered, and the user logs in and chooses one of their businesses. The app only knows when the browser left and when it came back.',
+    say: 'The password goes to the platform, never to the app. The user chooses which business the app may use.',
+    reference: 'Specification 4.3 and 5.3.2; RFC 9700 section 2.4',
   },
   platform_consent: {
     about:
-      'The user sees who asks, for which business and for which permissions, and allows or denies it. The app cannot see this page; the sandbox reports it.',
+      'The identity provider checks the client, the redirect URI and the permissions. The user sees who asks, for which business and for which permissions, and allows or denies it. The app only knows when the browser left and when it came back.',
     say: 'This is the decision. The user can allow all of it, a part of it, or nothing.',
-    reference: 'RFC 6749 section 4.1',
-  },
-  platform_other: {
-    about: 'Another page of the platform. The app cannot see it; the sandbox reports it.',
-    say: 'This is between the user and the platform. The app is not involved.',
-    reference: 'RFC 6749 section 4.1',
-  },
-  platform_hidden: {
-    about: 'The browser is on pages of the platform. This app only knows when it left and when it came back.',
-    say: 'What happens here is between the user and the platform. The app cannot see it.',
-    reference: 'RFC 6749 section 4.1',
+    reference: 'RFC 6749 sections 4.1 and 4.1.1',
   },
 }
 
-/** Texts of steps that did not go as usual. The first that fits counts. */
-const EXCEPTIONS: { fits(step: Step): boolean; text: Partial<StepText> }[] = [
-  {
-    fits: ({ topic, response }) => topic === 'api_call' && response?.status === 401,
-    text: {
-      about:
-        'The API does not accept this access token any more. The app refreshes it once and repeats the call once.',
-      say: 'The platform says: this access token is no longer valid.',
-    },
+/** Texts of steps that failed, by the topic and, if it matters, the error. */
+const FAILURES: Readonly<Record<string, Partial<StepText>>> = {
+  'api_call http_401': {
+    about:
+      'The API does not accept this access token any more. The app refreshes it once and repeats the call once.',
+    say: 'The platform says: this access token is no longer valid.',
   },
-  {
-    fits: ({ topic, response }) => topic === 'api_call' && response?.status === 429,
-    text: {
-      about:
-        'The app has used up what the platform accepts. It waits as long as Retry-After says, and repeats the call.',
-      say: 'The platform asks the app to slow down. The app waits that long.',
-      reference: 'RFC 6585 section 4; RFC 9110 section 10.2.3',
-    },
+  'api_call http_429': {
+    about:
+      'The app has used up what the platform accepts. It waits as long as Retry-After says, and repeats the call.',
+    say: 'The platform asks the app to slow down. The app waits that long.',
+    reference: 'RFC 6585 section 4; RFC 9110 section 10.2.3',
   },
-  {
-    fits: ({ topic, failure }) => topic === 'api_call' && failure !== undefined,
-    text: { say: 'The platform has a problem with this call. The connection is kept.' },
+  api_call: { say: 'The platform has a problem with this call. The connection is kept.' },
+  'token_refresh invalid_grant': {
+    about: 'The platform no longer accepts the refresh token: the user revoked access, or it expired.',
+    say: 'The platform says: this access was taken back.',
+    reference: 'RFC 6749 section 5.2',
   },
-  {
-    fits: ({ topic, failure }) => topic === 'token_refresh' && failure === 'invalid_grant',
-    text: {
-      about: 'The platform no longer accepts the refresh token: the user revoked access, or it expired.',
-      say: 'The platform says: this access was taken back.',
-      reference: 'RFC 6749 section 5.2',
-    },
+  token_refresh: {
+    about: 'No new token. The connection is kept, and the app tries again after a pause.',
+    say: 'The platform has a problem. The app keeps the connection and tries again later.',
   },
-  {
-    fits: ({ topic, failure }) => topic === 'token_refresh' && failure !== undefined,
-    text: {
-      about: 'No new token. The connection is kept, and the app tries again after a pause.',
-      say: 'The platform has a problem. The app keeps the connection and tries again later.',
-    },
+  code_exchange: {
+    about: 'The platform did not issue tokens. The code is not sent again, and nothing is stored.',
+    say: 'The platform gave no tokens. Nothing is stored, and the user can connect again.',
+    reference: 'RFC 6749 section 5.2',
   },
-  {
-    fits: ({ topic, failure }) => topic === 'code_exchange' && failure !== undefined,
-    text: {
-      about: 'The platform did not issue tokens. The code is not sent again, and nothing is stored.',
-      say: 'The platform gave no tokens. Nothing is stored, and the user can connect again.',
-      reference: 'RFC 6749 section 5.2',
-    },
-  },
-  {
-    fits: ({ topic, title }) => topic === 'record_written' && /^(Mark|Delete)/.test(title),
-    text: {
-      about: 'The tokens are deleted. Of a revoked connection, the app keeps when and why.',
-      say: 'The app deletes its tokens.',
-    },
-  },
-  {
-    fits: ({ topic, title }) => topic === 'platform_authorize' && title.endsWith('with a code'),
-    text: { say: 'The user allowed it. The platform sends the browser back with a one-time code.' },
-  },
-  {
-    fits: ({ topic, title }) => topic === 'platform_authorize' && title.endsWith('with an error'),
-    text: { say: 'The user did not allow it. The platform sends the browser back without a code.' },
-  },
-  {
-    fits: ({ topic, title }) => topic === 'platform_start' && title.endsWith('log in first'),
-    text: { say: 'The user is not logged in yet, so the platform asks for a login first.' },
-  },
-  {
-    fits: ({ topic, request }) =>
-      topic === 'callback_received' && request?.parameters.some(({ name }) => name === 'error') === true,
-    text: { say: 'The browser comes back without a code.', reference: 'RFC 6749 section 4.1.2.1' },
-  },
-]
+}
 
-/** What the pages say about a step: the text of its kind, or of what happened instead. */
-export function textOf(step: Step): StepText {
-  const exception = EXCEPTIONS.find(({ fits }) => fits(step))
-  return { ...STEP_TEXTS[step.topic], ...exception?.text }
+/** What the pages say about a step: the text of its kind, or of how it failed. */
+export function textOf({ topic, failure, response }: Step): StepText {
+  if (failure === undefined) return STEP_TEXTS[topic]
+  const error = topic === 'api_call' ? `http_${response?.status}` : failure
+  return { ...STEP_TEXTS[topic], ...(FAILURES[`${topic} ${error}`] ?? FAILURES[topic]) }
 }

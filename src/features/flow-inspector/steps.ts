@@ -167,13 +167,6 @@ export function hopSteps({ mask }: Masking, baseUrl: string, event: RecordedHop)
   ]
 }
 
-const RECORD_TITLES = {
-  connected: 'Store the tokens, encrypted',
-  refreshed: 'Store the refreshed tokens, encrypted',
-  ended: 'Mark the connection as ended and delete its tokens',
-  disconnected: 'Delete the connection and its tokens',
-}
-
 const EVENT_TITLES: Record<ConnectionEvent['type'], string> = {
   connected: 'The app reports: connected',
   refreshed: 'The app reports: token refreshed',
@@ -206,13 +199,16 @@ export function changeSteps(
 }
 
 function writtenBy(before: ConnectionRecord, after: ConnectionRecord): Heading | undefined {
-  const record = (title: string): Heading => ({ topic: 'record_written', title })
-  if (after.status === 'none' && before.status !== 'none') return record(RECORD_TITLES.disconnected)
-  if (after.status === 'ended' && before.status !== 'ended') return record(RECORD_TITLES.ended)
+  const written = (title: string): Heading => ({ topic: 'record_written', title })
+  const deleted = (title: string): Heading => ({ topic: 'record_deleted', title })
+  if (after.status === 'none' && before.status !== 'none')
+    return deleted('Delete the connection and its tokens')
+  if (after.status === 'ended' && before.status !== 'ended')
+    return deleted('Mark the connection as ended and delete its tokens')
   if (after.fence > before.fence) return { topic: 'lease_taken', title: 'Take the lease for the refresh' }
   if (after.status !== 'active') return undefined
-  if (after.consent !== before.consent) return record(RECORD_TITLES.connected)
-  return after.refreshes > before.refreshes ? record(RECORD_TITLES.refreshed) : undefined
+  if (after.consent !== before.consent) return written('Store the tokens, encrypted')
+  return after.refreshes > before.refreshes ? written('Store the refreshed tokens, encrypted') : undefined
 }
 
 /** Splits a URL into its address and its query, without a fragment. */

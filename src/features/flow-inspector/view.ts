@@ -14,7 +14,7 @@ import {
   summarySchema,
 } from './flow.ts'
 import { explain } from './parameter-texts.ts'
-import { withHiddenPages } from './platform-pages.ts'
+import { withPlatformPages } from './platform-pages.ts'
 import { textOf } from './step-texts.ts'
 
 /** The styles and scripts of all pages of this feature, and the names of the lanes. */
@@ -44,14 +44,11 @@ const OUTCOMES = new Map([
   ['invalid_state', 'refused: wrong state'],
 ])
 
-/** Names in the order in which they are worth presenting; others come last. */
+/** What is shown to an audience, the most interesting first; others come last. */
 const PRESENTED = [
   'code code_verifier refresh_token access_token authorization client_secret',
   'state code_challenge client_id scope bxcontext error',
 ].flatMap((names) => names.split(' '))
-const NOT_PRESENTED = new Set(
-  'content-type accept code_challenge_method response_type token_type x-request-id'.split(' '),
-)
 /** How many colours and shapes fingerprints have, and how many marks a step in the diagram has. */
 const COLOURS = 12
 const SHAPES = 3
@@ -85,16 +82,12 @@ function colourOf(fingerprint: string): string {
   return `fp-${first} fq-${second} shape-${Math.floor(number / COLOURS ** 2) % SHAPES}`
 }
 
-/** Parameters in the order in which they are worth a look. */
-export function byInterest(parameters: readonly ShownParameter[]): ShownParameter[] {
+/** Parameters in the order in which they are worth presenting. */
+function presented(parameters: readonly ShownParameter[]): ShownParameter[] {
   const rank = ({ name }: Parameter) =>
     PRESENTED.includes(name) ? PRESENTED.indexOf(name) : PRESENTED.length
   return parameters.toSorted((a, b) => rank(a) - rank(b))
 }
-
-/** What is shown to an audience, the most interesting first. */
-const presented = (parameters: readonly ShownParameter[]) =>
-  byInterest(parameters.filter(({ name }) => !NOT_PRESENTED.has(name)))
 
 const showPart = <Part extends { headers: Parameter[]; parameters: Parameter[] }>(part: Part) => ({
   ...part,
@@ -103,7 +96,7 @@ const showPart = <Part extends { headers: Parameter[]; parameters: Parameter[] }
 })
 
 /** Steps as templates show them, numbered. */
-export function showSteps(steps: readonly Step[], { active }: { active?: number | undefined } = {}) {
+export function showSteps(steps: readonly Step[], active?: number) {
   const startedAt = Date.parse(steps[0]?.at ?? '')
   return steps.map((step, index) => {
     const { from, to } = step
@@ -155,7 +148,7 @@ function marksOf(parameters: readonly ShownParameter[]): ShownParameter[] {
 
 /** A flow as templates show it. `active`: the number of the step to highlight. `businessName`: if it is known. */
 export function viewOf(flow: Flow, businessName: string | undefined, active?: number) {
-  const steps = showSteps(withHiddenPages(flow.steps), { active })
+  const steps = withPlatformPages(flow.steps)
   const summary = rowOf(summarize(flow))
   const subject = businessName ?? summary.businessName ?? flow.bxcontext
   return {
@@ -163,7 +156,12 @@ export function viewOf(flow: Flow, businessName: string | undefined, active?: nu
     title: subject ? `${summary.title}: ${subject}` : summary.title,
     flow: { ...summary, omitted: flow.omitted },
     path: `/flows/${encodeURIComponent(flow.id)}`,
-    steps,
+    steps: showSteps(steps, active),
+    json: flowViewSchema.parse({
+      ...summary,
+      omitted: flow.omitted,
+      steps: steps.map((step, index) => ({ ...step, number: index + 1 })),
+    }),
     tokens: compareTokens(flow.steps),
   }
 }
@@ -183,34 +181,10 @@ export function compareTokens(steps: readonly Step[]): 'same' | 'rotated' | 'not
 /** A flow in the list: its summary without what only the list needs. */
 export const listedFlowSchema = summarySchema.omit({ storedAt: true })
 
-const explained = z.array(
-  z.object({
-    name: z.string(),
-    value: z.string().optional(),
-    fingerprint: z.string().optional(),
-    explanation: z.object({
-      what: z.string(),
-      madeBy: z.string().optional(),
-      mustEqual: z.string().optional(),
-      checkedBy: z.string().optional(),
-      attack: z.string().optional(),
-      reference: z.string(),
-    }),
-  }),
-)
-const part = { headers: explained, parameters: explained }
-const { request, response } = stepSchema.shape
-/** A step of a flow as JSON, with the explanation of each parameter. */
-export const stepViewSchema = stepSchema.extend({
-  number: z.number().int(),
-  request: request.unwrap().extend(part).optional(),
-  response: response.unwrap().extend(part).optional(),
-})
+/** A step of a flow as JSON. */
+export const stepViewSchema = stepSchema.extend({ number: z.number().int() })
 /** A flow with its steps as JSON. */
 export const flowViewSchema = listedFlowSchema.extend({
   omitted: z.number().int(),
   steps: z.array(stepViewSchema),
 })
-
-/** The JSON of a flow: what its pages show. */
-export const jsonOf = ({ flow, steps }: FlowView) => flowViewSchema.parse({ ...flow, steps })

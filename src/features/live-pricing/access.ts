@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateLimit } from '../../settings/fields.ts'
 import type { Clients } from './clients.ts'
-import { LivePricingError } from './errors.ts'
+import { type ErrorCode, LivePricingError } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 
 /**
@@ -17,10 +17,15 @@ export function requireToken(tokens: Tokens, clients: Clients, rateLimit: RateLi
     if (!token) throw new LivePricingError('no_token')
     const client = await tokens.verify(token)
     if (client === undefined || !clients.has(client)) throw new LivePricingError('invalid_token')
-    await limiter?.consume(client).catch((exceeded: unknown) => {
-      if (!(exceeded instanceof RateLimiterRes)) throw exceeded
-      throw new LivePricingError('too_many_requests', { retryAfterMs: exceeded.msBeforeNext })
-    })
+    if (limiter) await count(limiter, client, 'too_many_requests')
     next()
   }
+}
+
+/** Counts a call or an attempt of `id` in this process. Throws `LivePricingError` with this code if there were too many. */
+export async function count(limiter: RateLimiterMemory, id: string, code: ErrorCode): Promise<void> {
+  await limiter.consume(id).catch((exceeded: unknown) => {
+    if (!(exceeded instanceof RateLimiterRes)) throw exceeded
+    throw new LivePricingError(code, { retryAfterMs: exceeded.msBeforeNext })
+  })
 }

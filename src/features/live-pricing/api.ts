@@ -1,6 +1,5 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
-import type { KeyValueStore } from '../../connect/stores.ts'
 import type { RateLimit } from '../../settings/fields.ts'
 import { LIMITS, PATHS } from '../../supplier-api/contract.ts'
 import { requireToken } from './access.ts'
@@ -24,8 +23,6 @@ export interface LivePricingOptions {
   baseUrl: string
   /** Calls allowed per client; null: no limit. */
   rateLimit: RateLimit | null
-  /** Counts failed attempts of all processes; undefined: each process counts its own. */
-  store?: KeyValueStore | undefined
   log: Logger
   /** Lifetime of an access token, in seconds; 900 by default. */
   tokenSeconds?: number
@@ -43,7 +40,7 @@ export const EXACT_PATHS = { caseSensitive: true, strict: true }
  * `GET /stores/{id}` and `POST /request-prices`. Errors are for `errorResponse`.
  */
 export function livePricingApi(options: LivePricingOptions): Router {
-  const { provider, keys, baseUrl: audience, rateLimit, store, log } = options
+  const { provider, keys, baseUrl: audience, rateLimit, log } = options
   const { tokenSeconds: lifetime = 900, timeoutMs = 10_000, now = Date.now } = options
   const clients = createClients(options.clients)
   const tokens = createTokens({ keys, audience, lifetime, now })
@@ -53,7 +50,7 @@ export function livePricingApi(options: LivePricingOptions): Router {
   const router = Router(EXACT_PATHS).use(headers)
   router
     .route(PATHS.token)
-    .post(readBody(LIMITS.tokenBodyBytes), tokenEndpoint({ tokens, clients, store, log }))
+    .post(readBody(LIMITS.tokenBodyBytes), tokenEndpoint(tokens, clients))
     .all(allowOnly('POST'))
   router
     .route(PATHS.nearest)

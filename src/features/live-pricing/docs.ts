@@ -1,21 +1,18 @@
-import { type Request, Router } from 'express'
+import { Router } from 'express'
 import type * as z from 'zod'
 import { ITEM_ERRORS, PATHS } from '../../supplier-api/contract.ts'
 import { EXAMPLES } from './examples.ts'
 import { openApi } from './openapi.ts'
 
-/**
- * Serves the OpenAPI document at `openapi.json` and the same as an HTML page at the base URL. The page has a command for
- * each endpoint, with the address at which the reader sees the page.
- */
+/** Serves the OpenAPI document at `openapi.json`, and the same as an HTML page at the base URL, with a command for each endpoint. */
 export function livePricingDocs(baseUrl: string): Router {
   const document = openApi(baseUrl)
+  const curl = commands(baseUrl)
   return Router()
     .get('/openapi.json', (_req, res) => {
       res.json(document)
     })
-    .get('/', (req, res) => {
-      const curl = commands(addressSeenBy(req, baseUrl))
+    .get('/', (_req, res) => {
       const { paths, components } = document
       const operations = Object.entries(paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, operation]) => ({
@@ -39,13 +36,6 @@ export function livePricingDocs(baseUrl: string): Router {
         })),
       })
     })
-}
-
-/** The base URL as in the reader's address bar. */
-function addressSeenBy(req: Request, baseUrl: string): string {
-  // An https BASE_URL shows that TLS terminates at a proxy.
-  const protocol = baseUrl.startsWith('https:') ? 'https' : req.protocol
-  return `${protocol}://${req.get('host') ?? new URL(baseUrl).host}${req.baseUrl}`
 }
 
 /** A command line that calls each endpoint, by path. */

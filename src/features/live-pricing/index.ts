@@ -7,13 +7,13 @@ export default {
   order: 60,
   needs: ['catalogues', 'price-files'],
   settings: livePricingSettings,
-  async create({ config, store, log }, settings) {
+  async create({ config, log }, settings) {
     const { production, staging } = settings.clients
     if (production.length + staging.length === 0) return {}
     const { baseUrl, dataDir, tokenEncryptionKeys: keys } = config
     // Loaded only where it is served.
     const { livePricingRoutes } = await import('./routes.ts')
-    const { routes, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, store, log })
+    const { routes, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, log })
     return { serverRoutes: routes, stop: async () => close() }
   },
 } satisfies Feature<LivePricingSettings>

@@ -4,7 +4,6 @@ declare global {
   interface JSON {
     /** Text that `JSON.stringify` outputs unchanged (TC39 proposal JSON.parse source text access). */
     rawJSON(text: string): RawJson
-    isRawJSON(value: unknown): value is RawJson
   }
 }
 interface RawJson {

@@ -1,21 +1,9 @@
 import type * as z from 'zod'
 import { ITEM_ERRORS, LIMITS, looseRequestSchema, type PriceItem } from '../../supplier-api/contract.ts'
 import { badInput, LivePricingError } from './errors.ts'
-import { computeTotals, type ExactNumber } from './money.ts'
+import { computeTotals, type ExactNumber, type Money } from './money.ts'
 import type { NoPrice, Price, PriceLine } from './price-provider.ts'
 import { describeInvalid } from './provider-call.ts'
-
-/** Numbers that may be beyond what a double holds exactly. */
-const LARGE_NUMBER = /\d{16}|\d[eE]/
-
-/** Parses JSON in which numbers above 9e15 keep their text (`JSON.isRawJSON`), so that a response can repeat them. */
-function parseExactly(text: string): unknown {
-  if (!LARGE_NUMBER.test(text)) return JSON.parse(text)
-  return JSON.parse(text, (_key, value, context?: { source?: string }) => {
-    const isExact = typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER
-    return isExact || context?.source === undefined ? value : JSON.rawJSON(context.source)
-  })
-}
 
 export type PriceRequest = z.infer<typeof looseRequestSchema>
 
@@ -27,7 +15,7 @@ export function readPriceRequest(text: string | null): PriceRequest {
   let body: unknown
   try {
     if (text === null) throw new TypeError()
-    body = parseExactly(text)
+    body = JSON.parse(text)
   } catch {
     throw badInput([{ path: 'body', message: 'must be JSON in UTF-8' }])
   }
@@ -43,9 +31,8 @@ export function readPriceRequest(text: string | null): PriceRequest {
   )
 }
 
-type Numbers = 'quantity' | 'unitPrice' | 'discount' | 'totalPrice'
-/** A `PriceItem` whose numbers are written with all of their digits. */
-export type PricedItem = Omit<PriceItem, Numbers> & Record<Numbers, ExactNumber | null>
+/** A `PriceItem` whose amounts are written with all of their digits. */
+export type PricedItem = Omit<PriceItem, keyof Money> & Record<keyof Money, ExactNumber | null>
 
 /**
  * Prices each item of a request, in order (specification 4.1, 7). Items that cannot be priced have an error. `findPrices`
@@ -78,13 +65,11 @@ export async function priceItems(
   return { priced, invalid }
 }
 
-/** A line of a request, or why it cannot be priced, whatever its item costs. Integers above 2^53 arrive as raw JSON. */
+/** A line of a request, or why it cannot be priced, whatever its item costs. */
 function readLine(item: unknown): PriceLine | NoPrice {
   const { itemId, storeId, quantity }: Record<keyof PriceLine, unknown> = Object(item)
   if (typeof itemId !== 'string') return idError('itemId', itemId)
   if (typeof storeId !== 'string') return idError('storeId', storeId)
-  if (JSON.isRawJSON(quantity))
-    return { error: quantity.rawJSON.startsWith('-') ? 'quantity_invalid' : 'quantity_too_large' }
   if (typeof quantity !== 'number' || !(quantity > 0)) return { error: 'quantity_invalid' }
   if (quantity > LIMITS.quantity) return { error: 'quantity_too_large' }
   return { itemId, storeId, quantity }
@@ -111,8 +96,7 @@ function failed(item: unknown, { error, message }: NoPrice): PricedItem {
   return {
     itemId: typeof itemId === 'string' ? itemId : null,
     storeId: typeof storeId === 'string' ? storeId : null,
-    // As it was sent: integers above 2^53 keep their digits.
-    quantity: typeof quantity === 'number' || JSON.isRawJSON(quantity) ? quantity : null,
+    quantity: typeof quantity === 'number' ? quantity : null,
     unitPrice: null,
     discount: null,
     totalPrice: null,

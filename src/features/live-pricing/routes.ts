@@ -12,7 +12,7 @@ import type { LivePricingSettings } from './settings.ts'
 
 const PATHS = { production: '/live-pricing', staging: '/live-pricing-staging' } as const
 
-export interface LivePricingRoutesOptions extends Pick<LivePricingOptions, 'keys' | 'store' | 'log'> {
+export interface LivePricingRoutesOptions extends Pick<LivePricingOptions, 'keys' | 'log'> {
   /** The app's public origin. */
   baseUrl: string
   dataDir: string
@@ -31,7 +31,7 @@ export interface LivePricing {
  * `PriceProvider`, replace `openPriceList`.
  */
 export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricing {
-  const { baseUrl, dataDir, settings, keys, store, log } = options
+  const { baseUrl, dataDir, settings, keys, log } = options
   const { rateLimit } = settings
   const routes = Router()
   const bases = (['production', 'staging'] as const).flatMap((environment) => {
@@ -52,7 +52,7 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricin
     }
     routes.use(
       path,
-      livePricingApi({ provider, clients, keys, baseUrl: url, rateLimit, store, log }),
+      livePricingApi({ provider, clients, keys, baseUrl: url, rateLimit, log }),
       securityHeaders(baseUrl),
       Router(EXACT_PATHS).get('/health/ready', readiness(pricesLoaded)),
       livePricingDocs(url),

@@ -72,7 +72,7 @@ export async function allAnswered(subject: Subject): Promise<AnsweredLine[]> {
   return (await priceRequests(subject)).flatMap(({ lines, exchange }) => {
     const { json } = exchange
     if (exchange.status !== 200 || !Array.isArray(json) || json.length !== lines.length) return []
-    return json.every(isRecord) ? pair(lines, json).map((found) => ({ ...found, exchange })) : []
+    return json.every(isRecord) ? pair(lines, json, exchange) : []
   })
 }
 
@@ -99,20 +99,26 @@ export function answered(lines: readonly Line[], exchange: Exchange, when: strin
       `${when} with ${lines.length} lines returned ${answers.length} elements.`,
       exchange,
     )
-  const pairs = pair(lines, answers as PriceJson[])
-  return { exchange, answers: pairs.map((found) => ({ ...found, exchange })) }
+  return { exchange, answers: pair(lines, answers as PriceJson[], exchange) }
 }
 
+/** The lines of each request with their answers: several rules read those of a request with a thousand lines. */
+const pairs = new WeakMap<Exchange, AnsweredLine[]>()
+
 /** Pairs lines and answers by what the answers repeat of the lines, under any name, or else by their order. */
-function pair(lines: readonly Line[], answers: readonly PriceJson[]): Omit<AnsweredLine, 'exchange'>[] {
+function pair(lines: readonly Line[], answers: readonly PriceJson[], exchange: Exchange): AnsweredLine[] {
+  const known = pairs.get(exchange)
+  if (known) return known
   const left = [...answers]
-  const pairs = lines.map((line) => {
+  const repeated = lines.flatMap((line) => {
     const exact = left.findIndex((answer) => mentions(answer, line))
     const index = exact < 0 ? left.findIndex((answer) => mentions(answer, { itemId: line.itemId })) : exact
-    return index < 0 ? undefined : { line, answer: left.splice(index, 1)[0] as PriceJson }
+    return left.splice(index < 0 ? left.length : index, 1).map((answer) => ({ line, answer, exchange }))
   })
-  if (pairs.every((found) => found !== undefined)) return pairs
-  return lines.map((line, index) => ({ line, answer: answers[index] as PriceJson }))
+  const inOrder = () => lines.map((line, index) => ({ line, answer: answers[index] ?? {}, exchange }))
+  const found = repeated.length === lines.length ? repeated : inOrder()
+  pairs.set(exchange, found)
+  return found
 }
 
 /** Whether an answer has these values, as texts or numbers: under their names or, if it lacks a name, under any. */

@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { describe, type Exchange, isSuccess, type Probe } from './exchange.ts'
 
-/** A requirement of the live pricing API. */
+/** A requirement of the live pricing API: a row of `rules.csv`, with its check. */
 export interface Rule {
   id: string
   /** The requirement, as one sentence. */
   title: string
   /** The section of the specification that gives the rule. Without one it is assumed, as the specification is silent. */
-  given?: `§${string}`
+  given?: string
   /** Rules that must pass first. If one does not, this rule is not checked: one cause has one finding. */
   needs: readonly string[]
-  /** Resolves to an exchange that proves the rule. Throws `RuleViolationError`, or `NotCheckedError` if undecidable. */
-  check(subject: Subject): Promise<Exchange>
+  check: Check
 }
+
+/** Resolves to an exchange that proves a rule. Throws `RuleViolationError`, or `NotCheckedError` if undecidable. */
+export type Check = (subject: Subject) => Promise<Exchange>
+
+/** Checks by the ids of their rules. */
+export type Checks = Readonly<Record<string, Check>>
 
 /** The implementation under test and the data to test it with. */
 export interface Subject {
@@ -99,7 +104,7 @@ export type Fault = string | false | undefined
 export function judgeEach<T extends { exchange: Exchange }>(
   ask: (subject: Subject) => Promise<{ exchange: Exchange; answers: readonly T[] }>,
   faultOf: (answer: T, subject: Subject) => Fault,
-): Rule['check'] {
+): Check {
   return async (subject) => {
     const { exchange, answers } = await ask(subject)
     for (const answer of answers) {
@@ -124,9 +129,7 @@ export const judge = <T extends { exchange: Exchange }>(
 export type Demand = readonly [when: string, must: number | 'refusal', call: () => Promise<Exchange>]
 
 /** A check that makes calls one after the other. Its proof is the last one. */
-export function demand(
-  listOf: (subject: Subject) => readonly Demand[] | Promise<readonly Demand[]>,
-): Rule['check'] {
+export function demand(listOf: (subject: Subject) => readonly Demand[] | Promise<readonly Demand[]>): Check {
   return async (subject) => {
     let last: Exchange | undefined
     for (const [when, must, call] of await listOf(subject)) {

@@ -100,17 +100,6 @@ describe('npm run doctor', () => {
     expect((await doctor({ ...env, DATA_DIR: shared })).code).toBe(0)
   })
 
-  test('prints the registration sheet, without credentials', async () => {
-    const folder = tempDir()
-    const settings = { APP_NAME: 'Builder Tools', BASE_URL: 'http://localhost:3210' }
-    const args = ['--registration']
-    const { code, output } = await command(SCRIPT, settings, { args, cwd: folder.dir })
-    folder.remove()
-    expect(code).toBe(0)
-    expect(output).toContain('# Registration of Builder Tools')
-    expect(output).toContain('- `http://localhost:3210/connect/callback`')
-  })
-
   test('refuses an option that it does not know', async () => {
     expect((await doctor(env, '--verbose')).code).toBe(1)
   })

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Report } from '../../../src/features/first-contact/consent/report.ts'
@@ -24,7 +24,7 @@ function start(script: string, env: Record<string, string>, ...args: string[]): 
   return program
 }
 
-test('npm run doctor -- --consent writes a report, from which npm run sandbox answers', async () => {
+test('npm run doctor -- --consent writes a report', async () => {
   const [port, sandboxPort] = [await freePort(), await freePort()]
   const env = {
     PORT: String(port),
@@ -51,31 +51,13 @@ test('npm run doctor -- --consent writes a report, from which npm run sandbox an
   expect(checked.text).toMatch(/\d+ confirmed, 0 different/)
 
   const report: Report = JSON.parse(readFileSync(join(temp.dir, 'doctor-report.json'), 'utf8'))
-  expect(report.recording.refresh).toEqual({ refreshToken: 'same' })
-  expect(readFileSync(join(temp.dir, 'doctor-report.md'), 'utf8')).toContain('## Confirmed')
-  expect(doctor.output()).toContain('Wrote doctor-report.md and doctor-report.json.')
+  expect(report.findings.find(({ id }) => id === 'refresh-rotation')?.status).toBe('ok')
+  expect(doctor.output()).toContain('Wrote doctor-report.json.')
   expect(await doctor.kill('SIGINT')).toBe(0)
-
-  await sandbox.kill('SIGTERM')
-  // A detail of another platform, to see that the sandbox answers from the report.
-  const recording = { ...report.recording, invalidToken: { status: 401, error: 'unauthorized' } }
-  writeFileSync(join(temp.dir, 'doctor-report.json'), JSON.stringify({ ...report, recording }))
-  const again = start('src/cli/sandbox.ts', env, '--as', 'doctor-report.json')
-  await answering(env.PLATFORM_APP_URL, again)
-  expect(again.output()).toContain('answers as recorded in doctor-report.json')
-  const refused = await fetch(`${env.PLATFORM_API_URL}/catalogues`)
-  expect([refused.status, await refused.json()]).toEqual([401, { error: 'unauthorized' }])
 })
 
 test('npm run doctor -- --consent refuses --json, before anybody gives consent', async () => {
   const program = start('src/features/first-contact/cli-doctor.ts', {}, '--consent', '--json')
   expect(await program.exited).toBe(1)
   expect(program.output()).toMatch(/^--json: /)
-})
-
-test('npm run sandbox names a report that it cannot use', async () => {
-  writeFileSync(join(temp.dir, 'report.json'), '{}')
-  const program = start('src/cli/sandbox.ts', {}, '--as', 'report.json')
-  expect(await program.exited).toBe(1)
-  expect(program.output()).toContain('report.json has no recording of how a platform answers')
 })

@@ -4,7 +4,7 @@ import { loadContracts } from '../../../src/features/contracts.ts'
 import { Consents } from '../../../src/features/first-contact/consent/consents.ts'
 import { createConsentServer } from '../../../src/features/first-contact/consent/server.ts'
 import { loadFeatures, loadTools } from '../../../src/features/load.ts'
-import type { Finding, ProbeTool } from '../../../src/features/tools.ts'
+import type { Contract, Finding, ProbeTool } from '../../../src/features/tools.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { CLIENT, PRICING_CLIENT, WEBHOOK_SECRET } from '../../support/env.ts'
@@ -130,6 +130,39 @@ export async function startConsenting(
       await Promise.all([server.close(), sandboxServer.close()])
       await consents.close()
       sandbox.close()
+    },
+  }
+}
+
+/** The doctor asks for consents of another platform, at this address, and knows no contract but these. */
+export async function startConsentingOn(platform: string, contracts: readonly Contract[]) {
+  const server = await serve()
+  const url = `http://localhost:${server.port}`
+  const config = configOf({
+    BASE_URL: url,
+    PLATFORM_APP_URL: platform,
+    PLATFORM_AUTH_URL: platform,
+    PLATFORM_API_URL: `${platform}/api`,
+  })
+  const known = (await loadTools<ProbeTool>('probe.ts')).entries()
+  const probes = new Map([...known].filter(([name]) => contracts.some((contract) => contract.name === name)))
+  const consents = new Consents({
+    config,
+    probes: new Map([...probes, ['probe', probeTool]]),
+    contracts: [...contracts, probeContract],
+    write: true,
+  })
+  server.server.on('request', createConsentServer({ config, consents, onChecked: async () => {} }))
+  const visitor = createVisitor()
+  return {
+    url,
+    port: server.port,
+    consents,
+    visitor,
+    consent: async () => visitor.follow(await visitor.post(`${url}/start`)),
+    async close() {
+      await consents.close()
+      await server.close()
     },
   }
 }

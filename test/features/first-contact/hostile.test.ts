@@ -2,16 +2,10 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { loadContracts } from '../../../src/features/contracts.ts'
-import { Consents } from '../../../src/features/first-contact/consent/consents.ts'
-import { recordingOf } from '../../../src/features/first-contact/consent/recording.ts'
-import { toMarkdown } from '../../../src/features/first-contact/consent/report.ts'
-import { createConsentServer } from '../../../src/features/first-contact/consent/server.ts'
-import { loadTools } from '../../../src/features/load.ts'
-import type { ProbeTool } from '../../../src/features/tools.ts'
+import type { Consents } from '../../../src/features/first-contact/consent/consents.ts'
 import { serve } from '../../support/ports.ts'
-import { probeContract, probeTool } from '../../support/probe.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
-import { configOf } from './support.ts'
+import { startConsentingOn } from './consenting.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -65,24 +59,9 @@ async function startPlatform(api: ApiAnswer) {
 }
 
 async function startHostile(api: ApiAnswer) {
-  const platform = await startPlatform(api)
-  const server = await serve()
-  const url = `http://localhost:${server.port}`
-  const config = configOf({
-    BASE_URL: url,
-    PLATFORM_APP_URL: platform,
-    PLATFORM_AUTH_URL: platform,
-    PLATFORM_API_URL: `${platform}/api`,
-  })
-  const consents = new Consents({
-    config,
-    probes: new Map([...(await loadTools<ProbeTool>('probe.ts')), ['probe', probeTool]]),
-    contracts: [...(await loadContracts()), probeContract],
-    write: true,
-  })
-  server.server.on('request', createConsentServer({ config, consents, onChecked: async () => {} }))
-  closing.push(server.close, () => consents.close())
-  return { url, port: server.port, consents, visitor: createVisitor() }
+  const consenting = await startConsentingOn(await startPlatform(api), await loadContracts())
+  closing.push(consenting.close)
+  return consenting
 }
 
 /** Everything that somebody may see of a probe. */
@@ -92,11 +71,10 @@ async function shown(url: string, consents: Consents, visitor: Visitor): Promise
     platform: { appUrl: '', authUrl: '', apiUrl: '' },
     write: true,
     findings: consents.round.comparisons.findings(),
-    recording: recordingOf(consents.round.answers),
   }
   const page = await visitor.get(`${url}/`)
   expect(page.status).toBe(200)
-  return JSON.stringify(report) + toMarkdown(report) + page.text
+  return JSON.stringify(report) + page.text
 }
 
 test.each<[string, ApiAnswer]>([

@@ -97,11 +97,12 @@ describe('TLS', () => {
     await expectDiagnosis(platform.env, await withCertificate(CERTIFICATES[kind]), id, 'PLATFORM_API_URL')
   })
 
-  test('an http address of a server with TLS only gets its https address', async () => {
+  test('an http address of a server with TLS only is named, with the question whether it needs https', async () => {
     const setting = 'PLATFORM_API_URL'
     const { [setting]: https = '' } = await withCertificate(CERTIFICATES.valid)
     const found = problemsOf(await findings({ ...platform.env, [setting]: https.replace('https:', 'http:') }))
-    expect(found).toMatchObject([{ id: 'address.moved', setting, value: https }])
+    expect(found).toMatchObject([{ id: 'address.no-answer', setting }])
+    expect(found[0]?.text).toContain('https')
   })
 
   test('an unknown issuer is named with the variable that helps, and then has no problem', async () => {

@@ -46,8 +46,7 @@ describe('the page for developers', () => {
 
   test('is not there in production', () => {
     const config = { ...app.config, production: true }
-    const settings = { appName: '', logoUrl: undefined, stagingUrl: undefined, productionUrl: undefined }
-    expect(firstContact.create({ ...app.services.deps, config }, settings)).toEqual({})
+    expect(firstContact.create({ ...app.services.deps, config })).toEqual({})
   })
 })
 

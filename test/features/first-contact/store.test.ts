@@ -141,7 +141,7 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
 
   test('has no TLS', async () => {
     redis = await startRedis()
-    await hasFailed('store.tls', redis.url.replace('redis:', 'rediss:'))
+    await hasFailed('address.timeout', redis.url.replace('redis:', 'rediss:'))
   })
 
   test('requires TLS', async () => {
@@ -154,7 +154,7 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
     })
     const port = await freePort()
     await new Promise<void>((resolve) => tls.listen(port, '127.0.0.1', resolve))
-    await hasFailed('store.tls', `redis://127.0.0.1:${port}`)
+    await hasFailed('store.unavailable', `redis://127.0.0.1:${port}`)
     await hasFailed('tls.unknown-issuer', `rediss://127.0.0.1:${port}`)
     const usual = getCACertificates('default')
     setDefaultCACertificates([...usual, TEST_CA])

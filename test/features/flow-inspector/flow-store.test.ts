@@ -12,7 +12,7 @@ function setup() {
   const store = openSqlite({ file: ':memory:', now })
   return {
     store,
-    flows: createFlowStore(store, { now }),
+    flows: createFlowStore(store, now),
     later: (ms: number) => {
       time += ms
     },
@@ -74,26 +74,6 @@ test('steps that processes add at the same time are all kept, in the order of th
   await Promise.all(additions.map((addition, index) => (index % 2 ? flows : other).append('ann', [addition])))
   const titles = (await flows.find('ann', 'shared'))?.steps.map(({ title }) => title)
   expect(titles).toEqual(additions.map((_, index) => `step ${index}`))
-})
-
-test('pages of the platform stand between leaving and coming back, within one millisecond as well', async () => {
-  const { flows, step } = setup()
-  const shown = [
-    step({ to: 'browser', topic: 'to_start_page' }),
-    step({ from: 'browser', to: 'web_application', topic: 'platform_start', title: 'The start page' }),
-    step({ from: 'browser', to: 'app', topic: 'bxcontext_received' }),
-    step({ to: 'browser', topic: 'to_consent_page' }),
-    step({ from: 'browser', to: 'identity_provider', topic: 'platform_consent', title: 'The consent page' }),
-    step({ from: 'browser', to: 'identity_provider', topic: 'platform_consent', title: 'The user decides' }),
-    step({ from: 'browser', to: 'app', topic: 'callback_received' }),
-    step({ topic: 'code_exchange' }),
-  ]
-  const isPage = ({ topic }: Step) => topic.startsWith('platform_')
-  for (const steps of [shown.filter((step) => !isPage(step)), shown.filter(isPage)])
-    await flows.append('ann', [{ id: 'fast', bxcontext: null, steps }])
-  expect((await flows.find('ann', 'fast'))?.steps.map(({ topic }) => topic)).toEqual(
-    shown.map(({ topic }) => topic),
-  )
 })
 
 test('a connect flow that nobody finishes is abandoned after 15 minutes', async () => {

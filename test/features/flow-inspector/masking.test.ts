@@ -55,11 +55,11 @@ test('a secret behind more members than are shown is masked everywhere', () => {
   expect(body[0]?.value).toBeUndefined()
 })
 
-test('an answer with thousands of members is masked as a whole: to compare all of them would take seconds', () => {
+test('an answer with more than 100 members is masked as a whole: to compare thousands would take seconds', () => {
   const bodyOf = (count: number) =>
     mask({ body: Array.from({ length: count }, () => ['error', 'invalid_grant'] as const) }).body
-  expect(bodyOf(1_000)[0]).toEqual({ name: 'error', value: 'invalid_grant' })
-  expect(bodyOf(1_001)[0]).toEqual({
+  expect(bodyOf(100)[0]).toEqual({ name: 'error', value: 'invalid_grant' })
+  expect(bodyOf(101)[0]).toEqual({
     name: '(masked)',
     fingerprint: fingerprint('(masked)', 'invalid_grant'),
   })

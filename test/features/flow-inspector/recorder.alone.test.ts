@@ -87,7 +87,6 @@ test('of calls that succeed at once, 60 a minute are recorded for each user; of 
   vi.useFakeTimers({ toFake: ['Date'], now: MINUTE })
   for (let number = 0; number < 100; number++) {
     call(200, `good-${number}`)
-    // One by one, as a flush stores 50 flows at most.
     await recorder.flush()
   }
   expect(await flows.list('ann')).toHaveLength(60)

@@ -6,7 +6,6 @@ export interface ShownParameter {
   name: string
   value?: string
   fingerprint?: string
-  explanation: Record<string, string>
 }
 
 export interface ShownPart {

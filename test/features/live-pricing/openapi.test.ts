@@ -144,13 +144,6 @@ describe('its page has a command for each call', () => {
     }
     expect(answers).toMatchObject([[{ id: 'northcote' }], { id: 'northcote' }, [{ unitPrice: 5.14 }, {}]])
   })
-
-  test('with the address at which the reader sees the page', async () => {
-    const { port } = new URL(app.url)
-    const seen = await createVisitor().get(`http://127.0.0.1:${port}/live-pricing-staging`)
-    for (const command of commandsOf(seen.text))
-      expect(command).toContain(`curl 'http://127.0.0.1:${port}/live-pricing-staging/`)
-  })
 })
 
 test('its page shows every endpoint and schema, without scripts or external resources', async () => {

@@ -5,7 +5,7 @@ import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/csv-price
 import { tempDir } from '../../support/env.ts'
 import { freePort } from '../../support/ports.ts'
 import { answering, command, type Program, run } from '../../support/process.ts'
-import { SAMPLE, SMALL, writeFiles } from './support.ts'
+import { SMALL, writeFiles } from './support.ts'
 
 const { dir, remove } = tempDir()
 let program: Program | undefined
@@ -42,32 +42,22 @@ async function unitPrice(base: string, access: string | undefined): Promise<unkn
 }
 
 describe('npm run feature -- live-pricing serve', () => {
-  test('serves only the live pricing API, without platform settings, and is ready once it has prices', async () => {
-    const url = await start({
-      LIVE_PRICING_CLIENTS: 'p:secret-of-production',
-      LIVE_PRICING_STAGING_CLIENTS: '',
-    })
-    expect((await fetch(`${url}/health/ready`)).status).toBe(503)
-    expect((await fetch(`${url}/connections`, { redirect: 'manual' })).status).toBe(404)
-    expect((await fetch(`${url}/live-pricing`)).status).toBe(200)
-    const access = await token(`${url}/live-pricing`, 'p', 'secret-of-production')
-    expect(await unitPrice(`${url}/live-pricing`, access)).toBe('price_unavailable')
-    await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), join(dir, 'data', PRICE_LIST_FOLDERS.production))
-    await vi.waitFor(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(200), 5_000)
-    expect(await unitPrice(`${url}/live-pricing`, access)).toBe(12.5)
-  })
-
-  test('is ready as soon as production has prices, and each base says whether it has its own', async () => {
+  test('serves only the live pricing API, without platform settings; it is ready once production has prices', async () => {
     const url = await start({
       LIVE_PRICING_CLIENTS: 'p:secret-of-production',
       LIVE_PRICING_STAGING_CLIENTS: 'p:secret-of-staging',
     })
+    expect((await fetch(`${url}/connections`, { redirect: 'manual' })).status).toBe(404)
+    expect((await fetch(`${url}/live-pricing`)).status).toBe(200)
+    const access = await token(`${url}/live-pricing`, 'p', 'secret-of-production')
+    expect(await unitPrice(`${url}/live-pricing`, access)).toBe('price_unavailable')
     const paths = ['/health/ready', '/live-pricing/health/ready', '/live-pricing-staging/health/ready']
     const statuses = () => Promise.all(paths.map(async (path) => (await fetch(url + path)).status))
     expect(await statuses()).toEqual([503, 503, 503])
     const csv = writeFiles(join(dir, 'csv'), SMALL)
     await loadPriceList(csv, join(dir, 'data', PRICE_LIST_FOLDERS.production))
     await vi.waitFor(async () => expect(await statuses()).toEqual([200, 200, 503]), 5_000)
+    expect(await unitPrice(`${url}/live-pricing`, access)).toBe(12.5)
     await loadPriceList(csv, join(dir, 'data', PRICE_LIST_FOLDERS.staging))
     await vi.waitFor(async () => expect(await statuses()).toEqual([200, 200, 200]), 5_000)
   })
@@ -91,13 +81,6 @@ describe('npm run feature -- live-pricing serve', () => {
     expect([await unitPrice(live, stagingToken), await unitPrice(staging, liveToken)]).toEqual([401, 401])
   })
 
-  test('explains itself with --help, without settings', async () => {
-    const script = 'src/features/live-pricing/cli-serve.ts'
-    const { code, output } = await command(script, {}, { args: ['--help'] })
-    expect(code).toBe(0)
-    expect(output).toMatch(/^Usage: npm run feature -- live-pricing serve/)
-  })
-
   test('does not start without callers, and says which setting is missing', async () => {
     const script = 'src/features/live-pricing/cli-serve.ts'
     const { code, output } = await command(script, { DATA_DIR: dir, PORT: '3999' })
@@ -106,30 +89,4 @@ describe('npm run feature -- live-pricing serve', () => {
       'The settings have a problem: LIVE_PRICING_CLIENTS is required (id:secret for each client)\n',
     )
   })
-})
-
-test('npm run feature -- live-pricing load-prices killed at eight moments of a load leaves the prices unchanged, and the next load works', async () => {
-  const lists = join(dir, 'data', PRICE_LIST_FOLDERS.production)
-  await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), lists)
-  const url = await start({ LIVE_PRICING_CLIENTS: 'p:secret-of-production' })
-  const access = await token(`${url}/live-pricing`, 'p', 'secret-of-production')
-  for (let kill = 0; kill < 8; kill++) {
-    const load = run(
-      'src/features/live-pricing/cli-load-prices.ts',
-      { DATA_DIR: join(dir, 'data') },
-      { args: [SAMPLE] },
-    )
-    // A whole load takes about a second, most of it the start of the program.
-    await new Promise((resolve) => setTimeout(resolve, 50 + kill * 70))
-    await load.kill()
-    // The old list, or, if it was killed too late, the sample, which has no such item: never anything in between.
-    expect([12.5, 'item_unknown']).toContain(await unitPrice(`${url}/live-pricing`, access))
-  }
-  const load = await command(
-    'src/features/live-pricing/cli-load-prices.ts',
-    { DATA_DIR: join(dir, 'data') },
-    { args: [join(dir, 'csv')] },
-  )
-  expect(load.code).toBe(0)
-  await vi.waitFor(async () => expect(await unitPrice(`${url}/live-pricing`, access)).toBe(12.5), 5_000)
 })

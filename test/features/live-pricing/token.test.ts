@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { refusingStore } from '../../support/vault.ts'
 import { CALLER, FULL, form, GRANT, type Supplier, startSupplier } from './support.ts'
 
 let supplier: Supplier
@@ -138,23 +137,6 @@ describe('POST /connect/token', () => {
     )
   })
 
-  test('limits guesses at all processes together, and also while the store does not answer', async () => {
-    const { store, refuses } = refusingStore()
-    const other = await startSupplier(undefined, { store })
-    supplier = await startSupplier(undefined, { store })
-    const wrong = { method: 'POST', ...form({ ...FULL, client_secret: 'wrong' }) }
-    const guess = async ({ url }: Supplier) => (await fetch(`${url}/connect/token`, wrong)).status
-    for (let guesses = 0; guesses < 5; guesses++) {
-      expect(await guess(other)).toBe(401)
-      expect(await guess(supplier)).toBe(401)
-    }
-    expect([await guess(other), await guess(supplier)]).toEqual([429, 429])
-    refuses.writes = refuses.deletes = true
-    for (let guesses = 0; guesses < 10; guesses++) await guess(supplier)
-    expect(await guess(supplier)).toBe(429)
-    await other.close()
-  })
-
   test('never delays correct credentials, however many requests arrive at once', async () => {
     supplier = await startSupplier()
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask(form(FULL))))
@@ -196,20 +178,6 @@ describe('POST /connect/token', () => {
     expect(strangers.slice(28)).toEqual([401, 401, 429, 429])
     expect((await ask({ body: form(FULL).body, headers: headers('203.0.113.7') })).status).toBe(200)
   })
-
-  test.each([
-    ['x-forwarded-for', '203.0.113.7', 0, 1],
-    ['forwarded', 'for=203.0.113.7;proto=https', 0, 1],
-    ['x-forwarded-for', '203.0.113.7', 1, 0],
-  ])(
-    'with %s: %s and TRUST_PROXY=%i, a warning is logged %i times',
-    async (name, value, trustProxy, times) => {
-      supplier = await startSupplier(undefined, { trustProxy })
-      for (let call = 0; call < 3; call++)
-        await ask({ ...form(FULL), headers: { ...form(FULL).headers, [name]: value } })
-      expect(supplier.logLines.filter((logged) => logged.includes('TRUST_PROXY'))).toHaveLength(times)
-    },
-  )
 
   test('returns a problem document for an unknown path and for one with an extra slash', async () => {
     supplier = await startSupplier()

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest'
-import { RULES } from '../../../src/features/supplier-check/rules.ts'
+import { CHECKS, RULES } from '../../../src/features/supplier-check/rules.ts'
 import { createProbe } from '../../../src/features/supplier-check/supplier-probe.ts'
 import { serve } from '../../support/ports.ts'
 import { all, fakeClock, idsOf, of } from './findings.ts'
 import { findingsWith, type Tamper } from './model-supplier.ts'
 import { eachLookup, eachStore, isPrices, isSearch, isToken, onGood } from './tampers.ts'
+
+test('each check belongs to a rule', () => {
+  const rules = new Set(RULES.map(({ id }) => id))
+  expect(Object.keys(CHECKS).filter((id) => !rules.has(id))).toEqual([])
+})
 
 test('the rules that a rule needs come before it', () => {
   const before = new Set<string>()

@@ -6,7 +6,6 @@ import { oauthOf, requestOf, type Target } from '../platform/target.ts'
 import { ApiProbe } from './api-probe.ts'
 import { Comparisons } from './comparisons.ts'
 import {
-  checkNarrowScope,
   checkOldRefreshToken,
   checkRefresh,
   checkRevoked,
@@ -52,8 +51,7 @@ export class Consents {
 
   #newRound(): Round {
     const comparisons = new Comparisons(this.#options.contracts)
-    const answers = { calls: [] }
-    return { target: this.#target, comparisons, answers, grants: [], isChecked: false, isAlive: false }
+    return { target: this.#target, comparisons, grants: [], isChecked: false, isAlive: false }
   }
 
   /** How many consents can be checked. */
@@ -87,31 +85,25 @@ export class Consents {
   }
 
   /**
-   * Checks everything, once for each round of consents. What may end the consent comes last. Resolves to whether there was
-   * something to check.
+   * Checks everything, once for each round of consents; after that, only whether the consent has ended. What may end it comes
+   * last. Resolves to whether there was something to check.
    */
   async check(): Promise<boolean> {
     const { round, received } = this
     const { config, probes, write } = this.#options
     const [grant] = round.grants
-    if (!grant || round.isChecked) return false
-    round.isChecked = true
-    await checkRefresh(round, grant)
-    const probe = new ApiProbe(round, grant, { write, received })
-    for (const [name, probeFeature] of probes) await probeFeature(probe, config.features[name])
-    await probe.checkInvalidToken()
-    await checkNarrowScope(round, grant, probe.paths)
-    await checkOldRefreshToken(round, grant)
-    await checkUsedCode(round, grant)
-    await checkRevoked(round, grant)
-    return true
-  }
-
-  /** Checks again whether the consent has ended. Resolves to whether it was still alive. */
-  async checkAgain(): Promise<boolean> {
-    const { round } = this
-    const [grant] = round.grants
-    if (!grant || !round.isAlive) return false
+    if (!grant || (round.isChecked && !round.isAlive)) return false
+    if (!round.isChecked) {
+      round.isChecked = true
+      const how = 'Give consent to only one permission, and run the check again.'
+      round.comparisons.notSeen('insufficient-scope', how)
+      await checkRefresh(round, grant)
+      const probe = new ApiProbe(round, grant, { write, received })
+      for (const [name, probeFeature] of probes) await probeFeature(probe, config.features[name])
+      await probe.checkInvalidToken()
+      await checkOldRefreshToken(round, grant)
+      await checkUsedCode(round, grant)
+    }
     await checkRevoked(round, grant)
     return true
   }
@@ -123,7 +115,7 @@ export class Consents {
 
 /** Exchanges the code of a consent. Resolves to what failed. */
 async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<string | undefined> {
-  const { target, comparisons, answers, grants } = round
+  const { target, comparisons, grants } = round
   const { bxcontext } = flow
   comparisons.hide(bxcontext, flow.state, flow.codeVerifier, callbackUrl.searchParams.get('code'))
   compareBxcontext(comparisons, bxcontext)
@@ -155,7 +147,6 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
   comparisons.hide(accessToken, issued)
   confirmRequests(comparisons, target)
   compareTokenResponse(comparisons, answer, ms, target.scopes)
-  answers.token = answer
   const tokens = { accessToken, issuedRefreshToken: issued, refreshToken: issued }
   grants.push({ bxcontext, ...tokens, exchange: request })
   await checkSecondConsent(round)

@@ -1,7 +1,6 @@
 import type { ProbeAnswer } from '../../tools.ts'
 import { requestOf, type Target } from '../platform/target.ts'
-import { compareMissingScope } from './api-probe.ts'
-import { apiRequest, type Grant, type Round, sendOrNull } from './round.ts'
+import { type Grant, type Round, sendOrNull } from './round.ts'
 import { errorCodeOf } from './shape.ts'
 import { compareRefusal, compareRotation } from './token-response.ts'
 
@@ -46,7 +45,7 @@ export async function checkSecondConsent(round: Round): Promise<void> {
 
 /** A first refresh: whether it returns another refresh token. */
 export async function checkRefresh(round: Round, grant: Grant): Promise<void> {
-  const { comparisons, answers } = round
+  const { comparisons } = round
   const before = grant.refreshToken
   if (!before) {
     for (const id of ['refresh-rotation', 'old-refresh-token', 'revoked-refresh-token'])
@@ -60,53 +59,15 @@ export async function checkRefresh(round: Round, grant: Grant): Promise<void> {
     return comparisons.differ('token-request', `the refresh: ${seen}`, false)
   }
   compareRotation(comparisons, answer, before)
-  answers.refresh = { answer, before }
-}
-
-/**
- * Refreshes with fewer scopes (RFC 6749 section 6), to see what a call without its scope answers. `paths`: one to read for each
- * scope.
- */
-export async function checkNarrowScope(
-  { target, comparisons, answers }: Round,
-  grant: Grant,
-  paths: ReadonlyMap<string, string>,
-): Promise<void> {
-  const again = 'Give consent to only one permission, and run the check again.'
-  const notSeen = (why: string) => comparisons.notSeen('insufficient-scope', `${why} ${again}`.trim())
-  const [kept, missing = ''] = [...paths.keys()].filter((scope) => target.scopes.includes(scope))
-  const path = paths.get(missing)
-  if (!grant.refreshToken || !kept || !path) return notSeen('')
-  const request = await refreshRequest(target, grant, grant.refreshToken)
-  const form = new URLSearchParams(String(request.body))
-  form.set('scope', kept)
-  const narrowed = await sendOrNull(target.client, { ...request, body: form.toString() })
-  const { access_token: token, refresh_token: next, scope } = Object(narrowed?.json)
-  if (typeof next === 'string' && next !== '') grant.refreshToken = next
-  if (typeof token !== 'string') return notSeen('')
-  // Without a `scope`, it is the one that was requested (RFC 6749 section 5.1), unless the platform ignores that.
-  const granted = typeof scope === 'string' ? scope.split(' ') : undefined
-  if (granted?.includes(missing)) return notSeen('The platform ignores fewer scopes at a refresh.')
-  const answer = await sendOrNull(target.client, apiRequest(target, path, token))
-  if (!answer) return notSeen(`The API did not answer GET ${path}.`)
-  if (answer.status < 300)
-    return notSeen(
-      granted
-        ? `The API answers GET ${path} without the scope \`${missing}\`.`
-        : 'The platform ignores fewer scopes at a refresh, or the API does not check them.',
-    )
-  compareMissingScope(comparisons, answer, missing)
-  answers.missingScope = answer
 }
 
 /** A refresh with the token before the latest one. A platform that rotates may end the grant because of it. */
 export async function checkOldRefreshToken(round: Round, grant: Grant): Promise<void> {
-  const { comparisons, answers } = round
+  const { comparisons } = round
   const { issuedRefreshToken: old, refreshToken: latest } = grant
   if (!old || !latest) return
   const { outcome } = await refresh(round, grant, old)
   if (outcome === 'no answer') return comparisons.notSeen('old-refresh-token', AGAIN)
-  answers.oldRefreshToken = outcome === 'refreshed' ? 'accepted' : 'refused'
   if (outcome === 'refreshed') return comparisons.confirm('old-refresh-token', 'it is accepted again')
   const isRotated = old !== latest
   const after = isRotated ? await refresh(round, grant, latest) : undefined
@@ -115,23 +76,20 @@ export async function checkOldRefreshToken(round: Round, grant: Grant): Promise<
 }
 
 /** Exchanges the code again. That may end the grant (RFC 6749 section 4.1.2). */
-export async function checkUsedCode({ comparisons, answers, target }: Round, grant: Grant): Promise<void> {
+export async function checkUsedCode({ comparisons, target }: Round, grant: Grant): Promise<void> {
   const answer = await sendOrNull(target.client, grant.exchange)
   if (!answer) return comparisons.notSeen('used-code', AGAIN)
   compareRefusal(comparisons, 'used-code', answer)
-  answers.usedCode = answer
 }
 
 /** Refreshes with the latest token, to see whether the grant has ended. */
 export async function checkRevoked(round: Round, grant: Grant): Promise<void> {
-  const { comparisons, answers } = round
+  const { comparisons } = round
   round.isAlive = false
   if (!grant.refreshToken) return
   const { outcome, answer } = await refresh(round, grant, grant.refreshToken)
   if (outcome === 'refused') {
-    compareRefusal(comparisons, 'revoked-refresh-token', answer)
-    answers.revokedRefreshToken = answer
-    return
+    return compareRefusal(comparisons, 'revoked-refresh-token', answer)
   }
   round.isAlive = true
   const how = 'Withdraw the access of this app on the platform, then press “Check again”.'

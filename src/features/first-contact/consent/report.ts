@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Finding } from '../../tools.ts'
-import type { Recording } from './recording.ts'
+
+/** The file with the report of a check with a consent, in the current folder. */
+export const REPORT = 'doctor-report.json'
 
 /** What a check with a consent writes as JSON. It holds no value of the platform: names, types and statuses only. */
 export interface Report {
@@ -11,8 +13,6 @@ export interface Report {
   write: boolean
   /** One for each assumption. */
   findings: Finding[]
-  /** How the platform answers, for `npm run sandbox -- --as FILE`. */
-  recording: Recording
 }
 
 /** In the order of the report. */
@@ -40,22 +40,8 @@ export const sectionsOf = (findings: readonly Finding[]): { heading: string; fin
     findings: findings.filter((finding) => finding.status === status),
   })).filter((section) => section.findings.length > 0)
 
-/** The report as Markdown. */
-export function toMarkdown({ checkedAt, platform, write, findings }: Report): string {
-  const sections = sectionsOf(findings).map((section) => {
-    const items = section.findings.map(({ id, text }) => `- \`${id}\`: ${text}`)
-    return `## ${section.heading}\n\n${items.join('\n')}\n`
-  })
-  return `# The platform compared with the assumptions
-
-${platform.appUrl}, ${platform.authUrl}, ${platform.apiUrl}: ${checkedAt}, ${write ? 'with' : 'without'} writing.
-${summaryOf(findings)}.
-
-${sections.join('\n')}`
-}
-
-/** What the report of the last check found, if there is one for this platform. `file`: in the current folder. */
-export function readReport(apiUrl: string, file = 'doctor-report.json'): Finding[] | undefined {
+/** What the report of the last check found, if there is one for this platform. */
+export function readReport(apiUrl: string, file = REPORT): Finding[] | undefined {
   try {
     const report: Report = JSON.parse(readFileSync(file, 'utf8'))
     return report.platform.apiUrl === apiUrl && Array.isArray(report.findings) ? report.findings : undefined

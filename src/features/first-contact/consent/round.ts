@@ -5,13 +5,11 @@ import { isOutage, isResponse } from '../answers.ts'
 import type { Client } from '../client.ts'
 import type { Target } from '../platform/target.ts'
 import type { Comparisons } from './comparisons.ts'
-import type { Answers } from './recording.ts'
 
 /** One or more consents, and what is seen of them until a check ends the first one. */
 export interface Round {
   target: Target
   comparisons: Comparisons
-  answers: Answers
   grants: Grant[]
   /** Whether the first grant was checked: another consent begins another round. */
   isChecked: boolean

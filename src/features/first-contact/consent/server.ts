@@ -12,7 +12,7 @@ import type { Consents } from './consents.ts'
 import { sectionsOf, summaryOf } from './report.ts'
 
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
-const ACTIONS = ['/start', '/check', '/check-again']
+const ACTIONS = ['/start', '/check']
 const COOKIE = 'connect_doctor'
 
 export interface ConsentServerOptions {
@@ -65,10 +65,6 @@ export function createConsentServer({ config, consents, onChecked }: ConsentServ
   })
   app.post('/check', sameBrowser.check, async (_req, res) => {
     if (await consents.check()) await onChecked()
-    res.redirect(303, '/')
-  })
-  app.post('/check-again', sameBrowser.check, async (_req, res) => {
-    if (await consents.checkAgain()) await onChecked()
     res.redirect(303, '/')
   })
   app.use(notFound)

@@ -60,10 +60,6 @@ async function reachOrigins(
     const url = target[first]
     const answer = await target.client.get(url)
     if (isResponse(answer)) return { names, finding: movedFinding(names, target, answer) }
-    if (await speaksTls(url, answer.error, target)) {
-      const values = names.map((name) => target[name].replace(/^http:/, 'https:'))
-      return { names, finding: moved(names, 'the server answers https only', values) }
-    }
     const finding = noAnswer(settingsOf(names).join(', '), url, answer)
     const isSandbox = target.sandboxUrl !== undefined && answer.error === 'ECONNREFUSED'
     const hint = isSandbox ? '. Start the sandbox with `npm run sandbox`, or enter your own addresses' : ''
@@ -72,25 +68,15 @@ async function reachOrigins(
   return Promise.all(attempts)
 }
 
-/** Whether a server that closes http connections answers https. */
-async function speaksTls(url: string, error: string, { client }: Target): Promise<boolean> {
-  if (!url.startsWith('http:') || !/ECONNRESET|UND_ERR_SOCKET|HPE_/.test(error)) return false
-  const answer = await client.get(url.replace('http:', 'https:'))
-  return isResponse(answer) || noAnswer('', url, answer).id.startsWith('tls.')
-}
-
 /** An address that redirects to https: a browser follows, but a token must not be sent to the address before that. */
 function movedFinding(names: Address[], target: Target, { url, location }: Response): Finding | undefined {
   if (url.protocol !== 'http:' || location?.protocol !== 'https:' || location.hostname !== url.hostname)
     return undefined
-  const values = names.map((name) => location.origin + new URL(target[name]).pathname.replace(/\/+$/, ''))
-  return moved(names, `${url.origin} redirects to ${location.origin}`, values)
-}
-
-function moved(names: Address[], what: string, values: string[]): Finding {
   const settings = settingsOf(names)
+  const values = names.map((name) => location.origin + new URL(target[name]).pathname.replace(/\/+$/, ''))
   const cures = settings.map((setting, index) => `${setting}=${values[index]}`)
-  return failure('address.moved', settings.join(', '), `${what}. Set ${cures.join(' and ')}`, values[0])
+  const text = `${url.origin} redirects to ${location.origin}. Set ${cures.join(' and ')}`
+  return failure('address.moved', settings.join(', '), text, values[0])
 }
 
 /** The token endpoint comes first: what it says about the client helps to understand the consent page. */
@@ -105,23 +91,12 @@ async function checkIdentityProvider(target: Target): Promise<AddressCheck & { o
   return { finding: first, others: [...others, finding] }
 }
 
-/** The findings of all addresses; those that were exchanged are one finding. */
+/** The findings of all addresses, with the likely value of those that are wrong. */
 async function* addressFindings(checks: Checks, target: Target): AsyncGenerator<Finding> {
-  const right = new Map<Address, string>()
-  for (const name of NAMES) {
-    const value = checks[name]?.isWrong && (await rightPlace(name, target))
-    if (value) right.set(name, value)
-  }
-  if (right.size > 0) {
-    const cures = [...right].map(([name, value]) => `${ADDRESSES[name].setting}=${value}`).join(' and ')
-    const what = right.size > 1 ? 'these addresses are exchanged' : 'this is the address of something else'
-    const settings = settingsOf([...right.keys()]).join(', ')
-    yield failure('addresses.exchanged', settings, `${what}. Set ${cures}`, [...right.values()][0])
-  }
   for (const name of NAMES) {
     const check = checks[name]
-    if (!check || right.has(name)) continue
-    const value = check.isWrong && (await nearbyAddress(name, target))
+    if (!check) continue
+    const value = check.isWrong && (await likelyAddress(name, target))
     yield value ? withValue(check.finding, value) : check.finding
     yield* check.others ?? []
   }
@@ -130,30 +105,25 @@ async function* addressFindings(checks: Checks, target: Target): AsyncGenerator<
 /** Paths below which authorization servers and APIs often are. */
 const COMMON_PATHS = ['/auth', '/oauth2', '/api', '/v1', '/api/v1']
 
-/** An address on the same host that is the right one: without the end of the path, or with a usual path. */
-async function nearbyAddress(name: Address, target: Target): Promise<string | undefined> {
+/**
+ * Where the right place for a setting is: at the address of another setting, or on the same host without the end of the path,
+ * or with a usual path.
+ */
+async function likelyAddress(name: Address, target: Target): Promise<string | undefined> {
   const { origin, pathname } = new URL(target[name])
   const parts = pathname.split('/').filter(Boolean)
-  const parents = parts.map((_, index) => `/${parts.slice(0, index).join('/')}`.replace(/\/$/, '')).reverse()
-  for (const path of new Set([...parents, ...COMMON_PATHS]))
-    if (path !== pathname && (await isRightAt(name, origin + path, target))) return origin + path
+  const parents = parts.map((_, index) => ['', ...parts.slice(0, index)].join('/')).reverse()
+  const onHost = [...parents, ...COMMON_PATHS].map((path) => origin + path)
+  for (const address of new Set([...NAMES.map((other) => target[other]), ...onHost]))
+    if (address !== target[name] && (await ADDRESSES[name].isRight({ ...target, [name]: address })))
+      return address
   return undefined
 }
-
-const isRightAt = (name: Address, address: string, target: Target): Promise<boolean> =>
-  ADDRESSES[name].isRight({ ...target, [name]: address })
 
 /** The finding with the likely value in place of the advice to check the address. */
 function withValue(finding: Finding, value: string): Finding {
   const [what] = finding.text.split('. Check the address')
   return { ...finding, value, text: `${what}. Set ${finding.setting}=${value}` }
-}
-
-/** The address of another setting that is the right one for this setting. */
-async function rightPlace(name: Address, target: Target): Promise<string | undefined> {
-  for (const other of NAMES)
-    if (other !== name && (await isRightAt(name, target[other], target))) return target[other]
-  return undefined
 }
 
 function* checkSandboxSetting(target: Target): Generator<Finding> {

@@ -24,18 +24,10 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Ad
     return { finding: ok('api', `${SETTING}: ${url} asks for a token (401)${note}`) }
   }
   if (isOutage(answer)) return { finding: unavailable('api.unavailable', SETTING, url, status) }
-  if (status >= 200 && status < 300 && json !== undefined) {
-    const text = `${url} answered ${status} without a token, so it may not be the platform's API. Check the address`
-    return { finding: warning('api.open', SETTING, text) }
-  }
   const said = `${status}${excerptOf(answer)}`
-  if (isMissing(answer)) {
-    const text = `${url} does not exist (${said}). Check the address: it may need a prefix such as /api or /v1`
+  if (isMissing(answer) || isHtml(answer) || (status < 400 && json === undefined)) {
+    const text = `${url} is not the API, which asks for a token with 401 and JSON (${said}). Check the address: it may need a prefix such as /api or /v1`
     return { finding: failure('api.not-found', SETTING, text), isWrong: true }
-  }
-  if (isHtml(answer) || (status >= 200 && status < 400)) {
-    const text = `${url} is not the API: it answered a page or a redirect (${said}) instead of 401 with JSON. Check the address and its path`
-    return { finding: failure('api.not-json', SETTING, text), isWrong: true }
   }
   const text = `${url} answered ${said} instead of 401. Check the address; the app refreshes a token only after 401`
   return { finding: warning('api.unexpected', SETTING, text) }

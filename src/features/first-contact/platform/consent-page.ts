@@ -12,7 +12,7 @@ import {
 } from '../answers.ts'
 import { madeUp } from '../client.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
-import { isAccepted, oauthError, type Refused, refusedIn } from './refusal.ts'
+import { describeAccepted, isAccepted, oauthError, type Refused, refusedIn } from './refusal.ts'
 import { discover, oauthOf, type Target } from './target.ts'
 
 const SETTING = 'PLATFORM_AUTH_URL'
@@ -52,7 +52,7 @@ export async function checkConsentPage(
   const madeUpClient = await open({ ...target, clientId: madeUp() })
   const page: Page = { answer, madeUpClient, address, target, redirectUri, isClientKnown }
   if (!isAccepted(answer)) return { findings: [await explain(page)] }
-  const what = describeAccepted(page)
+  const what = describeAccepted(answer, address, target.baseUrl)
   if (await refusesMadeUpClient(page)) {
     const text = `PLATFORM_AUTH_URL, PLATFORM_CLIENT_ID: ${address} ${what}, and refuses an unknown client`
     return { findings: [ok('consent', text), ...(await withoutPkce(page))], isClientKnown: true }
@@ -114,7 +114,7 @@ const SETTINGS =
   'PLATFORM_CLIENT_ID, BASE_URL, PLATFORM_SCOPES, PLATFORM_AUTHORIZE_PATH, PLATFORM_AUTHORIZE_PARAMS, PLATFORM_PKCE'
 
 type Cause = (page: Page) => Promise<Finding | undefined>
-const CAUSES: Cause[] = [pkce, scopes, redirectUriOrClient, parameters]
+const CAUSES: Cause[] = [pkce, scopes, redirectUriOrClient]
 
 /** What to try if the page says what it refuses: all if it speaks of several things, and what finds a right value. */
 function causesOf(refused: Refused, others: Refused[]): Cause[] {
@@ -205,31 +205,6 @@ async function redirectUriOrClient(page: Page): Promise<Finding | undefined> {
   }
   if (isLikeUnknownClient && !(isLikeUnregistered && isClientKnown)) return refusal('client', page)
   return isLikeUnregistered ? refusal('redirect', page) : undefined
-}
-
-async function parameters(page: Page): Promise<Finding | undefined> {
-  const { answer, address, target } = page
-  const setting = 'PLATFORM_AUTHORIZE_PARAMS'
-  for (const name of ['audience', 'resource']) {
-    const authorizeParams = new URLSearchParams(target.authorizeParams)
-    authorizeParams.set(name, target.apiUrl)
-    if (target.authorizeParams.has(name) || !isAccepted(await open({ ...target, authorizeParams }))) continue
-    const value = authorizeParams.toString()
-    const text = `${address} requires the parameter ${name} (${said(page)}). Ask the platform's support team for its value; ${setting}=${value} is accepted`
-    return failure('consent.parameters', setting, text, value)
-  }
-  const words = `${answer.location?.searchParams.get('error_description') ?? ''} ${answer.text}`
-  const name = /\b(audience|resource|prompt|tenant|realm)\b/i.exec(words)?.[0]?.toLowerCase()
-  if (!name) return undefined
-  const text = target.authorizeParams.has(name)
-    ? `${address} refuses the value of ${name} (${said(page)}). Correct it`
-    : `${address} refuses the consent url and mentions ${name} (${said(page)}). Set ${setting}=${name}=… with the value from the platform's documentation`
-  return failure('consent.parameters', setting, text)
-}
-
-function describeAccepted({ answer: { location, url }, address }: Page): string {
-  if (location) return `asks for a login at ${location.host}`
-  return url.href.startsWith(`${address}?`) ? 'is a page' : 'asks for a login'
 }
 
 /** What the page says of its refusal: the error that it redirects with, or the beginning of its text. */

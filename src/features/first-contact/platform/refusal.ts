@@ -45,3 +45,11 @@ export function isAccepted(answer: Answer): boolean {
   const isLogin = answer.status === 401 && isHtml(answer)
   return (answer.status >= 200 && answer.status < 300) || isLogin || answer.location !== undefined
 }
+
+/** What a browser would see of a page that is accepted. `address`: where it was, without its query. */
+export function describeAccepted({ location, url }: Response, address: string, baseUrl: string): string {
+  // A platform that asks for no login without a browser: the user's own login decides.
+  if (location?.origin === baseUrl) return 'sends the browser straight back to this app'
+  if (location) return `asks for a login at ${location.host}`
+  return url.origin + url.pathname === address ? 'is a page' : 'asks for a login'
+}

@@ -20,12 +20,8 @@ export async function checkRevocation(target: Target): Promise<Finding | undefin
   if (answer.status === 200) return ok('revocation', `${SETTING}: ${url} answers a revocation with 200`)
   if (isOutage(answer)) return unavailable('revocation.unavailable', SETTING, url, answer.status)
   const said = `${answer.status}${excerptOf(answer)}`
-  if (refusesClient(answer)) {
-    const text = `${url} refuses the client id and the secret (${said}). If the token endpoint accepts them, ask the platform's support team how revocations authenticate`
-    return warning('revocation.client', SETTING, text)
-  }
-  if (errorOf(answer) !== undefined && !isMissing(answer)) {
-    const text = `${url} refuses to revoke a made-up token (${said}), which RFC 7009 does not expect. Disconnect an account to see whether it revokes real ones`
+  if (refusesClient(answer) || (errorOf(answer) !== undefined && !isMissing(answer))) {
+    const text = `${url} refuses to revoke a made-up token (${said}), which RFC 7009 does not expect. Disconnect an account to see whether it revokes real ones; if not, ask the platform's support team how revocations authenticate`
     return warning('revocation.not-proven', SETTING, text)
   }
   const text = `${url} is not a revocation endpoint (${said}). Correct the address, or remove ${SETTING}: disconnecting then leaves the consent on the platform`

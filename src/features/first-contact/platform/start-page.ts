@@ -1,15 +1,7 @@
 import { redirectUrls } from '../../../connect/index.ts'
-import {
-  type Answer,
-  excerptOf,
-  isMissing,
-  isOutage,
-  isResponse,
-  isSameAnswer,
-  type Response,
-} from '../answers.ts'
+import { type Answer, excerptOf, isMissing, isOutage, isResponse, isSameAnswer } from '../answers.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
-import { isAccepted, refusedIn } from './refusal.ts'
+import { describeAccepted, isAccepted, refusedIn } from './refusal.ts'
 import { type AddressCheck, oauthOf, type Target } from './target.ts'
 
 const SETTING = 'PLATFORM_APP_URL'
@@ -31,7 +23,7 @@ export async function checkStartPage(target: Target): Promise<AddressCheck> {
     openMissing(target),
   ])
   if (isAccepted(answer)) {
-    const what = describeAccepted(answer, url, target.baseUrl)
+    const what = describeAccepted(answer, page, target.baseUrl)
     if (isSameAnswer(answer, control)) {
       const text = `${page} ${what}, and so does any other address there, so this may not be the platform's start page. Open it in a browser and check the address`
       return { finding: warning('start-page.not-proven', SETTING, text) }
@@ -62,11 +54,3 @@ export async function isStartPage(target: Target): Promise<boolean> {
 
 const openMissing = ({ client, appUrl }: Target): Promise<Answer> =>
   client.open(new URL(`${appUrl}/doctor-check-no-such-page.html`))
-
-/** What a browser would see. */
-function describeAccepted({ location, url }: Response, first: URL, baseUrl: string): string {
-  // A platform that asks for no login without a browser: the user's own login decides.
-  if (location?.origin === baseUrl) return 'sends the browser straight back to this app'
-  if (location) return `asks for a login at ${location.host}`
-  return url.pathname === first.pathname ? 'is a page' : 'asks for a login'
-}

@@ -138,10 +138,6 @@ async function explain(target: Target, answer: Response, url: string): Promise<T
     const text = `${url} refuses ${used} (${said}) and accepts ${other}. Set ${setting}=${other}`
     return { finding: failure('token.auth-method', setting, text, other) }
   }
-  if (isProof(await target.client.send(await asJson(target)))) {
-    const text = `${url} refuses a form (${said}) and accepts JSON. Change post in src/connect/platform/oauth.ts`
-    return { finding: failure('token.body', SETTING, text) }
-  }
   const isOwnFormat = !isOAuthError(answer) || answer.status < 400
   const wrong = isOwnFormat ? await exchange({ ...target, clientSecret: madeUp() }) : answer
   const isSecretAccepted = isResponse(wrong) && !isOutage(wrong) && !isSameAnswer(answer, wrong)
@@ -177,15 +173,6 @@ async function refused(target: Target, answer: Response, url: string): Promise<T
 /** The app recognizes it with these statuses only. */
 const isProof = (answer: Answer): answer is Response =>
   isResponse(answer) && errorOf(answer) === 'invalid_grant' && [400, 401, 403].includes(answer.status)
-
-async function asJson(target: Target): Promise<HttpRequest> {
-  const request = await codeExchange({ ...target, tokenEndpointAuthMethod: 'client_secret_post' })
-  return {
-    ...request,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(Object.fromEntries(new URLSearchParams(String(request.body)))),
-  }
-}
 
 /** RFC 6749 section 5.2. */
 const isOAuthError = (answer: Response): boolean =>

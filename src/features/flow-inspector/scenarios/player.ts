@@ -1,12 +1,11 @@
 import * as z from 'zod'
 import { PlatformUnavailableError } from '../../../connect/errors.ts'
-import { type Connect, parseJson } from '../../../connect/index.ts'
-import { type KeyValueStore, update } from '../../../connect/stores.ts'
+import type { Connect } from '../../../connect/index.ts'
+import type { KeyValueStore } from '../../../connect/stores.ts'
 import type { User } from '../../../web/user.ts'
-import { KINDS } from '../flow.ts'
 import type { FlowStore } from '../flow-store.ts'
-import { observe, type Scenario } from './scenarios.ts'
-import { createStage, type Stage } from './stage.ts'
+import type { Observation, Scenario } from './scenarios.ts'
+import { createStage } from './stage.ts'
 
 export const resultSchema = z.object({
   name: z.string(),
@@ -15,8 +14,8 @@ export const resultSchema = z.object({
   at: z.string(),
   seconds: z.number(),
   observations: z.array(z.object({ expected: z.string(), observed: z.string(), ok: z.boolean() })),
-  /** The flows that it made, those that show it best first. `shows`: whether one shows what the scenario is about. */
-  flows: z.array(z.object({ id: z.string(), kind: z.enum(KINDS), outcome: z.string(), shows: z.boolean() })),
+  /** The flows that show what it is about. */
+  flows: z.array(z.object({ id: z.string(), outcome: z.string() })),
 })
 export type ScenarioResult = z.infer<typeof resultSchema>
 
@@ -33,11 +32,11 @@ export interface PlayerOptions {
 /** The user of a demo. The demo's sign-in takes the name for the id. */
 export const DEMO_USER: User = { id: 'Alex', name: 'Alex' }
 
-const RESULTS_MS = 24 * 3_600_000
-
 /** Plays scenarios between this app and the sandbox, one at a time: they set faults, which all of them share. */
 export class ScenarioPlayer {
   readonly #options: PlayerOptions
+  /** The latest results of this process, by user and scenario. */
+  readonly #results = new Map<string, Record<string, ScenarioResult>>()
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: PlayerOptions) {
@@ -48,17 +47,13 @@ export class ScenarioPlayer {
   play(scenario: Scenario, user: User): Promise<ScenarioResult> {
     return this.#oneAtATime(async () => {
       const result = await playScenario(this.#options, scenario, user)
-      const change = (value: string | null) =>
-        JSON.stringify({ ...parseResults(value), [scenario.name]: result })
-      await update(this.#options.store, resultsKey(user.id), change, RESULTS_MS)
+      this.#results.set(user.id, { ...this.results(user.id), [scenario.name]: result })
       return result
     })
   }
 
   /** The user's latest result of each scenario, by name. */
-  async results(userId: string): Promise<Record<string, ScenarioResult>> {
-    return parseResults(await this.#options.store.get(resultsKey(userId)))
-  }
+  results = (userId: string): Record<string, ScenarioResult> => this.#results.get(userId) ?? {}
 
   /**
    * Starts a new demo: the sandbox is as it was at first, and `DEMO_USER` has no connections, no flows, and nothing else. Throws
@@ -74,6 +69,7 @@ export class ScenarioPlayer {
         await connect.vault.disconnect({ userId, bxcontext })
       await flush()
       for (const { key } of await store.ofOwner(userId)) await store.delete(key)
+      this.#results.delete(userId)
     })
   }
 
@@ -83,12 +79,6 @@ export class ScenarioPlayer {
     return result
   }
 }
-
-const resultsKey = (userId: string) => ({ kind: 'scenario-results', owner: userId, id: '' })
-
-/** Results that cannot be read, for example of another version, count as absent. */
-const parseResults = (value: string | null): Record<string, ScenarioResult> =>
-  z.record(z.string(), resultSchema).safeParse(parseJson(value ?? '')).data ?? {}
 
 async function playScenario(options: PlayerOptions, scenario: Scenario, user: User): Promise<ScenarioResult> {
   const { connect, flows, flush, baseUrl, sandboxUrl } = options
@@ -112,10 +102,16 @@ async function playScenario(options: PlayerOptions, scenario: Scenario, user: Us
   }).catch(() => {
     throw new PlatformUnavailableError('no_answer', 'a scenario could not be prepared')
   })
-  const observations = await observe(scenario, stage).catch((error: unknown) => {
+  const found = await scenario.play(stage).catch((error: unknown): Observation[] => {
     const observed = error instanceof Error ? error.message : 'an unknown error'
-    return [{ expected: 'The scenario runs to its end', observed, ok: false }]
+    return [['The scenario', 'runs to its end', observed]]
   })
+  const observations = found.map(([what, expected, observed]) => ({
+    expected: `${what}: ${expected}`,
+    observed: String(observed),
+    ok: observed === expected,
+  }))
+  const shown = (await stage.flows()).filter(({ summary, flow }) => scenario.shows(summary, flow))
   // A fault that stays says so under Control.
   await stage.clearFaults().catch(() => {})
   return {
@@ -124,14 +120,6 @@ async function playScenario(options: PlayerOptions, scenario: Scenario, user: Us
     at: new Date(startedAt).toISOString(),
     seconds: (Date.now() - startedAt) / 1000,
     observations,
-    flows: await madeFlows(scenario, stage),
+    flows: shown.map(({ summary: { id, outcome } }) => ({ id, outcome })),
   }
-}
-
-async function madeFlows(scenario: Scenario, stage: Stage): Promise<ScenarioResult['flows']> {
-  const made = (await stage.flows()).map(({ summary, flow }) => {
-    const { id, kind, outcome } = summary
-    return { id, kind, outcome, shows: scenario.shows(summary, flow) }
-  })
-  return made.sort((a, b) => Number(b.shows) - Number(a.shows))
 }

@@ -27,8 +27,8 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
         summary: '`{scenarios}`, each with its latest `result`.',
         response: z.object({ scenarios: z.array(scenarioSchema) }),
       }),
-      async (req, res) => {
-        const results = await player.results(requireUser(req))
+      (req, res) => {
+        const results = player.results(requireUser(req))
         const scenarios = SCENARIOS.map(({ name, title, expect }) => {
           return { name, title, expect, result: results[name] ?? null }
         })

@@ -35,6 +35,7 @@ const controlSchema = z.object({ calls: z.array(callSchema) })
 /** Prepares a scenario: a browser that is signed in to the app and logged in to the sandbox, no faults, no connection. */
 export async function createStage(options: StageOptions) {
   const { appUrl, sandboxUrl, user, scopes } = options
+  const { startPage } = options.platform
   const browser = new Browser()
   const sandbox = createSandboxControl(browser, sandboxUrl)
   await sandbox.clearFaults()
@@ -50,8 +51,13 @@ export async function createStage(options: StageOptions) {
     ...observer(options, browser),
     bxcontextUrl: `${appUrl}/connect/context`,
     /** Presses “Connect an account” and chooses a business; stops before the browser is back at the app. */
-    chooseBusiness: (bxcontext = BUSINESS, reconnect?: string) =>
-      chooseBusiness(options, browser, bxcontext, reconnect),
+    async chooseBusiness(bxcontext = BUSINESS, reconnect?: string): Promise<string> {
+      const started = await browser.post(`${appUrl}/connect`, reconnect ? { bxcontext: reconnect } : {})
+      const start = await browser.follow(started)
+      const redirectUrl = new URL(start.url).searchParams.get(startPage.redirectUrl) ?? ''
+      const chosen = await browser.post(`${sandboxUrl}${startPage.path}`, { redirectUrl, bxcontext })
+      return chosen.location ?? ''
+    },
     /** Answers the consent page; stops before the callback. */
     async consent(returnUrl: string, answer: ConsentAnswer = 'accept', scope = scopes): Promise<string> {
       const page = await browser.follow(await browser.get(returnUrl))
@@ -97,19 +103,6 @@ function observer({ appUrl, user, vault }: StageOptions, browser: Browser) {
 }
 
 const problemOf = ({ status, text }: Page): string => (status < 400 ? String(status) : JSON.parse(text).code)
-
-async function chooseBusiness(
-  { appUrl, sandboxUrl, platform: { startPage } }: StageOptions,
-  browser: Browser,
-  bxcontext: string,
-  reconnect: string | undefined,
-): Promise<string> {
-  const started = await browser.post(`${appUrl}/connect`, reconnect ? { bxcontext: reconnect } : {})
-  const start = await browser.follow(started)
-  const redirectUrl = new URL(start.url).searchParams.get(startPage.redirectUrl) ?? ''
-  const chosen = await browser.post(`${sandboxUrl}${startPage.path}`, { redirectUrl, bxcontext })
-  return chosen.location ?? ''
-}
 
 /** What a scenario does to the sandbox, for its own businesses. */
 function createSandboxControl(browser: Browser, sandboxUrl: string) {

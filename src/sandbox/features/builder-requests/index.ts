@@ -6,27 +6,25 @@ import { BUSINESS_SETUP } from '../../business-setup.ts'
 import type { SandboxCore, SandboxFeature } from '../../feature.ts'
 import { bxcontextOf } from '../../guard.ts'
 import { section } from '../../sections.ts'
+import { createRegistrations } from '../catalogues/registrations.ts'
 import { SAMPLE_MEMBERS } from '../catalogues/samples.ts'
 import { UNCONNECTED_SUPPLIER } from '../catalogues/suppliers.ts'
 import { createBuilderRequests, describeRequest } from './requests.ts'
 import { builderRequestsRoutes } from './routes.ts'
-import { createWebhooks, SIGNATURE_HEADER } from './webhooks.ts'
+import { createWebhooks, SIGNATURE_HEADER, webhookSchema } from './webhooks.ts'
 
 const optionsSchema = z.object({
   /** Registered webhooks, by the business's bxcontext. */
-  webhooks: z.record(z.string(), z.object({ url: z.url(), secret: z.string() })).default({}),
+  webhooks: z.record(z.string(), webhookSchema).default({}),
 })
 
 /** Builders ask a supplier to connect; the supplier learns of it by webhook and decides by API. */
 export default {
-  schema: `CREATE TABLE IF NOT EXISTS webhooks (
-    bxcontext TEXT PRIMARY KEY, url TEXT NOT NULL, secret TEXT NOT NULL
-  ) STRICT;`,
   create(core, options) {
-    const webhooks = createWebhooks(core.sql)
+    const webhooks = createWebhooks(createRegistrations(core.sql, 'webhook', webhookSchema))
     const registered = Object.entries(optionsSchema.parse(options).webhooks)
     const reset = () => {
-      for (const [bxcontext, { url, secret }] of registered) webhooks.register(bxcontext, url, secret)
+      for (const [bxcontext, webhook] of registered) webhooks.save(bxcontext, webhook)
     }
     reset()
     return {
@@ -47,7 +45,6 @@ export default {
           deliveries: webhooks.deliveries(bxcontext),
         })),
       ],
-      close: webhooks.close,
     }
   },
   demoEnv: { PLATFORM_WEBHOOK_SECRET: 'sandbox-webhook-secret' },

@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { Router } from 'express'
 import { ownBusiness } from '../../business-setup.ts'
 import { leaveNotice, problem } from '../../pages.ts'
 import { partiesOf } from '../catalogues/suppliers.ts'
 import { type createBuilderRequests, describeRequest } from './requests.ts'
-import type { Webhooks } from './webhooks.ts'
+import { type Webhooks, webhookSchema } from './webhooks.ts'
 
 /** The form with which a builder asks to connect, and the forms of webhooks in Business setup. */
 export function builderRequestsRoutes(
@@ -29,12 +30,17 @@ export function builderRequestsRoutes(
     .post('/business-setup/:bxcontext/webhook', (req, res) => {
       const business = ownBusiness(req, res)
       if (!business) return
-      const url = String(req.body?.url ?? '').trim()
-      const secret = String(req.body?.secret ?? '').trim() || undefined
-      if (url === '') webhooks.remove(business.bxcontext)
-      else if (/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-        webhooks.register(business.bxcontext, url, secret)
-      else return problem(res, 400, 'The webhook needs an http or https address.', req.account)
+      const { bxcontext } = business
+      const field = (name: string) => String(req.body?.[name] ?? '').trim()
+      const url = field('url')
+      if (url === '') webhooks.remove(bxcontext)
+      else {
+        const known = webhooks.find(bxcontext)?.secret
+        const secret = field('secret') || known || randomBytes(24).toString('base64url')
+        const { data } = webhookSchema.safeParse({ url, secret })
+        if (!data) return problem(res, 400, 'The webhook needs an http or https address.', req.account)
+        webhooks.save(bxcontext, data)
+      }
       leaveNotice(
         res,
         url === ''

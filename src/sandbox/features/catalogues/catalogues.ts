@@ -1,37 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from '../../database.ts'
-import { cataloguesOf, generatedCatalogue, type OwnedCatalogue, type SandboxCatalogue } from './generated.ts'
+import { cataloguesOf, generatedCatalogue, type SandboxCatalogue } from './generated.ts'
 import { createItems } from './items.ts'
 
 /** Created catalogues and sample catalogues. */
 export function createCatalogues(sql: Sql) {
   const items = createItems(sql)
-  const created = (column: 'id' | 'bxcontext', value: string): OwnedCatalogue[] =>
+  const created = (column: 'id' | 'bxcontext', value: string): SandboxCatalogue[] =>
     sql.all(`SELECT * FROM catalogues WHERE ${column} = ? ORDER BY number DESC`, value).map((row) => ({
       id: String(row.id),
       name: String(row.name),
       scope: row.scope as SandboxCatalogue['scope'],
       itemCount: items.count(String(row.id)),
       updatedAt: String(row.updated_at),
-      bxcontext: String(row.bxcontext),
     }))
 
   return {
     /** The business's catalogues: created ones, the latest first, then the samples. */
     list: (bxcontext: string): SandboxCatalogue[] => [
-      ...created('bxcontext', bxcontext).map(withoutOwner),
+      ...created('bxcontext', bxcontext),
       ...cataloguesOf(bxcontext),
     ],
     find(id: string): SandboxCatalogue | undefined {
       const [found] = created('id', id)
-      if (found) return withoutOwner(found)
+      if (found) return found
       const sample = generatedCatalogue(id)
-      return sample && withoutOwner({ ...sample, itemCount: items.count(id) || sample.itemCount })
+      return sample && { ...sample, itemCount: items.count(id) || sample.itemCount }
     },
     /** Whether the catalogue belongs to the business. */
     isOwn(bxcontext: string, id: string): boolean {
       const [row] = sql.all('SELECT bxcontext FROM catalogues WHERE id = ?', id)
-      return (row ?? generatedCatalogue(id))?.bxcontext === bxcontext
+      return row ? row.bxcontext === bxcontext : cataloguesOf(bxcontext).some((sample) => sample.id === id)
     },
     create(bxcontext: string, name: string, scope: SandboxCatalogue['scope']): SandboxCatalogue {
       const id = randomUUID()
@@ -49,8 +48,6 @@ export function createCatalogues(sql: Sql) {
     },
   }
 }
-
-const withoutOwner = ({ bxcontext: _, ...catalogue }: OwnedCatalogue): SandboxCatalogue => catalogue
 
 export function insertCatalogue(sql: Sql, bxcontext: string, catalogue: SandboxCatalogue): void {
   const { id, name, scope, updatedAt } = catalogue

@@ -8,31 +8,19 @@ export interface SandboxCatalogue {
   updatedAt: string
 }
 
-/** A catalogue and the business that it belongs to. */
-export interface OwnedCatalogue extends SandboxCatalogue {
-  bxcontext: string
-}
-
 export interface SandboxItem {
   code: string
   price: number
   [field: string]: unknown
 }
 
-const RANGES = [
-  'Framing timber',
-  'Plasterboard',
-  'Roofing',
-  'Insulation',
-  'Windows',
-  'Doors',
-  'Tapware',
-  'Tiles',
-  'Fixings',
-]
+const wordsOf = (list: string) => list.split(', ')
+const RANGES = wordsOf(
+  'Framing timber, Plasterboard, Roofing, Insulation, Windows, Doors, Tapware, Tiles, Fixings',
+)
 const REGIONS = ['National', 'NSW', 'VIC', 'QLD', 'WA']
-const GRADES = ['standard', 'premium', 'trade', 'heavy duty', 'low allergen', 'recycled']
-const SIZES = ['90 x 45 mm', '1200 x 600 mm', '2400 mm', '3.6 m', '10 pack', '25 kg', '600 mm']
+const GRADES = wordsOf('standard, premium, trade, heavy duty, low allergen, recycled')
+const SIZES = wordsOf('90 x 45 mm, 1200 x 600 mm, 2400 mm, 3.6 m, 10 pack, 25 kg, 600 mm')
 const UNITS = ['each', 'm', 'm2', 'pack']
 
 /** The sample catalogues of a business. */
@@ -50,16 +38,13 @@ export function cataloguesOf(bxcontext: string): SandboxCatalogue[] {
 }
 
 /** A sample catalogue by its id. */
-export function generatedCatalogue(id: string): OwnedCatalogue | undefined {
-  const bxcontext = id.replace(/-C\d+$/, '')
-  const catalogue = cataloguesOf(bxcontext).find((catalogue) => catalogue.id === id)
-  return catalogue && { ...catalogue, bxcontext }
-}
+export const generatedCatalogue = (id: string): SandboxCatalogue | undefined =>
+  cataloguesOf(id.replace(/-C\d+$/, '')).find((catalogue) => catalogue.id === id)
 
-/** The first items of a sample catalogue. */
-export function itemsOf(catalogue: SandboxCatalogue, count: number): SandboxItem[] {
+/** The items of a sample catalogue. */
+export function itemsOf(catalogue: SandboxCatalogue): SandboxItem[] {
   const range = catalogue.name.replace(/ \S+ 2026$/, '')
-  return Array.from({ length: Math.min(count, catalogue.itemCount) }, (_, index) => {
+  return Array.from({ length: catalogue.itemCount }, (_, index) => {
     const random = seededRandom(`${catalogue.id} ${index}`)
     const name = `${range}, ${pick(GRADES, random)}, ${pick(SIZES, random)}`
     return {

@@ -23,7 +23,7 @@ export default {
         .use(suppliersRoutes(core))
         .get('/sandbox/catalogues/:id/items', (req, res) => {
           const { after = '', top = '1000' } = req.query
-          res.json({ items: items.list(req.params.id, String(after), Number(top) || 1000) })
+          res.json({ items: items.search(req.params.id, { after: String(after), top: Number(top) || 1000 }) })
         }),
       links: [{ href: '/suppliers', label: 'Suppliers' }],
     }

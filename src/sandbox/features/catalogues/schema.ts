@@ -20,4 +20,7 @@ export const SCHEMA = `
     id TEXT PRIMARY KEY, supplier TEXT NOT NULL, builder TEXT NOT NULL, external_ref TEXT NOT NULL,
     state TEXT NOT NULL, requested_at TEXT NOT NULL
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS registrations (
+    kind TEXT NOT NULL, bxcontext TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, bxcontext)
+  ) STRICT;
 `

@@ -5,8 +5,8 @@ import type { Sql } from '../../database.ts'
 const MAX_REFRESH_TOKENS = 200
 
 export const SCHEMA = `CREATE TABLE IF NOT EXISTS first_party_tokens (
-  token TEXT PRIMARY KEY, kind TEXT NOT NULL, account TEXT NOT NULL, bxcontext TEXT NOT NULL,
-  expires_at INTEGER, number INTEGER NOT NULL
+  number INTEGER PRIMARY KEY, token TEXT UNIQUE NOT NULL, kind TEXT NOT NULL, account TEXT NOT NULL,
+  bxcontext TEXT NOT NULL, expires_at INTEGER
 ) STRICT;`
 
 export type FirstPartyTokens = ReturnType<typeof createFirstPartyTokens>
@@ -17,25 +17,14 @@ type Kind = 'access' | 'refresh'
 export function createFirstPartyTokens(sql: Sql, accessTokenSeconds: number) {
   const add = (kind: Kind, account: string, bxcontext: string, expiresAt: number | null) => {
     const token = `fp_${randomBytes(24).toString('base64url')}`
-    sql.run(
-      `INSERT INTO first_party_tokens
-         SELECT ?, ?, ?, ?, ?, coalesce(max(number), 0) + 1 FROM first_party_tokens`,
-      token,
-      kind,
-      account,
-      bxcontext,
-      expiresAt,
-    )
+    const insert = 'INSERT INTO first_party_tokens VALUES (NULL, ?, ?, ?, ?, ?)'
+    sql.run(insert, token, kind, account, bxcontext, expiresAt)
     return token
   }
   const find = (kind: Kind, token: string) => {
-    const [row] = sql.all(
-      `SELECT account, bxcontext FROM first_party_tokens
-         WHERE token = ? AND kind = ? AND (expires_at IS NULL OR expires_at > ?)`,
-      token,
-      kind,
-      Date.now(),
-    )
+    const select = `SELECT account, bxcontext FROM first_party_tokens
+      WHERE token = ? AND kind = ? AND (expires_at IS NULL OR expires_at > ?)`
+    const [row] = sql.all(select, token, kind, Date.now())
     return row && { account: String(row.account), bxcontext: String(row.bxcontext) }
   }
   const removeAll = (kind: Kind) =>
@@ -46,14 +35,10 @@ export function createFirstPartyTokens(sql: Sql, accessTokenSeconds: number) {
       sql.run("DELETE FROM first_party_tokens WHERE kind = 'access' AND expires_at <= ?", Date.now())
       const accessToken = add('access', account, bxcontext, Date.now() + accessTokenSeconds * 1000)
       const refreshToken = add('refresh', account, bxcontext, null)
-      sql.run(
-        `DELETE FROM first_party_tokens WHERE kind = 'refresh' AND account = ? AND number NOT IN (
-           SELECT number FROM first_party_tokens WHERE kind = 'refresh' AND account = ?
-           ORDER BY number DESC LIMIT ?)`,
-        account,
-        account,
-        MAX_REFRESH_TOKENS,
-      )
+      const older = `DELETE FROM first_party_tokens WHERE number IN (
+        SELECT number FROM first_party_tokens WHERE kind = 'refresh' AND account = ?
+        ORDER BY number DESC LIMIT -1 OFFSET ?)`
+      sql.run(older, account, MAX_REFRESH_TOKENS)
       return { accessToken, refreshToken, expiresIn: accessTokenSeconds, isSuccessful: true }
     },
     findAccess: (token: string) => find('access', token),

@@ -20,24 +20,11 @@ const LAST =
   'Walker Nguyen Patel Murphy Rossi Chen Taylor Kowalski Singh Martin Olsen Baker Haddad Lewis Clarke Young'.split(
     ' ',
   )
-const SUBURBS = [
-  'Brunswick',
-  'Newtown',
-  'Fremantle',
-  'Paddington',
-  'Glenelg',
-  'Sandy Bay',
-  'Belconnen',
-  'Northcote',
-]
-const PROJECTS = [
-  'New home',
-  'Second storey addition',
-  'Kitchen renovation',
-  'Bathroom renovation',
-  'Granny flat',
-  'Deck',
-]
+const SUBURBS = 'Brunswick, Newtown, Fremantle, Paddington, Glenelg, Sandy Bay, Belconnen, Northcote'.split(
+  ', ',
+)
+const PROJECTS =
+  'New home, Second storey addition, Kitchen renovation, Bathroom renovation, Granny flat, Deck'.split(', ')
 const STATUSES = ['New', 'Contacted', 'Site visit booked', 'Quoted', 'Won', 'Lost']
 const NOTES = [
   'Found us through a neighbour. Wants to start after the school holidays.',

@@ -1,104 +1,70 @@
+import * as z from 'zod'
 import type { Journal } from '../../journal.ts'
-import type { Registration, Registrations } from './registrations.ts'
-import { type PriceAnswer, type PriceLine, parsePrice, parseShop, type Shop } from './responses.ts'
+import { type PriceAnswer, type PriceLine, parsePrice, parseShops, type Shop } from './responses.ts'
+
+/** A supplier's live pricing as registered with the platform (specification 1.3): its base address and credentials. */
+export const registrationSchema = z.object({
+  url: z.url(),
+  clientId: z.string().min(1),
+  clientSecret: z.string().min(1),
+})
+export type Registration = z.infer<typeof registrationSchema>
 
 /** A call of the supplier's live pricing failed; the message is for the builder. */
 export class LivePricingCallError extends Error {}
 
 const TIMEOUT_MS = 10_000
-/** A token is replaced when it expires within this time, in ms. */
-const EXPIRY_MARGIN_MS = 5_000
-const MAX_STORES = 50
-/** In characters. */
-const MAX_RESPONSE_LENGTH = 4_000_000
 
-export type LivePricingClient = ReturnType<typeof createLivePricingClient>
+/**
+ * The platform as a client of a supplier's live pricing (specification 4.1, 5.1), with a token for the calls of one page.
+ * All of it throws `LivePricingCallError`.
+ */
+export async function openLivePricing(registration: Registration | undefined, journal: Journal) {
+  if (!registration)
+    throw new LivePricingCallError('The supplier has not registered live pricing with the platform.')
+  const authorization = `Bearer ${await requestToken(registration, journal)}`
 
-/** The platform as a client of suppliers' live pricing (specification 4.1, 5.1): gets tokens, reuses them, asks for prices. */
-export function createLivePricingClient(find: Registrations['find'], journal: Journal) {
-  const tokens = new Map<string, { token: string; expiresAt: number }>()
-
-  async function tokenFor(supplier: string, registration: Registration): Promise<string> {
-    const cached = tokens.get(supplier)
-    if (cached && cached.expiresAt - EXPIRY_MARGIN_MS > Date.now()) return cached.token
-    const { token, seconds } = await requestToken(registration, journal)
-    tokens.set(supplier, { token, expiresAt: Date.now() + seconds * 1000 })
-    return token
-  }
-
-  /** Calls with a token; a rejected token is replaced once. */
-  async function call(
-    supplier: string,
-    what: string,
-    path: string,
-    init: RequestInit = {},
-  ): Promise<unknown> {
-    const registration = find(supplier)
-    if (!registration)
-      throw new LivePricingCallError('The supplier has not registered live pricing with the platform.')
-    for (let attempt = 1; ; attempt++) {
-      const authorization = `Bearer ${await tokenFor(supplier, registration)}`
-      const headers = { ...init.headers, authorization }
-      const { status, json } = await send(what, registration.url + path, { ...init, headers }, journal)
-      if (status === 200) return json
-      if (status !== 401 || attempt === 2)
-        throw new LivePricingCallError(
-          `The supplier’s live pricing answered ${status} to the request for ${what}.`,
-        )
-      tokens.delete(supplier)
-    }
+  async function call(what: string, path: string, init: RequestInit = {}): Promise<unknown> {
+    const headers = { 'content-type': 'application/json', authorization }
+    const { status, json } = await send(what, registration?.url + path, { ...init, headers }, journal)
+    if (status === 200) return json
+    throw new LivePricingCallError(
+      `The supplier’s live pricing answered ${status} to the request for ${what}.`,
+    )
   }
 
   return {
-    /** After a change of the registration. */
-    forgetToken: (supplier: string) => void tokens.delete(supplier),
-
     /** Stores near a place, the nearest first. */
-    async nearest(
-      supplier: string,
-      place: { latitude: number; longitude: number; radius: number },
-    ): Promise<Shop[]> {
+    async nearest(place: { latitude: number; longitude: number; radius: number }): Promise<Shop[]> {
       const { latitude, longitude, radius } = place
       const query = `latitude=${latitude}&longitude=${longitude}&radius=${radius}`
-      return shopsOf(await call(supplier, 'stores', `/stores/nearest?${query}`))
+      const shops = parseShops(await call('stores', `/stores/nearest?${query}`))
+      if (typeof shops === 'string') throw new LivePricingCallError(shops)
+      return shops
     },
 
     /** An answer for each line, in their order. */
-    async prices(supplier: string, items: PriceLine[], memberNumber: string): Promise<PriceAnswer[]> {
+    async prices(items: PriceLine[], memberNumber: string): Promise<PriceAnswer[]> {
       const body = JSON.stringify({ ...(memberNumber && { memberNumber }), items })
-      const headers = { 'content-type': 'application/json' }
-      const answers = await call(supplier, 'prices', '/request-prices', { method: 'POST', body, headers })
+      const answers = await call('prices', '/request-prices', { method: 'POST', body })
       if (!Array.isArray(answers) || answers.length !== items.length)
         throw new LivePricingCallError('The supplier’s live pricing did not answer for every item.')
-      return answers.map((answer, index) => parsePrice(answer, items[index]))
+      return items.map((line, index) => parsePrice(answers[index], line))
     },
   }
 }
 
-function shopsOf(stores: unknown): Shop[] {
-  if (!Array.isArray(stores))
-    throw new LivePricingCallError('The supplier’s live pricing did not answer with a list of stores.')
-  return stores.slice(0, MAX_STORES).map((store) => {
-    const shop = parseShop(store)
-    if (shop) return shop
-    throw new LivePricingCallError('The supplier’s live pricing answered with a store without an id.')
-  })
-}
+const tokenSchema = z.object({ access_token: z.string().regex(/^[\x21-\x7e]+$/) })
 
 async function requestToken({ url, clientId, clientSecret }: Registration, journal: Journal) {
-  const body = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: clientId,
-    client_secret: clientSecret,
-  })
+  const grant = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
+  const body = new URLSearchParams(grant)
   const { status, json } = await send('token', `${url}/connect/token`, { method: 'POST', body }, journal)
-  const { access_token: token, expires_in: seconds } = (json ?? {}) as Record<string, unknown>
   if (status === 401)
     throw new LivePricingCallError('The supplier’s live pricing does not accept the platform’s credentials.')
-  const isToken = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)
-  if (status !== 200 || !isToken || typeof seconds !== 'number')
-    throw new LivePricingCallError(`The supplier’s live pricing gave no access token (${status}).`)
-  return { token, seconds }
+  const { data } = tokenSchema.safeParse(json)
+  if (status === 200 && data) return data.access_token
+  throw new LivePricingCallError(`The supplier’s live pricing gave no access token (${status}).`)
 }
 
 /** `what` names the request in the journal. The JSON is undefined when the body is not JSON. */
@@ -106,29 +72,14 @@ async function send(what: string, url: string, init: RequestInit, journal: Journ
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const response = await fetch(url, { ...init, redirect: 'manual', signal })
-    journal.add(`live pricing: ${what}`, response.status)
-    return { status: response.status, json: parseJson(await readText(response)) }
+    const { status } = response
+    journal.add(`live pricing: ${what}`, status)
+    const json: unknown = await response.json().catch((error: unknown) => {
+      if (!(error instanceof SyntaxError)) throw error
+    })
+    return { status, json }
   } catch {
     journal.add(`live pricing: ${what}`, 'no answer')
     throw new LivePricingCallError('The supplier’s live pricing does not answer.')
-  }
-}
-
-/** The body as text; throws when it is too long. */
-async function readText(response: Response): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true })
-    if (text.length > MAX_RESPONSE_LENGTH) throw new Error('the response is too long')
-  }
-  return text
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

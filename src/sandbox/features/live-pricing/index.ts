@@ -5,38 +5,35 @@ import { BUSINESS_SETUP } from '../../business-setup.ts'
 import type { SandboxFeature } from '../../feature.ts'
 import { section } from '../../sections.ts'
 import { createCatalogues } from '../catalogues/catalogues.ts'
+import { createRegistrations } from '../catalogues/registrations.ts'
 import { addSamples, samplesSchema } from '../catalogues/samples.ts'
 import { PICKED_ITEMS } from '../catalogues/suppliers.ts'
-import { createLivePricingClient } from './client.ts'
-import { createRegistrations, SCHEMA } from './registrations.ts'
+import { registrationSchema } from './client.ts'
 import { livePricesRoutes, registrationRoutes } from './routes.ts'
 import { sampleItems } from './sample.ts'
 
 /** A catalogue with prices needs the options of catalogues as well. */
 const optionsSchema = samplesSchema.extend({
   /** Registered live pricing, by the supplier's bxcontext. */
-  registered: z
-    .record(z.string(), z.object({ url: z.url(), clientId: z.string(), clientSecret: z.string() }))
-    .default({}),
+  registered: z.record(z.string(), registrationSchema).default({}),
 })
 
 /** Builders see live prices, which the platform requests from the supplier. */
 export default {
-  schema: SCHEMA,
-  create({ sql, journal }, options) {
+  create(core, options) {
+    const { sql } = core
     const { registered, ...samples } = optionsSchema.parse(options)
-    const registrations = createRegistrations(sql)
+    const registrations = createRegistrations(sql, 'live pricing', registrationSchema)
     const reset = () => {
       addSamples(sql, samples)
       for (const [bxcontext, registration] of Object.entries(registered))
-        registrations.setDefault(bxcontext, registration)
+        registrations.save(bxcontext, registration)
     }
     reset()
-    const client = createLivePricingClient(registrations.find, journal)
     const { isPublished } = createCatalogues(sql)
     return {
       reset,
-      routes: Router().use(livePricesRoutes(sql, client)).use(registrationRoutes(registrations, client)),
+      routes: Router().use(livePricesRoutes(core, registrations)).use(registrationRoutes(registrations)),
       sections: [
         section(PICKED_ITEMS, 'live-pricing/price-button', ({ supplier, catalogue, path }) =>
           registrations.find(supplier) && isPublished(catalogue.id) ? { path } : undefined,

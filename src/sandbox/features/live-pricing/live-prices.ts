@@ -1,8 +1,9 @@
 import type { Request } from 'express'
 import { SAMPLE_SUPPLIER } from '../../accounts.ts'
+import type { Journal } from '../../journal.ts'
 import type { SandboxItem } from '../catalogues/generated.ts'
 import { SAMPLE_MEMBERS } from '../catalogues/samples.ts'
-import { LivePricingCallError, type LivePricingClient } from './client.ts'
+import { LivePricingCallError, openLivePricing, type Registration } from './client.ts'
 import { findPlace, PLACE_NAMES } from './places.ts'
 import type { PriceAnswer, Shop } from './responses.ts'
 
@@ -15,8 +16,9 @@ export interface Row {
 }
 
 export interface LivePricesOptions {
-  client: LivePricingClient
+  journal: Journal
   supplier: string
+  registration: Registration | undefined
   items: SandboxItem[]
   memberNumber: string
 }
@@ -26,7 +28,8 @@ const UNKNOWN_MEMBER = 'member_unknown'
 /** The most items that are priced at once. */
 export const MAX_ITEMS = 50
 const NUMBER = /^[+-]?\d+(\.\d+)?$/
-const EMPTY_FORM = { address: '', latitude: '', longitude: '', radius: '25', store: '', member: '' }
+const COORDINATES = /^([+-]?\d+(?:\.\d+)?)\s*,\s*([+-]?\d+(?:\.\d+)?)$/
+const EMPTY_FORM = { address: '', radius: '25', store: '', member: '' }
 type Form = typeof EMPTY_FORM
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim().slice(0, 200) : '')
@@ -39,7 +42,7 @@ const numberOf = (value: string): number => (NUMBER.test(value.trim()) ? Number(
  */
 export async function livePrices(
   { query }: Request,
-  { client, supplier, items, memberNumber }: LivePricesOptions,
+  { journal, supplier, registration, items, memberNumber }: LivePricesOptions,
 ) {
   const form = readForm(query, memberNumber)
   const [codes, quantities] = [listOf(query.item), listOf(query.quantity)]
@@ -58,13 +61,13 @@ export async function livePrices(
     isMemberUnknown: rows.some(({ answer }) => answer?.errorCode === UNKNOWN_MEMBER),
     members: supplier === SAMPLE_SUPPLIER ? SAMPLE_MEMBERS : [],
   })
-  const isSubmitted = [query.address, query.latitude, query.longitude].some((field) => field !== undefined)
-  if (!isSubmitted) return shown()
+  if (query.address === undefined) return shown()
   const place = readPlace(form)
   if (typeof place === 'string') return shown(undefined, place)
 
   try {
-    const stores = await client.nearest(supplier, place)
+    const supply = await openLivePricing(registration, journal)
+    const stores = await supply.nearest(place)
     if (!stores.some(({ id }) => id === form.store)) form.store = stores[0]?.id ?? ''
     if (form.store === '' || rows.length === 0) return shown(stores)
     // The supplier decides about an invalid quantity: it is an error of that item.
@@ -73,7 +76,7 @@ export async function livePrices(
       storeId: form.store,
       quantity: numberOf(quantity),
     }))
-    const answers = await client.prices(supplier, lines, form.member)
+    const answers = await supply.prices(lines, form.member)
     for (const [index, row] of rows.entries()) {
       row.answer = answers[index]
       if (row.answer?.totalPrice != null) row.rrp = row.item.price * (lines[index]?.quantity ?? 0)
@@ -94,22 +97,19 @@ function readForm(query: Request['query'], memberNumber: string): Form {
 }
 
 /** The place to search near, or why the form does not give one. */
-function readPlace({ address, ...form }: Form) {
-  if (address === '' && form.latitude === '' && form.longitude === '')
-    return 'Enter an address or a suburb, such as Northcote, or a latitude and a longitude.'
-  if (address !== '' && (form.latitude !== '' || form.longitude !== ''))
-    return 'Enter an address, or a latitude and a longitude, and not both.'
-  const found = address === '' ? undefined : findPlace(address)
-  if (address !== '' && !found)
+function readPlace({ address, radius: within }: Form) {
+  if (address === '')
+    return 'Enter an address or a suburb, such as Northcote, or a latitude and a longitude, such as -37.77, 145.'
+  const [, ...degrees] = COORDINATES.exec(address) ?? []
+  const [latitude = Number.NaN, longitude = Number.NaN] = degrees.map(Number)
+  const place = degrees.length > 0 ? { latitude, longitude } : findPlace(address)
+  if (!place)
     return `The sandbox does not know where that is. It knows ${PLACE_NAMES.join(', ')}; or enter a latitude and a longitude.`
-  const latitude = found?.latitude ?? numberOf(form.latitude)
-  const longitude = found?.longitude ?? numberOf(form.longitude)
-  const radius = numberOf(form.radius)
-  if (!(Math.abs(latitude) <= 90) || !(Math.abs(longitude) <= 180))
-    return 'Both are needed: a latitude from -90 to 90, and a longitude from -180 to 180.'
-  if (!(radius > 0 && radius <= 20_000))
-    return 'The distance is a number of kilometres above 0, up to 20,000.'
-  return { latitude, longitude, radius }
+  if (Math.abs(place.latitude) > 90 || Math.abs(place.longitude) > 180)
+    return 'A latitude is from -90 to 90, and a longitude from -180 to 180.'
+  const radius = numberOf(within)
+  if (radius > 0 && radius <= 20_000) return { ...place, radius }
+  return 'The distance is a number of kilometres above 0, up to 20,000.'
 }
 
 /** The totals of the priced rows, in dollars; undefined when there are none. */

@@ -1,21 +1,24 @@
 import { Router } from 'express'
 import { nameOf } from '../../accounts.ts'
 import { ownBusiness } from '../../business-setup.ts'
-import type { Sql } from '../../database.ts'
+import type { SandboxCore } from '../../feature.ts'
 import { leaveNotice, page, problem } from '../../pages.ts'
 import { createBuilderConnections } from '../catalogues/builder-connections.ts'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createItems } from '../catalogues/items.ts'
+import type { Registrations } from '../catalogues/registrations.ts'
 import { cataloguePath, pickedCodes, visibleCatalogue } from '../catalogues/suppliers.ts'
-import type { LivePricingClient } from './client.ts'
+import { type Registration, registrationSchema } from './client.ts'
 import { livePrices, MAX_ITEMS, sumOf } from './live-prices.ts'
-import type { Registration, Registrations } from './registrations.ts'
 
 const INVALID_REGISTRATION =
-  'Live pricing needs an http or https address without user, query or #, a client id, and a client secret (again, if the address or the client id has changed).'
+  'Live pricing needs an http or https address without user, query or #, a client id, and a client secret.'
 
 /** The page of live prices. */
-export function livePricesRoutes(sql: Sql, client: LivePricingClient): Router {
+export function livePricesRoutes(
+  { sql, journal }: SandboxCore,
+  registrations: Registrations<Registration>,
+): Router {
   const { isPublished } = createCatalogues(sql)
   const { byCode } = createItems(sql)
   const { between } = createBuilderConnections(sql)
@@ -44,7 +47,8 @@ export function livePricesRoutes(sql: Sql, client: LivePricingClient): Router {
     if (items.length < codes.length)
       return problem(res, 400, 'The catalogue has no such item. No prices were requested.', account)
     const memberNumber = between(builder.bxcontext, supplier)?.externalRef ?? ''
-    const shown = await livePrices(req, { client, supplier, items, memberNumber })
+    const registration = registrations.find(supplier)
+    const shown = await livePrices(req, { journal, supplier, registration, items, memberNumber })
     page(res, 'live-pricing/live-prices', {
       title: 'Live prices',
       account,
@@ -57,20 +61,23 @@ export function livePricesRoutes(sql: Sql, client: LivePricingClient): Router {
   })
 }
 
-/** The form of Business setup. */
-export function registrationRoutes(registrations: Registrations, client: LivePricingClient): Router {
+/** The form of Business setup: without an address, live pricing is removed. */
+export function registrationRoutes(registrations: Registrations<Registration>): Router {
   return Router().post('/business-setup/:bxcontext/live-pricing', (req, res) => {
     const business = ownBusiness(req, res)
     if (!business) return
-    const { bxcontext } = business
-    const registration = readRegistration(req.body ?? {}, registrations.find(bxcontext))
-    if (!registration) return problem(res, 400, INVALID_REGISTRATION, req.account)
-    if (registration.url === '') registrations.remove(bxcontext)
-    else registrations.save(bxcontext, registration)
-    client.forgetToken(bxcontext)
+    const field = (name: string) => String(req.body?.[name] ?? '').trim()
+    const url = field('url').replace(/\/+$/, '')
+    if (url === '') registrations.remove(business.bxcontext)
+    else {
+      const form = { url, clientId: field('clientId'), clientSecret: field('clientSecret') }
+      const { data } = registrationSchema.safeParse(form)
+      if (!data || !isPlain(url)) return problem(res, 400, INVALID_REGISTRATION, req.account)
+      registrations.save(business.bxcontext, data)
+    }
     leaveNotice(
       res,
-      registration.url === ''
+      url === ''
         ? 'Live pricing was removed. Builders see no live prices of this supplier.'
         : 'Live pricing was saved. The next request for prices goes there.',
     )
@@ -78,18 +85,7 @@ export function registrationRoutes(registrations: Registrations, client: LivePri
   })
 }
 
-/** The form's registration, with an empty url to remove it; undefined when it is invalid. */
-function readRegistration(
-  form: Record<string, unknown>,
-  earlier: Registration | undefined,
-): Registration | undefined {
-  const field = (name: string) => String(form[name] ?? '').trim()
-  const [url, clientId] = [field('url').replace(/\/+$/, ''), field('clientId')]
-  if (url === '') return { url, clientId: '', clientSecret: '' }
-  const { protocol = '', username, search, hash, origin } = URL.parse(url) ?? {}
-  // The stored secret is never sent to another address than the one it was saved for.
-  const isSame = earlier?.clientId === clientId && URL.parse(earlier.url)?.origin === origin
-  const clientSecret = field('clientSecret') || (isSame && earlier?.clientSecret)
-  const isPlain = /^https?:$/.test(protocol) && !username && !search && !hash
-  return isPlain && clientId && clientSecret ? { url, clientId, clientSecret } : undefined
+function isPlain(url: string): boolean {
+  const { protocol = '', username, search, hash } = URL.parse(url) ?? {}
+  return /^https?:$/.test(protocol) && !username && !search && !hash
 }

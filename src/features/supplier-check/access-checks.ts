@@ -1,14 +1,14 @@
 import { PATHS } from '../../supplier-api/contract.ts'
-import { nearMisses } from './credential-rules.ts'
+import { nearMisses } from './credential-checks.ts'
 import { type Exchange, isRefused, isSuccess } from './exchange.ts'
 import { REMOTE_PLACE, searchPath, storePath } from './places.ts'
 import { lineOf, linesOf, NO_ITEMS, priceStore } from './prices.ts'
 import {
+  type Checks,
   type Demand,
   demand,
   expectAnswer,
   NotCheckedError,
-  type Rule,
   RuleViolationError,
   type Subject,
   UNKNOWN_ID,
@@ -100,74 +100,33 @@ async function waitForExpiry({ probe, patienceMs = DEFAULT_PATIENCE_MS }: Subjec
 }
 
 /** Who may call (specification 2.1, 5.1). */
-export const ACCESS_RULES: Rule[] = [
-  {
-    id: 'access.required',
-    title: 'The endpoints for stores and prices refuse a call without a token.',
-    needs: ['access.bearer'],
-    check: demand((subject) => callsAs(subject, 'A call without a token', undefined)),
-  },
-  {
-    id: 'access.invalid',
-    title: 'The endpoints for stores and prices refuse a made-up token.',
-    needs: ['access.required'],
-    check: demand((subject) => callsAs(subject, 'A call with a made-up token', UNKNOWN_ID)),
-  },
-  {
-    id: 'access.real-stores',
-    title: 'A call about a store that exists is refused without a token, and with a made-up one.',
-    needs: ['access.invalid'],
-    check: demand(async (subject) => {
-      const store = await knownStore(subject)
-      const { tries } = await findStores(subject)
-      const found = tries.find(({ stores }) => stores.length > 0)
-      return closed(subject, [[searchPath(found?.place ?? REMOTE_PLACE)], [storePath(store)]])
-    }),
-  },
-  {
-    id: 'access.real-items',
-    title: 'A price request for items that exist is refused without a token, and with a made-up one.',
-    needs: ['access.invalid'],
-    check: demand(async (subject) => {
-      if (subject.items.length === 0) throw new NotCheckedError(NO_ITEMS)
-      const items = linesOf(subject.items, await priceStore(subject), 1)
-      return closed(subject, [[PATHS.prices, { items }]])
-    }),
-  },
-  {
-    id: 'access.near-token',
-    title: 'A token that is almost right (letter case, a character more or less) is refused.',
-    needs: ['access.invalid'],
-    check: demand(async (subject) => {
-      const token = await subject.probe.token()
-      if (!token) throw new NotCheckedError('no access token was issued')
-      return nearMisses(token.value).flatMap(([how, bearer]) => {
-        subject.probe.hide(bearer)
-        return callsAs(subject, `A call with the token ${how}`, bearer)
-      })
-    }),
-  },
-  {
-    id: 'access.status',
-    title: 'A call without a valid token is refused with 401.',
-    needs: ['access.invalid'],
-    check: demand((subject) =>
-      [undefined, UNKNOWN_ID].flatMap((bearer) =>
-        callsAs(subject, 'A call without a valid token', bearer, MADE_UP_CALLS, 401),
-      ),
+export const ACCESS_CHECKS: Checks = {
+  'access.required': demand((subject) => callsAs(subject, 'A call without a token', undefined)),
+  'access.invalid': demand((subject) => callsAs(subject, 'A call with a made-up token', UNKNOWN_ID)),
+  'access.real-stores': demand(async (subject) => {
+    const store = await knownStore(subject)
+    const { tries } = await findStores(subject)
+    const found = tries.find(({ stores }) => stores.length > 0)
+    return closed(subject, [[searchPath(found?.place ?? REMOTE_PLACE)], [storePath(store)]])
+  }),
+  'access.real-items': demand(async (subject) => {
+    if (subject.items.length === 0) throw new NotCheckedError(NO_ITEMS)
+    const items = linesOf(subject.items, await priceStore(subject), 1)
+    return closed(subject, [[PATHS.prices, { items }]])
+  }),
+  'access.near-token': demand(async (subject) => {
+    const token = await subject.probe.token()
+    if (!token) throw new NotCheckedError('no access token was issued')
+    return nearMisses(token.value).flatMap(([how, bearer]) => {
+      subject.probe.hide(bearer)
+      return callsAs(subject, `A call with the token ${how}`, bearer)
+    })
+  }),
+  'access.status': demand((subject) =>
+    [undefined, UNKNOWN_ID].flatMap((bearer) =>
+      callsAs(subject, 'A call without a valid token', bearer, MADE_UP_CALLS, 401),
     ),
-  },
-  {
-    id: 'token.lifetime',
-    title: 'A token lives as long as expires_in says, sampled during this check.',
-    given: '§2.1',
-    needs: ['access.bearer', 'token.expires_in', 'token.both-live'],
-    check: sampleLifetime,
-  },
-  {
-    id: 'token.expiry',
-    title: 'A token is refused once expires_in has passed.',
-    needs: ['token.lifetime', 'access.invalid'],
-    check: waitForExpiry,
-  },
-]
+  ),
+  'token.lifetime': sampleLifetime,
+  'token.expiry': waitForExpiry,
+}

@@ -21,11 +21,12 @@ import {
   usualDetails,
 } from './prices.ts'
 import {
+  type Check,
+  type Checks,
   expectNoLimit,
   judge,
   judgeEach,
   NotCheckedError,
-  type Rule,
   RuleViolationError,
   remember,
   type Subject,
@@ -127,9 +128,7 @@ type WrongLines = [lines: readonly Line[], description: string]
 
 /** A check that asks for such lines, in requests one after the other. */
 const demandLineErrors =
-  (
-    listOf: (subject: Subject, store: string | number) => WrongLines[] | Promise<WrongLines[]>,
-  ): Rule['check'] =>
+  (listOf: (subject: Subject, store: string | number) => WrongLines[] | Promise<WrongLines[]>): Check =>
   async (subject) => {
     let { exchange } = await baseRequest(subject)
     for (const [lines, description] of await listOf(subject, await storeOrUnknown(subject)))
@@ -237,129 +236,63 @@ async function changedBesideNotInRange(subject: Subject) {
 const MAX_ITEMS = 5
 
 /** Lines that cannot be priced (specification 2.4, 7). */
-export const LINE_ERROR_RULES: Rule[] = [
-  {
-    id: 'prices.unknown-item',
-    title: 'An item that does not exist is an error of its line, and the call succeeds.',
-    given: '§7',
-    needs: ['prices.array'],
-    check: judgeEach(
-      unknownLines,
-      ({ line, hasPrice }) => hasPrice && `Item ${line.itemId} does not exist, but has a price.`,
-    ),
+export const LINE_ERROR_CHECKS: Checks = {
+  'prices.unknown-item': judgeEach(
+    unknownLines,
+    ({ line, hasPrice }) => hasPrice && `Item ${line.itemId} does not exist, but has a price.`,
+  ),
+  'prices.beside-errors': judge(
+    changedBesideErrors,
+    ({ changed }) =>
+      changed && `Item ${changed.line.itemId} has no price or another one beside items that do not exist.`,
+  ),
+  'prices.error': judgeEach(
+    lineErrors,
+    ({ line, isSilent }) => isSilent && `Item ${line.itemId} has no price, and no error says why.`,
+  ),
+  'prices.near-item': demandLineErrors(({ items }, store) => {
+    const near = items
+      .slice(0, MAX_ITEMS)
+      .flatMap((code) => [`${code}-${UNKNOWN_ID}`, `${UNKNOWN_ID}-${code}`])
+    return [[linesOf(near, store, 1), 'the code has a text added to it']]
+  }),
+  'prices.odd-item': demandLineErrors(async (subject, store) => {
+    const [code = ''] = subject.items
+    await expectLong(subject, lineOf(longText(code), store, 1), 'an item code of 300 characters')
+    const odd = oddTexts(code).filter((text) => !subject.items.includes(text))
+    return [[linesOf(odd, store, 1), 'the code is unusual']]
+  }),
+  async 'prices.cut-item'(subject) {
+    let proof = (await baseAnswers(subject)).exchange
+    for (const code of subject.items.slice(0, MAX_ITEMS))
+      for (const alike of [CUTS.map((cut) => code.slice(0, -cut)), otherZeros(code)]) {
+        const isItem = (one: string) => subject.items.includes(one)
+        // Shorter codes are too close to each other to tell.
+        if (alike.length < 2 || alike.some((one) => one.length < MIN_CUT_CODE || isItem(one))) continue
+        proof = await expectNotAlike(subject, code, alike)
+      }
+    return proof
   },
-  {
-    id: 'prices.beside-errors',
-    title: 'Items that have a price keep it beside lines with an error.',
-    given: '§4.1',
-    needs: ['prices.known', 'prices.unknown-item'],
-    check: judge(
-      changedBesideErrors,
-      ({ changed }) =>
-        changed && `Item ${changed.line.itemId} has no price or another one beside items that do not exist.`,
-    ),
-  },
-  {
-    id: 'prices.error',
-    title: 'A line that cannot be priced carries an error code or message, under any name.',
-    given: '§2.4',
-    needs: ['prices.unknown-item'],
-    check: judgeEach(
-      lineErrors,
-      ({ line, isSilent }) => isSilent && `Item ${line.itemId} has no price, and no error says why.`,
-    ),
-  },
-  {
-    id: 'prices.near-item',
-    title: 'A code that only begins or ends like that of an item is an item that does not exist.',
-    given: '§7',
-    needs: ['prices.known', 'prices.unknown-item'],
-    check: demandLineErrors(({ items }, store) => {
-      const near = items
-        .slice(0, MAX_ITEMS)
-        .flatMap((code) => [`${code}-${UNKNOWN_ID}`, `${UNKNOWN_ID}-${code}`])
-      return [[linesOf(near, store, 1), 'the code has a text added to it']]
-    }),
-  },
-  {
-    id: 'prices.odd-item',
-    title:
-      'A code with a wildcard, a quote or the name of a member of objects is an item that does not exist.',
-    given: '§7',
-    needs: ['prices.near-item', 'prices.one-line'],
-    check: demandLineErrors(async (subject, store) => {
-      const [code = ''] = subject.items
-      await expectLong(subject, lineOf(longText(code), store, 1), 'an item code of 300 characters')
-      const odd = oddTexts(code).filter((text) => !subject.items.includes(text))
-      return [[linesOf(odd, store, 1), 'the code is unusual']]
-    }),
-  },
-  {
-    id: 'prices.cut-item',
-    title: 'A code that is cut off, or that has other zeros in front, is not taken for the item itself.',
-    given: '§7',
-    needs: ['prices.near-item'],
-    async check(subject) {
-      let proof = (await baseAnswers(subject)).exchange
-      for (const code of subject.items.slice(0, MAX_ITEMS))
-        for (const alike of [CUTS.map((cut) => code.slice(0, -cut)), otherZeros(code)]) {
-          const isItem = (one: string) => subject.items.includes(one)
-          // Shorter codes are too close to each other to tell.
-          if (alike.length < 2 || alike.some((one) => one.length < MIN_CUT_CODE || isItem(one))) continue
-          proof = await expectNotAlike(subject, code, alike)
-        }
-      return proof
-    },
-  },
-  {
-    id: 'prices.unknown-store',
-    title: 'A store that does not exist is an error of the line, and the call succeeds.',
-    given: '§7',
-    needs: ['prices.known', 'prices.unknown-item'],
-    check: async (subject) => (await unknownStoreRequest(subject)).exchange,
-  },
-  {
-    id: 'prices.odd-store',
-    title: 'A store id that only begins like that of a store, or is unusual, is a store that does not exist.',
-    given: '§7',
-    needs: ['prices.unknown-store', 'prices.one-line'],
-    check: demandLineErrors(async (subject, store) => {
-      const [code = ''] = subject.items
-      const id = String(store)
-      const known = (await findStores(subject)).stores.map((one) => String(one.id))
-      const forms = await unknownForms(subject, store)
-      await expectLong(subject, lineOf(code, longText(id), 1), 'a store id of 300 characters')
-      return [`${id}-${UNKNOWN_ID}`, `${id}xyz`, ...oddTexts(id), ...forms]
-        .filter((shape) => !known.includes(shape))
-        .map((shape) => [[lineOf(code, shape, 1)], `the store is ${JSON.stringify(shape)}`])
-    }),
-  },
-  {
-    id: 'prices.not-in-range',
-    title: 'An item that the store does not sell is an error of its line, and the call succeeds.',
-    given: '§7',
-    needs: ['prices.array', 'prices.unknown-item'],
-    check: async (subject) => (await notInRangeRequest(subject)).exchange,
-  },
-  {
-    id: 'prices.beside-not-in-range',
-    title: 'Items that have a price keep it beside an item that the store does not sell.',
-    given: '§4.1',
-    needs: ['prices.beside-errors', 'prices.not-in-range'],
-    check: judge(
-      changedBesideNotInRange,
-      ({ changed }) =>
-        changed &&
-        `Item ${changed.line.itemId} has no price or another one beside an item that the store does not sell.`,
-    ),
-  },
-  {
-    id: 'prices.quantity-error',
-    title: 'A quantity of zero or less is an error of the line, and the call succeeds.',
-    needs: ['prices.known', 'prices.unknown-item'],
-    check: demandLineErrors(({ items: [code] }, store) => {
-      if (code === undefined) throw new NotCheckedError(NO_ITEMS)
-      return [0, -1].map((quantity) => [[lineOf(code, store, quantity)], `the quantity is ${quantity}`])
-    }),
-  },
-]
+  'prices.unknown-store': async (subject) => (await unknownStoreRequest(subject)).exchange,
+  'prices.odd-store': demandLineErrors(async (subject, store) => {
+    const [code = ''] = subject.items
+    const id = String(store)
+    const known = (await findStores(subject)).stores.map((one) => String(one.id))
+    const forms = await unknownForms(subject, store)
+    await expectLong(subject, lineOf(code, longText(id), 1), 'a store id of 300 characters')
+    return [`${id}-${UNKNOWN_ID}`, `${id}xyz`, ...oddTexts(id), ...forms]
+      .filter((shape) => !known.includes(shape))
+      .map((shape) => [[lineOf(code, shape, 1)], `the store is ${JSON.stringify(shape)}`])
+  }),
+  'prices.not-in-range': async (subject) => (await notInRangeRequest(subject)).exchange,
+  'prices.beside-not-in-range': judge(
+    changedBesideNotInRange,
+    ({ changed }) =>
+      changed &&
+      `Item ${changed.line.itemId} has no price or another one beside an item that the store does not sell.`,
+  ),
+  'prices.quantity-error': demandLineErrors(({ items: [code] }, store) => {
+    if (code === undefined) throw new NotCheckedError(NO_ITEMS)
+    return [0, -1].map((quantity) => [[lineOf(code, store, quantity)], `the quantity is ${quantity}`])
+  }),
+}

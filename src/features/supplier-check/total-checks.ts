@@ -10,7 +10,14 @@ import {
   priceStore,
   requestAsUsual,
 } from './prices.ts'
-import { judgeEach, NotCheckedError, type Rule, RuleViolationError, remember, type Subject } from './rule.ts'
+import {
+  type Checks,
+  judgeEach,
+  NotCheckedError,
+  RuleViolationError,
+  remember,
+  type Subject,
+} from './rule.ts'
 
 /** Quantities of which some are fractions, which not every item allows. */
 const QUANTITIES = [1, 2, 3, 7, 10, 2.4, 0.1, 1.337]
@@ -90,48 +97,21 @@ async function expectPrices(subject: Subject, quantities: readonly number[]): Pr
 }
 
 /** The arithmetic of prices (specification 2.4). */
-export const TOTAL_RULES: Rule[] = [
-  {
-    id: 'prices.total',
-    title: 'totalPrice is unitPrice * quantity - discount, to the cent.',
-    given: '§2.4',
-    needs: ['prices.known'],
-    check: async (subject) => expectTotals(await samples(subject)),
+export const TOTAL_CHECKS: Checks = {
+  'prices.total': async (subject) => expectTotals(await samples(subject)),
+  'prices.exact': judgeEach(pricedSamples, (sample) => {
+    const expected = expectedTotal(sample)
+    return expected.toNumber() !== sample.answer.totalPrice && wrongTotal(sample, expected)
+  }),
+  'prices.fraction': (subject) =>
+    expectPrices(
+      subject,
+      QUANTITIES.filter((quantity) => !Number.isInteger(quantity)),
+    ),
+  'prices.large-quantity': async (subject) =>
+    expectTotals([...(await largeSamples(subject)), ...(await hugeSamples(subject))]),
+  async 'prices.quantity-limit'(subject) {
+    await largeSamples(subject)
+    return expectPrices(subject, LARGE_QUANTITIES)
   },
-  {
-    id: 'prices.exact',
-    title: 'totalPrice is not rounded, and is computed in decimals.',
-    needs: ['prices.total'],
-    check: judgeEach(pricedSamples, (sample) => {
-      const expected = expectedTotal(sample)
-      return expected.toNumber() !== sample.answer.totalPrice && wrongTotal(sample, expected)
-    }),
-  },
-  {
-    id: 'prices.fraction',
-    title: 'A quantity may be a fraction, such as 2.4.',
-    needs: ['prices.total'],
-    check: (subject) =>
-      expectPrices(
-        subject,
-        QUANTITIES.filter((quantity) => !Number.isInteger(quantity)),
-      ),
-  },
-  {
-    id: 'prices.large-quantity',
-    title: 'The total adds up for quantities above 10 too.',
-    given: '§2.4',
-    needs: ['prices.total'],
-    check: async (subject) =>
-      expectTotals([...(await largeSamples(subject)), ...(await hugeSamples(subject))]),
-  },
-  {
-    id: 'prices.quantity-limit',
-    title: 'Quantities of 12, 25 and 1,000 have a price.',
-    needs: ['prices.total'],
-    async check(subject) {
-      await largeSamples(subject)
-      return expectPrices(subject, LARGE_QUANTITIES)
-    },
-  },
-]
+}

@@ -2,11 +2,11 @@ import type { Exchange } from './exchange.ts'
 import { type Coordinates, distanceKm, placeAway, wrap } from './places.ts'
 import {
   arrayOf,
+  type Checks,
   firstOf,
   judge,
   judgeEach,
   NotCheckedError,
-  type Rule,
   RuleViolationError,
   remember,
   type Subject,
@@ -126,106 +126,74 @@ const BEYOND = 0.1
 const MAX_DEGREES = 90
 
 /** The distances of a search (specification 4.1). */
-export const DISTANCE_RULES: Rule[] = [
-  {
-    id: 'nearest.kilometres',
-    title:
-      'The distance of a search is in kilometres, as a radius or a diameter: stores beyond it are not found.',
-    given: '§4.1',
-    needs: ['nearest.array', 'nearest.empty', 'nearest.radius-used'],
-    async check(subject) {
-      const { tries } = await findStores(subject)
-      for (const search of tries) expectWithin(search)
-      if (tries.every(({ stores }) => stores.length === 0)) await expectNoMetres(subject, tries)
-      return (await meaningOfDistance(subject)).exchange
-    },
+export const DISTANCE_CHECKS: Checks = {
+  async 'nearest.kilometres'(subject) {
+    const { tries } = await findStores(subject)
+    for (const search of tries) expectWithin(search)
+    if (tries.every(({ stores }) => stores.length === 0)) await expectNoMetres(subject, tries)
+    return (await meaningOfDistance(subject)).exchange
   },
-  {
-    id: 'nearest.radius',
-    title: 'The distance of a search is a radius.',
-    needs: ['nearest.kilometres'],
-    check: judge(
-      meaningOfDistance,
-      ({ isRadius }) => !isRadius && 'The distance of a search is taken as a diameter.',
-    ),
-  },
-  {
-    id: 'nearest.here',
-    title: 'A search at the location of a store finds it.',
-    given: '§4.1',
-    needs: ['nearest.kilometres'],
-    async check(subject) {
-      const stores = await locatedStores(subject)
-      let proof: Exchange | undefined
-      for (const store of stores.slice(0, 10)) {
-        const search = await searchAround(subject, store.at, 2)
-        // Beside it, as if the search before were remembered for the whole region.
-        expectWithin(await searchAround(subject, placeAway(store.at, 7, 'east'), 2))
-        if (hasFound(search, store)) proof ??= search.exchange
-        // Where others are found, a limit on the number of stores may hide it.
-        else if (search.stores.length === 0)
-          throw new RuleViolationError(
-            `The search at the location of store ${store.id} does not find it.`,
-            search.exchange,
-          )
-      }
-      if (proof) return proof
-      throw new NotCheckedError(
-        'searches find other stores at the same place; name another location: --near LAT,LON',
-      )
-    },
-  },
-  {
-    id: 'nearest.antimeridian',
-    title:
-      'A search across the antimeridian (longitude 180) finds stores on the other side, if there are any near enough.',
-    given: '§4.1',
-    needs: ['nearest.here'],
-    async check(subject) {
-      const stores = await locatedStores(subject)
-      const [store] = stores.sort((a, b) => Math.abs(b.at.longitude) - Math.abs(a.at.longitude))
-      if (!store) throw new NotCheckedError(NO_STORES)
-      const { latitude, longitude } = store.at
-      const degrees = 180 - Math.abs(longitude) + BEYOND
-      if (degrees > MAX_DEGREES) return store.exchange
-      const side = Math.sign(longitude) || 1
-      const beyond = { latitude, longitude: wrap(longitude + side * degrees) }
-      const before = { latitude, longitude: wrap(longitude - side * degrees) }
-      // Enough for a diameter too.
-      const km = Math.min(20_000, distanceKm(store.at, beyond) * 2.2)
-      const control = await searchStores(subject, { ...before, radius: Math.round(km) })
-      // A limit on the distance or on the number of stores hides it on its own side as well.
-      if (!hasFound(control, store)) return control.exchange
-      const search = await searchAround(subject, beyond, km)
-      const hasCrossed = search.stores.some((json) => Math.sign(coordinatesOf(json)?.longitude ?? 0) === side)
-      if (hasFound(search, store) || hasCrossed) return search.exchange
-      throw new RuleViolationError(
-        `A search at longitude ${beyond.longitude.toFixed(1)} misses store ${store.id} at ${longitude}, which is in range.`,
-        search.exchange,
-      )
-    },
-  },
-  {
-    id: 'nearest.distance-field',
-    title: 'The field distance of a search result is in kilometres.',
-    needs: ['nearest.kilometres'],
-    check: judgeEach(
-      async (subject) => {
-        const answers = (await findStores(subject)).tries.flatMap(({ place, exchange, stores }) =>
-          stores.flatMap((store) => {
-            const at = coordinatesOf(store)
-            const { distance } = store
-            return at && typeof distance === 'number'
-              ? [{ exchange, distance, km: distanceKm(place, at) }]
-              : []
-          }),
+  'nearest.radius': judge(
+    meaningOfDistance,
+    ({ isRadius }) => !isRadius && 'The distance of a search is taken as a diameter.',
+  ),
+  async 'nearest.here'(subject) {
+    const stores = await locatedStores(subject)
+    let proof: Exchange | undefined
+    for (const store of stores.slice(0, 10)) {
+      const search = await searchAround(subject, store.at, 2)
+      // Beside it, as if the search before were remembered for the whole region.
+      expectWithin(await searchAround(subject, placeAway(store.at, 7, 'east'), 2))
+      if (hasFound(search, store)) proof ??= search.exchange
+      // Where others are found, a limit on the number of stores may hide it.
+      else if (search.stores.length === 0)
+        throw new RuleViolationError(
+          `The search at the location of store ${store.id} does not find it.`,
+          search.exchange,
         )
-        const { exchange } = firstOf(answers, 'no search result has a number in the field distance')
-        return { exchange, answers }
-      },
-      ({ distance, km }) =>
-        Math.abs(distance - km) > km * 0.01 + 1 &&
-        `The distance is ${distance}, but the store is ${km.toFixed(1)} km away.`,
-    ),
+    }
+    if (proof) return proof
+    throw new NotCheckedError(
+      'searches find other stores at the same place; name another location: --near LAT,LON',
+    )
   },
-]
+  async 'nearest.antimeridian'(subject) {
+    const stores = await locatedStores(subject)
+    const [store] = stores.sort((a, b) => Math.abs(b.at.longitude) - Math.abs(a.at.longitude))
+    if (!store) throw new NotCheckedError(NO_STORES)
+    const { latitude, longitude } = store.at
+    const degrees = 180 - Math.abs(longitude) + BEYOND
+    if (degrees > MAX_DEGREES) return store.exchange
+    const side = Math.sign(longitude) || 1
+    const beyond = { latitude, longitude: wrap(longitude + side * degrees) }
+    const before = { latitude, longitude: wrap(longitude - side * degrees) }
+    // Enough for a diameter too.
+    const km = Math.min(20_000, distanceKm(store.at, beyond) * 2.2)
+    const control = await searchStores(subject, { ...before, radius: Math.round(km) })
+    // A limit on the distance or on the number of stores hides it on its own side as well.
+    if (!hasFound(control, store)) return control.exchange
+    const search = await searchAround(subject, beyond, km)
+    const hasCrossed = search.stores.some((json) => Math.sign(coordinatesOf(json)?.longitude ?? 0) === side)
+    if (hasFound(search, store) || hasCrossed) return search.exchange
+    throw new RuleViolationError(
+      `A search at longitude ${beyond.longitude.toFixed(1)} misses store ${store.id} at ${longitude}, which is in range.`,
+      search.exchange,
+    )
+  },
+  'nearest.distance-field': judgeEach(
+    async (subject) => {
+      const answers = (await findStores(subject)).tries.flatMap(({ place, exchange, stores }) =>
+        stores.flatMap((store) => {
+          const at = coordinatesOf(store)
+          const { distance } = store
+          return at && typeof distance === 'number' ? [{ exchange, distance, km: distanceKm(place, at) }] : []
+        }),
+      )
+      const { exchange } = firstOf(answers, 'no search result has a number in the field distance')
+      return { exchange, answers }
+    },
+    ({ distance, km }) =>
+      Math.abs(distance - km) > km * 0.01 + 1 &&
+      `The distance is ${distance}, but the store is ${km.toFixed(1)} km away.`,
+  ),
+}

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe } from './exchange.ts'
-import { mixedRequest, notInRangeRequest, usualDetailsOf } from './line-error-rules.ts'
+import { mixedRequest, notInRangeRequest, usualDetailsOf } from './line-error-checks.ts'
 import {
   type AnsweredLine,
   answered,
@@ -15,18 +15,18 @@ import {
   storeOrUnknown,
   unknownItem,
 } from './prices.ts'
-import { manyLines } from './request-rules.ts'
+import { manyLines } from './request-checks.ts'
 import {
+  type Checks,
   expectNoLimit,
   judge,
   judgeEach,
   NotCheckedError,
-  type Rule,
   remember,
   type Subject,
   UNKNOWN_ID,
 } from './rule.ts'
-import { expectTotals } from './total-rules.ts'
+import { expectTotals } from './total-checks.ts'
 
 /** The lines of the first request, or a line for an item that does not exist. */
 async function anyLines(subject: Subject) {
@@ -120,85 +120,42 @@ async function memberErrors(subject: Subject) {
 }
 
 /** Member numbers (specification 2.3, 7). */
-export const MEMBER_RULES: Rule[] = [
-  {
-    id: 'member.optional',
-    title: 'A price request may leave out the member number.',
-    given: '§2.3',
-    needs: ['prices.array'],
-    async check(subject) {
-      const { lines, without } = await baseRequest(subject)
-      return answered(lines, without, 'A price request without a member number').exchange
+export const MEMBER_CHECKS: Checks = {
+  async 'member.optional'(subject) {
+    const { lines, without } = await baseRequest(subject)
+    return answered(lines, without, 'A price request without a member number').exchange
+  },
+  'member.null': judge(
+    changedByNull,
+    ({ changed }) =>
+      changed &&
+      `Item ${changed.line.itemId} has another price with memberNumber null than without a member number.`,
+  ),
+  'member.unknown': judge(
+    async (subject) => ({ exchange: await requestPrices(subject, await anyLines(subject), UNKNOWN_ID) }),
+    ({ exchange }) => {
+      expectNoLimit(exchange)
+      const isFault = exchange.status === 0 || exchange.status >= 500
+      return isFault && `A price request with an unknown member number must not return ${describe(exchange)}.`
     },
+  ),
+  async 'member.unknown-lines'(subject) {
+    const when = 'A price request with an unknown member number'
+    return (await askAs(subject, await anyLines(subject), UNKNOWN_ID, when)).exchange
   },
-  {
-    id: 'member.null',
-    title: 'A memberNumber of null is the same as none.',
-    needs: ['member.optional'],
-    check: judge(
-      changedByNull,
-      ({ changed }) =>
-        changed &&
-        `Item ${changed.line.itemId} has another price with memberNumber null than without a member number.`,
-    ),
+  'member.known': async (subject) => expectTotals(await memberPrices(subject)),
+  'member.lines': judgeEach(
+    memberErrors,
+    ({ hasPrice, line }, { memberNumber }) =>
+      hasPrice &&
+      `The line for item ${line.itemId} at store ${line.storeId} has a price for member ${memberNumber}, and an error without a member number.`,
+  ),
+  async 'member.large-quantity'(subject) {
+    let { lines, exchange } = await baseRequest(subject)
+    for (const quantity of LARGE_QUANTITIES) {
+      lines = lines.map((line) => ({ ...line, quantity }))
+      exchange = expectTotals((await askAs(subject, lines, subject.memberNumber)).answers)
+    }
+    return exchange
   },
-  {
-    id: 'member.unknown',
-    title: 'A member number that does not exist is not a fault of the server: no 5xx.',
-    given: '§7',
-    needs: ['prices.array'],
-    check: judge(
-      async (subject) => ({ exchange: await requestPrices(subject, await anyLines(subject), UNKNOWN_ID) }),
-      ({ exchange }) => {
-        expectNoLimit(exchange)
-        const isFault = exchange.status === 0 || exchange.status >= 500
-        return (
-          isFault && `A price request with an unknown member number must not return ${describe(exchange)}.`
-        )
-      },
-    ),
-  },
-  {
-    id: 'member.unknown-lines',
-    title: 'A call with a member number that does not exist succeeds: its lines have an error or a price.',
-    needs: ['member.unknown', 'prices.unknown-item'],
-    async check(subject) {
-      const when = 'A price request with an unknown member number'
-      return (await askAs(subject, await anyLines(subject), UNKNOWN_ID, when)).exchange
-    },
-  },
-  {
-    id: 'member.known',
-    title: 'With the member number of --member, the items have a price that adds up.',
-    given: '§2.3',
-    needs: ['prices.total'],
-    check: async (subject) => expectTotals(await memberPrices(subject)),
-  },
-  {
-    id: 'member.lines',
-    title:
-      'With the member number of --member, lines that cannot be priced have an error, and many lines an element each.',
-    given: '§4.1',
-    needs: ['member.known', 'prices.unknown-item', 'prices.many'],
-    check: judgeEach(
-      memberErrors,
-      ({ hasPrice, line }, { memberNumber }) =>
-        hasPrice &&
-        `The line for item ${line.itemId} at store ${line.storeId} has a price for member ${memberNumber}, and an error without a member number.`,
-    ),
-  },
-  {
-    id: 'member.large-quantity',
-    title: 'With the member number of --member, totals add up for quantities of 12, 50 and 250 too.',
-    given: '§2.4',
-    needs: ['member.known', 'prices.large-quantity'],
-    async check(subject) {
-      let { lines, exchange } = await baseRequest(subject)
-      for (const quantity of LARGE_QUANTITIES) {
-        lines = lines.map((line) => ({ ...line, quantity }))
-        exchange = expectTotals((await askAs(subject, lines, subject.memberNumber)).answers)
-      }
-      return exchange
-    },
-  },
-]
+}

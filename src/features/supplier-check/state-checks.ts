@@ -1,8 +1,8 @@
 /** Rules that depend on earlier calls, on how many there are at once, on the token, and on who asks. */
 import { LIMITS, PATHS } from '../../supplier-api/contract.ts'
 import { type Exchange, isRecord, isRefused, isSuccess, type Token } from './exchange.ts'
-import { usualDetailsOf } from './line-error-rules.ts'
-import { aroundMember, askAs, readFirstPrice } from './member-rules.ts'
+import { usualDetailsOf } from './line-error-checks.ts'
+import { aroundMember, askAs, readFirstPrice } from './member-checks.ts'
 import { REMOTE_PLACE, searchPath, storePath } from './places.ts'
 import {
   type AnsweredLine,
@@ -20,15 +20,15 @@ import {
   requestAsUsual,
   usualDetails,
 } from './prices.ts'
-import { manyLines, sameItem } from './request-rules.ts'
+import { manyLines, sameItem } from './request-checks.ts'
 import {
   arrayOf,
+  type Checks,
   expectAnswer,
   expectStatus,
   firstOf,
   judge,
   NotCheckedError,
-  type Rule,
   RuleViolationError,
   remember,
   type Subject,
@@ -36,7 +36,7 @@ import {
 } from './rule.ts'
 import { findStores, knownStore } from './stores.ts'
 import { certainMs } from './token-keeper.ts'
-import { expectTotals } from './total-rules.ts'
+import { expectTotals } from './total-checks.ts'
 
 /** How many tokens are issued one after the other. */
 const TOKENS = 7
@@ -80,34 +80,6 @@ function expectThreeFields({ probe }: Subject): void {
 
 /** How many token requests overlap. */
 const OVERLAPPING_TOKENS = 3
-
-/** Tokens (specification 2.1) that are issued later, or at once. */
-export const LATER_TOKEN_RULES: Rule[] = [
-  {
-    id: 'token.later',
-    title: 'Tokens that are issued later have three fields too, are accepted, and end no earlier one.',
-    given: '§2.1',
-    needs: ['token.both-live', 'token.fields'],
-    async check(subject) {
-      const tokens = await laterTokens(subject)
-      expectThreeFields(subject)
-      return expectAccepted(subject, tokens, (index) => `Of ${tokens.length} tokens, number ${index + 1}`)
-    },
-  },
-  {
-    id: 'token.overlap',
-    title: 'Tokens whose requests overlap are all accepted.',
-    given: '§2.1',
-    needs: ['token.both-live'],
-    async check(subject) {
-      const requests = Array.from({ length: OVERLAPPING_TOKENS }, () => subject.probe.newToken())
-      const tokens = (await Promise.all(requests)).filter((token) => token !== undefined)
-      if (tokens.length < OVERLAPPING_TOKENS)
-        throw new NotCheckedError('tokens were not issued to requests that overlap')
-      return expectAccepted(subject, tokens, () => 'Of tokens whose requests overlapped, one')
-    },
-  },
-]
 
 /** Lines for the first item, a line for each quantity. */
 async function linesFor(subject: Subject, quantities: readonly number[]): Promise<Line[]> {
@@ -240,118 +212,87 @@ async function findMixedUp(subject: Subject): Promise<Exchange | null> {
   return mixedUp
 }
 
-/** After all other rules about prices. */
-export const STATE_RULES: Rule[] = [
-  {
-    id: 'prices.later-token',
-    title: 'Totals add up with tokens that are issued later.',
-    given: '§2.4',
-    needs: ['token.later', 'prices.total', 'prices.one-line'],
-    async check(subject) {
-      const { memberNumber } = await baseRequest(subject)
-      const lines = await linesFor(subject, [3])
-      const body = { ...(memberNumber !== undefined && { memberNumber }), items: lines }
-      // A new one as well: the others may have expired.
-      const newest = await subject.probe.newToken()
-      const accepted: Exchange[] = []
-      for (const token of [...(await laterTokens(subject)).slice(-3), ...(newest ? [newest] : [])]) {
-        const exchange = await subject.probe.callAs(token.value, PATHS.prices, body)
-        if (isRefused(exchange)) continue
-        accepted.unshift(expectTotals(answered(lines, exchange, 'A price request').answers))
-      }
-      return firstOf(accepted, 'the later tokens have expired')
-    },
+/** What must not depend on earlier calls, on the token, or on who asks. */
+export const STATE_CHECKS: Checks = {
+  async 'token.later'(subject) {
+    const tokens = await laterTokens(subject)
+    expectThreeFields(subject)
+    return expectAccepted(subject, tokens, (index) => `Of ${tokens.length} tokens, number ${index + 1}`)
   },
-  {
-    id: 'prices.duplicate-totals',
-    title: 'With several lines for one item, the total of each is for its own quantity.',
-    given: '§2.4',
-    needs: ['prices.duplicates'],
-    check: async (subject) => expectTotals((await sameItem(subject)).answers),
+  async 'token.overlap'(subject) {
+    const requests = Array.from({ length: OVERLAPPING_TOKENS }, () => subject.probe.newToken())
+    const tokens = (await Promise.all(requests)).filter((token) => token !== undefined)
+    if (tokens.length < OVERLAPPING_TOKENS)
+      throw new NotCheckedError('tokens were not issued to requests that overlap')
+    return expectAccepted(subject, tokens, () => 'Of tokens whose requests overlapped, one')
   },
-  {
-    id: 'prices.many-totals',
-    title: 'With more than 100 lines of different quantities, every total adds up.',
-    given: '§2.4',
-    needs: ['prices.many', 'prices.duplicate-totals'],
-    async check(subject) {
-      const count = Math.min(MANY, (await manyLines(subject)).length)
-      const lines = await linesFor(subject, differentQuantities(count))
-      const { exchange, answers } = await ask(subject, lines, 'A price request')
-      const usual = usualDetails(answers)
-      // A line may say that it has no price for a moment, or for want of stock.
-      const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, usual))
-      if (without)
-        throw new RuleViolationError(
-          `One of ${answers.length} lines for item ${without.line.itemId} has no price, and no error says why.`,
-          exchange,
-        )
-      return expectTotals([...answers, ...(await mostLines(subject))])
-    },
+  async 'prices.later-token'(subject) {
+    const { memberNumber } = await baseRequest(subject)
+    const lines = await linesFor(subject, [3])
+    const body = { ...(memberNumber !== undefined && { memberNumber }), items: lines }
+    // A new one as well: the others may have expired.
+    const newest = await subject.probe.newToken()
+    const accepted: Exchange[] = []
+    for (const token of [...(await laterTokens(subject)).slice(-3), ...(newest ? [newest] : [])]) {
+      const exchange = await subject.probe.callAs(token.value, PATHS.prices, body)
+      if (isRefused(exchange)) continue
+      accepted.unshift(expectTotals(answered(lines, exchange, 'A price request').answers))
+    }
+    return firstOf(accepted, 'the later tokens have expired')
   },
-  {
-    id: 'prices.overlap',
-    title: 'Price requests that overlap are each answered for their own lines.',
-    given: '§4.1',
-    needs: ['prices.total', 'prices.one-line'],
-    check: judge(
-      overlappingPrices,
-      ({ unpriced }) => unpriced && 'A price request beside others has no price.',
-    ),
-  },
-  {
-    id: 'member.own',
-    title:
-      "A member's prices are not remembered for requests without a member number, nor the other way round.",
-    given: '§1',
-    needs: ['member.known', 'member.optional', 'prices.one-line'],
-    async check(subject) {
-      const { memberNumber: needed } = await baseRequest(subject)
-      if (needed !== undefined) throw new NotCheckedError('a price request needs a member number')
-      const { before, own, after } = await aroundMember(subject)
-      if (own.price !== before.price && after.every(({ price }) => price === own.price))
-        throw new RuleViolationError(
-          `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${subject.items[0]}.`,
-          own.exchange,
-        )
-      const mixedUp = own.price === before.price ? null : await findMixedUp(subject)
-      if (mixedUp)
-        throw new RuleViolationError(
-          `While requests with and without member number ${subject.memberNumber} overlap, one gets the price of the other for item ${subject.items[0]}.`,
-          mixedUp,
-        )
-      const remembered = await findRememberedItem(subject)
-      if (!remembered) return own.exchange
+  'prices.duplicate-totals': async (subject) => expectTotals((await sameItem(subject)).answers),
+  async 'prices.many-totals'(subject) {
+    const count = Math.min(MANY, (await manyLines(subject)).length)
+    const lines = await linesFor(subject, differentQuantities(count))
+    const { exchange, answers } = await ask(subject, lines, 'A price request')
+    const usual = usualDetails(answers)
+    // A line may say that it has no price for a moment, or for want of stock.
+    const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, usual))
+    if (without)
       throw new RuleViolationError(
-        `The price of item ${remembered.itemId} is the same with member number ${subject.memberNumber} as without, and depends on which of the two is requested first.`,
-        remembered.exchange,
+        `One of ${answers.length} lines for item ${without.line.itemId} has no price, and no error says why.`,
+        exchange,
       )
-    },
+    return expectTotals([...answers, ...(await mostLines(subject))])
   },
-]
-/** At the very end. */
-export const LASTING_RULES: Rule[] = [
-  {
-    id: 'access.lasting',
-    title: 'At the end of the check, the endpoints answer as at its beginning.',
-    given: '§4.1',
-    needs: ['nearest.empty', 'store.one'],
-    async check(subject) {
-      const found = (await findStores(subject)).tries.find(({ stores }) => stores.length > 0)
-      const search = await withToken(subject, searchPath(found?.place ?? REMOTE_PLACE))
-      if (arrayOf(search, 'A search after many others').length === 0 && found)
-        throw new RuleViolationError(
-          'A search after many others finds no store, where it found some.',
-          search,
-        )
-      // Other rules say what is wrong with a price request that failed before.
-      const { answers } = await baseAnswers(subject).catch(() => ({ answers: [] }))
-      const lines = answers.map(({ line }) => line)
-      if (lines.length > 0) await ask(subject, lines, 'A price request after many others')
-      const id = await knownStore(subject)
-      const exchange = await withToken(subject, storePath(id))
-      expectStatus(exchange, 200, `The lookup of store ${id} after many others`)
-      return exchange
-    },
+  'prices.overlap': judge(
+    overlappingPrices,
+    ({ unpriced }) => unpriced && 'A price request beside others has no price.',
+  ),
+  async 'member.own'(subject) {
+    const { memberNumber: needed } = await baseRequest(subject)
+    if (needed !== undefined) throw new NotCheckedError('a price request needs a member number')
+    const { before, own, after } = await aroundMember(subject)
+    if (own.price !== before.price && after.every(({ price }) => price === own.price))
+      throw new RuleViolationError(
+        `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${subject.items[0]}.`,
+        own.exchange,
+      )
+    const mixedUp = own.price === before.price ? null : await findMixedUp(subject)
+    if (mixedUp)
+      throw new RuleViolationError(
+        `While requests with and without member number ${subject.memberNumber} overlap, one gets the price of the other for item ${subject.items[0]}.`,
+        mixedUp,
+      )
+    const remembered = await findRememberedItem(subject)
+    if (!remembered) return own.exchange
+    throw new RuleViolationError(
+      `The price of item ${remembered.itemId} is the same with member number ${subject.memberNumber} as without, and depends on which of the two is requested first.`,
+      remembered.exchange,
+    )
   },
-]
+  async 'access.lasting'(subject) {
+    const found = (await findStores(subject)).tries.find(({ stores }) => stores.length > 0)
+    const search = await withToken(subject, searchPath(found?.place ?? REMOTE_PLACE))
+    if (arrayOf(search, 'A search after many others').length === 0 && found)
+      throw new RuleViolationError('A search after many others finds no store, where it found some.', search)
+    // Other rules say what is wrong with a price request that failed before.
+    const { answers } = await baseAnswers(subject).catch(() => ({ answers: [] }))
+    const lines = answers.map(({ line }) => line)
+    if (lines.length > 0) await ask(subject, lines, 'A price request after many others')
+    const id = await knownStore(subject)
+    const exchange = await withToken(subject, storePath(id))
+    expectStatus(exchange, 200, `The lookup of store ${id} after many others`)
+    return exchange
+  },
+}

@@ -1,6 +1,6 @@
 import { DAYS } from '../../supplier-api/contract.ts'
 import { type Exchange, isRecord } from './exchange.ts'
-import { type Fault, judgeEach, NotCheckedError, type Rule, type Subject } from './rule.ts'
+import { type Check, type Checks, type Fault, judgeEach, NotCheckedError, type Subject } from './rule.ts'
 import { lookUpStores } from './stores.ts'
 
 interface Hours {
@@ -25,17 +25,9 @@ async function allHours(subject: Subject): Promise<Hours[]> {
 
 const records = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : [])
 
-/** A rule about the trading hours of every store that has such hours. `fault`: what is wrong with them, if anything. */
-const hoursRule = (
-  id: string,
-  title: string,
-  isSuch: (hours: Hours) => boolean,
-  faultOf: (hours: Hours) => Fault,
-): Rule => ({
-  id,
-  title,
-  needs: ['store.form'],
-  check: judgeEach(
+/** A check of the trading hours of every store that has such hours. `faultOf`: what is wrong with them, if anything. */
+const judgeHours = (isSuch: (hours: Hours) => boolean, faultOf: (hours: Hours) => Fault): Check =>
+  judgeEach(
     async (subject) => {
       const answers = (await allHours(subject)).filter(isSuch)
       const [first] = answers
@@ -46,8 +38,7 @@ const hoursRule = (
       const fault = faultOf(hours)
       return fault && `For store ${hours.store}, ${fault}.`
     },
-  ),
-})
+  )
 
 function isTimeZone(name: string): boolean {
   if (!/^[a-z]/i.test(name)) return false
@@ -73,16 +64,12 @@ function problemOf(openings: Record<string, unknown>[]): string | undefined {
 const repeatedIn = (names: readonly string[]) => names.find((name, index) => names.indexOf(name) < index)
 
 /** Trading hours (specification 2.2 names the schemas; all fields are assumed). */
-export const HOURS_RULES: Rule[] = [
-  hoursRule(
-    'store.time-zone',
-    'The time zone of a store exists in the IANA time zone database.',
+export const HOURS_CHECKS: Checks = {
+  'store.time-zone': judgeHours(
     ({ timeZone }) => typeof timeZone === 'string',
     ({ timeZone }) => !isTimeZone(String(timeZone)) && `there is no time zone ${timeZone}`,
   ),
-  hoursRule(
-    'store.days',
-    'The trading hours of a store have each day of the week once.',
+  'store.days': judgeHours(
     () => true,
     ({ days }) => {
       const names = days.map(({ day }) => String(day))
@@ -92,18 +79,14 @@ export const HOURS_RULES: Rule[] = [
       return absent && `${absent} is missing`
     },
   ),
-  hoursRule(
-    'store.holidays',
-    'The trading hours of a store have each public holiday once.',
+  'store.holidays': judgeHours(
     ({ holidays }) => holidays.length > 0,
     ({ holidays }) => {
       const repeated = repeatedIn(holidays.map(({ date }) => String(date)))
       return repeated && `the holiday ${repeated} occurs twice`
     },
   ),
-  hoursRule(
-    'store.hours',
-    'Opening hours end after they begin, and do not overlap.',
+  'store.hours': judgeHours(
     ({ days, holidays }) =>
       [...days, ...holidays].some(({ openingHours }) => records(openingHours).length > 0),
     ({ days, holidays }) => {
@@ -114,4 +97,4 @@ export const HOURS_RULES: Rule[] = [
       return undefined
     },
   ),
-]
+}

@@ -1,6 +1,6 @@
 import { PATHS } from '../../supplier-api/contract.ts'
 import type { Exchange } from './exchange.ts'
-import { changedPrice, mixedRequest, usualDetailsOf } from './line-error-rules.ts'
+import { changedPrice, mixedRequest, usualDetailsOf } from './line-error-checks.ts'
 import {
   ask,
   baseRequest,
@@ -16,17 +16,17 @@ import {
 } from './prices.ts'
 import {
   arrayOf,
+  type Checks,
   demand,
   judge,
   judgeEach,
-  type Rule,
   RuleViolationError,
   remember,
   type Subject,
   withToken,
 } from './rule.ts'
 import { findStores, unknownLike } from './stores.ts'
-import { expectTotals } from './total-rules.ts'
+import { expectTotals } from './total-checks.ts'
 
 /** How often lines are requested before one is said to be wrong: prices may change (specification 1.7). */
 const ROUNDS = 3
@@ -172,94 +172,44 @@ async function changedAfterMany(subject: Subject) {
 }
 
 /** The lines of a price request (specification 4.1). */
-export const REQUEST_RULES: Rule[] = [
-  {
-    id: 'prices.echo',
-    title: 'Each element repeats the itemId, storeId and quantity of its line.',
-    needs: ['prices.unknown-item'],
-    check: judgeEach(
-      mixedRequest,
-      ({ line, answer }) =>
-        !repeats(answer, line) &&
-        `No element repeats the line for item ${line.itemId}: its itemId, storeId and quantity.`,
-    ),
-  },
-  {
-    id: 'prices.order',
-    title: 'The elements are in the order of the lines.',
-    needs: ['prices.echo'],
-    check: judge(mixedRequest, ({ exchange, answers }) => {
-      const elements = arrayOf(exchange, 'A price request')
-      const moved = answers.findIndex(({ answer }, index) => elements[index] !== answer)
-      return moved >= 0 && `Element ${moved + 1} does not belong to line ${moved + 1}.`
-    }),
-  },
-  {
-    id: 'prices.duplicates',
-    title: 'Lines for the same item at the same store have an element each, with a price.',
-    needs: ['prices.total'],
-    check: judgeEach(
-      sameItem,
-      ({ answer }) => !isPriced(answer) && 'A line has no price because its item occurs more than once.',
-    ),
-  },
-  {
-    id: 'prices.two-stores',
-    title: 'Lines for one item at two stores are each answered for their own store.',
-    given: '§4.1',
-    needs: ['prices.unknown-store', 'prices.duplicates'],
-    check: expectTwoStores,
-  },
-  {
-    id: 'prices.other-stores',
-    title:
-      'At other stores, totals add up too, and a line beside one for another store has the price of its own.',
-    given: '§2.3',
-    needs: ['prices.two-stores', 'prices.one-line'],
-    check: expectOtherStores,
-  },
-  {
-    id: 'prices.line-limit',
-    title: `A price request with more than ${MANY} lines is accepted.`,
-    needs: ['prices.known', 'prices.unknown-item'],
-    check: demand(async (subject) => {
-      const { lines, exchange } = await manyRequest(subject)
-      return [[`A price request with ${lines.length} lines`, 200, async () => exchange]]
-    }),
-  },
-  {
-    id: 'prices.many',
-    title:
-      'More than 100 lines, or as many as are accepted, have an element each, and the last ones have their prices.',
-    given: '§4.1',
-    needs: ['prices.known', 'prices.unknown-item'],
-    check: judge(
-      changedAfterMany,
-      ({ changed, others }) =>
-        changed && `Item ${changed.line.itemId} has no price or another one after ${others} other lines.`,
-    ),
-  },
-  {
-    id: 'prices.empty',
-    title: 'A price request without lines returns 200 with an empty array.',
-    needs: ['prices.array'],
-    check: judge(
-      async (subject) => ({ exchange: await requestAsUsual(subject, []) }),
-      ({ exchange }) =>
-        arrayOf(exchange, 'A price request without lines').length > 0 &&
-        'The answer to a request without lines is not empty.',
-    ),
-  },
-  {
-    id: 'prices.input',
-    title: 'An invalid body returns 400.',
-    needs: ['prices.array'],
-    check: demand((subject) =>
-      ['{"items":', '{}', '{"items":7}', '[]'].map((body) => [
-        `The body ${body}`,
-        400,
-        () => withToken(subject, PATHS.prices, body),
-      ]),
-    ),
-  },
-]
+export const REQUEST_CHECKS: Checks = {
+  'prices.echo': judgeEach(
+    mixedRequest,
+    ({ line, answer }) =>
+      !repeats(answer, line) &&
+      `No element repeats the line for item ${line.itemId}: its itemId, storeId and quantity.`,
+  ),
+  'prices.order': judge(mixedRequest, ({ exchange, answers }) => {
+    const elements = arrayOf(exchange, 'A price request')
+    const moved = answers.findIndex(({ answer }, index) => elements[index] !== answer)
+    return moved >= 0 && `Element ${moved + 1} does not belong to line ${moved + 1}.`
+  }),
+  'prices.duplicates': judgeEach(
+    sameItem,
+    ({ answer }) => !isPriced(answer) && 'A line has no price because its item occurs more than once.',
+  ),
+  'prices.two-stores': expectTwoStores,
+  'prices.other-stores': expectOtherStores,
+  'prices.line-limit': demand(async (subject) => {
+    const { lines, exchange } = await manyRequest(subject)
+    return [[`A price request with ${lines.length} lines`, 200, async () => exchange]]
+  }),
+  'prices.many': judge(
+    changedAfterMany,
+    ({ changed, others }) =>
+      changed && `Item ${changed.line.itemId} has no price or another one after ${others} other lines.`,
+  ),
+  'prices.empty': judge(
+    async (subject) => ({ exchange: await requestAsUsual(subject, []) }),
+    ({ exchange }) =>
+      arrayOf(exchange, 'A price request without lines').length > 0 &&
+      'The answer to a request without lines is not empty.',
+  ),
+  'prices.input': demand((subject) =>
+    ['{"items":', '{}', '{"items":7}', '[]'].map((body) => [
+      `The body ${body}`,
+      400,
+      () => withToken(subject, PATHS.prices, body),
+    ]),
+  ),
+}
