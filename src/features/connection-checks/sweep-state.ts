@@ -25,7 +25,7 @@ const stateSchema = z.object({
   checkedUsers: count,
   counts: countsSchema,
   /** What the last complete round found. */
-  last: countsSchema.extend({ endedAt: z.number() }).nullable(),
+  last: countsSchema.nullable(),
 })
 /** The state of the sweep. */
 export type Round = z.infer<typeof stateSchema>
@@ -39,16 +39,12 @@ interface Range {
   recordKind: string
 }
 
-const stateKey = (recordKind: string): Key => ({
-  kind: 'connection-sweep',
+export const keyOf = (kind: string, recordKind: string): Key => ({
+  kind,
   owner: appOwner('sweep'),
   id: recordKind,
 })
-export const leaseKey = (recordKind: string): Key => ({
-  kind: 'sweep-lease',
-  owner: appOwner('sweep'),
-  id: recordKind,
-})
+const stateKey = (recordKind: string) => keyOf('connection-sweep', recordKind)
 
 /** Resolves to null if there was no round yet. Throws `StoreUnavailableError`. */
 export async function readRound({ store, recordKind }: Range): Promise<Round | null> {

@@ -1,9 +1,8 @@
-import { setTimeout as pause, setImmediate } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Vault } from '../../connect/index.ts'
-import { acquireLease, type KeyValueStore } from '../../connect/stores.ts'
-import { createBackoff } from './backoff.ts'
-import { leaseKey, NO_COUNTS, type Round, readRound, writeRound } from './sweep-state.ts'
+import { acquireLease, allOwners, type KeyValueStore } from '../../connect/stores.ts'
+import { keyOf, NO_COUNTS, type Round, readRound, writeRound } from './sweep-state.ts'
 import { refreshUnused } from './unused.ts'
 
 export interface SweepOptions {
@@ -37,12 +36,18 @@ const TARGET = 0.8
 const IDLE = 0.5
 /** The longest pause between two users, in ms. */
 const MAX_GAP_MS = 1_000
-/** How many users are checked at the same time, while the platform is slow. */
-const MAX_CONCURRENT = 64
+/** Users that are due within this time, in ms, are checked at the same time. */
+const BATCH_MS = 100
+/** How many users are checked at the same time at most. */
+const MAX_BATCH = 64
+/** The first pause after a failure, in ms; it doubles while refreshes fail, so that an outage is not made worse. */
+const FIRST_DELAY_MS = 1_000
+const MAX_DELAY_MS = 300_000
 
 interface SweepState extends SweepOptions {
   closing: AbortController
-  backoff: ReturnType<typeof createBackoff>
+  /** The pause after the last failure, in ms; 0 after a refresh that succeeded. */
+  delayMs: number
 }
 
 /**
@@ -51,11 +56,7 @@ interface SweepState extends SweepOptions {
  * number of connections.
  */
 export function createSweep(options: SweepOptions): Sweep {
-  const sweep: SweepState = {
-    ...options,
-    closing: new AbortController(),
-    backoff: createBackoff(),
-  }
+  const sweep: SweepState = { ...options, closing: new AbortController(), delayMs: 0 }
   let running: Promise<void> = Promise.resolve()
   return {
     start() {
@@ -88,7 +89,7 @@ async function sweepOnce(sweep: SweepState): Promise<void> {
   const { store, recordKind, log, closing } = sweep
   const stored = await readRound(sweep)
   if (isWaiting(sweep, stored)) return
-  const lease = await acquireLease(store, leaseKey(recordKind), LEASE_MS)
+  const lease = await acquireLease(store, keyOf('sweep-lease', recordKind), LEASE_MS)
   if (!lease) return
   const signal = AbortSignal.any([closing.signal, lease.lost])
   try {
@@ -123,13 +124,10 @@ async function begin(sweep: SweepState, previous: Round | null, signal: AbortSig
   const { store, recordKind, everyMs } = sweep
   const startedAt = Date.now()
   let users = 0
-  let cursor: string | null = null
-  do {
+  for await (const _ of allOwners(store, recordKind)) {
     signal.throwIfAborted()
-    const page = await store.owners(recordKind, cursor)
-    users += page.owners.length
-    cursor = page.cursor
-  } while (cursor !== null)
+    users++
+  }
   const round: Round = {
     startedAt,
     // Random, so that several apps do not burden the platform at the same time.
@@ -145,37 +143,24 @@ async function begin(sweep: SweepState, previous: Round | null, signal: AbortSig
   return round
 }
 
-/** Checks the users of the next page. */
+/** Checks the users of the next page, those that are due at the same time together. */
 async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): Promise<Round> {
-  const { store, recordKind, backoff, everyMs } = sweep
-  const page = await store.owners(recordKind, round.cursor)
+  const { store, recordKind, everyMs } = sweep
+  const { owners, cursor } = await store.owners(recordKind, round.cursor)
   const counts = { ...round.counts }
-  const inProgress = new Set<Promise<void>>()
-  let { checkedUsers } = round
-  let failure: unknown
-  const checkAll = async () => {
-    for (const userId of page.owners) {
-      signal.throwIfAborted()
-      if (failure) throw failure
-      const check: Promise<void> = checkUser(sweep, userId, counts)
-        .catch((error: unknown) => {
-          failure = error
-        })
-        .finally(() => inProgress.delete(check))
-      inProgress.add(check)
-      if (inProgress.size >= MAX_CONCURRENT) await Promise.race(inProgress)
-      const gapMs = gapOf({ ...round, checkedUsers: checkedUsers++ }, everyMs)
-      const waitMs = Math.max(backoff.takeDelay(), gapMs * (0.5 + Math.random() / 2))
-      // A timer waits a millisecond at least, which is too long if the round is late.
-      if (waitMs >= 1) await pause(waitMs, undefined, { signal })
-      else await setImmediate()
-    }
+  let checked = 0
+  while (checked < owners.length) {
+    const gapMs = gapOf({ ...round, checkedUsers: round.checkedUsers + checked }, everyMs)
+    const due = sweep.delayMs > 0 ? 1 : Math.min(MAX_BATCH, Math.max(1, Math.floor(BATCH_MS / gapMs)))
+    const batch = owners.slice(checked, checked + due)
+    checked += batch.length
+    const failed = await checkUsers(sweep, batch, counts)
+    const waitMs = failed ? sweep.delayMs : batch.length * gapMs * (0.5 + Math.random() / 2)
+    await pause(waitMs, undefined, { signal })
   }
-  await checkAll().finally(() => Promise.all(inProgress))
-  if (failure) throw failure
-  const done = page.cursor === null
-  const last = done ? { ...counts, endedAt: Date.now() } : round.last
-  return { ...round, checkedUsers, cursor: page.cursor, done, counts, last }
+  const done = cursor === null
+  const checkedUsers = round.checkedUsers + checked
+  return { ...round, checkedUsers, cursor, done, counts, last: done ? counts : round.last }
 }
 
 /**
@@ -188,18 +173,20 @@ function gapOf({ startedAt, users, checkedUsers }: Round, everyMs: number): numb
   return Math.min(MAX_GAP_MS, Math.max(0, leftMs / (users - checkedUsers)))
 }
 
-async function checkUser(
-  { vault, backoff, everyMs, now = Date.now }: SweepState,
-  userId: string,
-  counts: Round['counts'],
-): Promise<void> {
-  const startedAt = Date.now()
-  const found = await refreshUnused(vault, userId, now() - everyMs * IDLE)
-  counts.active += found.active
-  counts.revoked += found.revoked
-  counts.unreadable += found.unreadable
-  counts.refreshed += found.refreshed
-  counts.failed += found.failed
-  if (found.failed > 0) backoff.failed(startedAt)
-  else if (found.refreshed > 0) backoff.ended()
+/** Checks users, counts what is found, and sets the pause. Resolves to whether a refresh failed. */
+async function checkUsers(sweep: SweepState, userIds: string[], counts: Round['counts']): Promise<boolean> {
+  const { vault, everyMs, now = Date.now } = sweep
+  const since = now() - everyMs * IDLE
+  const found = await Promise.all(userIds.map((userId) => refreshUnused(vault, userId, since)))
+  for (const { active, revoked, unreadable, refreshed, failed } of found) {
+    counts.active += active
+    counts.revoked += revoked
+    counts.unreadable += unreadable
+    counts.refreshed += refreshed
+    counts.failed += failed
+  }
+  const hasFailed = found.some(({ failed }) => failed > 0)
+  if (hasFailed) sweep.delayMs = Math.min(MAX_DELAY_MS, Math.max(FIRST_DELAY_MS, sweep.delayMs * 2))
+  else if (found.some(({ refreshed }) => refreshed > 0)) sweep.delayMs = 0
+  return hasFailed
 }

@@ -111,7 +111,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
 }
 
 /** Texts of steps that failed, by the topic and, if it matters, the error. */
-const FAILURES: Readonly<Record<string, Partial<StepText>>> = {
+const STEPS_THAT_FAILED: Readonly<Record<string, Partial<StepText>>> = {
   'api_call http_401': {
     about:
       'The API does not accept this access token any more. The app refreshes it once and repeats the call once.',
@@ -144,5 +144,5 @@ const FAILURES: Readonly<Record<string, Partial<StepText>>> = {
 export function textOf({ topic, failure, response }: Step): StepText {
   if (failure === undefined) return STEP_TEXTS[topic]
   const error = topic === 'api_call' ? `http_${response?.status}` : failure
-  return { ...STEP_TEXTS[topic], ...(FAILURES[`${topic} ${error}`] ?? FAILURES[topic]) }
+  return { ...STEP_TEXTS[topic], ...(STEPS_THAT_FAILED[`${topic} ${error}`] ?? STEPS_THAT_FAILED[topic]) }
 }

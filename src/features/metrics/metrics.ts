@@ -18,8 +18,7 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /**
  * Collects metrics of this process, by subscribing to what the core and the web part publish, and reading the gauges of
- * features. No label holds a user id,
- * a bxcontext, or an id of the platform.
+ * features. No label holds a user id, a bxcontext, or an id of the platform.
  */
 export async function createMetrics(
   deps: FeatureDeps,
@@ -37,17 +36,15 @@ export async function createMetrics(
   observeStore(register, deps)
   const readGauges = async () =>
     (await Promise.all([...tools].map(([name, read]) => read(deps, config.features[name])))).flat()
-  const gauges = new Map<string, Gauge>()
 
   return {
     contentType: register.contentType,
     async text() {
       for (const { name, help, values } of await readGauges()) {
-        gauges.get(name)?.reset()
+        register.removeSingleMetric(name)
         if (!values[0]) continue
         const labelNames = Object.keys(values[0].labels)
-        const gauge = gauges.get(name) ?? new Gauge({ name, help, labelNames, registers: [register] })
-        gauges.set(name, gauge)
+        const gauge = new Gauge({ name, help, labelNames, registers: [register] })
         for (const { labels, value } of values) gauge.set(labels, value)
       }
       return register.metrics()
@@ -107,12 +104,8 @@ function measurePlatform(
   return onExchange(({ purpose, request: { method, url }, response, ms }) => {
     const address = new URL(url)
     const isToken = address.pathname.endsWith(platform.tokenPath)
-    const endpoint =
-      purpose === 'api'
-        ? `${method} ${templateOf(address) ?? '(other)'}`
-        : isToken
-          ? 'token endpoint'
-          : 'revocation endpoint'
+    const call = `${method} ${templateOf(address) ?? '(other)'}`
+    const endpoint = purpose === 'api' ? call : isToken ? 'token endpoint' : 'revocation endpoint'
     durations.observe({ endpoint, status: response?.status ?? 'none' }, ms / 1000)
   })
 }
@@ -123,12 +116,8 @@ function observeStore(register: Registry, { store }: FeatureDeps): void {
     help: '1 if the store answers.',
     registers: [register],
     async collect() {
-      this.set(
-        await store.ping().then(
-          () => 1,
-          () => 0,
-        ),
-      )
+      const failure = await store.ping().catch((error: Error) => error)
+      this.set(failure instanceof Error ? 0 : 1)
     },
   })
 }
