@@ -4,17 +4,15 @@
  */
 import '../runtime/env-file.ts'
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { openSandbox, sandboxSettings } from '../runtime/run-sandbox.ts'
 import { fail, onStopSignal } from '../runtime/serve.ts'
 import { type Recorded, readRecorded } from '../sandbox/recorded.ts'
 
-const HELP = `Usage: npm run sandbox -- [--as FILE]
-
-Starts the sandbox, for use with npm start.
-
-  --as FILE   Answers like the platform whose answers were recorded in FILE.`
+const command = createCommand('npm run sandbox --', 'Starts the sandbox, for use with npm start.')
+  .option('--as <file>', 'answer like the platform whose answers were recorded in the file')
+  .parse()
 
 function recordedOf(file: string): Recorded {
   try {
@@ -25,17 +23,13 @@ function recordedOf(file: string): Recorded {
 }
 
 try {
-  const { values } = parseArgs({ options: { as: { type: 'string' }, help: { type: 'boolean' } } })
-  if (values.help) {
-    print(...HELP.split('\n'))
-    process.exit(0)
-  }
+  const { as: file } = command.opts<{ as?: string }>()
   const settings = await sandboxSettings(process.env)
-  const sandbox = await openSandbox(settings, values.as === undefined ? undefined : recordedOf(values.as))
+  const sandbox = await openSandbox(settings, file === undefined ? undefined : recordedOf(file))
   print(...sandbox.summary)
-  if (values.as !== undefined)
+  if (file !== undefined)
     print(
-      `  It answers as recorded in ${values.as}: tokens, refusals, lists, and records. All else is the sandbox's own.`,
+      `  It answers as recorded in ${file}: tokens, refusals, lists, and records. All else is the sandbox's own.`,
     )
   onStopSignal(() => sandbox.close())
 } catch (error) {

@@ -78,53 +78,44 @@ function sectionsOf(features: readonly Described[]): Section[] {
   return [...CORE, ...ofFeatures]
 }
 
-/** What a field says about itself: the last call on its schema, as each other call makes a new schema without it. */
+/** What the JSON schema of a setting says: the end of each of our schemas is `.meta`. */
 const metaSchema = z.object({
   /** Markdown without links; a page such as docs/deploy.md is named by its path. */
   description: z.string(),
   example: z.string().optional(),
   /** The value that works with `npm run sandbox`. */
   sandbox: z.string().optional(),
+  /** The default as it is typed. */
+  default: z.string().optional(),
 })
 
 interface Setting extends z.output<typeof metaSchema> {
   name: string
   /** Its default, in Markdown. */
   fallback: string
-  /** The default as it is typed; undefined: none. */
-  typedDefault: string | undefined
 }
 
 function settingsOf(group: SettingsGroup<unknown>): Setting[] {
   const inProduction = group.variables({ NODE_ENV: 'production' })
   return Object.entries(group.variables({})).map(([name, schema]) => {
-    const meta = metaSchema.safeParse(metaOf(schema))
+    const meta = metaSchema.safeParse(jsonSchemaOf(schema))
     if (!meta.success)
       throw new Error(`${name} needs a description: end its schema with .meta({ description: '…' })`)
     const usual = fallbackOf(schema)
     const production = fallbackOf(inProduction[name] ?? schema)
     const differs = production === usual ? '' : `; in production ${production}`
-    return { name, fallback: `${usual}${differs}`, typedDefault: typedDefaultOf(schema), ...meta.data }
+    return { name, fallback: `${usual}${differs}`, ...meta.data }
   })
 }
 
-/** What a schema says about itself, or the one that it makes optional. */
-const metaOf = (schema: z.core.$ZodType): unknown =>
-  z.globalRegistry.get(schema) ?? (schema instanceof z.ZodOptional ? metaOf(schema.def.innerType) : undefined)
+const jsonSchemaOf = (schema: z.core.$ZodType) =>
+  z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
 
 /** `required`, `unset`, or the default. */
 function fallbackOf(schema: z.core.$ZodType): string {
   if (!z.safeParse(schema, undefined).success) return 'required'
-  const typed = typedDefaultOf(schema)
+  const { default: typed } = jsonSchemaOf(schema)
   return typed ? `\`${typed}\`` : 'unset'
-}
-
-/** The default that a schema has somewhere, in front of what it is turned into. */
-function typedDefaultOf(schema: z.core.$ZodType): string | undefined {
-  if (schema instanceof z.ZodDefault) return String(schema.def.defaultValue)
-  if (schema instanceof z.ZodPipe) return typedDefaultOf(schema.def.in)
-  if (schema instanceof z.ZodOptional) return typedDefaultOf(schema.def.innerType)
-  return undefined
 }
 
 /** The text of docs/configuration.md. */
@@ -158,8 +149,8 @@ export function envExample(features: readonly Described[]): string {
   return `${[EXAMPLE_INTRODUCTION.trimEnd(), ...sections].join('\n\n')}\n`
 }
 
-const assignment = ({ name, sandbox, typedDefault, example }: Setting) =>
-  sandbox === undefined ? `# ${name}=${example ?? typedDefault ?? ''}` : `${name}=${sandbox}`
+const assignment = ({ name, sandbox, default: typed, example }: Setting) =>
+  sandbox === undefined ? `# ${name}=${example ?? typed ?? ''}` : `${name}=${sandbox}`
 
 /** Lines of a comment, of at most 100 characters where the words allow that. */
 const comment = (text: string) =>

@@ -43,7 +43,7 @@ test('the example sets what the sandbox needs, and shows everything else in comm
 
 test('a setting without a description is named', () => {
   const group = settingsGroup({
-    variables: () => ({ OLD: z.string().meta({ description: 'Lost.' }).optional().default('x') }),
+    variables: () => ({ OLD: z.string().optional() }),
     build: (values) => values,
   })
   expect(() => configurationPage([{ name: 'a-feature', settings: group }])).toThrow('OLD needs a description')

@@ -4,8 +4,8 @@ import { type Assumption, idSchema } from '../../../connect/index.ts'
 // template: write
 import { textField } from '../../../connect/index.ts'
 import { texts as webTexts } from '../../../web/texts.ts'
-import { texts } from './texts.ts'
 // end of template
+import { texts } from './texts.ts'
 
 export const SCOPE = 'spare_parts'
 
@@ -25,7 +25,16 @@ export const entrySchema = z.looseObject({
   notes: z.string().nullish(),
   createdAt: z.string().nullish(),
 })
-export type Entry = z.infer<typeof entrySchema>
+
+const common = { scope: SCOPE, schema: entrySchema }
+/** What is read and created, by the calls of the API client. */
+export const CALLS = {
+  list: { ...common, path: PATHS.list, schema: z.array(entrySchema) },
+  entry: (id: string) => ({ ...common, path: PATHS.entry(id), notFound: texts.notFound }),
+  // template: write
+  create: { ...common, path: PATHS.list },
+  // end of template
+}
 
 // template: write
 /** The body that creates one. */
@@ -36,7 +45,6 @@ export const newEntrySchema = z.strictObject(
   },
   texts.rules.unknownField,
 )
-export type NewEntry = z.infer<typeof newEntrySchema>
 
 // end of template
 export const ASSUMPTIONS: readonly Assumption[] = [
