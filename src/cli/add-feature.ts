@@ -99,13 +99,11 @@ function fill(template: string, { name, title, singular, scope, path, canWrite }
     .replaceAll('spare part', singular)
 }
 
-const START = /^.*(?:\/\/|\/\*) template: write\b.*\n/gm
-const PART = /^.*(?:\/\/|\/\*) template: write\b[\s\S]*?(?:\/\/|\/\*) end of template\b.*\n/gm
-const END = /^.*(?:\/\/|\/\*) end of template\b.*\n/gm
+const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
+const MARK = /^.*\/[/*] (?:template: write|end of template)\b.*\n/gm
 
 /** Without the marks of what is for writing, and without that itself unless it is wanted. */
-const withoutParts = (template: string, canWrite: boolean) =>
-  canWrite ? template.replaceAll(START, '').replaceAll(END, '') : template.replaceAll(PART, '')
+const withoutParts = (template: string, canWrite: boolean) => template.replaceAll(canWrite ? MARK : PART, '')
 
 function writeFiles(plan: Plan): string[] {
   return Object.entries(targetsOf(plan.name)).flatMap(([folder, target]) =>

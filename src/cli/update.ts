@@ -40,14 +40,10 @@ function fetchStarter(source: string, version: string | undefined): string {
     env: { ...process.env, GIT_TERMINAL_PROMPT: '0' },
   })
   if (status !== 0) throw new Error(`${source} cannot be fetched (${reasonOf(stderr)}). Nothing was changed.`)
-  const commit = [version && `v${version}`, version ?? 'HEAD']
-    .map((name) => name && git(starterGit, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`))
+  const commit = [`v${version}`, version ?? 'HEAD']
+    .map((name) => git(starterGit, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`))
     .find(Boolean)
-  if (!commit) throw new Error(`${source} has no version ${version}. Nothing was changed.`)
-  if (git(starterGit, 'cat-file', '-e', `${commit}:src/connect/index.ts`) === null)
-    throw new Error(
-      `${version ? `${version} of ${source}` : source} is not a Connect Starter. Nothing was changed.`,
-    )
+  if (!commit) throw new Error(`${source} has no version ${version ?? 'yet'}. Nothing was changed.`)
   return commit
 }
 
@@ -62,17 +58,11 @@ function reasonOf(stderr: string): string {
  * need not share the starter's history: it may come from a ZIP file. Throws if there is none before `commit`.
  */
 function findBase(source: string, commit: string, tree: string): string {
-  const find = (...revisions: string[]) =>
-    requireGit(starterGit, ['log', '--format=%H %T', ...revisions])
-      .split('\n')
-      .find((line) => line.endsWith(` ${tree}`))
-      ?.split(' ')[0]
-  const base = find(commit)
+  const commits = requireGit(starterGit, ['log', '--format=%T %H', commit]).split('\n')
+  const base = commits.find((line) => line.startsWith(`${tree} `))?.split(' ')[1]
   if (base) return base
   throw new Error(
-    find('--all')
-      ? 'That version is older than the one that this clone began with, or of another branch. Nothing was changed.'
-      : `${source} has no commit with the files that this clone began with (starter.tree in package.json: ${tree}). If you know the commit, enter its tree there: git rev-parse COMMIT^{tree}. Nothing was changed.`,
+    `Up to that version, ${source} has no commit with the files that this clone began with (starter.tree in package.json: ${tree}). If the version is not too old and you know the commit, enter its tree there: git rev-parse COMMIT^{tree}. Nothing was changed.`,
   )
 }
 

@@ -7,13 +7,9 @@ import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { featureOptions, type NamedFeature } from '../features/load.ts'
 import { OPEN_DEMO } from '../web/demo-sign-in.ts'
 import { OWN_SIGN_IN } from '../web/sign-in.ts'
-import { protectDataDir } from './data-dir.ts'
 import { withDevelopmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
 import { GRACE_MS, listen } from './serve.ts'
-
-/** How often an unreachable store is tried before background work begins, in ms. */
-const POLL_MS = 250
 
 /** Reads the config of the app and its features. In development, generates missing secrets. Throws `ConfigError`. */
 export function configOf(env: NodeJS.ProcessEnv, features: readonly NamedFeature[]): Config {
@@ -30,18 +26,13 @@ export const unknownSettingsOf = (
 
 /** Begins background work when the store answers. */
 async function startBackgroundWork({ store, parts, deps }: Dependencies): Promise<void> {
-  const { shutdownSignal: signal } = deps
-  while (!signal.aborted) {
-    const isReachable = await store.ping().then(
+  const isReady = () =>
+    ready(store).then(
       () => true,
       () => false,
     )
-    if (isReachable && !signal.aborted) {
-      for (const part of parts) part.start?.()
-      return
-    }
-    await setTimeout(POLL_MS, undefined, { signal }).catch(() => {})
-  }
+  while (!(await isReady())) if (deps.shutdownSignal.aborted) return
+  if (!deps.shutdownSignal.aborted) for (const part of parts) part.start?.()
 }
 
 /**
@@ -53,7 +44,6 @@ export async function start(
   features: readonly NamedFeature[],
   log: Logger = createLog(config.logLevel),
 ): Promise<{ hasDemoSignIn: boolean; close(): Promise<void> }> {
-  protectDataDir(config.dataDir)
   const dependencies = await createDependencies(config, log, features)
   const { isDemo } = dependencies.signIn
   // Requests that arrive before Redis is connected would fail. Without Redis for 2 s, the app starts anyway.
@@ -62,7 +52,6 @@ export async function start(
     port: config.port,
     host: config.host,
     variable: 'PORT',
-    keepAliveMs: config.keepAliveMs,
     localOnly: isDemo && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
   })
   if (isDemo && config.demoAllowRemote) log.warn(OPEN_DEMO)

@@ -9,16 +9,9 @@ import { sendPageOrJson } from '../../../web/respond.ts'
 import { CALLS, entrySchema } from './contract.ts'
 import { texts } from './texts.ts'
 // template: write
-import * as z from 'zod'
 import { rejectForm } from '../../../web/errors.ts'
 import { sendResultOrRedirect } from '../../../web/respond.ts'
 import { newEntrySchema } from './contract.ts'
-
-/** The fields of a form or of JSON. An empty field counts as absent. */
-const entryBody = z.preprocess(
-  (fields) => Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== '')),
-  newEntrySchema,
-)
 // end of template
 
 const LIST = '/connections/:bxcontext/spare-parts'
@@ -45,7 +38,7 @@ const entryRoute = describeRoute({
 // template: write
 const createRoute = describeRoute({
   summary: 'Creates one. Fields: `name` (required), `notes`. Answers `201` with what was created.',
-  body: entryBody,
+  body: newEntrySchema,
   status: 201,
   response: entrySchema,
   errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
@@ -68,7 +61,8 @@ export function entriesRoutes({ api, vault }: Connect): Router {
     const ref = connectionRef(req)
     const location = `/connections/${encodeURIComponent(ref.bxcontext)}/spare-parts`
     try {
-      const entry = await api.post(vault.tokenSource(ref), CALLS.create, entryBody.parse(req.body ?? {}))
+      const given = newEntrySchema.parse(req.body ?? {})
+      const entry = await api.post(vault.tokenSource(ref), CALLS.create, given)
       await sendResultOrRedirect(req, res, location, entry, { status: 201, notice: texts.created })
     } catch (error) {
       await rejectForm(req, res, error, () => pages.afterForm(req))
