@@ -172,18 +172,6 @@ test.each([
   expect(problems(good({ [name]: value }))).toEqual(startingWith(name))
 })
 
-test.each([
-  ['PORT', '65536', 'PORT must be a whole number from 1 to 65535'],
-  ['PLATFORM_PKCE', 'on', 'PLATFORM_PKCE must be true or false'],
-  [
-    'PLATFORM_AUTHORIZE_PARAMS',
-    'a=1&state=x',
-    'PLATFORM_AUTHORIZE_PARAMS must not set state: the flow sets it',
-  ],
-])('%s=%s: the message is a sentence', (name, value, sentence) => {
-  expect(problems(good({ [name]: value }))).toEqual([sentence])
-})
-
 test('each bad key is reported, by its number', () => {
   expect(problems(good({ TOKEN_ENCRYPTION_KEYS: `bad,${SECRETS.TOKEN_ENCRYPTION_KEYS},bad` }))).toEqual([
     'TOKEN_ENCRYPTION_KEYS entry 1 must be an id, a colon and 32 bytes in base64',

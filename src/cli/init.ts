@@ -68,7 +68,7 @@ function init(name: string, kept: readonly string[]): void {
   print('Working. If you stop it, this puts everything back: git restore . && git clean -fdq .')
   removeAll(project, [...OF_STARTER, ...removed.flatMap(placesOf)])
   nameProduct(project, name)
-  project.write('README.md', productReadme(project.read('README.md'), name))
+  project.write('README.md', productReadme(name))
   project.write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n')
   writeManifest(project, {
     ...readManifest(project),
@@ -114,23 +114,11 @@ function writeEnv(): boolean {
 }
 
 /** A README of the product: its own beginning, and then the sections of the starter's that its docs link to. */
-function productReadme(text: string, name: string): string {
+function productReadme(name: string): string {
+  const text = project.read('README.md')
   const kept = text.indexOf('\n## ', text.indexOf('\n## Make it yours') + 1)
-  return `# ${name}
-
-${name} connects the accounts of its users on the platform. It began as the Connect Starter; \`npm run update\` merges
-newer versions of it.
-
-## Quick start
-
-\`\`\`sh
-npm install
-npm run demo
-\`\`\`
-
-Open the address that it prints, sign in with any name, and press **Connect an account**. \`npm run dev\` runs the app with the
-settings in \`.env\`, and \`npm run sandbox\` the platform beside it; \`npm run add-feature -- NAME\` adds a feature, and \`npm test\` runs the tests.
-${text.slice(kept).replace(/ There is no licence yet:.*/, '')}`
+  const beginning = project.read('src/cli/template/README.md').replaceAll('NAME', () => name)
+  return beginning + text.slice(kept).replace(/ There is no licence yet:.*/, '')
 }
 
 const command = createCommand('npm run init --', 'Makes this clone of the starter yours.')

@@ -130,10 +130,6 @@ function apply(branch: string, commit: string, files: string[], manifest: Manife
       'These are in conflict; look for <<<<<<< in them, and git add each when it is resolved:',
       ...conflicts.map((path) => `  ${path}`),
     )
-  else if (!check())
-    print(
-      'npm run check reports problems, such as a name that the starter has changed and your code uses: correct them, and run npm run docs.',
-    )
   const next = isBlocked ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
   print(`${next}, and commit. To abandon the update: ${abandon(branch)}`)
 }
@@ -147,10 +143,6 @@ const packagesOf = ({ dependencies, devDependencies }: Manifest) =>
   Object.entries({ ...dependencies, ...devDependencies }).map((entry) => entry.join('@'))
 
 const abandon = (branch: string) => `git switch --quiet --discard-changes - && git branch -D ${branch}`
-
-const check = () =>
-  spawnSync('npm', ['run', '--silent', 'check'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
-    .status === 0
 
 function update(source: string | undefined, version: string | undefined, wanted: string[]): void {
   const manifest = readManifest(project)

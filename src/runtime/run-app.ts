@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createListener } from '../app.ts'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
+import { retry } from '../connect/index.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { featureOptions, type NamedFeature } from '../features/load.ts'
@@ -24,15 +25,11 @@ export const unknownSettingsOf = (
   namesInEnvFile: readonly string[],
 ): string[] => unknownSettings(env, featureOptions(features).features, namesInEnvFile)
 
-/** Begins background work when the store answers. */
+/** Begins background work when the store answers, unless the app stops before. */
 async function startBackgroundWork({ store, parts, deps }: Dependencies): Promise<void> {
-  const isReady = () =>
-    ready(store).then(
-      () => true,
-      () => false,
-    )
-  while (!(await isReady())) if (deps.shutdownSignal.aborted) return
-  if (!deps.shutdownSignal.aborted) for (const part of parts) part.start?.()
+  const untilStop = { timeoutMs: Number.POSITIVE_INFINITY, signal: deps.shutdownSignal }
+  await retry(() => store.ping(), { pauseMs: 250, maxPauseMs: 250, ...untilStop })
+  for (const part of parts) part.start?.()
 }
 
 /**
@@ -55,7 +52,10 @@ export async function start(
     localOnly: isDemo && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
   })
   if (isDemo && config.demoAllowRemote) log.warn(OPEN_DEMO)
-  void startBackgroundWork(dependencies)
+  startBackgroundWork(dependencies).catch((error: Error) => {
+    if (!dependencies.deps.shutdownSignal.aborted)
+      log.error({ reason: error.message }, 'background work failed')
+  })
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {
     hasDemoSignIn: isDemo,

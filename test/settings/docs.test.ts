@@ -26,7 +26,6 @@ test('a feature has a section on the page, with the default that each schema has
     '| `SIZE_MB` | `20` | The largest size \\| in megabytes. |',
     '| `SHOWN` | `true`; in production `false` | Whether it is shown. See [docs/deploy.md](deploy.md). |',
     '| `SECRET` | unset; in production required | A secret. |',
-    '',
   ])
 })
 
