@@ -131,7 +131,8 @@ function apply(branch: string, commit: string, files: string[], manifest: Manife
       ...conflicts.map((path) => `  ${path}`),
     )
   const next = isBlocked ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
-  print(`${next}, and commit. To abandon the update: ${abandon(branch)}`)
+  const abandon = `git switch --quiet --discard-changes - && git branch -D ${branch}`
+  print(`${next}, and commit. To abandon the update: ${abandon}`)
 }
 
 const changedFiles = (...which: string[]) =>
@@ -141,8 +142,6 @@ const changedFiles = (...which: string[]) =>
 
 const packagesOf = ({ dependencies, devDependencies }: Manifest) =>
   Object.entries({ ...dependencies, ...devDependencies }).map((entry) => entry.join('@'))
-
-const abandon = (branch: string) => `git switch --quiet --discard-changes - && git branch -D ${branch}`
 
 function update(source: string | undefined, version: string | undefined, wanted: string[]): void {
   const manifest = readManifest(project)
