@@ -3,7 +3,6 @@
  * `npm run docs` writes docs/configuration.md and .env.example.
  */
 
-import { isIP } from 'node:net'
 import * as z from 'zod'
 import { type EncryptionKey, platform } from './connect/index.ts'
 import { isSentinelUrl } from './connect/stores.ts'
@@ -49,14 +48,10 @@ export const serverSettings = settingsGroup({
     PORT: field
       .wholeNumber({ min: 1, max: 65_535, default: 3000 })
       .meta({ description: 'The port that the app listens on.' }),
-    HOST: z
-      .string()
-      .refine(isHost, 'must be an IP address or a host name, such as 127.0.0.1 or 0.0.0.0')
-      .optional()
-      .meta({
-        description: 'The address that the app and the sandbox listen on. Unset: all addresses.',
-        example: '127.0.0.1',
-      }),
+    HOST: z.string().optional().meta({
+      description: 'The address that the app and the sandbox listen on. Unset: all addresses.',
+      example: '127.0.0.1',
+    }),
     BASE_URL: baseUrl(env).meta({
       description:
         "The app's public address as browsers see it: an origin, without a path. Unset: `http://localhost` with the port.",
@@ -65,10 +60,6 @@ export const serverSettings = settingsGroup({
     TRUST_PROXY: field.wholeNumber({ min: 0, max: 9, default: 0 }).meta({
       description:
         'How many reverse proxies are in front of the app. Their `X-Forwarded-*` headers are trusted.',
-    }),
-    KEEP_ALIVE_SECONDS: field.wholeNumber({ min: 1, max: 3_600, default: 75 }).meta({
-      description:
-        'How long an idle connection stays open, in seconds. It must be longer than the reverse proxy keeps one (nginx: 60).',
     }),
     DRAIN_SECONDS: field.wholeNumber({ min: 0, max: 300, default: 0 }).meta({
       description:
@@ -87,8 +78,6 @@ export const serverSettings = settingsGroup({
     baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
     /** How many reverse proxies are in front of the app; their `X-Forwarded-*` headers are trusted. */
     trustProxy: values.TRUST_PROXY,
-    /** How long an idle connection stays open, in ms. */
-    keepAliveMs: values.KEEP_ALIVE_SECONDS * 1000,
     /** How long the app answers that it is not ready before it closes its port, in ms. */
     drainMs: values.DRAIN_SECONDS * 1000,
     /** Whether the demo's sign-in accepts connections from other machines. */
@@ -187,7 +176,7 @@ export const storeSettings = settingsGroup({
     }),
     DATA_DIR: z.string().default('.data').meta({
       description:
-        'The folder for the embedded store and for files. Use a dedicated folder, or one that other users cannot open.',
+        'The folder for the embedded store and for files. The app creates it, and what it writes there, for its own user only.',
     }),
   }),
   build: (values) => ({
@@ -427,12 +416,8 @@ const proxy = (lowerCase: string | undefined) =>
     .optional()
     .transform((address) => lowerCase ?? address)
     .refine(
-      (address) => address === undefined || /^https?:$/.test(URL.parse(address)?.protocol ?? ''),
-      'must be an http or https address',
-    )
-    .refine(
-      (address) => !/%(?![\dA-Fa-f]{2})/.test(address ?? ''),
-      'has a % that begins no encoded character: write %25 for a % in the user name or password',
+      (address = 'http:') => /^https?:(?!.*%(?![\dA-Fa-f]{2}))/i.test(address),
+      'must be an http or https address, with %25 for a % in the user name or password',
     )
 
 /** This machine is never reached through a proxy: the sandbox runs here. */
@@ -440,8 +425,6 @@ const proxiesOf = (httpsProxy: string | undefined, httpProxy: string | undefined
   httpsProxy || httpProxy
     ? { httpsProxy, httpProxy, noProxy: [...noProxy, 'localhost', '127.0.0.1', '::1'].join(',') }
     : null
-
-const isHost = (value: string) => isIP(value) !== 0 || /^[A-Za-z\d]([A-Za-z\d.-]*[A-Za-z\d])?$/.test(value)
 
 function encryptionKeys() {
   return field

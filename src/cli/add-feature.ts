@@ -2,11 +2,10 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { cancel, isCancel, text } from '@clack/prompts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { regenerate, requirePackages } from './programs.ts'
+import { regenerate } from './programs.ts'
 import { openProject } from './project.ts'
 import { placesOf } from './removal.ts'
 
@@ -45,7 +44,7 @@ const targetsOf = (name: string) => ({
 })
 
 /** Throws an error that says what to write. Nothing is changed before. */
-async function planOf(name: string, flags: Flags): Promise<Plan> {
+function planOf(name: string, flags: Flags): Plan {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)
     throw refused(
       `"${name}": the name must be a plural noun in lower case, such as invoices or purchase-orders.`,
@@ -60,7 +59,9 @@ async function planOf(name: string, flags: Flags): Promise<Plan> {
   if (!/^(\/[\w.-]+)+$/.test(path)) throw refused(`--path: a path below {base_url}, such as /${name}.`)
   const simulated = simulatedIn(path)
   if (simulated) throw refused(`The sandbox has ${path} already (${simulated}): choose another --path.`)
-  const singular = flags.singular ?? singularOf(words) ?? (await askForSingular(name))
+  const singular = flags.singular ?? singularOf(words)
+  if (singular === undefined)
+    throw refused(`"${name}": add --singular, the word for one of them, such as --singular invoice.`)
   if (!WORDS.test(singular)) throw refused(`--singular "${singular}": letters, digits and spaces only.`)
   return { name, title, singular: singular.replaceAll('-', ' '), scope, path, canWrite: flags.write }
 }
@@ -72,16 +73,6 @@ const capitalized = (words: string) => words.slice(0, 1).toUpperCase() + words.s
 /** One of a regular plural. Undefined if that is not certain: `statuses`, `movies`, `leaves`, `news`. */
 const singularOf = (words: string) =>
   /(ies|ves|oes|[sxz]es|[cs]hes|[aiosuw]s|[^s])$/.test(words) ? undefined : words.slice(0, -1)
-
-async function askForSingular(name: string): Promise<string> {
-  const message = `One of the ${name.replaceAll('-', ' ')} is a …`
-  if (!process.stdin.isTTY) throw refused(`"${name}": add --singular, the word for one of them.`)
-  const validate = (value = '') => (WORDS.test(value) ? undefined : 'letters, digits and spaces only')
-  const answer = await text({ message, validate })
-  if (!isCancel(answer)) return answer
-  cancel('Nothing was changed.')
-  process.exit(1)
-}
 
 /** The file with this route of a connection, if there is one. */
 const routeOf = (name: string) => fileWith('src/{web,features/*}/*.ts', `'/connections/:bxcontext/${name}'`)
@@ -108,13 +99,11 @@ function fill(template: string, { name, title, singular, scope, path, canWrite }
     .replaceAll('spare part', singular)
 }
 
-const START = /^.*(?:\/\/|\/\*) template: write\b.*\n/gm
-const PART = /^.*(?:\/\/|\/\*) template: write\b[\s\S]*?(?:\/\/|\/\*) end of template\b.*\n/gm
-const END = /^.*(?:\/\/|\/\*) end of template\b.*\n/gm
+const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
+const MARK = /^.*\/[/*] (?:template: write|end of template)\b.*\n/gm
 
 /** Without the marks of what is for writing, and without that itself unless it is wanted. */
-const withoutParts = (template: string, canWrite: boolean) =>
-  canWrite ? template.replaceAll(START, '').replaceAll(END, '') : template.replaceAll(PART, '')
+const withoutParts = (template: string, canWrite: boolean) => template.replaceAll(canWrite ? MARK : PART, '')
 
 function writeFiles(plan: Plan): string[] {
   return Object.entries(targetsOf(plan.name)).flatMap(([folder, target]) =>
@@ -143,9 +132,8 @@ const command = createCommand(
   .option('--write', 'users can also create records', false)
   .parse()
 try {
-  const plan = await planOf(command.args[0] ?? '', command.opts<Flags>())
+  const plan = planOf(command.args[0] ?? '', command.opts<Flags>())
   const { name, title } = plan
-  requirePackages(project)
   const written = writeFiles(plan)
   regenerate(project)
   print(
@@ -155,7 +143,7 @@ try {
     `npm run demo shows it: connect an account, and open ${title} on its card. Restart npm run sandbox if it runs, and`,
     'press "Grant missing permissions" on a connection that you have.',
     `Change the fields in src/features/${name}/contract.ts and views/${name} to those of the platform.`,
-    `npm test tests it; npm run remove-feature -- ${name} --discard removes it.`,
+    `npm test tests it; once it is committed, npm run remove-feature -- ${name} removes it.`,
   )
 } catch (error) {
   fail(error)

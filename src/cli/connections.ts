@@ -2,18 +2,15 @@
 import '../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
-import { StoreUnavailableError } from '../connect/errors.ts'
 import { type ConnectionRef, connectionKind, parseJson, type Revocation } from '../connect/index.ts'
-import { allOwners, ready } from '../connect/stores.ts'
-import { createDependencies, type Dependencies } from '../dependencies.ts'
-import { loadFeatures, loadTools } from '../features/load.ts'
+import { allOwners } from '../connect/stores.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { loadTools } from '../features/load.ts'
 import type { DeleteUserTool } from '../features/tools.ts'
-import { createCommand, storeProblem } from '../runtime/command.ts'
-import { createLog } from '../runtime/log.ts'
+import { createCommand } from '../runtime/command.ts'
 import { print, printError, printJson, toJson } from '../runtime/print.ts'
-import { configOf } from '../runtime/run-app.ts'
-import { fail } from '../runtime/serve.ts'
 import { type ConnectionView, connectionView, STATUSES } from '../web/connection-view.ts'
+import { withApp } from './with-app.ts'
 
 /** A connection as on the user's pages, without tokens; `consent`: its number, which the log has. */
 type Row = { userId: string; consent: number | null } & ConnectionView
@@ -48,15 +45,12 @@ async function list(dependencies: Dependencies, text: string, { status, json }: 
   if (!json) printError(`${found} ${found === 1 ? 'connection' : 'connections'}.`)
 }
 
-async function show({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
-  const connection = await connect.vault.find(ref)
-  if (!connection) throw notConnected(ref)
-  printJson({ userId: ref.userId, ...connectionView(connection) })
-}
-
 async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
   const consent = await connect.vault.disconnect(ref)
-  if (consent === null) throw notConnected(ref)
+  if (consent === null)
+    throw new Error(
+      `${ref.userId} has no connection to ${ref.bxcontext}. To find it: npm run connections -- list TEXT`,
+    )
   print(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
 }
 
@@ -109,27 +103,8 @@ async function deleteUser(
   )
 }
 
-const notConnected = ({ userId, bxcontext }: ConnectionRef) =>
-  new Error(`${userId} has no connection to ${bxcontext}. To find it: npm run connections -- find TEXT`)
 const nothingStored = (userId: string) =>
-  new Error(`Nothing is stored about ${userId}. To find a user: npm run connections -- find TEXT`)
-
-/** Runs a command with the app's store and vault. */
-async function run(work: (dependencies: Dependencies) => Promise<void>): Promise<void> {
-  try {
-    const features = await loadFeatures()
-    const config = configOf(process.env, features)
-    const dependencies = await createDependencies(config, createLog('silent'), features)
-    try {
-      await ready(dependencies.store)
-      await work(dependencies)
-    } finally {
-      await dependencies.close()
-    }
-  } catch (error) {
-    fail(error instanceof StoreUnavailableError ? storeProblem(error) : error)
-  }
-}
+  new Error(`Nothing is stored about ${userId}. To find a user: npm run connections -- list TEXT`)
 
 interface ListOptions {
   status?: string
@@ -140,43 +115,26 @@ const command = createCommand(
   'npm run connections --',
   'Lists and manages the connections of all users. Never shows a token.',
 )
-const listing = (name: string) =>
-  command
-    .command(name)
-    .addOption(new Option('--status <status>').choices(STATUSES))
-    .option('--json', 'one JSON object per line')
-
-listing('list')
-  .description('all connections: user, bxcontext, status, business, person')
-  .action((options: ListOptions) => run((dependencies) => list(dependencies, '', options)))
-listing('find')
-  .argument('<text>', 'part of a user id, a bxcontext, or a name, or the number of a consent in the log')
-  .description('the connections with this text')
-  .action((text: string, options: ListOptions) => run((dependencies) => list(dependencies, text, options)))
 command
-  .command('show <user> <bxcontext>')
-  .description('one connection')
-  .action((userId: string, bxcontext: string) =>
-    run((dependencies) => show(dependencies, { userId, bxcontext })),
+  .command('list [text]')
+  .description(
+    'all connections, or those with this text in an id, a name, or the number of a consent in the log',
   )
+  .addOption(new Option('--status <status>').choices(STATUSES))
+  .option('--json', 'one JSON object per line, with all fields')
+  .action((text = '', options: ListOptions) => withApp((app) => list(app, text, options)))
 command
   .command('revoke <user> <bxcontext>')
   .description('deletes a connection, and ends its consent if the platform has a revocation endpoint')
-  .action((userId: string, bxcontext: string) =>
-    run((dependencies) => revoke(dependencies, { userId, bxcontext })),
-  )
+  .action((userId: string, bxcontext: string) => withApp((app) => revoke(app, { userId, bxcontext })))
 command
   .command('export <user>')
   .option('--out <file>', 'a new file, readable by you only')
   .description('what the store has about a user, as JSON, without tokens and without the content of files')
-  .action((userId: string, { out }: { out?: string }) =>
-    run((dependencies) => exportUser(dependencies, userId, out)),
-  )
+  .action((userId: string, { out }: { out?: string }) => withApp((app) => exportUser(app, userId, out)))
 command
   .command('delete <user>')
   .option('--yes', 'delete; otherwise only says what would be deleted')
   .description('ends the consents of a user, and deletes what is stored about them')
-  .action((userId: string, options: { yes?: boolean }) =>
-    run((dependencies) => deleteUser(dependencies, userId, options)),
-  )
+  .action((userId: string, options: { yes?: boolean }) => withApp((app) => deleteUser(app, userId, options)))
 await command.parseAsync()

@@ -4,55 +4,40 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 
-interface FeatureCommand {
-  feature: string
-  name: string
-  file: string
-}
-
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The commands of all features. */
-function allCommands(): FeatureCommand[] {
-  const root = fileURLToPath(new URL('../..', import.meta.url))
-  return globSync('src/features/*/cli-*.ts', { cwd: root })
-    .sort()
-    .map((path) => {
-      const [, feature = '', name = ''] = /([^/\\]+)[/\\]cli-(.+)\.ts$/.exec(path) ?? []
-      return { feature, name, file: `${root}${path}` }
-    })
-}
+const COMMANDS = globSync('src/features/*/cli-*.ts', { cwd: ROOT })
+  .sort()
+  .map((path) => {
+    const [, feature = '', name = ''] = /([^/\\]+)[/\\]cli-(.+)\.ts$/.exec(path) ?? []
+    return { feature, name, file: `${ROOT}${path}` }
+  })
 
 /** The first sentence of the comment that a command begins with, after the command itself. */
-function purposeOf({ file }: FeatureCommand): string {
+function purposeOf(file: string): string {
   const [, comment = ''] = /^\/\*\*([\s\S]*?)\*\//.exec(readFileSync(file, 'utf8')) ?? []
   const text = comment.replaceAll(/\s*\n \*\s*/g, ' ').trim()
   const [, sentence = ''] = /^`[^`]*`: (.*?\.)(?= |$)/.exec(text) ?? []
   return sentence
 }
 
-const list = (commands: readonly FeatureCommand[]) =>
-  commands.map((command) => `  ${command.feature} ${command.name}: ${purposeOf(command)}`)
-
+const [feature, name, ...args] = process.argv.slice(2)
+const ofFeature = COMMANDS.filter((command) => command.feature === feature)
+const found = ofFeature.find((command) => command.name === name)
 try {
-  const [feature, name, ...args] = process.argv.slice(2)
-  const commands = allCommands()
-  const ofFeature = commands.filter((command) => command.feature === feature)
-  const found = ofFeature.find((command) => command.name === name)
-  if (feature === undefined || feature === '--help') {
-    print('Usage: npm run feature -- NAME COMMAND [ARGS…]', '', ...list(commands))
-  } else if (ofFeature.length === 0) {
-    const names = [...new Set(commands.map((command) => command.feature))]
-    throw new Error(
-      `There is no feature "${feature}" that has commands. Those with commands are: ${names.join(', ') || 'none'}.`,
-    )
-  } else if (name === undefined) {
-    print(...list(ofFeature))
-  } else if (found) {
+  if (found) {
     // The command reads its arguments as if it had been started itself.
     process.argv = [process.execPath, found.file, ...args]
     await import(pathToFileURL(found.file).href)
   } else {
-    const names = ofFeature.map((command) => command.name).join(', ')
-    throw new Error(`The feature ${feature} has no command "${name}". Its commands are: ${names}.`)
+    const listed = ofFeature.length > 0 ? ofFeature : COMMANDS
+    const list = listed.map((command) => `  ${command.feature} ${command.name}: ${purposeOf(command.file)}`)
+    const isKnown = feature === undefined || feature === '--help' || (ofFeature.length > 0 && !name)
+    if (!isKnown)
+      throw new Error(
+        `There is no command "${[feature, name].join(' ').trim()}". There are:\n${list.join('\n')}`,
+      )
+    print('Usage: npm run feature -- NAME COMMAND [ARGS…]', '', ...list)
   }
 } catch (error) {
   fail(error)

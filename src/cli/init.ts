@@ -1,17 +1,17 @@
 /** `npm run init`: makes a clone of the starter yours. Asks for a name and the features to keep, or takes them as flags. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isCancel, log, multiselect, text } from '@clack/prompts'
+import { isCancel, multiselect, text } from '@clack/prompts'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { nameProduct, slugOf } from './naming.ts'
-import { regenerate, requirePackages } from './programs.ts'
+import { regenerate } from './programs.ts'
 import { openProject, readManifest, writeManifest } from './project.ts'
-import { placesOf, removeAll, sizeOf } from './removal.ts'
-import { git, requireCleanTree, requireGit } from './repository.ts'
+import { placesOf, removeAll, requireFeatures, sizeOf } from './removal.ts'
+import { requireCommitted, requireGit } from './repository.ts'
 
 const features = await loadFeatures().catch(fail)
 const project = openProject()
@@ -29,16 +29,12 @@ function problemOfName(name = ''): string | undefined {
   return isPackage ? `the package ${slug} is one that this project uses` : undefined
 }
 
-/** What is wrong if only these features are kept: one does not exist, or needs another one. */
-function problemOfFeatures(kept: readonly string[]): string | undefined {
-  const unknown = kept.find((name) => !NAMES.includes(name))
-  if (unknown) return `there is no feature "${unknown}". The features are: ${NAMES.join(', ')}`
-  const unmet = features
-    .filter(({ name }) => kept.includes(name))
-    .map(({ name, needs = [] }) => ({ name, missing: needs.filter((need) => !kept.includes(need)) }))
-    .filter(({ missing }) => missing.length > 0)
-    .map(({ name, missing }) => `${name} needs ${missing.join(' and ')}`)
-  return unmet.length > 0 ? `${unmet.join('; ')}. Keep the features that others need` : undefined
+/** These features, and those that they need. */
+function withNeeded(names: readonly string[]): string[] {
+  const needed = features.filter(({ name }) => names.includes(name)).flatMap(({ needs = [] }) => needs)
+  return needed.every((name) => names.includes(name))
+    ? [...names]
+    : withNeeded([...new Set([...names, ...needed])])
 }
 
 async function askForName(): Promise<string> {
@@ -47,26 +43,20 @@ async function askForName(): Promise<string> {
   return name
 }
 
-/** Asks until each feature has those that it needs. */
 async function askForFeatures(): Promise<string[]> {
   const options = features.map(({ name, title, needs = [] }) => {
-    const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
+    const needed = needs.length > 0 ? `; keeps ${needs.join(', ')}` : ''
     return { value: name, label: name, hint: `${title}; ${sizeOf(project, name).lines} lines${needed}` }
   })
-  for (let kept = NAMES; ; ) {
-    const message = 'The features to keep'
-    const answer = await multiselect({ message, options, initialValues: kept, required: false })
-    if (isCancel(answer)) throw new Error('Nothing was changed.')
-    const problem = problemOfFeatures(answer)
-    if (!problem) return answer
-    kept = answer
-    log.warn(`${problem}.`)
-  }
+  const message = 'The features to keep'
+  const kept = await multiselect({ message, options, initialValues: NAMES, required: false })
+  if (isCancel(kept)) throw new Error('Nothing was changed.')
+  return kept
 }
 
 /** What proves the starter, and not a product. */
 const OF_STARTER = [
-  ...['bench', 'chaos', 'mutate', 'real', 'scale', 'starter'].map((name) => `test/${name}`),
+  ...['bench', 'chaos', 'real', 'scale', 'starter'].map((name) => `test/${name}`),
   ...NAMES.map((name) => `test/features/${name}/bench`),
   ...project.filesBelow('test/features').filter((file) => file.endsWith('/demo-script.long.test.ts')),
   ...project.filesBelow('docs').filter((file) => file.startsWith('docs/demo-')),
@@ -78,7 +68,7 @@ function init(name: string, kept: readonly string[]): void {
   print('Working. If you stop it, this puts everything back: git restore . && git clean -fdq .')
   removeAll(project, [...OF_STARTER, ...removed.flatMap(placesOf)])
   nameProduct(project, name)
-  project.write('README.md', productReadme(project.read('README.md'), name))
+  project.write('README.md', productReadme(name))
   project.write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n')
   writeManifest(project, {
     ...readManifest(project),
@@ -124,28 +114,19 @@ function writeEnv(): boolean {
 }
 
 /** A README of the product: its own beginning, and then the sections of the starter's that its docs link to. */
-function productReadme(text: string, name: string): string {
+function productReadme(name: string): string {
+  const text = project.read('README.md')
   const kept = text.indexOf('\n## ', text.indexOf('\n## Make it yours') + 1)
-  return `# ${name}
-
-${name} connects the accounts of its users on the platform. It began as the Connect Starter; \`npm run update\` merges
-newer versions of it.
-
-## Quick start
-
-\`\`\`sh
-npm install
-npm run demo
-\`\`\`
-
-Open the address that it prints, sign in with any name, and press **Connect an account**. \`npm run dev\` runs the app with the
-settings in \`.env\`, and \`npm run sandbox\` the platform beside it; \`npm run add-feature -- NAME\` adds a feature, and \`npm test\` runs the tests.
-${text.slice(kept).replace(/ There is no licence yet:.*/, '')}`
+  const beginning = project.read('src/cli/template/README.md').replaceAll('NAME', () => name)
+  return beginning + text.slice(kept).replace(/ There is no licence yet:.*/, '')
 }
 
 const command = createCommand('npm run init --', 'Makes this clone of the starter yours.')
   .option('--name <name>', 'the name of your product')
-  .option('--features <names>', 'the features to keep, separated by commas; "none" keeps none')
+  .option(
+    '--features <names>',
+    'the features to keep, with those that they need, separated by commas; "none" keeps none',
+  )
   .option('--yes', 'ask nothing: keep all features unless --features says which', false)
   .parse()
 try {
@@ -154,22 +135,16 @@ try {
     throw new Error(
       `This is ${starter.name} already. Nothing was changed. npm run remove-feature removes features; .env has the settings.`,
     )
-  requirePackages(project)
-  // Git undoes what is changed, and says what later updates begin with.
-  if (git(project.root, 'rev-parse', '--verify', '--quiet', 'HEAD') === null)
-    throw new Error(
-      'These files are not in a Git repository: run git init && git add --all && git commit -m "The starter". Nothing was changed.',
-    )
-  requireCleanTree(project.root)
+  requireCommitted(project.root)
   const flags = command.opts<{ name?: string; features?: string; yes: boolean }>()
   const asks = process.stdin.isTTY && !flags.yes
   const name = flags.name ?? (asks ? await askForName() : '')
   const named = flags.features?.split(',').flatMap((entry) => entry.trim() || [])
   const kept = named?.join() === 'none' ? [] : (named ?? (asks ? await askForFeatures() : NAMES))
-  const problems = Object.entries({ '--name': problemOfName(name), '--features': problemOfFeatures(kept) })
-  for (const [flag, problem] of problems)
-    if (problem) throw new Error(`${flag}: ${problem}. Nothing was changed.`)
-  init(name.trim(), kept)
+  const problem = problemOfName(name)
+  if (problem) throw new Error(`--name: ${problem}. Nothing was changed.`)
+  requireFeatures(features, kept)
+  init(name.trim(), withNeeded(kept))
 } catch (error) {
   fail(error)
 }

@@ -2,13 +2,15 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const manifest: { dependencies: Record<string, string>; version: string; license: string; engines: object } =
+  JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const ENTRIES = ['index', 'express', 'stores', 'errors']
 
 const command = createCommand(
@@ -21,8 +23,7 @@ const command = createCommand(
 /** Compiles the core into a folder. Throws what the compiler says. */
 function compile(outDir: string): void {
   // Below this folder, so that the compiler finds the types of the packages.
-  const cache = join(root, 'node_modules/.cache')
-  const file = join(cache, `core-${process.pid}.json`)
+  const file = join(root, `node_modules/.cache/core-${process.pid}.json`)
   const compilerOptions = {
     noEmit: false,
     incremental: false,
@@ -32,55 +33,38 @@ function compile(outDir: string): void {
     rootDir: join(root, 'src/connect'),
   }
   const files = ENTRIES.map((entry) => join(root, `src/connect/${entry}.ts`))
-  mkdirSync(cache, { recursive: true })
-  writeFileSync(
-    file,
-    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include: [], files }),
-  )
-  const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', file], {
-    cwd: root,
-    encoding: 'utf8',
-  })
+  const settings = { extends: join(root, 'tsconfig.json'), compilerOptions, include: [], files }
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, JSON.stringify(settings))
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  const { status, stdout } = spawnSync(tsc, ['-p', file], { cwd: root, encoding: 'utf8' })
   rmSync(file)
   if (status !== 0) throw new Error(`The core does not compile by itself:\n${stdout}`)
 }
 
 /** The packages that the compiled core imports, with the versions of this project. */
 function dependenciesOf(dir: string): Record<string, string> {
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>
-  }
   const code = globSync('**/*.js', { cwd: dir }).map((file) => readFileSync(join(dir, file), 'utf8'))
-  const imported = code.flatMap((text) =>
-    [...text.matchAll(/(?:from |import\()'([^.'][^']*)'/g)].map(([, name = '']) => name),
-  )
-  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => imported.includes(name)))
+  const imported = [...code.join('\n').matchAll(/(?:from |import\()'([^.'][^']*)'/g)].map(([, name]) => name)
+  return Object.fromEntries(Object.entries(manifest.dependencies).filter(([name]) => imported.includes(name)))
 }
 
 function pack(folder: string): void {
-  const { version, license, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { version, license, engines } = manifest
   const dir = mkdtempSync(join(tmpdir(), 'connect-core-'))
   try {
     compile(dir)
-    const entry = (name: string) => ({ types: `./${name}.d.ts`, default: `./${name}.js` })
     const exports = Object.fromEntries(
-      ENTRIES.map((name) => [name === 'index' ? '.' : `./${name}`, entry(name)]),
+      ENTRIES.map((name) => [
+        name === 'index' ? '.' : `./${name}`,
+        { types: `./${name}.d.ts`, default: `./${name}.js` },
+      ]),
     )
     const dependencies = dependenciesOf(dir)
-    const manifest = {
-      name: 'connect-core',
-      version,
-      license,
-      type: 'module',
-      engines,
-      exports,
-      dependencies,
-    }
-    writeFileSync(join(dir, 'package.json'), JSON.stringify(manifest, null, 2))
-    const packed = spawnSync('npm', ['pack', '--silent', '--pack-destination', resolve(folder)], {
-      cwd: dir,
-      encoding: 'utf8',
-    })
+    const core = { name: 'connect-core', version, license, type: 'module', engines, exports, dependencies }
+    writeFileSync(join(dir, 'package.json'), JSON.stringify(core, null, 2))
+    const args = ['pack', '--silent', '--pack-destination', resolve(folder)]
+    const packed = spawnSync('npm', args, { cwd: dir, encoding: 'utf8' })
     if (packed.status !== 0) throw new Error(`npm pack failed: ${packed.stderr}`)
     print(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)
   } finally {

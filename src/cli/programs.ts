@@ -4,12 +4,6 @@ import { join } from 'node:path'
 import { printError } from '../runtime/print.ts'
 import type { Project } from './project.ts'
 
-/** Throws, before anything is changed, if the packages are not installed. */
-export function requirePackages(project: Project): void {
-  if (!project.exists('node_modules/.bin/knip') || !project.exists('node_modules/.bin/biome'))
-    throw new Error('Run npm install first: the packages are not installed. Nothing was changed.')
-}
-
 /** Writes the generated files again, formats the code, and writes the lock file for package.json. Reports a program that fails. */
 export function regenerate({ root }: Project): void {
   const options = { cwd: root, encoding: 'utf8' } as const
@@ -21,10 +15,10 @@ export function regenerate({ root }: Project): void {
   report('npm install', spawnSync('npm', lock, options))
 }
 
-function report(command: string, { status, stderr }: SpawnSyncReturns<string>): void {
+function report(command: string, { status, stderr, error }: SpawnSyncReturns<string>): void {
   if (status === 0) return
-  const [reason = `exit code ${status}`] = /^.*\b(?:Error|ERR!|error):? .*$/m.exec(stderr) ?? []
-  printError(`${command} failed (${reason.trim()}): correct that, and run it again.`)
+  const said = error?.message ?? /^.*\b(?:Error|ERR!|error):? .*$/m.exec(stderr)?.[0]
+  printError(`${command} failed (${said?.trim() ?? `exit code ${status}`}): correct that, and run it again.`)
 }
 
 /** What nothing uses: files, and packages of package.json. */
@@ -37,8 +31,11 @@ export interface Unused {
 export function findUnused({ root }: Project): Unused {
   const args = ['--include', 'files,dependencies', '--reporter', 'json', '--no-exit-code', '--no-progress']
   const options = { cwd: root, encoding: 'utf8', maxBuffer: 50_000_000 } as const
-  const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin/knip'), args, options)
-  if (status !== 0) throw new Error(`knip cannot run: ${stderr.trim().split('\n')[0]}. Nothing was changed.`)
+  const { status, stdout, stderr, error } = spawnSync(join(root, 'node_modules/.bin/knip'), args, options)
+  if (status !== 0)
+    throw new Error(
+      `knip cannot run (${error?.message ?? stderr.trim().split('\n')[0]}): run npm install. Nothing was changed.`,
+    )
   const { issues }: { issues: Record<'files' | 'dependencies' | 'devDependencies', { name: string }[]>[] } =
     JSON.parse(stdout)
   return {

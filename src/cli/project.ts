@@ -5,20 +5,12 @@ import { fileURLToPath } from 'node:url'
 const SKIPPED = ['node_modules', '.git', '.data', 'coverage']
 
 /** The files of a clone, by their paths relative to it. */
-export interface Project {
-  readonly root: string
-  exists(path: string): boolean
-  /** The files below a folder, or the file itself; without installed packages, data, and git's own. */
-  filesBelow(path: string): string[]
-  read(file: string): string
-  write(file: string, text: string): void
-  /** Deletes a file or a folder, if it is there. */
-  remove(path: string): void
-}
+export type Project = ReturnType<typeof openProject>
 
 /** Opens the clone in a folder; by default, this one. */
-export function openProject(root = fileURLToPath(new URL('../..', import.meta.url))): Project {
+export function openProject(root = fileURLToPath(new URL('../..', import.meta.url))) {
   const place = (path: string) => join(root, path)
+  /** The files below a folder, or the file itself; without installed packages, data, and git's own. */
   const filesBelow = (path: string): string[] => {
     if (!existsSync(place(path))) return []
     if (statSync(place(path)).isFile()) return [path]
@@ -28,11 +20,12 @@ export function openProject(root = fileURLToPath(new URL('../..', import.meta.ur
   }
   return {
     root,
-    exists: (path) => existsSync(place(path)),
     filesBelow,
-    read: (file) => readFileSync(place(file), 'utf8'),
-    write: (file, text) => writeFileSync(place(file), text),
-    remove: (path) => rmSync(place(path), { recursive: true, force: true }),
+    exists: (path: string) => existsSync(place(path)),
+    read: (file: string) => readFileSync(place(file), 'utf8'),
+    write: (file: string, text: string) => writeFileSync(place(file), text),
+    /** Deletes a file or a folder, if it is there. */
+    remove: (path: string) => rmSync(place(path), { recursive: true, force: true }),
   }
 }
 

@@ -3,17 +3,11 @@
  * interruption, it only reads the records that are done.
  */
 import '../runtime/env-file.ts'
-import { StoreUnavailableError } from '../connect/errors.ts'
 import type { Reencryption } from '../connect/index.ts'
-import { ready } from '../connect/stores.ts'
-import { createDependencies } from '../dependencies.ts'
-import { loadFeatures, loadTools } from '../features/load.ts'
+import { loadTools } from '../features/load.ts'
 import type { ReencryptTool } from '../features/tools.ts'
-import { storeProblem } from '../runtime/command.ts'
-import { createLog } from '../runtime/log.ts'
 import { print, printError } from '../runtime/print.ts'
-import { configOf } from '../runtime/run-app.ts'
-import { fail } from '../runtime/serve.ts'
+import { withApp } from './with-app.ts'
 
 /** How often the progress is printed, in ms. */
 const PROGRESS_MS = 2_000
@@ -32,23 +26,13 @@ function count(outcome: Reencryption): void {
   printError(`${reencrypted} records re-encrypted so far; ${current} already used the first key.`)
 }
 
-try {
-  const features = await loadFeatures()
-  const { config, store, connect, deps, close } = await createDependencies(
-    configOf(process.env, features),
-    createLog('silent'),
-    features,
-  )
-  await ready(store)
+await withApp(async ({ config, connect, deps }) => {
   const ofFeatures = [...(await loadTools<ReencryptTool>('reencrypt.ts')).values()]
   for (const outcomes of [connect.vault.reencrypt(), ...ofFeatures.map((reencrypt) => reencrypt(deps))])
     for await (const outcome of outcomes) count(outcome)
-  await close()
   const [key] = config.tokenEncryptionKeys
   const { reencrypted, current, unreadable } = counts
   print(`${reencrypted} records re-encrypted with the key "${key?.id}"; ${current} already used it.`)
   for (const reason of reasons) printError(reason)
-  if (unreadable > 0) fail(`${unreadable} records cannot be decrypted and were not changed.`)
-} catch (error) {
-  fail(error instanceof StoreUnavailableError ? storeProblem(error) : error)
-}
+  if (unreadable > 0) throw new Error(`${unreadable} records cannot be decrypted and were not changed.`)
+})

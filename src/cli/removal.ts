@@ -1,4 +1,5 @@
 /** Removes features, and what only they have used, from a clone. */
+import type { NamedFeature } from '../features/load.ts'
 import { findUnused, type Unused } from './programs.ts'
 import { type Project, readManifest, writeManifest } from './project.ts'
 
@@ -15,6 +16,16 @@ export const placesOf = (name: string) => [
   `docs/${name}.md`,
   `docs/${name}.png`,
 ]
+
+/** Throws if there is no feature of one of these names. */
+export function requireFeatures(features: readonly NamedFeature[], names: readonly string[]): void {
+  const known = features.map(({ name }) => name)
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw new Error(
+      `There is no feature "${unknown}". The features are: ${known.join(', ') || 'none'}. Nothing was changed.`,
+    )
+}
 
 /** How many files a feature has, and lines of source. */
 export function sizeOf(project: Project, name: string) {

@@ -22,8 +22,12 @@ export function requireGit(root: string, args: readonly string[], env?: Record<s
   return stdout.trim()
 }
 
-/** Throws if a file differs from what is committed: git could not undo what a command changes. */
-export function requireCleanTree(root: string): void {
+/** Throws unless every file is committed: git undoes what a command changes. */
+export function requireCommitted(root: string): void {
+  if (git(root, 'rev-parse', '--verify', '--quiet', 'HEAD') === null)
+    throw new Error(
+      'These files are not in a Git repository: run git init && git add --all && git commit -m "The starter". Nothing was changed.',
+    )
   const changes = git(root, 'status', '--porcelain')
   if (!changes) return
   const [first = '', ...others] = changes.split('\n').map((line) => line.slice(3))

@@ -7,26 +7,24 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isCancel, multiselect } from '@clack/prompts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { mergeJson } from './merge-json.ts'
 import { nameProduct } from './naming.ts'
-import { regenerate, requirePackages, type Unused } from './programs.ts'
-import { openProject, readManifest, type Starter } from './project.ts'
+import { regenerate } from './programs.ts'
+import { type Manifest, openProject, readManifest, type Starter } from './project.ts'
 import { removeUnused } from './removal.ts'
-import { git, requireCleanTree, requireGit } from './repository.ts'
-import { createSelection, type Selection } from './update-selection.ts'
+import { git, requireCommitted, requireGit } from './repository.ts'
+import { type Selection, selectFiles } from './update-selection.ts'
 
 const project = openProject()
 const { root } = project
 
-const command = createCommand('npm run update --', 'Merges a newer version of the starter.')
+const command = createCommand('npm run update --', 'Merges a newer version of the starter, in a branch.')
   .argument('[source]', 'the address of the starter, or its folder (default: that of the last update)')
   .argument('[version]', 'a version, a tag or a commit (default: the newest commit)')
-  .option('--with <names...>', 'take these new features of the starter')
-  .option('--dry-run', 'say what would change, and change nothing', false)
+  .option('--with <names...>', 'take these new features of the starter', [])
   .parse()
 
 /** A temporary folder, removed when the process ends. */
@@ -42,14 +40,10 @@ function fetchStarter(source: string, version: string | undefined): string {
     env: { ...process.env, GIT_TERMINAL_PROMPT: '0' },
   })
   if (status !== 0) throw new Error(`${source} cannot be fetched (${reasonOf(stderr)}). Nothing was changed.`)
-  const commit = [version && `v${version}`, version ?? 'HEAD']
-    .map((name) => name && git(starterGit, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`))
+  const commit = [`v${version}`, version ?? 'HEAD']
+    .map((name) => git(starterGit, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`))
     .find(Boolean)
-  if (!commit) throw new Error(`${source} has no version ${version}. Nothing was changed.`)
-  if (git(starterGit, 'cat-file', '-e', `${commit}:src/connect/index.ts`) === null)
-    throw new Error(
-      `${version ? `${version} of ${source}` : source} is not a Connect Starter. Nothing was changed.`,
-    )
+  if (!commit) throw new Error(`${source} has no version ${version ?? 'yet'}. Nothing was changed.`)
   return commit
 }
 
@@ -64,17 +58,11 @@ function reasonOf(stderr: string): string {
  * need not share the starter's history: it may come from a ZIP file. Throws if there is none before `commit`.
  */
 function findBase(source: string, commit: string, tree: string): string {
-  const find = (...revisions: string[]) =>
-    requireGit(starterGit, ['log', '--format=%H %T', ...revisions])
-      .split('\n')
-      .find((line) => line.endsWith(` ${tree}`))
-      ?.split(' ')[0]
-  const base = find(commit)
+  const commits = requireGit(starterGit, ['log', '--format=%T %H', commit]).split('\n')
+  const base = commits.find((line) => line.startsWith(`${tree} `))?.split(' ')[1]
   if (base) return base
   throw new Error(
-    find('--all')
-      ? 'That version is older than the one that this clone began with, or of another branch. Nothing was changed.'
-      : `${source} has no commit with the files that this clone began with (starter.tree in package.json: ${tree}). If you know the commit, enter its tree there: git rev-parse COMMIT^{tree}. Nothing was changed.`,
+    `Up to that version, ${source} has no commit with the files that this clone began with (starter.tree in package.json: ${tree}). If the version is not too old and you know the commit, enter its tree there: git rev-parse COMMIT^{tree}. Nothing was changed.`,
   )
 }
 
@@ -103,38 +91,6 @@ function commitTree(tree: string, parent?: string): string {
   return requireGit(root, [...author, 'commit-tree', tree, ...parents, '-m', 'npm run update'])
 }
 
-interface Merge {
-  changed: string[]
-  /** The files in conflict, which have marks. */
-  conflicts: string[]
-}
-
-/** Merges what changed between the two versions into a folder with this clone's files; stages it, and commits nothing. */
-function merge(dir: string, commit: string): Merge {
-  const { status, stderr } = spawnSync('git', ['cherry-pick', '--no-commit', commit], {
-    cwd: dir,
-    encoding: 'utf8',
-  })
-  const filesOf = (...which: string[]) =>
-    requireGit(dir, ['diff', '--name-only', ...which])
-      .split('\n')
-      .filter(Boolean)
-  const [changed, conflicts] = [filesOf('HEAD'), filesOf('--diff-filter=U')]
-  if (status !== 0 && conflicts.length === 0) throw new Error(`git cannot merge: ${stderr.trim()}`)
-  return { changed, conflicts }
-}
-
-/** What the update would do. */
-function tryMerge(commit: string): Merge {
-  const dir = join(folder, 'trial')
-  requireGit(root, ['worktree', 'add', '--quiet', '--detach', dir, 'HEAD'])
-  try {
-    return merge(dir, commit)
-  } finally {
-    requireGit(root, ['worktree', 'remove', '--force', dir])
-  }
-}
-
 /** What the changelog says since the base, what breaks first: whole entries, also those that were only changed. */
 function changelogOf(base: string, commit: string): string {
   const entriesOf = (version: string) =>
@@ -147,16 +103,24 @@ function changelogOf(base: string, commit: string): string {
   return [...entries.filter(isBreaking), ...entries.filter((entry) => !isBreaking(entry))].join('\n').trim()
 }
 
-/** Merges in a branch, and puts the generated files in order. `own`: what this clone had before. */
-function apply(branch: string, commit: string, own: Unused): void {
+/**
+ * Merges what changed between the two versions, in a branch; stages it, commits nothing, and puts the generated files in order.
+ * `files` and `manifest`: what this clone had before.
+ */
+function apply(branch: string, commit: string, files: string[], manifest: Manifest): void {
   requireGit(root, ['switch', '--quiet', '--create', branch])
-  const { changed, conflicts } = merge(root, commit)
+  const picked = spawnSync('git', ['cherry-pick', '--no-commit', commit], { cwd: root, encoding: 'utf8' })
+  const changed = changedFiles('HEAD')
+  const conflicts = changedFiles('--diff-filter=U')
+  if (picked.status !== 0 && conflicts.length === 0)
+    throw new Error(`git cannot merge: ${picked.stderr.trim()}`)
   const isBlocked = conflicts.some((file) => /\.(ts|cjs|json)$/.test(file))
   if (!isBlocked) {
-    if (changed.includes('package.json'))
+    if (packagesOf(readManifest(project)).join() !== packagesOf(manifest).join())
       spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: root, stdio: 'ignore' })
     // What only features and tests use that this product does not have.
-    removeUnused(project, own)
+    const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
+    removeUnused(project, { files, packages })
     regenerate(project)
   }
   requireGit(root, ['add', '--all', '--', '.', ...conflicts.map((file) => `:(exclude)${file}`)])
@@ -166,39 +130,28 @@ function apply(branch: string, commit: string, own: Unused): void {
       'These are in conflict; look for <<<<<<< in them, and git add each when it is resolved:',
       ...conflicts.map((path) => `  ${path}`),
     )
-  else if (!check())
-    print(
-      'npm run check reports problems, such as a name that the starter has changed and your code uses: correct them, and run npm run docs.',
-    )
   const next = isBlocked ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
-  print(`${next}, and commit. To abandon the update: ${abandon(branch)}`)
+  const abandon = `git switch --quiet --discard-changes - && git branch -D ${branch}`
+  print(`${next}, and commit. To abandon the update: ${abandon}`)
 }
 
-const abandon = (branch: string) => `git switch --quiet --discard-changes - && git branch -D ${branch}`
+const changedFiles = (...which: string[]) =>
+  requireGit(root, ['diff', '--name-only', ...which])
+    .split('\n')
+    .filter(Boolean)
 
-const check = () =>
-  spawnSync('npm', ['run', '--silent', 'check'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
-    .status === 0
+const packagesOf = ({ dependencies, devDependencies }: Manifest) =>
+  Object.entries({ ...dependencies, ...devDependencies }).map((entry) => entry.join('@'))
 
-/** Asks which of the starter's new features to take, if there is a terminal to ask in. */
-async function askForFeatures(names: string[]): Promise<string[]> {
-  if (names.length === 0 || !process.stdin.isTTY) return []
-  const options = names.map((name) => ({ value: name, label: name }))
-  const answer = await multiselect({ message: 'New features to take', options, required: false })
-  if (isCancel(answer)) throw new Error('Nothing was changed.')
-  return answer
-}
-
-async function update(source: string | undefined, version: string | undefined, flags: Flags): Promise<void> {
+function update(source: string | undefined, version: string | undefined, wanted: string[]): void {
   const manifest = readManifest(project)
   const { starter } = manifest
   if (!starter) throw new Error('This clone is not yours yet: run npm run init first. Nothing was changed.')
   const from = source ?? starter.source
   if (!from) throw new Error('Add the address of the starter: npm run update -- URL. Nothing was changed.')
-  requirePackages(project)
+  requireCommitted(root)
   if (!existsSync(join(root, '.git')))
-    throw new Error('This is not a Git repository: run git init, and commit. Nothing was changed.')
-  requireCleanTree(root)
+    throw new Error('The product must be a Git repository, not a folder in one. Nothing was changed.')
   const commit = fetchStarter(from, version)
   const base = findBase(from, commit, starter.tree)
   const tree = requireGit(starterGit, ['rev-parse', `${commit}^{tree}`])
@@ -214,13 +167,8 @@ async function update(source: string | undefined, version: string | undefined, f
   const filesOf = (dir: string, revision: string) =>
     requireGit(dir, ['ls-tree', '-r', '--name-only', revision]).split('\n')
   const ours = filesOf(root, 'HEAD')
-  const selection = createSelection({
-    base: filesOf(starterGit, base),
-    theirs: filesOf(starterGit, commit),
-    ours,
-  })
-  const wanted = flags.with ?? (await askForFeatures(selection.newFeatures))
-  selection.take(wanted)
+  const files = { base: filesOf(starterGit, base), theirs: filesOf(starterGit, commit), ours }
+  const selection = selectFiles(files, wanted)
   const manifestOf = (revision: string) =>
     JSON.parse(requireGit(starterGit, ['show', `${revision}:package.json`]))
   const next: Starter = { name: starter.name, tree, source: from }
@@ -231,29 +179,12 @@ async function update(source: string | undefined, version: string | undefined, f
   const offered = selection.newFeatures.filter((name) => !wanted.includes(name))
   if (offered.length > 0)
     print('', `New features, which are not taken: ${offered.join(', ')}. To take them: --with NAME.`)
-  for (const name of selection.ownOfSameName)
-    print(`The starter has a new feature ${name}; yours of this name stays.`)
-  if (!flags.dryRun) {
-    const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
-    return apply(branch, after, { files: ours, packages })
-  }
-  const { changed, conflicts } = tryMerge(after)
-  print(
-    '',
-    `${changed.length} files would change, and ${conflicts.length} would be in conflict${conflicts.length > 0 ? ':' : '.'}`,
-    ...conflicts.map((path) => `  ${path}`),
-    'Nothing was changed.',
-  )
-}
-
-interface Flags {
-  with?: string[]
-  dryRun: boolean
+  apply(branch, after, ours, manifest)
 }
 
 try {
   const [source, version] = command.args
-  await update(source, version, command.opts<Flags>())
+  update(source, version, command.opts<{ with: string[] }>().with)
 } catch (error) {
   fail(error)
 }

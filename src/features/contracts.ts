@@ -1,18 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Assumption } from '../connect/index.ts'
+import { foldersWith } from './load.ts'
 import type { Contract } from './tools.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FEATURES = 'src/features'
 
 /** Loads all contracts: the core's first, then those of the features, which are found by folder. */
 export async function loadContracts(): Promise<Contract[]> {
-  const names = readdirSync(join(ROOT, FEATURES))
-    .filter((name) => existsSync(join(ROOT, FEATURES, name, 'contract.ts')))
-    .sort()
-  const ofFeatures = names.map((name) => load(name, `${FEATURES}/${name}/contract.ts`))
+  const ofFeatures = foldersWith('contract.ts').map((name) => load(name, `src/features/${name}/contract.ts`))
   return Promise.all([load('core', 'src/connect/platform/contract.ts'), ...ofFeatures])
 }
 

@@ -11,8 +11,8 @@ export interface NamedFeature extends Feature {
 
 const FOLDER = new URL('./', import.meta.url)
 
-/** The names of the folders that have this file, in alphabetical order. */
-function foldersWith(file: string): string[] {
+/** The names of the features' folders that have this file, in alphabetical order. */
+export function foldersWith(file: string): string[] {
   const folders = readdirSync(fileURLToPath(FOLDER), { withFileTypes: true }).filter((it) => it.isDirectory())
   const names = folders.map(({ name }) => name).sort()
   return names.filter((name) => existsSync(new URL(`${name}/${file}`, FOLDER)))

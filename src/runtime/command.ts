@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import type { StoreUnavailableError } from '../connect/errors.ts'
 
 /**
  * Creates a command. `call`: what starts it, such as `npm run backup --` or `npm run feature -- NAME COMMAND`. Prints its help
@@ -12,7 +11,3 @@ export function createCommand(call: string, description: string): Command {
     .allowExcessArguments(false)
     .configureHelp({ showGlobalOptions: false })
 }
-
-/** What a command prints if the store fails. */
-export const storeProblem = ({ reason }: StoreUnavailableError): string =>
-  `The store is not available (${reason}). Check REDIS_URL and DATA_DIR.`

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '../settings/read.ts'
 
@@ -13,12 +13,11 @@ export function newSecrets() {
 
 /** Returns the environment, with generated secrets for development if it has none. Production is left unchanged. */
 export function withDevelopmentSecrets(env: Environment): Environment {
-  const value = (name: string) => env[name]?.trim() || undefined
-  const isDevelopment = ['development', 'test'].includes(value('NODE_ENV') ?? 'development')
-  const isComplete = value('SESSION_SECRET') && value('TOKEN_ENCRYPTION_KEYS')
-  if (!isDevelopment || isComplete) return env
-  const defined = Object.entries(env).filter(([, text]) => text?.trim())
-  return { ...developmentSecrets(value('DATA_DIR') ?? '.data'), ...Object.fromEntries(defined) }
+  const given = Object.fromEntries(Object.entries(env).filter(([, text]) => text?.trim()))
+  const { NODE_ENV = 'development', DATA_DIR = '.data', SESSION_SECRET, TOKEN_ENCRYPTION_KEYS } = given
+  const isComplete = SESSION_SECRET && TOKEN_ENCRYPTION_KEYS
+  if (!['development', 'test'].includes(NODE_ENV.trim()) || isComplete) return env
+  return { ...developmentSecrets(DATA_DIR.trim()), ...given }
 }
 
 /**
@@ -28,25 +27,24 @@ export function withDevelopmentSecrets(env: Environment): Environment {
 function developmentSecrets(dataDir: string): ReturnType<typeof newSecrets> {
   const file = join(dataDir, 'secrets.json')
   try {
-    return createOrRead(dataDir, file)
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    if (!existsSync(file)) create(file)
+    return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    if (error instanceof SyntaxError)
-      throw new Error(`DATA_DIR: ${file}: is not JSON; delete it to get new secrets`)
-    throw new Error(`DATA_DIR: ${file}: ${error instanceof Error ? error.message : error}`)
+    const cure = error instanceof SyntaxError ? ' Delete it to get new secrets.' : ''
+    throw new Error(`DATA_DIR: ${file}: ${error instanceof Error ? error.message : error}.${cure}`)
   }
 }
 
-function createOrRead(dataDir: string, file: string): ReturnType<typeof newSecrets> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+function create(file: string): void {
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, JSON.stringify(newSecrets(), null, 2), { mode: 0o600 })
   try {
-    // Creating a link is atomic: if several processes start together, only one succeeds.
+    // A link appears with all that is in the file, and only once: several processes may start together.
     linkSync(draft, file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (!existsSync(file)) throw error
   } finally {
     rmSync(draft)
   }
-  return JSON.parse(readFileSync(file, 'utf8'))
 }

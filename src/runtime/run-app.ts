@@ -2,18 +2,15 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createListener } from '../app.ts'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
+import { retry } from '../connect/index.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { featureOptions, type NamedFeature } from '../features/load.ts'
 import { OPEN_DEMO } from '../web/demo-sign-in.ts'
 import { OWN_SIGN_IN } from '../web/sign-in.ts'
-import { protectDataDir } from './data-dir.ts'
 import { withDevelopmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
 import { GRACE_MS, listen } from './serve.ts'
-
-/** How often an unreachable store is tried before background work begins, in ms. */
-const POLL_MS = 250
 
 /** Reads the config of the app and its features. In development, generates missing secrets. Throws `ConfigError`. */
 export function configOf(env: NodeJS.ProcessEnv, features: readonly NamedFeature[]): Config {
@@ -28,20 +25,11 @@ export const unknownSettingsOf = (
   namesInEnvFile: readonly string[],
 ): string[] => unknownSettings(env, featureOptions(features).features, namesInEnvFile)
 
-/** Begins background work when the store answers. */
+/** Begins background work when the store answers, unless the app stops before. */
 async function startBackgroundWork({ store, parts, deps }: Dependencies): Promise<void> {
-  const { shutdownSignal: signal } = deps
-  while (!signal.aborted) {
-    const isReachable = await store.ping().then(
-      () => true,
-      () => false,
-    )
-    if (isReachable && !signal.aborted) {
-      for (const part of parts) part.start?.()
-      return
-    }
-    await setTimeout(POLL_MS, undefined, { signal }).catch(() => {})
-  }
+  const untilStop = { timeoutMs: Number.POSITIVE_INFINITY, signal: deps.shutdownSignal }
+  await retry(() => store.ping(), { pauseMs: 250, maxPauseMs: 250, ...untilStop })
+  for (const part of parts) part.start?.()
 }
 
 /**
@@ -53,7 +41,6 @@ export async function start(
   features: readonly NamedFeature[],
   log: Logger = createLog(config.logLevel),
 ): Promise<{ hasDemoSignIn: boolean; close(): Promise<void> }> {
-  protectDataDir(config.dataDir)
   const dependencies = await createDependencies(config, log, features)
   const { isDemo } = dependencies.signIn
   // Requests that arrive before Redis is connected would fail. Without Redis for 2 s, the app starts anyway.
@@ -62,11 +49,13 @@ export async function start(
     port: config.port,
     host: config.host,
     variable: 'PORT',
-    keepAliveMs: config.keepAliveMs,
     localOnly: isDemo && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
   })
   if (isDemo && config.demoAllowRemote) log.warn(OPEN_DEMO)
-  void startBackgroundWork(dependencies)
+  startBackgroundWork(dependencies).catch((error: Error) => {
+    if (!dependencies.deps.shutdownSignal.aborted)
+      log.error({ reason: error.message }, 'background work failed')
+  })
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {
     hasDemoSignIn: isDemo,

@@ -6,31 +6,12 @@ import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.t
 import { createSandbox } from '../sandbox/sandbox.ts'
 import { readSettings } from '../settings/read.ts'
 import { texts } from '../web/texts.ts'
-import { protectDataDir } from './data-dir.ts'
 import { listen } from './serve.ts'
 
-export interface SandboxSettings {
-  port: number
-  /** The address to listen on; undefined: all addresses. */
-  host: string | undefined
-  /** Whether to accept connections from other machines. */
-  allowRemote: boolean
-  /** The sandbox's public URL, for browsers and the app. */
-  url: string
-  /** The URL and credentials of the app registered with the sandbox. */
-  appUrl: string
-  clientId: string
-  clientSecret: string
-  /** Environment variables that the app and the sandbox's features must share. */
-  shared: Record<string, string>
-  simulated: readonly NamedSandboxFeature[]
-  /** Options of the sandbox's features, by name. */
-  features: Record<string, unknown>
-  dataDir: string
-}
+export type SandboxSettings = Awaited<ReturnType<typeof sandboxSettings>>
 
 /** Reads the sandbox's settings, which all have defaults. Throws an error that names an invalid setting. */
-export async function sandboxSettings(env: NodeJS.ProcessEnv): Promise<SandboxSettings> {
+export async function sandboxSettings(env: NodeJS.ProcessEnv) {
   const simulated = await loadSandboxFeatures()
   const { port, url = `http://localhost:${port}` } = readSettings(env, {
     sandbox: sandboxAddressSettings,
@@ -44,21 +25,22 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv): Promise<SandboxSe
   const shared = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, env[name]?.trim() || value]),
   )
-  const options = simulated.map(({ name, demoOptions }) => [
-    name,
-    demoOptions?.({ ...env, ...shared }, appUrl),
-  ])
+  const optionsOf = ({ demoOptions }: NamedSandboxFeature) => demoOptions?.({ ...env, ...shared }, appUrl)
   return {
     port,
     host: env.HOST?.trim() || undefined,
     allowRemote: env.DEMO_ALLOW_REMOTE?.trim() === 'true',
+    /** The sandbox's public URL, for browsers and the app. */
     url,
+    /** The URL and credentials of the app that is registered with the sandbox. */
     appUrl,
     clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
     clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
+    /** Environment variables that the app and the sandbox's features must share. */
     shared,
     simulated,
-    features: Object.fromEntries(options),
+    /** Options of the sandbox's features, by name. */
+    features: Object.fromEntries(simulated.map((feature) => [feature.name, optionsOf(feature)])),
     dataDir: env.DATA_DIR || '.data',
   }
 }
@@ -66,7 +48,6 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv): Promise<SandboxSe
 /** Starts the sandbox. `summary` lists its URL and accounts. */
 export async function openSandbox(settings: SandboxSettings) {
   const { port, host, url, appUrl, clientId, clientSecret, simulated, features, dataDir } = settings
-  protectDataDir(dataDir)
   const sandbox = createSandbox({
     baseUrl: url,
     openToAll: settings.allowRemote,

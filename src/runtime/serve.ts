@@ -17,8 +17,6 @@ export interface ListenOptions {
   host?: string | undefined
   /** The environment variable of the port, for error messages. */
   variable: string
-  /** How long an idle connection stays open, in ms; 75,000 by default. It must exceed the idle timeout of the proxy. */
-  keepAliveMs?: number
   /**
    * If set, accepts only local connections to localhost or one of these host names. Protects a demo, which anyone can
    * sign in to, against access from the network, through a proxy or tunnel, and by DNS rebinding.
@@ -34,7 +32,8 @@ export interface Listening {
   stop(graceMs: number): Promise<void>
 }
 
-const KEEP_ALIVE_MS = 75_000
+/** How long an idle connection stays open, in ms: longer than proxies keep one (nginx: 60 s; Google's load balancers: 600 s). */
+const KEEP_ALIVE_MS = 650_000
 /** How large the headers of a request may be, in bytes: with a code of 16,384 characters in its address. */
 export const MAX_HEADER_BYTES = 32_768
 /** How long the headers of a request may take, in ms. */
@@ -49,16 +48,14 @@ const FORWARDED =
   /^(x-)?forwarded|client-?ip$|user-ip$|^x-real-ip$|^ngrok-|^x-ms-proxy$|^x-original-|^x-envoy-external|^cf-connecting|^(via|cdn-loop)$/
 
 /** Starts an HTTP server. Throws a one-line error that names the setting to change if the port cannot be opened. */
-export function listen(
-  handler: RequestListener,
-  { port, host, variable, localOnly, keepAliveMs = KEEP_ALIVE_MS }: ListenOptions,
-): Promise<Listening> {
+export function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
+  const { port, host, localOnly } = options
   // Node counts the time for headers from the start of a request, so it does not end a connection between two requests.
   const server = createServer({
     requestTimeout: UPLOAD_MS,
     headersTimeout: HEADERS_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveTimeout: keepAliveMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
   })
   let stopping = false
   server.on('request', (req, res) => {
@@ -84,7 +81,7 @@ export function listen(
   return new Promise((resolve, reject) => {
     server.once('listening', () => resolve({ stop }))
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new Error(listenProblem(error.code, port, host, variable))),
+      reject(new Error(listenProblem(error.code, options))),
     )
     server.listen({ port, host })
   })
@@ -99,21 +96,18 @@ function isLocal({ socket, headers }: IncomingMessage, hosts: string[]): boolean
   )
 }
 
-function listenProblem(
-  code: string | undefined,
-  port: number,
-  host: string | undefined,
-  variable: string,
-): string {
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `HOST: ${host} is not an address of this machine; use 0.0.0.0 for all addresses or 127.0.0.1 for local connections only`
-  if (code === 'EADDRINUSE') {
-    return `${variable}: port ${port} is already in use; stop the other program or set ${variable} to a free port`
+function listenProblem(code: string | undefined, { port, host, variable }: ListenOptions): string {
+  switch (code) {
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `HOST: ${host} is not an address of this machine; use 0.0.0.0 for all addresses or 127.0.0.1 for local connections only`
+    case 'EADDRINUSE':
+      return `${variable}: port ${port} is already in use; stop the other program or set ${variable} to a free port`
+    case 'EACCES':
+      return `${variable}: port ${port} requires more privileges than this user has; set ${variable} to 1024 or above`
+    default:
+      return `${variable}: port ${port} cannot be opened (${code})`
   }
-  if (code === 'EACCES') {
-    return `${variable}: port ${port} requires more privileges than this user has; set ${variable} to 1024 or above`
-  }
-  return `${variable}: port ${port} cannot be opened (${code})`
 }
 
 /** Runs `work` on the first SIGINT or SIGTERM, then exits. A second signal exits immediately. */

@@ -17,48 +17,35 @@ export const required = (hint: string) => z.string(`is required (${hint})`)
 /** Text of a certain form. */
 export const pattern = (form: RegExp, rule: string) => z.string().regex(form, rule)
 
+// Defaults are texts, as people type them: `npm run docs` prints them.
 export const flag = (fallback: boolean) =>
   z
     .enum(['true', 'false'], 'must be true or false')
     .transform((value) => value === 'true')
-    .default(fallback)
+    .prefault(fallback ? 'true' : 'false')
 
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`)
 
-interface WholeNumber {
-  min: number
-  max: number
-  default: number
-  /** Replaces the usual message. */
-  rule?: string
+function numberBetween(min: number, max: number, what = 'number') {
+  const rule = `must be a whole ${what} from ${min} to ${max}`
+  return pattern(/^\d{1,7}$/, rule)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, rule)
 }
 
-export function wholeNumber({ min, max, default: fallback, rule }: WholeNumber) {
-  const message = rule ?? `must be a whole number from ${min} to ${max}`
-  return pattern(/^\d+$/, message)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, message)
-    .default(fallback)
-}
+/** A whole number; at most 7 digits. */
+export const wholeNumber = ({ min, max, default: fallback }: { min: number; max: number; default: number }) =>
+  numberBetween(min, max).prefault(String(fallback))
 
 /** A port; unset: none. */
-export function optionalPort() {
-  const rule = 'must be a port from 1 to 65535'
-  return pattern(/^\d{1,5}$/, rule)
-    .transform(Number)
-    .refine((port) => port >= 1 && port <= 65_535, rule)
-    .optional()
-}
+export const optionalPort = () => numberBetween(1, 65_535).optional()
 
 /** Megabytes, as bytes. */
 export const megabytes = (fallback: number) =>
-  wholeNumber({
-    min: 1,
-    max: 999_999,
-    default: fallback,
-    rule: 'must be a whole number of megabytes from 1 to 999999',
-  }).transform((value) => value * 1_000_000)
+  numberBetween(1, 999_999, 'number of megabytes')
+    .transform((value) => value * 1_000_000)
+    .prefault(String(fallback))
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 type Duration = `${number}${keyof typeof UNIT_MS}`
@@ -126,25 +113,7 @@ export const baseAddress = (options: AddressOptions) =>
     return (origin + pathname).replace(/\/+$/, '')
   })
 
-/** Requests per window; `windowVariable` is the variable of the window, for the message. */
-export const requests = (windowVariable: string, fallback: number) =>
-  wholeNumber({
-    min: 0,
-    max: 9_999_999,
-    default: fallback,
-    rule: `must be a whole number of requests from 0 (no limit) to 9999999; ${windowVariable} sets the window`,
-  })
-
-/** A window in seconds, fractions included. */
-export function windowSeconds(fallback: number) {
-  const rule = 'must be a number of seconds from 0.001 to 99999'
-  return pattern(/^\d{1,5}(\.\d{1,3})?$/, rule)
-    .transform(Number)
-    .refine((value) => value > 0, rule)
-    .default(fallback)
-}
-
-/** The limit that `requests` and `windowSeconds` set together; null: no limit. */
+/** The limit that two settings make together; null: no limit. */
 export const rateLimit = (limit: number, seconds: number): RateLimit | null =>
   limit === 0 ? null : { limit, windowMs: seconds * 1000 }
 

@@ -90,21 +90,17 @@ describe('npm run connections', () => {
     expect(output).toContain('2 connections.')
   })
 
-  test('find and --status narrow the list, and --json prints objects', async () => {
-    const found = await command('find', 'RIDGELINE', '--json')
+  test('a text and --status narrow the list, and --json prints objects', async () => {
+    const found = await command('list', 'RIDGELINE', '--json')
     expect(found.output.trim().split('\n')).toHaveLength(1)
-    expect(JSON.parse(found.output)).toMatchObject({ userId: ANN, bxcontext: 'ridgeline', status: 'active' })
+    expect(JSON.parse(found.output)).toMatchObject({
+      userId: ANN,
+      bxcontext: 'ridgeline',
+      status: 'active',
+      scopes: GRANTED.scopes,
+    })
     expect((await command('list', '--status', 'revoked')).output).toBe('0 connections.\n')
     expect(await command('list', '--status', 'foo')).toMatchObject({ code: 1 })
-  })
-
-  test('show prints one connection, or says that there is none and exits with 1', async () => {
-    const { output } = await command('show', 'bob', 'summit')
-    expect(JSON.parse(output)).toMatchObject({ userId: 'bob', scopes: GRANTED.scopes })
-    expect(await command('show', 'bob', 'ridgeline')).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('bob has no connection to ridgeline'),
-    })
   })
 
   test('revoke deletes the connection and ends the grant on the platform', async () => {
@@ -113,6 +109,10 @@ describe('npm run connections', () => {
     expect(output).toContain('The platform has ended the consent.')
     expect(endpoint.requests).toMatchObject([{ token: 'refresh-0', token_type_hint: 'refresh_token' }])
     expect((await command('list')).output).not.toContain('bob')
+    expect(await command('revoke', 'bob', 'summit')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('bob has no connection to summit'),
+    })
   })
 
   test('export writes everything that is stored about a user, without tokens, readable by its owner only', async () => {

@@ -63,7 +63,7 @@ export async function startYardstick(
 const dispatcher = new Agent({ connections: 128 })
 
 /** Signs in; resolves to the header `Cookie` of the session. */
-export async function signIn(origin: string, name: string, path = '/sign-in'): Promise<string> {
+async function signIn(origin: string, name: string, path = '/sign-in'): Promise<string> {
   const visitor = createVisitor()
   await visitor.post(origin + path, { form: { name } })
   const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]

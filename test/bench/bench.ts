@@ -17,7 +17,6 @@ import { consent, newKey, REF, vaultSetup } from '../support/vault.ts'
 import { signedInCaller, startBenchApp, startYardstick } from './app.ts'
 import { type Add, compare, type Measured, medianOf, memoryKb } from './measure.ts'
 import { BARE_SOURCE, bareList, startServer } from './platform.ts'
-import { streamsBench } from './streams.ts'
 
 const HEAD = ['measure', 'yardstick', 'ours', 'bare', 'ratio', 'target']
 const FEATURES = new URL('../features/', import.meta.url)
@@ -42,7 +41,6 @@ const benches = new Map<string, () => Promise<void>>([
   ['vault', () => withRedis(vaultBench)],
   ['api', apiBench],
   ['app', () => withRedis(appBench)],
-  ['streams', () => withRedis((redis) => streamsBench(add, redis))],
   ['start', startBench],
   ['memory', () => withRedis(memoryBench)],
 ])

@@ -1,7 +1,4 @@
-/**
- * As one writes it by hand in Express, with none of our code: the route of the probe (a session, one Redis read, a fetch), and
- * event streams (a session, and a poll of Redis for each stream).
- */
+/** As one writes it by hand in Express, with none of our code: the route of the probe (a session, one Redis read, a fetch). */
 import { RedisStore } from 'connect-redis'
 import express from 'express'
 import session from 'express-session'
@@ -13,7 +10,7 @@ declare module 'express-session' {
   }
 }
 
-const { PORT, REDIS_URL = '', PLATFORM_API_URL, EVERY_MS } = process.env
+const { PORT, REDIS_URL = '', PLATFORM_API_URL } = process.env
 const redis = await createClient({ url: REDIS_URL }).connect()
 const app = express()
 app.use(
@@ -29,7 +26,6 @@ app.post('/sign-in', express.urlencoded(), async (req, res) => {
   const userId = String(req.body.name)
   req.session.userId = userId
   await redis.set(`token:${userId}:ctx`, JSON.stringify({ accessToken: 'access-0' }))
-  await redis.set(`connections:${userId}`, JSON.stringify([{ bxcontext: 'ctx', status: 'active' }]))
   res.sendStatus(204)
 })
 
@@ -43,20 +39,6 @@ app.get('/connections/:bxcontext/probe', async (req, res) => {
   })
   if (!answer.ok) return void res.sendStatus(502)
   res.json({ items: await answer.json(), total: Number(answer.headers.get('x-odata-total-count')) })
-})
-
-app.get('/connections/live', (req, res) => {
-  const { userId } = req.session
-  if (!userId) return void res.sendStatus(401)
-  res.writeHead(200, { 'content-type': 'text/event-stream' })
-  res.write('retry: 2000\n\n')
-  let previous: string | null | undefined
-  const timer = setInterval(async () => {
-    const snapshot = await redis.get(`connections:${userId}`)
-    if (previous !== undefined && snapshot !== previous) res.write('event: changed\ndata:\n\n')
-    previous = snapshot
-  }, Number(EVERY_MS))
-  res.once('close', () => clearInterval(timer))
 })
 
 app.get('/health/live', (_req, res) => void res.sendStatus(204))

@@ -102,7 +102,7 @@ async function costOf({ call, pid }: Work, callers: number, ms = ROUND_MS): Prom
 }
 
 /** The CPU time that a process has used, of all its threads, in microseconds. Other processes: on Linux only. */
-export function cpuUs(pid = process.pid): number {
+function cpuUs(pid = process.pid): number {
   if (pid === process.pid) {
     const { user, system } = process.cpuUsage()
     return user + system

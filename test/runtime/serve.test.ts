@@ -86,22 +86,13 @@ describe('a demo', () => {
   })
 })
 
-test.each([
-  [undefined, 75],
-  [120_000, 120],
-])(
-  'idle connections stay open for longer than proxies keep them: with %j ms for %i s',
-  async (keepAliveMs, seconds) => {
-    const options = await on()
-    const server = await listen((_req, res) => void res.end('hello'), {
-      ...options,
-      ...(keepAliveMs && { keepAliveMs }),
-    })
-    const { headers } = await fetch(`http://127.0.0.1:${options.port}`)
-    expect(headers.get('keep-alive')).toBe(`timeout=${seconds}`)
-    await server.stop(0)
-  },
-)
+test('idle connections stay open for longer than proxies keep them: Google’s load balancers for 600 seconds', async () => {
+  const options = await on()
+  const server = await listen((_req, res) => void res.end('hello'), options)
+  const { headers } = await fetch(`http://127.0.0.1:${options.port}`)
+  expect(Number(/timeout=(\d+)/.exec(headers.get('keep-alive') ?? '')?.[1])).toBeGreaterThan(600)
+  await server.stop(0)
+})
 
 describe('HOST', () => {
   const outside = Object.values(networkInterfaces())

@@ -26,7 +26,6 @@ test('a feature has a section on the page, with the default that each schema has
     '| `SIZE_MB` | `20` | The largest size \\| in megabytes. |',
     '| `SHOWN` | `true`; in production `false` | Whether it is shown. See [docs/deploy.md](deploy.md). |',
     '| `SECRET` | unset; in production required | A secret. |',
-    '',
   ])
 })
 
@@ -43,7 +42,7 @@ test('the example sets what the sandbox needs, and shows everything else in comm
 
 test('a setting without a description is named', () => {
   const group = settingsGroup({
-    variables: () => ({ OLD: z.string().meta({ description: 'Lost.' }).optional().default('x') }),
+    variables: () => ({ OLD: z.string().optional() }),
     build: (values) => values,
   })
   expect(() => configurationPage([{ name: 'a-feature', settings: group }])).toThrow('OLD needs a description')

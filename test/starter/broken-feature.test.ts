@@ -11,7 +11,6 @@ afterAll(() => copy.remove())
 
 describe.each([
   ['src/features/broken/index.ts', 'src/start.cjs'],
-  ['src/features/broken/index.ts', 'src/cli/remove-feature.ts'],
   ['src/sandbox/features/broken/index.ts', 'src/cli/sandbox.ts'],
 ])('a broken %s is named in one line by %s', (file, program) => {
   afterEach(() => rmSync(join(copy.dir, file, '..'), { recursive: true }))

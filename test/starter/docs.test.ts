@@ -284,18 +284,6 @@ describe('docs/architecture.md', () => {
     expect([...new Set(drawn)].sort()).toEqual(all(connection, /status: z\.literal\('(\w+)'\)/g))
   })
 
-  test('draws exactly the functions that change a record', () => {
-    const drawn = all(diagram, /: (.+)$/gm).flatMap((names) => names.split(', '))
-    // Those that take a record first and return one.
-    const transitions = connection.split(/^export /m).flatMap((text) => {
-      const [, name] = /^(?:function|const) (\w+)(?: = )?\(\s*record: ConnectionRecord\b/.exec(text) ?? []
-      const [, returned] = /\): (\w+)/.exec(text) ?? []
-      return name !== undefined && returned === 'ConnectionRecord' ? [name] : []
-    })
-    expect(transitions.length).toBeGreaterThan(0)
-    expect([...new Set(drawn)].sort()).toEqual(transitions.sort())
-  })
-
   test('names exactly the fields of a connection’s record', () => {
     const named = rows(read('docs/architecture.md'), 'Field').flatMap(([field]) => codeIn(field))
     const [schemas = ''] = all(connection, /\nconst common = \{\n([\s\S]*?)\nconst recordSchema/g)

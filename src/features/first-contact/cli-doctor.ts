@@ -8,7 +8,6 @@ import { accessSync, constants, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Config } from '../../config.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
-import { protectDataDir } from '../../runtime/data-dir.ts'
 import { namesInEnvFile } from '../../runtime/env-file.ts'
 import { createLog } from '../../runtime/log.ts'
 import { print, printJson } from '../../runtime/print.ts'
@@ -63,7 +62,6 @@ async function* findings(): AsyncGenerator<Finding> {
   yield ok('settings', 'settings: complete')
   let store: KeyValueStore | undefined
   try {
-    protectDataDir(config.dataDir)
     store = (await createStore(config, createLog('silent'))).store
   } catch (error) {
     yield notOpened(error)

@@ -1,12 +1,4 @@
-import {
-  isProduction,
-  isSandboxSecret,
-  isWeak,
-  list,
-  rateLimit,
-  requests,
-  windowSeconds,
-} from '../../settings/fields.ts'
+import { isProduction, isSandboxSecret, isWeak, list, rateLimit, wholeNumber } from '../../settings/fields.ts'
 import { type Environment, type SettingsOf, settingsGroup } from '../../settings/read.ts'
 import type { Client } from './clients.ts'
 
@@ -40,11 +32,11 @@ function livePricingGroup({ clientsRequired }: { clientsRequired: boolean }) {
           description:
             'The same for `/live-pricing-staging`. The two must not share a secret. Unset: not served.',
         }),
-      LIVE_PRICING_RATE_LIMIT: requests('LIVE_PRICING_RATE_WINDOW_SECONDS', 3000).meta({
+      LIVE_PRICING_RATE_LIMIT: wholeNumber({ min: 0, max: 9_999_999, default: 3000 }).meta({
         description:
           'How many requests each process accepts from one client in a window. `0` means no limit.',
       }),
-      LIVE_PRICING_RATE_WINDOW_SECONDS: windowSeconds(10).meta({
+      LIVE_PRICING_RATE_WINDOW_SECONDS: wholeNumber({ min: 1, max: 86_400, default: 10 }).meta({
         description: 'The length of that window, in seconds.',
       }),
     }),

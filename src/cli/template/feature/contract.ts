@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { type Assumption, idSchema } from '../../../connect/index.ts'
 // template: write
 import { textField } from '../../../web/text-field.ts'
-import { texts } from './texts.ts'
 // end of template
+import { texts } from './texts.ts'
 
 export const SCOPE = 'spare_parts'
 
@@ -24,7 +24,16 @@ export const entrySchema = z.looseObject({
   notes: z.string().nullish(),
   createdAt: z.string().nullish(),
 })
-export type Entry = z.infer<typeof entrySchema>
+
+const common = { scope: SCOPE, schema: entrySchema }
+/** What is read and created, by the calls of the API client. */
+export const CALLS = {
+  list: { ...common, path: PATHS.list, schema: z.array(entrySchema) },
+  entry: (id: string) => ({ ...common, path: PATHS.entry(id), notFound: texts.notFound }),
+  // template: write
+  create: { ...common, path: PATHS.list },
+  // end of template
+}
 
 // template: write
 /** The body that creates one. */
@@ -35,7 +44,6 @@ export const newEntrySchema = z.strictObject(
   },
   texts.rules.unknownField,
 )
-export type NewEntry = z.infer<typeof newEntrySchema>
 
 // end of template
 export const ASSUMPTIONS: readonly Assumption[] = [

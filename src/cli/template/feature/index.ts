@@ -1,6 +1,5 @@
 import type { Feature } from '../../../features/feature.ts'
-import { PATHS, SCOPE, SCOPES } from './contract.ts'
-import { createEntries } from './entries.ts'
+import { CALLS, PATHS, SCOPE, SCOPES } from './contract.ts'
 import { entriesRoutes } from './routes.ts'
 import { texts } from './texts.ts'
 
@@ -12,12 +11,12 @@ export default {
   connectionTest: {
     scope: SCOPE,
     async run(api, source) {
-      const { total } = await createEntries(api).list(source, { top: 1 })
+      const { total } = await api.list(source, CALLS.list, { top: 1 })
       return { summary: texts.tested(total), call: `GET ${PATHS.list}` }
     },
   },
   create: ({ connect }) => ({
-    routes: entriesRoutes(createEntries(connect.api), connect.vault),
+    routes: entriesRoutes(connect),
     connectionLinks: async () => [{ path: '/spare-parts', label: texts.title }],
   }),
 } satisfies Feature

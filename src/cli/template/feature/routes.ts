@@ -1,25 +1,17 @@
 import { Router } from 'express'
 import { describeRoute } from '../../../connect/express.ts'
-import type { Vault } from '../../../connect/index.ts'
+import type { Connect } from '../../../connect/index.ts'
 import { connectionRef } from '../../../web/connections.ts'
 import { READ_ERRORS } from '../../../web/openapi.ts'
 import { listPages } from '../../../web/list-pages.ts'
 import { type ListFields, listQuery, pageOfSchema } from '../../../web/paging.ts'
 import { sendPageOrJson } from '../../../web/respond.ts'
-import { entrySchema } from './contract.ts'
-import type { Entries } from './entries.ts'
+import { CALLS, entrySchema } from './contract.ts'
 import { texts } from './texts.ts'
 // template: write
-import * as z from 'zod'
 import { rejectForm } from '../../../web/errors.ts'
 import { sendResultOrRedirect } from '../../../web/respond.ts'
 import { newEntrySchema } from './contract.ts'
-
-/** The fields of a form or of JSON. An empty field counts as absent. */
-const entryBody = z.preprocess(
-  (fields) => Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== '')),
-  newEntrySchema,
-)
 // end of template
 
 const LIST = '/connections/:bxcontext/spare-parts'
@@ -46,7 +38,7 @@ const entryRoute = describeRoute({
 // template: write
 const createRoute = describeRoute({
   summary: 'Creates one. Fields: `name` (required), `notes`. Answers `201` with what was created.',
-  body: entryBody,
+  body: newEntrySchema,
   status: 201,
   response: entrySchema,
   errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
@@ -54,13 +46,13 @@ const createRoute = describeRoute({
 // end of template
 
 /** Routes of the spare parts of a connection. */
-export function entriesRoutes(entries: Entries, vault: Vault): Router {
+export function entriesRoutes({ api, vault }: Connect): Router {
   const router = Router()
   const pages = listPages({
     view: 'spare-parts/list',
     title: texts.title,
     fields: FIELDS,
-    load: (ref, page) => entries.list(vault.tokenSource(ref), page),
+    load: (ref, page) => api.list(vault.tokenSource(ref), CALLS.list, page),
     data: () => ({ entryTexts: texts }),
   })
   router.get(LIST, listRoute, pages.send)
@@ -69,7 +61,8 @@ export function entriesRoutes(entries: Entries, vault: Vault): Router {
     const ref = connectionRef(req)
     const location = `/connections/${encodeURIComponent(ref.bxcontext)}/spare-parts`
     try {
-      const entry = await entries.create(vault.tokenSource(ref), entryBody.parse(req.body ?? {}))
+      const given = newEntrySchema.parse(req.body ?? {})
+      const entry = await api.post(vault.tokenSource(ref), CALLS.create, given)
       await sendResultOrRedirect(req, res, location, entry, { status: 201, notice: texts.created })
     } catch (error) {
       await rejectForm(req, res, error, () => pages.afterForm(req))
@@ -78,7 +71,7 @@ export function entriesRoutes(entries: Entries, vault: Vault): Router {
   // end of template
   router.get(`${LIST}/:id`, entryRoute, async (req, res) => {
     const ref = connectionRef(req)
-    const entry = await entries.get(vault.tokenSource(ref), req.params.id)
+    const entry = await api.get(vault.tokenSource(ref), CALLS.entry(req.params.id))
     const data = { bxcontext: ref.bxcontext, entry, entryTexts: texts }
     sendPageOrJson(req, res, { view: 'spare-parts/entry', title: entry.name || entry.id, data, json: entry })
   })

@@ -8,15 +8,9 @@ import { DAY_MS, NEWEST, pick, seededRandom } from '../../../sandbox/random.ts'
 // template: write
 import express from 'express'
 import * as z from 'zod'
-import { NOT_AN_OBJECT, parseBody } from '../../../sandbox/api.ts'
+import { parseBody } from '../../../sandbox/api.ts'
 
-const newEntry = z.object(
-  {
-    name: z.string('must be text').min(1, 'must not be empty'),
-    notes: z.string('must be text').default(''),
-  },
-  NOT_AN_OBJECT,
-)
+const newEntry = z.object({ name: z.string().min(1), notes: z.string().default('') })
 // end of template
 
 const SCOPE = 'spare_parts'
