@@ -71,13 +71,20 @@ export function sendOnward(
   req: Request,
   res: Response,
   location: string,
-  page: { pageTitle: string; title: string; lead: string; continue: string },
+  page: {
+    pageTitle: string
+    title: string
+    lead: string
+    /** In its place if the form names a business that is connected. */
+    leadAgain?(name: string): string
+    continue: string
+  },
 ): void {
   if (location.startsWith('/') && !wantsJson(req)) return void res.redirect(303, location)
   sendPageOrJson(req, res, {
     view: 'app/onward',
     title: page.pageTitle,
-    data: { location, page, keepNotice: true },
+    data: { location, page, bxcontext: req.body?.bxcontext, keepNotice: true },
     json: { location },
   })
 }

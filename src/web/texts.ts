@@ -113,6 +113,8 @@ export const texts = {
     pageTitle: 'To the platform',
     title: 'You are being taken to the platform',
     lead: 'There you log in, and choose what this app may use.',
+    /** For a business that is connected already. */
+    leadAgain: (name: string) => `There you choose ${name}, and allow access again.`,
     continue: 'Continue to the platform',
   },
 
@@ -129,6 +131,7 @@ export const texts = {
     lastUsed: 'Last used',
     connected: 'Connected',
     grantMissing: 'Grant missing permissions',
+    connect: 'Connect',
     reconnect: 'Reconnect',
     test: 'Test this connection',
     checkNow: 'Check now',
