@@ -8,7 +8,8 @@ import type { Revocation, Trouble } from '../connect/index.ts'
 /** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
 const LANGUAGE = 'en-AU'
 
-interface ErrorText {
+/** What users read about an error. */
+export interface ErrorText {
   title: string
   detail: string
 }
@@ -315,6 +316,7 @@ export const texts = {
       detail:
         "This app is not set up correctly. This has been logged for the app's developers; your connection is safe.",
     },
+    refresh_too_soon: { title: 'Too soon to renew access', detail: 'Access was renewed a moment ago.' },
     store_unavailable: {
       title: 'Service unavailable',
       detail: "The app's own data store is not available. Nothing is lost; please try again in a moment.",
@@ -392,15 +394,8 @@ export const texts = {
         'The platform refused access. It does not renew the access to this account, which may have been withdrawn.',
     },
   } satisfies Record<OutageKind, ErrorText>,
-  /** `seconds`: until the app or the user can try again; null: soon. */
-  tryAgain: (seconds: number | null) =>
-    seconds === null ? 'Please try again in a moment.' : `Please try again in ${seconds} s.`,
-
-  /** A user asked for a refresh within 5 s of the previous one. */
-  refreshTooSoon: {
-    title: 'Too soon to renew access',
-    detail: 'Access was renewed a moment ago.',
-  },
+  /** `seconds`: until the app or the user can try again. */
+  tryAgain: (seconds: number) => `Please try again in ${seconds} s.`,
 
   /** A connect flow that failed. */
   connectErrors: {
