@@ -8,6 +8,6 @@ export default function reencrypt(
   onProgress: (result: ReencryptResult) => void,
 ): Promise<ReencryptResult> {
   const refresh = () => Promise.reject(new Error('tokens are not refreshed here'))
-  const vault = createFirstPartyVault({ store, keys: config.tokenEncryptionKeys, log, refresh })
+  const vault = createFirstPartyVault({ store, keys: config.tokenEncryptionKeys, log }, refresh)
   return vault.reencrypt(onProgress)
 }
