@@ -3,14 +3,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
 import { type ConnectPages, describeRoute } from '../connect/express.ts'
-import type {
-  Api,
-  Connection,
-  ConnectionRef,
-  Revocation,
-  UnreadableConnection,
-  Vault,
-} from '../connect/index.ts'
+import type { Api, Connection, ConnectionRef, UnreadableConnection, Vault } from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema } from './connection-view.ts'
 import { notSignedIn, problemOf, sentencesOf } from './errors.ts'
@@ -217,30 +210,22 @@ function askToDisconnect(options: ConnectionsOptions): RequestHandler<{ bxcontex
 }
 
 function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
-  const { vault } = options
+  const { vault, connectedAppsUrl } = options
+  const { disconnected, withdrawThere } = texts.notices
+  const whereToWithdraw = connectedAppsUrl ? { href: connectedAppsUrl, label: withdrawThere } : undefined
   return async (req, res) => {
     const ref = connectionRef(req)
     const name = await businessName(vault, ref)
     const consent = await vault.disconnect(ref)
     if (!consent) throw new NotConnectedError()
     await sendConnection(options, req, res, ref, {
-      ...disconnectedNotice(options, consent, name),
+      notice: disconnected[consent](name),
+      tone: consent === 'unknown' ? 'wait' : 'good',
+      link: consent === 'revoked' ? undefined : whereToWithdraw,
       connectAgain: ref.bxcontext,
       json: { consent },
     })
   }
-}
-
-function disconnectedNotice(
-  { connectedAppsUrl }: ConnectionsOptions,
-  consent: Revocation,
-  name: string | null,
-): ActionResult {
-  const { disconnected, withdrawThere } = texts.notices
-  const notice = disconnected[consent](name)
-  if (consent === 'revoked') return { notice }
-  const link = connectedAppsUrl === undefined ? undefined : { href: connectedAppsUrl, label: withdrawThere }
-  return { notice, link, tone: consent === 'unknown' ? 'wait' : undefined }
 }
 
 /** The page for visitors. */

@@ -4,13 +4,13 @@ import { type Assumption, idSchema } from '../../../connect/index.ts'
 // template: write
 import { textField } from '../../../connect/index.ts'
 import { texts as webTexts } from '../../../web/texts.ts'
-import { texts } from './texts.ts'
 // end of template
+import { texts } from './texts.ts'
 
 export const SCOPE = 'spare_parts'
 
 /** What this feature needs the scope for. */
-export const SCOPES = { [SCOPE]: 'to show the spare parts of the business' }
+export const SCOPES = { [SCOPE]: texts.reason }
 
 /** Paths below `{base_url}`. */
 export const PATHS = {
