@@ -123,6 +123,7 @@ export function createApp({
         sendChanges,
         waitingNotices: (userId) => waitingNotices(store, userId),
         linksOf: (userId, connection) => linksOf(userId, connection, features, parts),
+        reasonFor: (scope) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
         connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
       }),
       ...parts.flatMap((part) => part.routes ?? []),

@@ -25,7 +25,7 @@ export interface Feature<Settings = unknown> {
   readonly needs?: readonly string[]
   /** Its settings, read together with those of the core so that all problems are reported at once. */
   readonly settings?: SettingsGroup<Settings>
-  /** The scopes that it needs, each with the reason, which begins with "to". */
+  /** The scopes that it needs, each with the reason for users, which begins with "to". */
   readonly scopes?: Readonly<Record<string, string>>
   /** A cheap call for the button "Test this connection"; the first feature whose scope is granted is used. */
   readonly connectionTest?: ConnectionTest

@@ -3,7 +3,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
 import { type ConnectPages, describeRoute } from '../connect/express.ts'
-import type { Api, Connection, ConnectionRef, Revocation, Vault } from '../connect/index.ts'
+import type { Api, Connection, ConnectionRef, UnreadableConnection, Vault } from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema } from './connection-view.ts'
 import { notSignedIn, problemOf, sentencesOf } from './errors.ts'
@@ -29,6 +29,8 @@ export interface ConnectionsOptions {
   requestedScopes: readonly string[]
   /** Returns the links for the card of a connection that may work. */
   linksOf(userId: string, connection: Connection): Promise<ConnectionLink[]>
+  /** What this app needs a scope for: a phrase that begins with "to", or nothing. */
+  reasonFor(scope: string): string
   /** The tests of a connection, in order of preference. */
   connectionTests: readonly ConnectionTest[]
   /** The platform's page where users withdraw a consent, if it is known. */
@@ -70,8 +72,8 @@ export const connectionsRoutes = (options: ConnectionsOptions): Router =>
   Router().use(listRoutes(options), actionRoutes(options))
 
 function listRoutes(options: ConnectionsOptions): Router {
-  const { requestedScopes } = options
   const { list, live } = listHandlers(options)
+  const home = homeHandler(options)
   return Router()
     .get(
       '/',
@@ -83,7 +85,7 @@ function listRoutes(options: ConnectionsOptions): Router {
           listSchema,
         ]),
       }),
-      (req, res, next) => (currentUser(req) ? list(req, res, next) : sendHome(req, res, requestedScopes)),
+      (req, res, next) => (currentUser(req) ? list : home)(req, res, next),
     )
     .get(
       '/connections',
@@ -190,91 +192,85 @@ function refreshingHandler(
 
 /** Disconnecting cannot be undone: the page names the business and what stops working. */
 function askToDisconnect(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
-  const { vault, linksOf } = options
   return async (req, res) => {
-    const ref = connectionRef(req)
-    const { bxcontext } = ref
-    const stored = (await vault.list(ref.userId)).find((connection) => connection.bxcontext === bxcontext)
+    const { userId, bxcontext } = connectionRef(req)
+    const stored = (await options.vault.list(userId)).find((one) => one.bxcontext === bxcontext)
     if (!stored) throw new NotConnectedError()
-    const connection = connectionView(stored)
-    const name = connection.businessName ?? bxcontext
-    const isReadable = 'tokens' in stored
-    // A connection whose access has ended has no links.
-    const links = isReadable && connection.canTest ? await linksOf(ref.userId, stored) : []
+    const { connection, links } = await cardOf(options, userId, stored)
+    const { canTest, businessName } = connection
     const uses = links.filter(({ isForDevelopers }) => !isForDevelopers).map(({ label }) => label)
-    const { title, remove } = texts.disconnect
+    const { title } = canTest ? texts.disconnect : texts.disconnect.remove
     sendPageOrJson(req, res, {
       view: 'app/disconnect',
-      title: connection.canTest ? title(name) : remove.title(name),
-      data: { bxcontext, uses, canTest: connection.canTest, connectedAppsUrl: options.connectedAppsUrl },
+      title: title(businessName ?? bxcontext),
+      data: { bxcontext, uses, canTest, connectedAppsUrl: options.connectedAppsUrl },
       json: { connection },
     })
   }
 }
 
 function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
-  const { vault } = options
+  const { vault, connectedAppsUrl } = options
+  const { disconnected, withdrawThere } = texts.notices
+  const whereToWithdraw = connectedAppsUrl ? { href: connectedAppsUrl, label: withdrawThere } : undefined
   return async (req, res) => {
     const ref = connectionRef(req)
     const name = await businessName(vault, ref)
     const consent = await vault.disconnect(ref)
     if (!consent) throw new NotConnectedError()
     await sendConnection(options, req, res, ref, {
-      ...disconnectedNotice(options, consent, name),
+      notice: disconnected[consent](name),
+      tone: consent === 'unknown' ? 'wait' : 'good',
+      link: consent === 'revoked' ? undefined : whereToWithdraw,
       connectAgain: ref.bxcontext,
       json: { consent },
     })
   }
 }
 
-function disconnectedNotice(
-  { connectedAppsUrl }: ConnectionsOptions,
-  consent: Revocation,
-  name: string | null,
-): ActionResult {
-  const { disconnected, withdrawThere } = texts.notices
-  const notice = disconnected[consent](name)
-  if (consent === 'revoked') return { notice }
-  const link = connectedAppsUrl === undefined ? undefined : { href: connectedAppsUrl, label: withdrawThere }
-  return { notice, link, tone: consent === 'unknown' ? 'wait' : undefined }
+/** The page for visitors. */
+function homeHandler({ requestedScopes }: ConnectionsOptions): RequestHandler {
+  return async (req, res) => {
+    const controls = await res.loadSections('app/home')
+    sendPageOrJson(req, res, {
+      view: 'app/home',
+      title: texts.home.pageTitle,
+      data: { requestedScopes, controls },
+      json: { signedIn: false, scopes: requestedScopes },
+    })
+  }
 }
 
-/** The page for visitors. */
-async function sendHome(req: Request, res: Response, requestedScopes: readonly string[]): Promise<void> {
-  const controls = await res.loadSections('app/home')
-  sendPageOrJson(req, res, {
-    view: 'app/home',
-    title: texts.home.pageTitle,
-    data: { requestedScopes, controls },
-    json: { signedIn: false, scopes: requestedScopes },
-  })
+/** What the card of a connection shows. Without links if it cannot be read, or its access has ended. */
+async function cardOf(
+  { linksOf }: ConnectionsOptions,
+  userId: string,
+  stored: Connection | UnreadableConnection,
+) {
+  const connection = connectionView(stored)
+  const readable = 'tokens' in stored ? stored : null
+  return {
+    connection,
+    links: readable && connection.canTest ? await linksOf(userId, readable) : [],
+    /** Time until the access can be renewed by hand, in seconds. */
+    refreshableIn: Math.ceil((readable?.tokens?.refreshableInMs ?? 0) / 1000),
+  }
 }
 
 /** The list of the user's connections, and the events that tell an open page of a change. */
 function listHandlers(options: ConnectionsOptions) {
-  const { vault, linksOf, sendChanges } = options
+  const { vault, reasonFor, connectedAppsUrl, sendChanges } = options
 
   const list: RequestHandler = async (req, res) => {
     const userId = requireUser(req)
     const stored = await vault.list(userId)
-    const connections = stored.map(connectionView)
-    /** Time until each access token can be refreshed manually, in seconds. */
-    const refreshableIn = stored.map((connection) =>
-      'tokens' in connection ? Math.ceil((connection.tokens?.refreshableInMs ?? 0) / 1000) : 0,
-    )
-    const links = wantsJson(req)
-      ? []
-      : await Promise.all(
-          stored.map((one, index) =>
-            'tokens' in one && connections[index]?.canTest ? linksOf(userId, one) : [],
-          ),
-        )
+    const cards = wantsJson(req) ? [] : await Promise.all(stored.map((one) => cardOf(options, userId, one)))
     const controls = await res.loadSections('app/connections')
     sendPageOrJson(req, res, {
       view: 'app/connections',
       title: texts.connections.title,
-      data: { connections, refreshableIn, links, controls, connectedAppsUrl: options.connectedAppsUrl },
-      json: { connections },
+      data: { cards, controls, reasonFor, connectedAppsUrl },
+      json: { connections: stored.map(connectionView) },
     })
   }
 
@@ -311,10 +307,9 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
-    const names = [bxcontext, expected].map(
-      async (id) => (await businessName(vault, { userId, bxcontext: id })) ?? id,
-    )
-    const [chosenName = bxcontext, expectedName = expected] = await Promise.all(names)
+    const nameOf = async (bxcontext: string) =>
+      (await businessName(vault, { userId, bxcontext })) ?? bxcontext
+    const [chosenName, expectedName] = await Promise.all([nameOf(bxcontext), nameOf(expected)])
     sendPageOrJson(req, res, {
       view: 'app/confirm-bxcontext',
       title: texts.mismatch.title(chosenName),

@@ -7,11 +7,9 @@ import {
   DecryptionError,
   InsufficientScopeError,
   NotFoundError,
-  type OutageKind,
   PlatformError,
   PlatformRejectedError,
   PlatformUnavailableError,
-  RefreshTooSoonError,
   StoreUnavailableError,
   TokenRefusedError,
 } from '../connect/errors.ts'
@@ -19,7 +17,7 @@ import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
 import { wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
-import { texts } from './texts.ts'
+import { type ErrorText, texts } from './texts.ts'
 
 /** Errors of the web layer; other layers have their own error classes. */
 export class WebError extends AppError {
@@ -65,54 +63,41 @@ interface Problem {
   extensions?: Record<string, unknown>
 }
 
-const errorTexts: Record<string, { title: string; detail: string }> = texts.errors
+/** An error for which the platform gave no usable answer. */
+const isOutage = (error: unknown): error is PlatformUnavailableError | TokenRefusedError =>
+  error instanceof PlatformUnavailableError || error instanceof TokenRefusedError
 
-/** Seconds until a retry, for a text; null: soon. */
-const secondsOf = ({ retryAfterMs }: AppError) =>
-  retryAfterMs === undefined || retryAfterMs <= 1000 ? null : Math.ceil(retryAfterMs / 1000)
+const errorTexts: Record<string, ErrorText> = texts.errors
 
-/** What kind of outage of the platform an error is, if it is one. */
-const outageKind = (error: unknown): OutageKind | undefined =>
-  error instanceof PlatformUnavailableError || error instanceof TokenRefusedError ? error.kind : undefined
-
-interface ErrorTexts {
-  title: string
-  detail: string
-  /** When to try again. */
-  tryAgain?: string
-}
-
-/** What users read about an error of the core, by its class or code. Others bring their own text. */
-function textOf(error: AppError): ErrorTexts {
+/** What users read about an error: errors of the core have the text of their code, others bring their own. */
+function textOf(error: AppError): ErrorText {
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
-  const outage = outageKind(error)
-  if (outage) {
-    const seconds = secondsOf(error) ?? (SHORT_OUTAGES.has(outage) ? 1 : null)
-    return { ...texts.outages[outage], tryAgain: texts.tryAgain(seconds) }
-  }
-  if (error instanceof RefreshTooSoonError)
-    return { ...texts.refreshTooSoon, tryAgain: texts.tryAgain(secondsOf(error) ?? 1) }
+  if (isOutage(error)) return texts.outages[error.kind]
   const { title, detail } = errorTexts[error.code] ?? texts.errors.internal_error
+  if (error instanceof DecryptionError) return { title, detail: unreadableText(error.missingKeyId ?? null) }
   if (error instanceof InsufficientScopeError && error.scope !== undefined)
     return { title, detail: texts.details.missingScope(error.scope) }
   if (error instanceof PlatformRejectedError && error.field !== undefined)
     return { title, detail: texts.details.unexpectedFormat(error.field) }
-  if (error instanceof DecryptionError) return { title, detail: unreadableText(error.missingKeyId ?? null) }
-  const isCore = error instanceof PlatformError || error instanceof StoreUnavailableError
   // A feature says what does not exist.
-  const hasOwnText = !isCore || !(error.code in errorTexts) || error instanceof NotFoundError
-  return { title: error.title ?? title, detail: hasOwnText ? error.message : detail }
+  const isOfCore = error instanceof PlatformError && !(error instanceof NotFoundError)
+  if (isOfCore || error instanceof StoreUnavailableError) return { title, detail }
+  return { title: error.title ?? title, detail: error.message }
 }
+
+const secondsOf = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
 
 /** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
     const { status, code, retryAfterMs, field, details } = error
-    const { title, detail, tryAgain }: ErrorTexts = error.expose ? textOf(error) : texts.errors.internal_error
+    const text = error.expose ? textOf(error) : texts.errors.internal_error
     const extensions: Record<string, unknown> = field === undefined ? { ...details } : { field, ...details }
     if (error instanceof ConnectionRevokedError) extensions.revokedReason = texts.revocation[error.endReason]
     const rule = error instanceof InvalidInputError ? `${error.rule}.` : undefined
-    return { status, code, title, detail, tryAgain, retryAfterMs, rule, extensions }
+    const saysWhen = error instanceof PlatformError && retryAfterMs !== undefined
+    const tryAgain = saysWhen ? texts.tryAgain(secondsOf(retryAfterMs)) : undefined
+    return { status, code, ...text, tryAgain, retryAfterMs, rule, extensions }
   }
   if (error instanceof ZodError) {
     const [issue] = error.issues
@@ -157,9 +142,9 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   if (code === 'unauthenticated' && req.method === 'POST' && isBrowser(req) && req.keepDraft)
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
-  const retryAt = req.method === 'GET' ? retryTime(error, problem) : null
   // The browser opens the page again, as it says.
-  if (retryAt !== null) res.set('Refresh', String(Math.max(1, Math.ceil((retryAt - Date.now()) / 1000))))
+  const waitMs = req.method === 'GET' && isOutage(error) ? secondsOf(error.retryAfterMs ?? 0) * 1000 : null
+  if (waitMs !== null) res.set('Refresh', String(waitMs / 1000))
   const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
     res.type('application/problem+json').json({
@@ -173,7 +158,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     })
   } else {
     const lead = signedOutText(req, code) ?? leadOf(problem)
-    const opensAt = retryAt === null ? null : new Date(retryAt).toISOString()
+    const opensAt = waitMs === null ? null : new Date(Date.now() + waitMs).toISOString()
     res.page('app/error', { ...problem, lead, opensAt, ...recovery(req, error, code), requestId })
   }
 }
@@ -181,7 +166,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
 function setStatus(res: Response, problem: Problem): void {
   const { status, retryAfterMs = status === 503 ? 1000 : undefined } = problem
   res.status(status)
-  if (retryAfterMs !== undefined) res.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
+  if (retryAfterMs !== undefined) res.set('Retry-After', String(secondsOf(retryAfterMs)))
 }
 
 /** Adds the failure to the request's log line. */
@@ -195,13 +180,6 @@ function recordFailure(res: Response, error: unknown, { status, code }: Problem)
     res.locals.failure.at = stackFrames(error)
   }
 }
-
-/** Outages that end within a second or a time that is known. */
-const SHORT_OUTAGES = new Set<OutageKind>(['paused', 'rejected', 'refused'])
-
-/** When to open a page again whose platform had an outage, in ms since 1970; null if it had none. */
-const retryTime = (error: unknown, { retryAfterMs = 0 }: Problem): number | null =>
-  outageKind(error) ? Date.now() + Math.max(1_000, retryAfterMs) : null
 
 /** What a page says below the title, which it does not repeat. */
 const leadOf = ({ title, detail }: Problem) =>
@@ -289,39 +267,25 @@ const TRY_AGAIN = new Set(['platform_unavailable', 'store_unavailable', 'interna
  * again, because they can be used only once.
  */
 function recovery(req: Request, error: unknown, code: string) {
+  const isFlow = error instanceof ConnectError
   const reload = req.method === 'GET' && !req.path.toLowerCase().startsWith('/connect/')
   const currentPath = (reload && localPath(req.originalUrl)) || '/connections'
-  const action = recoveryAction(error, code)
+  const next = isFlow || CONNECT_AGAIN.has(code) ? 'connect' : TRY_AGAIN.has(code) ? 'retry' : null
+  // Still encoded. Error handlers have no access to route parameters.
+  const [, segment = null] = /^\/connections\/([^/]+)/.exec(req.path) ?? []
+  const ofPage = CONNECT_AGAIN.has(code) && segment !== null ? decodeURIComponent(segment) : null
+  // Refreshing shows whether access was revoked.
+  const mayBeRevoked = isOutage(error) && error.kind === 'rejected' && segment !== null
   return {
-    recovery: action,
+    recovery: next,
     retry: currentPath,
-    resubmit: action === 'retry' ? resubmitOf(req) : null,
-    refresh: outageKind(error) === 'rejected' ? refreshAction(req) : null,
+    resubmit: next === 'retry' ? resubmitOf(req) : null,
+    refresh: mayBeRevoked ? `/connections/${segment}/refresh` : null,
     returnTo: currentPath,
-    // Reconnect the same business.
-    bxcontext: bxcontextToReconnect(req, error, code),
+    /** The business to connect. */
+    bxcontext: isFlow ? (error.expected ?? null) : ofPage,
   }
 }
-
-function recoveryAction(error: unknown, code: string): 'connect' | 'retry' | null {
-  if (error instanceof ConnectError || CONNECT_AGAIN.has(code)) return 'connect'
-  return TRY_AGAIN.has(code) ? 'retry' : null
-}
-
-function bxcontextToReconnect(req: Request, error: unknown, code: string): string | null {
-  if (error instanceof ConnectError) return error.expected ?? null
-  const segment = CONNECT_AGAIN.has(code) ? bxcontextSegment(req) : undefined
-  return segment === undefined ? null : decodeURIComponent(segment)
-}
-
-/** The URL that refreshes the token, which shows whether access was revoked. */
-function refreshAction(req: Request): string | null {
-  const segment = bxcontextSegment(req)
-  return segment === undefined ? null : `/connections/${segment}/refresh`
-}
-
-/** The bxcontext in the URL, still encoded. Error handlers have no access to route parameters. */
-const bxcontextSegment = (req: Request) => /^\/connections\/([^/]+)/.exec(req.path)?.[1]
 
 /** A form to submit again. Null for file uploads, since browsers don't keep the file. */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import type { ConnectionRef, Page, PageOf } from '../connect/index.ts'
 import { connectionRef } from './connections.ts'
-import { choiceOf, type ListChoice, type ListFields, pager, platformPage } from './paging.ts'
+import { type ListChoice, type ListFields, listQuery, pager, platformPage } from './paging.ts'
 import { sendPageOrJson } from './respond.ts'
 
 type ListRequest = Request<{ bxcontext: string }>
@@ -21,10 +21,9 @@ interface ListPagesOptions<T> {
 
 /** The page of a list of a connection: a handler that sends it, and the same page for a form on it that was rejected. */
 export function listPages<T>({ view, title, fields, load, data, keep }: ListPagesOptions<T>) {
-  const choiceIn = (req: ListRequest): ListChoice => {
-    const kept = keep?.(req)
-    return { ...choiceOf(req, fields), ...(kept && { keep: kept }) }
-  }
+  const query = listQuery(fields)
+  /** Throws a `ZodError` that names the parameter. */
+  const choiceIn = (req: ListRequest): ListChoice => ({ ...query.parse(req.query), keep: keep?.(req) ?? {} })
   const loadFor = (req: ListRequest, choice: ListChoice) =>
     load(connectionRef(req), platformPage(choice, fields))
   const pageOf = (req: ListRequest, choice: ListChoice, result: PageOf<T> | null) => ({

@@ -3,8 +3,12 @@ import type { Request } from 'express'
 import * as z from 'zod'
 import { parseJson } from '../connect/index.ts'
 import { type Key, type KeyValueStore, update } from '../connect/stores.ts'
-import type { Notice } from './respond.ts'
+import { type Notice, noticeSchema } from './respond.ts'
 import { currentUser } from './user.ts'
+
+const userNoticesSchema = z.array(noticeSchema.extend({ id: z.string() }))
+/** A notice about work in the background. `id` identifies the work. */
+export type UserNotice = z.infer<typeof userNoticesSchema>[number]
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -33,7 +37,8 @@ export function addNotices(req: Request, store: KeyValueStore): void {
       ofAction ? take(store, actionKey(req)) : null,
       user ? take(store, userKey(user.id)) : null,
     ])
-    return [...(action === null ? [] : [JSON.parse(action)]), ...parseUserNotices(forUser)]
+    const { data: left } = noticeSchema.safeParse(parseJson(action ?? ''))
+    return [...(left ? [left] : []), ...parseUserNotices(forUser)]
   }
 }
 
@@ -57,13 +62,9 @@ async function take(store: KeyValueStore, key: Key): Promise<string | null> {
   }
 }
 
-/** A notice about work in the background. `id` identifies the work. */
-export type UserNotice = Notice & { id: string }
-
 const userKey = (userId: string): Key => ({ kind: 'user-notices', owner: userId, id: '' })
-const userNoticesSchema = z.array(z.looseObject({ id: z.string(), text: z.string() }))
 const parseUserNotices = (value: string | null): UserNotice[] =>
-  (userNoticesSchema.safeParse(parseJson(value ?? '[]')).data ?? []) as UserNotice[]
+  userNoticesSchema.safeParse(parseJson(value ?? '[]')).data ?? []
 
 /** Stores a notice for the next page of this user, in any session. Throws `StoreUnavailableError`. */
 export async function leaveUserNotice(

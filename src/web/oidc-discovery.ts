@@ -30,35 +30,25 @@ export class SignInUnavailableError extends AppError {
  * reads it again after that.
  */
 export function discovery(provider: OidcProvider & { http: Http }): () => Promise<client.Configuration> {
+  const { issuer, clientId, clientSecret, tokenEndpointAuthMethod, http } = provider
+  const server = new URL(issuer)
+  const metadata = { client_secret: clientSecret, [client.clockTolerance]: CLOCK_TOLERANCE }
+  const authentication = clientAuthentication(clientSecret, tokenEndpointAuthMethod)
+  const options: client.DiscoveryRequestOptions = {
+    [client.customFetch]: (url, request) => fetchBy(http, url, request),
+    // config.ts requires https in production.
+    execute: server.protocol === 'http:' ? [client.allowInsecureRequests] : [],
+  }
   let known: Promise<client.Configuration> | undefined
   return () => {
-    known ??= discover(provider).catch((error: unknown) => {
-      known = undefined
-      throw new SignInUnavailableError(`discovery failed: ${codeOf(error)}`)
-    })
+    known ??= client
+      .discovery(server, clientId, metadata, authentication, options)
+      .catch((error: unknown) => {
+        known = undefined
+        throw new SignInUnavailableError(`discovery failed: ${codeOf(error)}`)
+      })
     return known
   }
-}
-
-async function discover({
-  issuer,
-  clientId,
-  clientSecret,
-  tokenEndpointAuthMethod,
-  http,
-}: OidcProvider & { http: Http }): Promise<client.Configuration> {
-  const server = new URL(issuer)
-  return client.discovery(
-    server,
-    clientId,
-    { client_secret: clientSecret, [client.clockTolerance]: CLOCK_TOLERANCE },
-    clientAuthentication(clientSecret, tokenEndpointAuthMethod),
-    {
-      [client.customFetch]: (url, request) => fetchBy(http, url, request),
-      // config.ts requires https in production.
-      execute: server.protocol === 'http:' ? [client.allowInsecureRequests] : [],
-    },
-  )
 }
 
 /**

@@ -1,7 +1,5 @@
-import type { Request } from 'express'
 import * as z from 'zod'
 import { type Page, type PageOf, platform } from '../connect/index.ts'
-import { badInput } from './errors.ts'
 import { texts } from './texts.ts'
 
 const PAGE_SIZE = 25
@@ -18,35 +16,31 @@ export interface ListFields {
   orders: Readonly<Record<string, { orderBy: string; label: string }>>
 }
 
-/** Which part of a list the address asks for. An empty text, or none: nothing was chosen. */
-export interface ListChoice {
-  top: number
-  skip: number
-  search?: string
-  filter?: string
-  order?: string
+const whole = (min: number, max: number) => {
+  const rule = texts.rules.wholeNumber(min, max)
+  return z.coerce.number(rule).int(rule).min(min, rule).max(max, rule)
+}
+/** An empty text, or none: nothing was chosen. */
+const oneOf = (values: readonly string[]) => z.enum(['', ...values], texts.rules.oneOf(values)).default('')
+
+/** Query parameters of a page of a list. */
+export const pageQuery = z.object({
+  top: whole(1, platform.paging.maxTop).default(PAGE_SIZE),
+  skip: whole(0, MAX_SKIP).default(0),
+})
+
+/** Query parameters of a list that can be narrowed and ordered. */
+export const listQuery = ({ filter, orders }: ListFields) =>
+  pageQuery.extend({
+    search: z.string(texts.rules.text).trim().max(MAX_SEARCH, texts.rules.tooLong(MAX_SEARCH)).default(''),
+    filter: oneOf(Object.keys(filter.values)),
+    order: oneOf(Object.keys(orders)),
+  })
+
+/** Which part of a list the address asks for. */
+export interface ListChoice extends z.output<ReturnType<typeof listQuery>> {
   /** Other parameters of the address, which links to other pages keep. */
   keep?: Readonly<Record<string, string>>
-}
-
-/** Parses `?top=&skip=`. Throws `invalid_input` (400) naming the invalid parameter. */
-export function pageOf(req: Request): Required<Pick<Page, 'top' | 'skip'>> {
-  return {
-    top: readInteger(req, 'top', PAGE_SIZE, 1, platform.paging.maxTop),
-    skip: readInteger(req, 'skip', 0, 0, MAX_SKIP),
-  }
-}
-
-/** Parses `?top=&skip=&search=&filter=&order=`. Throws `invalid_input` (400) naming the invalid parameter. */
-export function choiceOf(req: Request, { filter, orders }: ListFields): Required<Omit<ListChoice, 'keep'>> {
-  const search = readText(req, 'search').trim()
-  if (search.length > MAX_SEARCH) throw badInput('search', texts.rules.tooLong(MAX_SEARCH))
-  return {
-    ...pageOf(req),
-    search,
-    filter: readOneOf(req, 'filter', Object.keys(filter.values)),
-    order: readOneOf(req, 'order', Object.keys(orders)),
-  }
 }
 
 /** What to ask the platform for. */
@@ -63,27 +57,6 @@ export function platformPage({ top, skip, search, filter, order }: ListChoice, f
     ...(conditions.length > 0 && { filter: all(conditions) }),
     ...(orderBy && { orderBy }),
   }
-}
-
-function readText(req: Request, name: string): string {
-  const value = req.query[name]
-  if (value === undefined) return ''
-  if (typeof value !== 'string') throw badInput(name, texts.rules.text)
-  return value
-}
-
-function readOneOf(req: Request, name: string, values: readonly string[]): string {
-  const value = readText(req, name)
-  if (value === '' || values.includes(value)) return value
-  throw badInput(name, texts.rules.oneOf(values))
-}
-
-function readInteger(req: Request, name: string, fallback: number, min: number, max: number): number {
-  const value = readText(req, name)
-  if (value === '') return fallback
-  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
-  if (number >= min && number <= max) return number
-  throw badInput(name, texts.rules.wholeNumber(min, max))
 }
 
 /** The range of records on a page, and links to other pages. `first` is set on a page after the last record only. */
@@ -119,23 +92,6 @@ function addressOf({ top, skip, keep, ...chosen }: ListChoice): string {
 /** The first page, the last one, and those beside the current one. */
 const numbersNear = (current: number, last: number): number[] =>
   [...new Set([1, current - 1, current, current + 1, last])].filter((number) => number >= 1 && number <= last)
-
-const page = {
-  top: z.number().int().min(1).max(platform.paging.maxTop).optional(),
-  skip: z.number().int().min(0).optional(),
-}
-
-/** Query parameters of a page of a list. */
-export const pageQuery = z.object(page)
-
-/** Query parameters of a list that can be narrowed and ordered. */
-export const listQuery = ({ filter, orders }: ListFields) =>
-  z.object({
-    ...page,
-    search: z.string().max(MAX_SEARCH).optional(),
-    filter: z.enum(Object.keys(filter.values)).optional(),
-    order: z.enum(Object.keys(orders)).optional(),
-  })
 
 /** The schema of a page of a list. */
 export const pageOfSchema = <T extends z.ZodType>(item: T) =>

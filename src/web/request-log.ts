@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
 import { requestContext } from '../connect/index.ts'
 
@@ -42,49 +41,41 @@ declare module 'express-serve-static-core' {
 }
 
 /**
- * Returns a function that gives a request an id, sets `X-Request-Id`, and logs one line when the response ends. The line
- * includes the route but not the URL, whose query may contain an authorization code and whose path may contain a
- * bxcontext. 5xx responses are logged at level error, with the cause. `details` is called when the response ends.
+ * Gives a request an id, sets `X-Request-Id`, and logs one line when the response ends. The line includes the route but not the
+ * URL, whose query may contain an authorization code and whose path may contain a bxcontext. 5xx responses are logged at level
+ * error, with the cause. Log lines that are written while the request is handled carry its id as well.
  */
-function requestLogger(log: Logger) {
+export function requestLog(log: Logger): RequestHandler {
   // These lines contain only the fields below, so skip redaction, which would take most of the time.
   const lines = log.child({}, { redact: [] })
-  return (
-    req: IncomingMessage,
-    res: ServerResponse,
-    details: () => { route: string; failure?: Failure | undefined },
-  ): string => {
+  return (req, res, next) => {
     const started = performance.now()
     const requestId = randomUUID()
-    const { url = '' } = req
+    const isAsset = req.url.startsWith('/assets/')
+    req.log = log
+    req.id = requestId
     res.setHeader('X-Request-Id', requestId)
     res.on('close', () => {
-      const ms = Math.round(performance.now() - started)
-      const { route, failure } = details()
-      const line = { requestId, method: req.method, route, status: res.statusCode, ms, ...failure }
-      for (const listener of listeners)
-        listener({ method: req.method ?? '', route, status: res.statusCode, ms })
+      const { method } = req
+      const event = {
+        method,
+        route: routeOf(req),
+        status: res.statusCode,
+        ms: Math.round(performance.now() - started),
+      }
+      for (const listener of listeners) listener(event)
+      const line = { requestId, ...event, ...res.locals.failure }
       if (!isFinished(res)) lines.warn(line, 'request aborted')
-      else if (res.statusCode >= 500) lines.error(line, 'request failed')
-      else if (res.statusCode < 400 && url.startsWith('/assets/')) lines.debug(line, 'request')
+      else if (event.status >= 500) lines.error(line, 'request failed')
+      else if (event.status < 400 && isAsset) lines.debug(line, 'request')
       else lines.info(line, 'request')
     })
-    return requestId
-  }
-}
-
-/** `requestLogger` as middleware. Log lines that are written while the request is handled carry its id as well. */
-export function requestLog(log: Logger): RequestHandler {
-  const start = requestLogger(log)
-  return (req, res, next) => {
-    req.log = log
-    req.id = start(req, res, () => ({ route: routeOf(req), failure: res.locals.failure }))
-    requestContext.run({ requestId: req.id }, next)
+    requestContext.run({ requestId }, next)
   }
 }
 
 /** Event streams finish when the client disconnects. */
-const isFinished = (res: ServerResponse) =>
+const isFinished = (res: Response) =>
   res.writableFinished || res.getHeader('content-type') === 'text/event-stream'
 
 function routeOf(req: Request): string {

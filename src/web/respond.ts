@@ -1,25 +1,19 @@
 import type { Request, Response } from 'express'
+import * as z from 'zod'
 import { PlatformRejectedError } from '../connect/errors.ts'
 
-/** `good`: the action succeeded. `wait`: something is left to do, or to try again later. */
-type NoticeTone = 'good' | 'wait'
-
-/** Shown behind the text. */
-export interface NoticeLink {
-  href: string
-  label: string
-}
-
-export interface Notice {
-  text: string
-  /** Defaults to `good`. */
-  tone?: NoticeTone | undefined
-  link?: NoticeLink | undefined
+export const noticeSchema = z.object({
+  text: z.string(),
+  /** `good`: the action succeeded. `wait`: something is left to do, or to try again later. Defaults to `good`. */
+  tone: z.enum(['good', 'wait']).optional(),
+  /** Shown behind the text. */
+  link: z.object({ href: z.string(), label: z.string() }).optional(),
   /** The bxcontext of the business that can be connected again. */
-  connectAgain?: string
+  connectAgain: z.string().optional(),
   /** What a developer wants to know; folded. */
-  details?: string | undefined
-}
+  details: z.string().optional(),
+})
+export type Notice = z.infer<typeof noticeSchema>
 
 /** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
 export function wantsJson(req: Request): boolean {
@@ -71,13 +65,20 @@ export function sendOnward(
   req: Request,
   res: Response,
   location: string,
-  page: { pageTitle: string; title: string; lead: string; continue: string },
+  page: {
+    pageTitle: string
+    title: string
+    lead: string
+    /** In its place if the form names a business that is connected. */
+    leadAgain?(name: string): string
+    continue: string
+  },
 ): void {
   if (location.startsWith('/') && !wantsJson(req)) return void res.redirect(303, location)
   sendPageOrJson(req, res, {
     view: 'app/onward',
     title: page.pageTitle,
-    data: { location, page, keepNotice: true },
+    data: { location, page, bxcontext: req.body?.bxcontext, keepNotice: true },
     json: { location },
   })
 }

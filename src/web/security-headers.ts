@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import type { RequestHandler } from 'express'
 import helmet, { type HelmetOptions } from 'helmet'
 
@@ -30,22 +31,19 @@ export function securityHeaders(baseUrl: string): RequestHandler {
     // Other hosts below this one may not have TLS.
     strictTransportSecurity: https && { includeSubDomains: false },
   })
-  headers.set('Cache-Control', 'no-store')
+  headers.set('cache-control', 'no-store')
   return (_req, res, next) => {
-    for (const [name, value] of headers) res.setHeader(name, value)
+    res.setHeaders(headers)
     next()
   }
 }
 
 /** Helmet's headers. They are the same for every response, so they are computed once (npm run bench, rows of the leads route). */
 function headersOf(options: HelmetOptions): Map<string, string> {
-  const headers = new Map<string, string>()
-  const response = {
-    setHeader: (name: string, value: string) => headers.set(name, value),
-    removeHeader: (name: string) => headers.delete(name),
-  }
-  helmet(options)({} as IncomingMessage, response as unknown as ServerResponse, (error) => {
+  const request = new IncomingMessage(new Socket())
+  const response = new ServerResponse(request)
+  helmet(options)(request, response, (error) => {
     if (error) throw error
   })
-  return headers
+  return new Map(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]))
 }

@@ -8,10 +8,16 @@ import type { Revocation, Trouble } from '../connect/index.ts'
 /** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
 const LANGUAGE = 'en-AU'
 
-interface ErrorText {
+/** What users read about an error. */
+export interface ErrorText {
   title: string
   detail: string
 }
+
+const SAFE = 'Your connection is safe.'
+const TRIED_AGAIN = 'Your connection is safe, and the app will try again on next use.'
+/** A heading, and what follows it; in JSON, both are one text. */
+const outage = (title: string, more: string): ErrorText => ({ title, detail: `${title}. ${more}` })
 
 export const texts = {
   language: LANGUAGE,
@@ -113,6 +119,8 @@ export const texts = {
     pageTitle: 'To the platform',
     title: 'You are being taken to the platform',
     lead: 'There you log in, and choose what this app may use.',
+    /** For a business that is connected already. */
+    leadAgain: (name: string) => `There you choose ${name}, and allow access again.`,
     continue: 'Continue to the platform',
   },
 
@@ -129,6 +137,7 @@ export const texts = {
     lastUsed: 'Last used',
     connected: 'Connected',
     grantMissing: 'Grant missing permissions',
+    connect: 'Connect',
     reconnect: 'Reconnect',
     test: 'Test this connection',
     checkNow: 'Check now',
@@ -197,17 +206,12 @@ export const texts = {
 
   /** The problem of the last call. */
   problems: {
-    no_answer:
-      'The platform did not respond to the last request. Your connection is safe, and the app will try again on next use.',
-    error:
-      'The platform returned an error for the last request. Your connection is safe, and the app will try again on next use.',
-    busy: 'The platform was too busy for the last request. Your connection is safe, and the app will try again on next use.',
-    unreadable:
-      'The platform sent an unexpected response to the last request. Your connection is safe, and the app will try again on next use.',
-    paused:
-      'The platform was unavailable a moment ago. Your connection is safe, and the app will try again on next use.',
-    refused:
-      'The platform refused to renew access to this account. Your connection is safe, and the app will try again on next use.',
+    no_answer: `The platform did not respond to the last request. ${TRIED_AGAIN}`,
+    error: `The platform returned an error for the last request. ${TRIED_AGAIN}`,
+    busy: `The platform was too busy for the last request. ${TRIED_AGAIN}`,
+    unreadable: `The platform sent an unexpected response to the last request. ${TRIED_AGAIN}`,
+    paused: `The platform was unavailable a moment ago. ${TRIED_AGAIN}`,
+    refused: `The platform refused to renew access to this account. ${TRIED_AGAIN}`,
     rejected:
       'The platform did not accept this connection a moment ago. Access may have been withdrawn: use “Test this connection” to check.',
     misconfigured:
@@ -312,6 +316,7 @@ export const texts = {
       detail:
         "This app is not set up correctly. This has been logged for the app's developers; your connection is safe.",
     },
+    refresh_too_soon: { title: 'Too soon to renew access', detail: 'Access was renewed a moment ago.' },
     store_unavailable: {
       title: 'Service unavailable',
       detail: "The app's own data store is not available. Nothing is lost; please try again in a moment.",
@@ -357,47 +362,25 @@ export const texts = {
 
   /** The platform gave no usable answer. */
   outages: {
-    no_answer: {
-      title: "The platform isn't responding",
-      detail: "The platform isn't responding. Your connection is safe.",
-    },
-    error: {
-      title: 'The platform returned an error',
-      detail: 'The platform returned an error. Your connection is safe.',
-    },
-    busy: {
-      title: 'The platform is busy',
-      detail:
-        'The platform is busy. It accepts no more requests for this account right now, perhaps because of an import. Your connection is safe.',
-    },
-    unreadable: {
-      title: 'The platform sent an unexpected response',
-      detail: 'The platform sent an unexpected response. Your connection is safe.',
-    },
-    paused: {
-      title: 'The platform is unavailable',
-      detail: 'The platform is unavailable. It did not answer a moment ago. Your connection is safe.',
-    },
-    rejected: {
-      title: 'The platform rejected this connection',
-      detail:
-        'The platform rejected this connection. Its access was renewed a moment ago, so it may have been withdrawn.',
-    },
-    refused: {
-      title: 'The platform refused access',
-      detail:
-        'The platform refused access. It does not renew the access to this account, which may have been withdrawn.',
-    },
+    no_answer: outage("The platform isn't responding", SAFE),
+    error: outage('The platform returned an error', SAFE),
+    busy: outage(
+      'The platform is busy',
+      `It accepts no more requests for this account right now, perhaps because of an import. ${SAFE}`,
+    ),
+    unreadable: outage('The platform sent an unexpected response', SAFE),
+    paused: outage('The platform is unavailable', `It did not answer a moment ago. ${SAFE}`),
+    rejected: outage(
+      'The platform rejected this connection',
+      'Its access was renewed a moment ago, so it may have been withdrawn.',
+    ),
+    refused: outage(
+      'The platform refused access',
+      'It does not renew the access to this account, which may have been withdrawn.',
+    ),
   } satisfies Record<OutageKind, ErrorText>,
-  /** `seconds`: until the app or the user can try again; null: soon. */
-  tryAgain: (seconds: number | null) =>
-    seconds === null ? 'Please try again in a moment.' : `Please try again in ${seconds} s.`,
-
-  /** A user asked for a refresh within 5 s of the previous one. */
-  refreshTooSoon: {
-    title: 'Too soon to renew access',
-    detail: 'Access was renewed a moment ago.',
-  },
+  /** `seconds`: until the app or the user can try again. */
+  tryAgain: (seconds: number) => `Please try again in ${seconds} s.`,
 
   /** A connect flow that failed. */
   connectErrors: {

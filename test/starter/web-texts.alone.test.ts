@@ -23,6 +23,8 @@ const DATA = [
   'Harbour Homes',
   'Olivia Hart',
   'Probe',
+  'to read records',
+  'to read others',
   'Works: the probe answered.',
   ...SCOPES,
   'harbour-homes',

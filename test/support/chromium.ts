@@ -112,9 +112,9 @@ export async function inspect(page: Page, scripted: boolean, rules?: string[]): 
   if (scripted) expect(await seriousFaults(page, rules), page.url()).toEqual([])
 }
 
-/** Nothing on a page jumps while it loads, and it is light. */
+/** Nothing on a page jumps while it loads, and it is light. `LONG_TASKS=1` prints its tasks of 50 ms and more: they depend on the machine. */
 async function inspectLoad(page: Page, maxBytes: number): Promise<void> {
-  const { jumps, bytes } = (await page.evaluate(`new Promise((resolve) => {
+  const { jumps, bytes, tasks } = (await page.evaluate(`new Promise((resolve) => {
     const jumps = []
     const note = (entries) => {
       for (const { hadRecentInput, sources } of entries)
@@ -122,13 +122,16 @@ async function inspectLoad(page: Page, maxBytes: number): Promise<void> {
     }
     const observer = new PerformanceObserver((list) => note(list.getEntries()))
     observer.observe({ type: 'layout-shift', buffered: true })
+    const tasks = []
+    new PerformanceObserver((list) => tasks.push(...list.getEntries())).observe({ type: 'longtask', buffered: true })
     const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
     const bytes = loaded.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
     requestAnimationFrame(() => setTimeout(() => {
       note(observer.takeRecords())
-      resolve({ jumps, bytes })
+      resolve({ jumps, bytes, tasks: tasks.map(({ duration }) => duration) })
     }))
-  })`)) as { jumps: string[]; bytes: number }
+  })`)) as { jumps: string[]; bytes: number; tasks: number[] }
+  if (process.env.LONG_TASKS) console.log(`long tasks of ${page.url()}, in ms: ${tasks.join(', ') || 'none'}`)
   expect(jumps, `${page.url()} jumps`).toEqual([])
   expect(bytes, `${page.url()} weighs too much`).toBeLessThan(maxBytes)
 }

@@ -12,7 +12,7 @@ import type { NamedSandboxFeature } from '../../src/sandbox/load.ts'
 import { sendPage } from '../../src/sandbox/odata.ts'
 import { connectionRef } from '../../src/web/connections.ts'
 import { rejectForm } from '../../src/web/errors.ts'
-import { pageOf } from '../../src/web/paging.ts'
+import { pageQuery } from '../../src/web/paging.ts'
 import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
 
 const recordSchema = z.object({ id: idSchema })
@@ -67,7 +67,7 @@ export const probe: NamedFeature = {
     routes: Router()
       .get('/connections/:bxcontext/probe', async (req, res) => {
         const call = { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }
-        const page = pageOf(req)
+        const page = pageQuery.parse(req.query)
         const { items, total } = await api.list(vault.tokenSource(connectionRef(req)), call, page)
         if (wantsJson(req)) res.json({ items, total })
         else res.page('app/home', { title: 'Probe', requestedScopes: ['leads'] })

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { STATUSES } from '../../src/web/connection-view.ts'
 import { sharedApp } from '../support/app.ts'
 import { connected, connectionsOf, newUser, SCOPES, signedIn, toCallback } from '../support/flow.ts'
 import { expectBothFormats } from '../support/pages.ts'
@@ -41,6 +42,29 @@ test('a callback that is opened again after a disconnect does not say that the a
   expect((await user.follow(await user.get(callback))).text).toContain('Harbour Homes is connected.')
   await user.post(at('/disconnect'), JSON_TYPE)
   expect((await user.follow(await user.get(callback))).text).not.toContain('Harbour Homes is connected.')
+})
+
+test('a business that is not connected can be connected from its error page, and one that is can be reconnected', async () => {
+  const never = (await visitor.get(`${app.url}/connections/elsewhere/probe`)).text
+  expect(never).toMatch(/name="bxcontext" value="elsewhere"><button[^>]*>Connect<\/button>/)
+  const form = { bxcontext: 'harbour-homes' }
+  const onward = await visitor.post(`${app.url}/connect`, { form })
+  expect(onward.text).toContain('There you choose Harbour Homes, and allow access again.')
+  expect((await visitor.post(`${app.url}/connect`)).text).toContain('There you log in, and choose')
+})
+
+test('a flow that took too long says so, and starts again for its business with one button', async () => {
+  const query = new URLSearchParams({ error: 'consent_expired', bxcontext: 'harbour-homes' })
+  const page = await visitor.get(`${app.url}/connect/failed?${query}`)
+  expect(page.text).toContain('<h1>That took too long</h1>')
+  expect(page.text).toMatch(/action="\/connect"><input[^>]*value="harbour-homes"><button[^>]*>Reconnect</)
+})
+
+test('a card says in words what each permission is for, and its state has a colour', async () => {
+  const card = (await visitor.get(`${app.url}/connections`)).text
+  expect(card).toMatch(/<span class="chip">leads<\/span><\/dt><dd>To [^<]*read records/)
+  const styles = (await visitor.get(`${app.url}/assets/app.css`)).text
+  expect(STATUSES.filter((status) => !styles.includes(`.badge.${status}`))).toEqual([])
 })
 
 describe('a bxcontext of odd characters', () => {

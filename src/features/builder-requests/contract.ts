@@ -1,14 +1,13 @@
 /** The platform's builder requests API and webhook: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
 import { type Assumption, idSchema, platform } from '../../connect/index.ts'
+import { texts } from './texts.ts'
 
 /** assumed: the scope `catalogues` covers builder requests. */
 export const BUILDER_REQUESTS_SCOPE = 'catalogues'
 
 /** What this feature needs the scope for. */
-export const SCOPES = {
-  [BUILDER_REQUESTS_SCOPE]: 'to show the connection requests of builders, and to accept or reject them',
-}
+export const SCOPES = { [BUILDER_REQUESTS_SCOPE]: texts.reason }
 
 const REQUESTS = '/catalogues/incomingIntegrationConnections'
 const query = (id: string) => `?integrationConnectionId=${encodeURIComponent(id)}`

@@ -5,14 +5,7 @@ import type { BuilderRequests } from './builder-requests.ts'
 import type { BuilderRequest } from './contract.ts'
 import type { Events } from './webhook-events.ts'
 
-export interface Pending {
-  /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
-  fetch(ref: ConnectionRef): Promise<BuilderRequest[]>
-  /** What is known of a connection's requests without asking the platform, as text to compare: a page that shows them reloads. */
-  snapshot(ref: ConnectionRef): Promise<string>
-  /** The requests that the latest fetch found, and those that an event has announced since. Does not ask the platform. */
-  count(ref: ConnectionRef): Promise<number>
-}
+export type Pending = ReturnType<typeof createPending>
 
 export interface PendingOptions {
   store: KeyValueStore
@@ -36,7 +29,7 @@ const key = ({ userId, bxcontext }: ConnectionRef): Key => ({
  * Fetches the pending builder requests, and stores what was found beside the events that had arrived before it: so each process
  * knows whether there is news.
  */
-export function createPending({ store, builderRequests, events, vault }: PendingOptions): Pending {
+export function createPending({ store, builderRequests, events, vault }: PendingOptions) {
   /** The latest fetch, and the events received so far. */
   async function load(ref: ConnectionRef) {
     const [text, received] = await Promise.all([store.get(key(ref)), events.recent(ref.bxcontext)])
@@ -44,7 +37,8 @@ export function createPending({ store, builderRequests, events, vault }: Pending
   }
 
   return {
-    async fetch(ref) {
+    /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
+    async fetch(ref: ConnectionRef): Promise<BuilderRequest[]> {
       // Before the list: an event that arrives meanwhile is later than the list.
       const received = await events.recent(ref.bxcontext).catch(() => [])
       const requests = await builderRequests.list(vault.tokenSource(ref))
@@ -57,12 +51,14 @@ export function createPending({ store, builderRequests, events, vault }: Pending
       return requests
     },
 
-    async snapshot(ref) {
+    /** What is known of a connection's requests without asking the platform, as text to compare: a page that shows them reloads. */
+    async snapshot(ref: ConnectionRef): Promise<string> {
       const { latest, received } = await load(ref)
       return JSON.stringify([latest.requests, received.map(({ id }) => id)])
     },
 
-    async count(ref) {
+    /** The requests that the latest fetch found, and those that an event has announced since. Does not ask the platform. */
+    async count(ref: ConnectionRef): Promise<number> {
       const { latest, received } = await load(ref)
       const announced = received.filter(
         // An event that names no business may be about another one.

@@ -1,6 +1,8 @@
 /** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
 export const texts = {
   title: 'Builder requests',
+  /** What the permission is for; begins with "to". */
+  reason: 'to show the connection requests of builders, and to accept or reject them',
   notFound: 'There is no such builder request in this account.',
   accepted: 'The builder is connected, and sees your Public catalogues. Managed ones need access.',
   rejected: 'The request was rejected.',

@@ -8,10 +8,7 @@ import { texts } from './texts.ts'
 export const CATALOGUES_SCOPE = 'catalogues'
 
 /** What this feature needs the scope for. */
-export const SCOPES = {
-  [CATALOGUES_SCOPE]:
-    'to show the catalogues of the business, to create new ones, and to grant builders access',
-}
+export const SCOPES = { [CATALOGUES_SCOPE]: texts.reason }
 
 const catalogue = (id: string) => `/catalogues/${encodeURIComponent(id)}`
 

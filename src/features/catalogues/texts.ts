@@ -3,6 +3,8 @@ import { format } from '../../web/format.ts'
 /** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
 export const texts = {
   title: 'Catalogues',
+  /** What the permission is for; begins with "to". */
+  reason: 'to show the catalogues of the business, to create new ones, and to grant builders access',
   notFound: 'There is no such catalogue in this account.',
   created: 'The catalogue was created.',
   /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */

@@ -31,16 +31,10 @@ export interface FirstPartyAccess extends TokenSource {
 const FIRST_PARTY: Platform = { ...platform, name: 'firstparty' }
 
 /** The vault of first-party tokens. */
-export function createFirstPartyVault(options: {
-  store: KeyValueStore
-  keys: readonly EncryptionKey[]
-  log: Logger
-  refresh: VaultOptions['oauth']['refresh']
-  now?: () => number
-}): Vault {
-  const { refresh, ...rest } = options
-  return new Vault({ ...rest, platform: FIRST_PARTY, oauth: { refresh, scopes: [] } })
-}
+export const createFirstPartyVault = (
+  options: Pick<VaultOptions, 'store' | 'keys' | 'log' | 'now'>,
+  refresh: VaultOptions['oauth']['refresh'],
+): Vault => new Vault({ ...options, platform: FIRST_PARTY, oauth: { refresh, scopes: [] } })
 
 /**
  * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and
@@ -56,13 +50,9 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     .update(JSON.stringify([email, apiKey, subscriptionKey]))
     .digest('hex')
   const ref = { userId, bxcontext: tenantId }
-  const vault = createFirstPartyVault({
-    store,
-    keys,
-    log,
-    now,
-    refresh: ({ refreshToken }) => firstParty.refresh(refreshToken),
-  })
+  const vault = createFirstPartyVault({ store, keys, log, now }, ({ refreshToken }) =>
+    firstParty.refresh(refreshToken),
+  )
   const source = vault.tokenSource(ref)
   let login: Promise<void> | undefined
 

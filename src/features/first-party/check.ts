@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { type Http, type HttpResponse, parseJson } from '../../connect/index.ts'
+import { type HttpResponse, parseJson } from '../../connect/index.ts'
 import { isSandboxSecret } from '../../settings/fields.ts'
 import type { CheckContext, Finding } from '../tools.ts'
-import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER } from './contract.ts'
-import type { FirstPartyCredentials } from './first-party.ts'
+import { firstPartyTokensSchema, PATHS } from './contract.ts'
+import { type FirstPartyCredentials, type FirstPartyOptions, requestTokens } from './first-party.ts'
 import type { FirstPartySettings } from './settings.ts'
 
 /**
@@ -22,7 +22,7 @@ export default async function checkFirstParty(
   }
   const url = apiUrl.replace(/\/+$/, '') + PATHS.login
   const login = (changes: Partial<FirstPartyCredentials> = {}) =>
-    attempt(http, url, { ...credentials, ...changes })
+    attempt({ ...credentials, ...changes, baseUrl: apiUrl, http })
   try {
     const first = await login()
     return [first.isAccepted ? loggedIn(credentials) : await explain(first, login, url, credentials)]
@@ -60,12 +60,10 @@ interface Attempt {
   said: string
 }
 
-async function attempt(http: Http, url: string, credentials: FirstPartyCredentials): Promise<Attempt> {
-  const { email, apiKey, subscriptionKey, tenantId } = credentials
-  const body = JSON.stringify({ email, apiKey, ...(tenantId && { tenantId }) })
-  const headers = { [SUBSCRIPTION_HEADER]: subscriptionKey, 'content-type': 'application/json' }
-  const response = await http.send({ method: 'POST', url, headers, body })
-  const values = [email, apiKey, subscriptionKey, tenantId ?? ''].filter((value) => value !== '')
+async function attempt(options: FirstPartyOptions): Promise<Attempt> {
+  const response = await requestTokens(options, PATHS.login)
+  const { email, apiKey, subscriptionKey, tenantId = '' } = options
+  const values = [email, apiKey, subscriptionKey, tenantId].filter((value) => value !== '')
   const said = values.reduce((text, value) => text.replaceAll(value, '*'), reasonIn(response))
   return { isAccepted: isLogin(response), status: response.status, said }
 }

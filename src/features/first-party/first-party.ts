@@ -9,6 +9,7 @@ import {
   type Api,
   fieldOf,
   type Http,
+  type HttpResponse,
   outageOf,
   parseJson,
   type TokenSource,
@@ -26,35 +27,37 @@ export interface FirstPartyCredentials {
   tenantId?: string | undefined
 }
 
-export interface FirstParty {
-  /** Headers of every first-party call (specification 5.2.4). */
-  readonly headers: Readonly<Record<string, string>>
-  /**
-   * Exchanges the API key for an access token and a refresh token (specification 5.2.2). Throws `ConfigurationError` if
-   * the credentials or the tenant are rejected, `PlatformUnavailableError` and `PlatformRejectedError`.
-   */
-  login(): Promise<Tokens>
-  /** Refreshes the tokens (specification 5.2.5). Throws `InvalidGrantError` if the refresh token is no longer valid. */
-  refresh(refreshToken: string): Promise<Tokens>
-}
-
 export interface FirstPartyOptions extends FirstPartyCredentials {
   /** `{base_url}`, optionally with a path. */
   baseUrl: string
   http: Http
 }
 
-/** Creates a client for the first-party token endpoints. */
-export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOptions): FirstParty {
-  const base = baseUrl.replace(/\/+$/, '')
-  const { email, apiKey, tenantId, subscriptionKey } = credentials
-  const headers = { [SUBSCRIPTION_HEADER]: subscriptionKey, 'content-type': 'application/json' }
+/** The headers of every first-party call (specification 5.2.4). */
+export const firstPartyHeaders = (subscriptionKey: string): Record<string, string> => ({
+  [SUBSCRIPTION_HEADER]: subscriptionKey,
+  'content-type': 'application/json',
+})
 
-  async function request(path: string, fields: Record<string, string>, rejected: (status: number) => Error) {
-    const body = JSON.stringify({ email, apiKey, ...fields, ...(tenantId && { tenantId }) })
-    const response = await http.send({ method: 'POST', url: base + path, headers, body })
+/** Asks for tokens at one of `PATHS`. Throws `PlatformUnavailableError` if there is no answer. */
+export function requestTokens(
+  { baseUrl, http, email, apiKey, subscriptionKey, tenantId }: FirstPartyOptions,
+  path: string,
+  fields: { refreshToken?: string } = {},
+): Promise<HttpResponse> {
+  const url = baseUrl.replace(/\/+$/, '') + path
+  const body = JSON.stringify({ email, apiKey, ...fields, ...(tenantId && { tenantId }) })
+  return http.send({ method: 'POST', url, headers: firstPartyHeaders(subscriptionKey), body })
+}
+
+export type FirstParty = ReturnType<typeof createFirstParty>
+
+/** Creates a client for the first-party token endpoints. */
+export function createFirstParty(options: FirstPartyOptions) {
+  /** `rejected`: the error if the platform refuses what was sent. */
+  async function tokensOf(response: HttpResponse, path: string, rejected: () => Error): Promise<Tokens> {
     const { status } = response
-    if ([400, 401, 403].includes(status)) throw rejected(status)
+    if ([400, 401, 403].includes(status)) throw rejected()
     if (status === 404) throw new ConfigurationError(`the platform's API has no ${path} (404); check its URL`)
     if (status < 200 || status > 299)
       throw new PlatformUnavailableError(
@@ -65,7 +68,7 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
     const json = parseJson(response.text)
     if (json === undefined)
       throw new PlatformUnavailableError('unreadable', `${path} returned a body that is not JSON`)
-    if ((json as { isSuccessful?: unknown } | null)?.isSuccessful === false) throw rejected(status)
+    if (Object(json).isSuccessful === false) throw rejected()
     const parsed = firstPartyTokensSchema.safeParse(json)
     if (!parsed.success)
       throw new PlatformRejectedError(`${path} returned an unexpected response`, fieldOf(parsed.error))
@@ -79,15 +82,24 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
   }
 
   return {
-    headers,
-    login: () =>
-      request(PATHS.login, {}, (status) => {
-        const settings = tenantId
-          ? 'email, API key, subscription key or tenant'
-          : 'email, API key or subscription key'
-        return new ConfigurationError(`the platform rejected the ${settings} (${status} at login)`)
-      }),
-    refresh: (refreshToken) => request(PATHS.refreshToken, { refreshToken }, () => new InvalidGrantError()),
+    headers: firstPartyHeaders(options.subscriptionKey),
+    /**
+     * Exchanges the API key for an access token and a refresh token (specification 5.2.2). Throws `ConfigurationError` if
+     * the credentials or the tenant are rejected, `PlatformUnavailableError` and `PlatformRejectedError`.
+     */
+    async login(): Promise<Tokens> {
+      const settings = options.tenantId
+        ? 'email, API key, subscription key or tenant'
+        : 'email, API key or subscription key'
+      const response = await requestTokens(options, PATHS.login)
+      const message = `the platform rejected the ${settings} (${response.status} at login)`
+      return tokensOf(response, PATHS.login, () => new ConfigurationError(message))
+    },
+    /** Refreshes the tokens (specification 5.2.5). Throws `InvalidGrantError` if the refresh token is no longer valid. */
+    async refresh(refreshToken: string): Promise<Tokens> {
+      const response = await requestTokens(options, PATHS.refreshToken, { refreshToken })
+      return tokensOf(response, PATHS.refreshToken, () => new InvalidGrantError())
+    },
   }
 }
 

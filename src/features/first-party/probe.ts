@@ -1,6 +1,7 @@
 import { parseJson } from '../../connect/index.ts'
 import type { Probe } from '../tools.ts'
-import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, tenantSchema } from './contract.ts'
+import { firstPartyTokensSchema, PATHS, tenantSchema } from './contract.ts'
+import { firstPartyHeaders, requestTokens } from './first-party.ts'
 import type { FirstPartySettings } from './settings.ts'
 
 /** Logs in with the API key, refreshes, and lists the tenants. */
@@ -10,35 +11,28 @@ export default async function probeFirstParty(probe: Probe, credentials: FirstPa
       probe.notSeen(id, 'Set `PLATFORM_API_EMAIL`, `PLATFORM_API_KEY` and `PLATFORM_SUBSCRIPTION_KEY`.')
     return
   }
-  const { email, apiKey, subscriptionKey } = credentials
-  const headers = { [SUBSCRIPTION_HEADER]: subscriptionKey, 'content-type': 'application/json' }
-  const base = probe.apiUrl.replace(/\/+$/, '')
-  const post = async (path: string, fields: object) => {
-    const body = JSON.stringify({ email, apiKey, ...fields })
-    const response = await probe.http
-      .send({ method: 'POST', url: base + path, headers, body })
-      .catch(() => null)
+  // A token for a tenant lists only that tenant.
+  const options = { ...credentials, tenantId: undefined, baseUrl: probe.apiUrl, http: probe.http }
+  const post = async (path: string, fields?: { refreshToken: string }) => {
+    const response = await requestTokens(options, path, fields).catch(() => null)
     return { status: response?.status ?? 0, json: response ? parseJson(response.text) : undefined }
   }
-  const login = firstPartyTokensSchema.safeParse((await post(PATHS.login, {})).json)
+  const login = firstPartyTokensSchema.safeParse((await post(PATHS.login)).json)
   if (!login.success) {
     for (const id of ['first-party-refresh', 'tenants'])
       probe.notSeen(id, 'The login with the API key failed: run `npm run doctor`.')
     return
   }
-  const refreshed = await post(PATHS.refreshToken, { refreshToken: login.data.refreshToken })
+  const refreshed = await post(PATHS.refreshToken, { refreshToken: login.data.refreshToken ?? '' })
   const isTokens = firstPartyTokensSchema.safeParse(refreshed.json).success
   if (refreshed.status < 300 && isTokens)
     probe.confirm('first-party-refresh', `${refreshed.status}, as for login`)
   else probe.differ('first-party-refresh', `${refreshed.status}, not as for login`, false)
 
+  const url = probe.apiUrl.replace(/\/+$/, '') + PATHS.tenants
   const authorization = `Bearer ${login.data.accessToken}`
-  const request = {
-    method: 'GET' as const,
-    url: base + PATHS.tenants,
-    headers: { ...headers, authorization },
-  }
-  const response = await probe.http.send(request).catch(() => null)
+  const headers = { ...firstPartyHeaders(credentials.subscriptionKey), authorization }
+  const response = await probe.http.send({ method: 'GET', url, headers }).catch(() => null)
   if (!response) return probe.notSeen('tenants', `GET ${PATHS.tenants}: no answer. Run the check again.`)
   const { status } = response
   const answer = { ...response, json: parseJson(response.text) }

@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 export const LEADS_SCOPE = 'leads'
 
 /** What this feature needs the scope for. */
-export const SCOPES = { [LEADS_SCOPE]: 'to show the leads of the business, and to create new ones' }
+export const SCOPES = { [LEADS_SCOPE]: texts.reason }
 
 /** Paths below `{base_url}`: assumed. */
 export const PATHS = {

@@ -3,6 +3,8 @@ import { format } from '../../web/format.ts'
 /** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
 export const texts = {
   title: 'Leads',
+  /** What the permission is for; begins with "to". */
+  reason: 'to show the leads of the business, and to create new ones',
   notFound: 'There is no such lead in this account.',
   created: 'The lead was created.',
   /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */

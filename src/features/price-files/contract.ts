@@ -2,9 +2,10 @@
 import * as z from 'zod'
 import type { Assumption } from '../../connect/index.ts'
 import { PATHS as CATALOGUE_PATHS, CATALOGUES_SCOPE } from '../catalogues/contract.ts'
+import { texts } from './texts.ts'
 
 /** What this feature needs the scope for. */
-export const SCOPES = { [CATALOGUES_SCOPE]: 'to import items and prices into the catalogues of the business' }
+export const SCOPES = { [CATALOGUES_SCOPE]: texts.reason }
 
 const importOf = (catalogueId: string, batchId: string) =>
   `${CATALOGUE_PATHS.catalogue(catalogueId)}/import/${encodeURIComponent(batchId)}`

@@ -10,6 +10,9 @@ const { count, pluralize } = format
  * with a file or a price. Problems of a row follow its line number.
  */
 export const texts = {
+  /** What the permission is for; begins with "to". */
+  reason: 'to import items and prices into the catalogues of the business',
+
   /** The platform has no such import. */
   importNotFound: 'There is no such import in this account.',
 

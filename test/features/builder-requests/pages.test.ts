@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, logIn } from '../../support/flow.ts'
+import { connected, logIn, signedIn, toCallback } from '../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -21,6 +21,19 @@ test('a notice about a builder request cannot be forged by its address', async (
   // Shows the notice of connecting.
   await supplier.get(`${app.url}/connections`)
   expect((await supplier.get(at('?accepted'))).text).not.toContain('class="notice"')
+})
+
+test('who grants no catalogues, as a builder, sees no page of suppliers', async () => {
+  const linksOf = async (scope: string) => {
+    const user = await signedIn(app, `with-${scope}`)
+    await user.get(await toCallback(app, user, { form: { answer: 'accept', scope } }))
+    const { text } = await user.get(`${app.url}/connections`)
+    return ['leads', 'catalogues', 'builder-requests'].filter((path) =>
+      text.includes(`href="/connections/harbour-homes/${path}"`),
+    )
+  }
+  expect(await linksOf('leads')).toEqual(['leads'])
+  expect(await linksOf('catalogues')).toEqual(['catalogues', 'builder-requests'])
 })
 
 /** A builder asks to connect. */

@@ -61,7 +61,10 @@ describe('leads', () => {
     expect(filtered.total).toBe(filtered.items.length)
     const names = (await leadsOf('?order=name&top=100')).items.map((lead: { name: string }) => lead.name)
     expect(names).toEqual(names.toSorted())
-    expect((await visitor.get(at('?search=nobody'))).text).toContain('Nothing matches what you chose.')
+    const none = (await visitor.get(at('?search=nobody'))).text
+    expect(none).toContain('Nothing matches what you chose.')
+    expect(none).toContain('<a class="button quiet" href="?">Show all</a>')
+    expect((await visitor.get(at())).text).not.toContain('Show all')
   })
 
   test('are searched for any text, which cannot leave its condition', async () => {

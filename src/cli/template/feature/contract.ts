@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 export const SCOPE = 'spare_parts'
 
 /** What this feature needs the scope for. */
-export const SCOPES = { [SCOPE]: 'to show the spare parts of the business' }
+export const SCOPES = { [SCOPE]: texts.reason }
 
 /** Paths below `{base_url}`. */
 export const PATHS = {
