@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { openSqlite } from '../../../src/connect/stores.ts'
-import { leaseKey } from '../../../src/features/price-files/import.ts'
+import { turnKey } from '../../../src/features/price-files/turn.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 import type { Running } from '../../support/app.ts'
@@ -87,7 +87,9 @@ export async function startImport(extra: Record<string, string> = {}) {
   return {
     app,
     dir,
-    jobId: job.id,
+    catalogueId: id,
+    /** `POST` on the import; resolves to the status of the answer. */
+    act: async (action: string) => (await post(action, {})).status,
     /** Starts another process of the app on the same store and files. */
     startAnother: (more: Record<string, string> = {}) => runApp({ ...env, ...more }),
     /**
@@ -95,10 +97,12 @@ export async function startImport(extra: Record<string, string> = {}) {
      * most one batch was sent again.
      */
     async expectCompleted(timeoutMs: number): Promise<void> {
+      const batches = ROWS.length / 1000
+      await vi.waitFor(() => expect(uploads).toBeGreaterThanOrEqual(batches), { timeout: timeoutMs })
       const items = async () => expect((await itemsOf(platform, id)).size).toBe(ROWS.length)
       await vi.waitFor(items, { timeout: timeoutMs, interval: 500 })
       expect([...(await itemsOf(platform, id)).keys()]).toEqual(ROWS.map((row) => row.split(',')[0]))
-      expect(uploads).toBeLessThanOrEqual(ROWS.length / 1000 + 1)
+      expect(uploads).toBeLessThanOrEqual(batches + 1)
     },
     /** Expects that the app says so too. */
     async expectReported(): Promise<void> {
@@ -119,7 +123,7 @@ export async function killInMidImport(): Promise<void> {
   const running = await startImport()
   await running.app.kill()
   const store = openSqlite({ file: join(running.dir, 'store.sqlite') })
-  const lease = leaseKey('sam', running.jobId)
+  const lease = turnKey(running.catalogueId)
   expect(await store.get(lease)).not.toBeNull()
   await store.delete(lease)
   await store.close()

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
+import type { Check } from '../../../src/features/price-files/check-rows.ts'
 import type { Import } from '../../../src/features/price-files/import.ts'
-import type { Reading } from '../../../src/features/price-files/reading.ts'
 import type { importView } from '../../../src/features/price-files/routes.ts'
 import { startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
@@ -24,7 +24,7 @@ export type ImportJson = ReturnType<typeof importView> & {
   status: number
   code: string
   detail: string
-  reading: Reading
+  reading: Check
 }
 
 export interface UploadOptions {
