@@ -10,5 +10,5 @@ export default async function deleteUser(
 ): Promise<void> {
   const imports = openImports(deps, settings)
   await imports.deleteUser(userId)
-  await imports.close()
+  await imports.sender.close()
 }

@@ -200,9 +200,11 @@ export function stopped(job: Import): Import {
   return { ...job, state: 'stopped', endedAt: Date.now() }
 }
 
-/** A process begins to send what should be running. */
-export const takenOver = (job: Import): Import =>
-  job.state === 'running' ? { ...job, run: job.run + 1 } : job
+/** A process begins to send what should be running: it waits no more. */
+export function takenOver(job: Import): Import {
+  if (job.state !== 'running') return job
+  return { ...job, run: job.run + 1, progress: job.progress && { ...job.progress, waiting: null } }
+}
 
 /** Sending has ended. `failure`: why it failed; null: it did not. */
 export const ended = (job: Import, failure: string | null): Import => ({

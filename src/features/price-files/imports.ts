@@ -70,7 +70,8 @@ type ReadFile = Read & { itemsPath: string }
 export class Imports {
   readonly #options: ImportsOptions
   readonly #store: KeyValueStore
-  readonly #sender: ReturnType<typeof createSender>
+  /** Sends what should be running. */
+  readonly sender: ReturnType<typeof createSender>
   readonly #inTurn = createLimiter(MAX_CHECKS, 1)
   /** The user of each upload that is being received or read. */
   readonly #uploads: string[] = []
@@ -78,7 +79,7 @@ export class Imports {
   constructor(options: ImportsOptions) {
     this.#options = options
     this.#store = options.store
-    this.#sender = createSender(options)
+    this.sender = createSender(options)
   }
 
   get(userId: string, id: string): Promise<Import> {
@@ -172,7 +173,7 @@ export class Imports {
     await noteActive(this.#store, id, { userId, run })
     const job = await changeImport(this.#store, userId, id, (now) => running(now, seen))
     // If the store fails here, it is begun with what is waiting.
-    await this.#sender.begin(id, { userId, run }).catch(() => {})
+    await this.sender.begin(id, { userId, run }).catch(() => {})
     return job
   }
 
@@ -200,16 +201,6 @@ export class Imports {
     return forgetUserNotice(this.#store, userId, id)
   }
 
-  /** Resolves when this process is not working on the import. */
-  settled(id: string): Promise<void> {
-    return this.#sender.settled(id)
-  }
-
-  /** Begins what should be running, also what a process has left that has died. */
-  sendWaiting(): Promise<void> {
-    return this.#sender.sendWaiting()
-  }
-
   /** Deletes what killed processes have left, and the imports that nobody has finished for as long as their parts are kept. */
   async clean(): Promise<void> {
     await removeLeftOvers(this.#options.dir)
@@ -225,7 +216,7 @@ export class Imports {
     let cleanedAt = Number.NEGATIVE_INFINITY
     while (!shutdownSignal.aborted) {
       try {
-        await this.sendWaiting()
+        await this.sender.sendWaiting()
         if (performance.now() - cleanedAt > CLEAN_MS) {
           await this.clean()
           cleanedAt = performance.now()
@@ -237,11 +228,6 @@ export class Imports {
       }
       await pause(WORK_MS, undefined, { signal: shutdownSignal, ref: false }).catch(() => {})
     }
-  }
-
-  /** Stops the work of this process; another one goes on with it. */
-  close(): Promise<void> {
-    return this.#sender.close()
   }
 
   /** All imports of a user, newest first; one that cannot be read is logged and left out. */

@@ -5,13 +5,23 @@
 import { DECIMALS, type Decimal, readPrice } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
 import { columnsProblem, sameSheet } from './confirmation.ts'
-import type { Column, Draft, Layout, PLAIN_USES, SheetLayout } from './layout.ts'
+import type { Column, Draft, Layout, SheetLayout } from './layout.ts'
 import { headingsOf, repeats, type SheetHead } from './outline.ts'
 
-type PlainUse = Exclude<(typeof PLAIN_USES)[number], 'ignored'>
+/** What is looked for, the most certain first. */
+const ORDER = [
+  'price',
+  'code',
+  'name',
+  'description',
+  'unit',
+  'category',
+  'price is for this many',
+  'tax included',
+] as const
 
 /** Headings, best first, in lower case and without anything but letters and digits. */
-const HEADINGS: Record<PlainUse | 'price is for this many' | 'tax included', RegExp[]> = {
+const HEADINGS: Record<(typeof ORDER)[number], RegExp[]> = {
   price: [
     /^(rrp|srp|msrp|(unit|sell|selling|sales?|retail|list|recommendedretail)?price)(ex|exc|excl|before)?(gst|tax)?(aud|nzd)?$/,
     /^(rrp|retail|sell|list|each)/,
@@ -35,16 +45,6 @@ const HEADINGS: Record<PlainUse | 'price is for this many' | 'tax included', Reg
   ],
   'tax included': [/(price|tax|gst).*incl?(usive|uded|udes?)?|^incl?(udes?|uding|usive)?.*(tax|gst)/],
 }
-const ORDER = [
-  'price',
-  'code',
-  'name',
-  'description',
-  'unit',
-  'category',
-  'price is for this many',
-  'tax included',
-] as const
 const DIGITS = /\d/
 /** A column that says which prices include tax has no more different cells than this. */
 const MAX_FLAGS = 20

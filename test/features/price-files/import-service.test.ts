@@ -20,7 +20,7 @@ beforeEach(() => {
   opened = []
 })
 afterEach(async () => {
-  await Promise.all(opened.map((imports) => imports.close()))
+  await Promise.all(opened.map((imports) => imports.sender.close()))
   await store.close()
   dir.remove()
 })
@@ -42,10 +42,10 @@ test('an import that is stopped just as the platform completes it keeps its file
   })
   const id = await upload(imports, rowsOf(10))
   await imports.start('sam', id)
-  await imports.settled(id)
+  await imports.sender.settled(id)
   expect(await imports.get('sam', id)).toMatchObject({ state: 'stopped', failure: null })
   await imports.start('sam', id)
-  await imports.settled(id)
+  await imports.sender.settled(id)
   expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
 })
 
@@ -67,8 +67,8 @@ test('an import whose process has died is taken over by another one, which goes 
     uploadItems: async () => void uploads.push('other'),
     get: async () => ({ status: uploads.length < 4 ? 'Started' : 'Completed' }),
   })
-  await other.sendWaiting()
-  await other.settled(id)
+  await other.sender.sendWaiting()
+  await other.sender.settled(id)
   expect(await other.get('sam', id)).toMatchObject({
     state: 'completed',
     progress: { sent: 2_500, batches: 3 },
@@ -121,11 +121,11 @@ test('an import that runs does not delay a shutdown, and the next process goes o
     async () => expect((await one.get('sam', id)).progress?.waiting ?? '').toContain('returned an error'),
     { timeout: 60_000 },
   )
-  await one.close()
+  await one.sender.close()
   expect(await next.get('sam', id)).toMatchObject({ state: 'running' })
   isDown = false
-  await next.sendWaiting()
-  await next.settled(id)
+  await next.sender.sendWaiting()
+  await next.sender.settled(id)
   expect(await next.get('sam', id)).toMatchObject({ state: 'completed', progress: { sent: 3_000 } })
 })
 

@@ -42,7 +42,7 @@ async function startMachine(limits: { quotaBytes?: number; totalBytes?: number }
   closings.push(
     remove,
     () => store.close(),
-    () => imports.close(),
+    () => imports.sender.close(),
   )
   return { imports, store }
 }
@@ -72,17 +72,6 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     expect(await problems(two)).toMatchObject([{ line: 4 }])
     await one.imports.discard('sam', id)
     expect(await one.store.ofOwner(id)).toEqual([])
-  })
-
-  test('send the items of the latest answers', async () => {
-    const [one, two] = [await startMachine(), await startMachine()]
-    const id = await upload(one.imports, prices('A,1,10', 'B,2,20'))
-    await confirmFile(two.imports, id, { uses: { Price: 'ignored', Cost: 'price' } })
-    await send(one.imports, id)
-    expect(sent).toEqual([
-      { code: 'A', price: 10 },
-      { code: 'B', price: 20 },
-    ])
   })
 
   test('know the layout of the last file, whichever machine it was confirmed on', async () => {

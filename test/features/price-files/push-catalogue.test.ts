@@ -25,11 +25,11 @@ describe('push-catalogue', () => {
       /Checked 2 rows: 2 ready, 0 with problems[\s\S]*Created catalogue "National RRP" \(Public\)[\s\S]*Starting import[\s\S]*Completed: 2 items/,
     )
     expect(output).not.toContain('\r')
-    const id = (await platform.catalogueIds()).get('National RRP') ?? ''
-    expect([...(await platform.items(id)).keys()]).toEqual(['A1', 'A2'])
     // The next run uses the catalogue that exists, and does not log in a second time.
     expect((await push([file(GOOD), ...TO_NEW])).output).not.toContain('Created')
     expect(await platform.statusesOf('login')).toHaveLength(1)
+    const id = (await platform.catalogueIds()).get('National RRP') ?? ''
+    expect([...(await platform.items(id)).keys()]).toEqual(['A1', 'A2'])
   })
 
   test('acts for a tenant that npm run feature -- first-party tenants lists', async () => {

@@ -76,8 +76,8 @@ export async function upload(imports: Imports, text: string, answers: Answers = 
 export async function send(imports: Imports, id: string): Promise<void> {
   await imports.start('sam', id)
   for (;;) {
-    await imports.settled(id)
+    await imports.sender.settled(id)
     if ((await imports.get('sam', id)).state !== 'running') return
-    await imports.sendWaiting()
+    await imports.sender.sendWaiting()
   }
 }

@@ -28,7 +28,7 @@ function setup() {
     return imports
   }
   cleanups.push(async () => {
-    await Promise.all(opened.map((imports) => imports.close()))
+    await Promise.all(opened.map((imports) => imports.sender.close()))
     await store.close()
     dir.remove()
   })
@@ -46,9 +46,9 @@ test('a take-over that fails leaves the import to the next one', async () => {
   await store.set(importKey('sam', id), JSON.stringify({ ...job, state: 'running', startedAt: Date.now() }))
   await noteActive(store, id, { userId: 'sam', run: job.run })
   failFirst('get', 'import')
-  await expect(imports.sendWaiting()).rejects.toMatchObject({ code: 'store_unavailable' })
-  await other.sendWaiting()
-  await other.settled(id)
+  await expect(imports.sender.sendWaiting()).rejects.toMatchObject({ code: 'store_unavailable' })
+  await other.sender.sendWaiting()
+  await other.sender.settled(id)
   expect(await other.get('sam', id)).toMatchObject({ state: 'completed' })
 })
 
