@@ -21,7 +21,7 @@ describe('two files at once into one catalogue', () => {
     const large = push(platform, [first, '--catalogue', 'C'], { PLATFORM_API_URL: line.apiUrl })
     await printed(large, 'Starting import')
     const small = push(platform, [second, '--catalogue', 'C'])
-    await printed(small, 'Another import into this catalogue is running')
+    await printed(small, 'Imports into one catalogue run one after the other')
     release()
     await printed(small, 'Completed: ')
     expect(large.output()).toContain('Completed: 60,000 items')
