@@ -46,11 +46,11 @@ async function main(): Promise<void> {
   const path = findFile(folder, FILES.items.file)
   if (path === undefined || (layout === undefined && saveLayout === undefined)) return load(folder, options)
   const how = `npm run feature -- live-pricing load-prices ${folder} --save-layout layout.json`
-  await withConfirmed(path, { layout, saveLayout, how }, ({ check, problems, itemsPath }) =>
+  await withConfirmed(path, { layout, saveLayout, how }, ({ check, itemsPath }) =>
     load(folder, options, {
       file: basename(path),
       items: itemsOfBatches(itemsPath),
-      problems,
+      problems: check.problems,
       invalidRows: check.invalidRows,
     }),
   )

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { type Item, itemsBody, MAX_BATCH } from './item.ts'
 
@@ -9,6 +9,9 @@ export interface Batch {
   /** Number of items: at most 1,000. */
   items: number
 }
+
+/** How many upload requests so many items take. */
+export const batchCount = (items: number) => Math.ceil(items / MAX_BATCH)
 
 /**
  * Writes a file of upload requests: each line is a body with 1,000 items; the last one may have fewer. Throws the errors of the
@@ -29,8 +32,8 @@ export async function writeBatches(path: string, items: Iterable<Item>): Promise
   }
 }
 
-/** The lines of a file, without copies where possible. A name may have other line separators of Unicode. */
-async function* linesOf(path: string): AsyncGenerator<Buffer> {
+/** The bodies of a file of batches, without copies where possible. A name may have other line separators of Unicode. */
+export async function* readBodies(path: string): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
     let from = 0
@@ -44,13 +47,22 @@ async function* linesOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** The items of a file of batches; none if there is no file. */
+/** The items of a file of batches. */
 export async function* itemsOfBatches(path: string): AsyncGenerator<Item> {
-  if (existsSync(path)) for await (const line of linesOf(path)) yield* itemsOf(line.toString())
+  for await (const body of readBodies(path)) yield* itemsOf(body.toString())
 }
 
 /** The items of an upload request. */
 export const itemsOf = (body: string): Item[] => JSON.parse(body).items
+
+/** Batches with `total` items altogether, from their bodies. The first of these is the one with the index `from`. */
+export async function* toBatches(
+  bodies: AsyncIterable<Uint8Array>,
+  { total, from = 0 }: { total: number; from?: number },
+): AsyncGenerator<Batch> {
+  let index = from
+  for await (const body of bodies) yield { body, items: Math.min(MAX_BATCH, total - MAX_BATCH * index++) }
+}
 
 /**
  * Reads a file of batches with `total` items. `skip`: how many batches to leave out at the start, because the platform
@@ -60,9 +72,6 @@ export async function* readBatches(
   path: string,
   { total, skip = 0 }: { total: number; skip?: number },
 ): AsyncGenerator<Batch> {
-  let batch = 0
-  for await (const body of linesOf(path)) {
-    if (batch >= skip) yield { body, items: Math.min(MAX_BATCH, total - batch * MAX_BATCH) }
-    batch++
-  }
+  let index = 0
+  for await (const batch of toBatches(readBodies(path), { total })) if (index++ >= skip) yield batch
 }

@@ -12,43 +12,26 @@ import {
 } from './contract.ts'
 import { texts } from './texts.ts'
 
-export interface CatalogueImports {
-  /**
-   * Starts an import job, or finds the existing one with this batch id, and resolves to its state. Safe to repeat.
-   * Throws `NotFoundError` if the catalogue does not exist, and a `ZodError`, before any call, if the id is invalid.
-   */
-  start(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
-  /**
-   * Creates or updates at most 1,000 items, given as the body that `itemsBody` makes of them. Safe to repeat. Resolves to the
-   * items that the platform lists as rejected, if it lists any. Throws `PlatformRejectedError` if it refuses them all.
-   */
-  uploadItems(
-    source: TokenSource,
-    catalogueId: string,
-    batchId: string,
-    body: Uint8Array,
-  ): Promise<Rejected | undefined>
-  /** Returns the state of an import job. Throws `NotFoundError`. */
-  get(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
-}
+export type CatalogueImports = ReturnType<typeof createCatalogueImports>
 
 const importCall = { scope: CATALOGUES_SCOPE, notFound: texts.importNotFound }
 
 /** The catalogue imports API (specification 4.4). Every method also throws the errors documented on `createApi`. */
-export function createCatalogueImports(api: Api): CatalogueImports {
-  const get: CatalogueImports['get'] = (source, catalogueId, batchId) =>
+export function createCatalogueImports(api: Api) {
+  /** Returns the state of an import job. Throws `NotFoundError`. */
+  const get = (source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob> =>
     api.get(source, { ...importCall, schema: importJobSchema, path: PATHS.import(catalogueId, batchId) })
 
   return {
     get,
 
-    async start(source, catalogueId, batchId) {
+    /**
+     * Starts an import job, or finds the existing one with this batch id, and resolves to its state. Safe to repeat.
+     * Throws `NotFoundError` if the catalogue does not exist, and a `ZodError`, before any call, if the id is invalid.
+     */
+    async start(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob> {
       batchIdSchema.parse(batchId)
-      const call = {
-        scope: CATALOGUES_SCOPE,
-        notFound: catalogueTexts.notFound,
-        path: PATHS.start(catalogueId),
-      }
+      const call = { ...importCall, notFound: catalogueTexts.notFound, path: PATHS.start(catalogueId) }
       try {
         await api.post(source, call, { batchId })
       } catch (error) {
@@ -61,7 +44,16 @@ export function createCatalogueImports(api: Api): CatalogueImports {
       return { batchId, status: 'Started' }
     },
 
-    async uploadItems(source, catalogueId, batchId, body) {
+    /**
+     * Creates or updates at most 1,000 items, given as the body that `itemsBody` makes of them. Safe to repeat. Resolves to the
+     * items that the platform lists as rejected. Throws `PlatformRejectedError` if it refuses them all.
+     */
+    async uploadItems(
+      source: TokenSource,
+      catalogueId: string,
+      batchId: string,
+      body: Uint8Array,
+    ): Promise<Rejected | undefined> {
       const path = PATHS.items(catalogueId, batchId)
       return rejectedIn(await api.post(source, { ...importCall, path, upload: true }, { json: body }))
     },

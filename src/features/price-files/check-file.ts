@@ -5,7 +5,7 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { CheckedFile, CheckOptions } from './check-rows.ts'
+import type { Check, CheckOptions } from './check-rows.ts'
 import type { ProcessLimits } from './process-limits.ts'
 import { texts } from './texts.ts'
 
@@ -20,8 +20,8 @@ export interface CheckOrder {
 }
 
 /** What the process answers. */
-export type CheckMessage =
-  | CheckedFile
+export type CheckAnswer =
+  | { check: Check }
   | { unreadable: { line: number; reason: string } }
   | { unwritable: string }
   | { failed: string }
@@ -43,7 +43,7 @@ export const HEAP = ['--max-old-space-size=400', '--max-semi-space-size=8']
 export async function checkFile(
   task: CheckTask,
   { signal, limits }: { signal?: AbortSignal; limits?: Partial<ProcessLimits> } = {},
-): Promise<CheckedFile> {
+): Promise<Check> {
   signal?.throwIfAborted()
   const bytes = statSync(task.path).size
   const cpuMs = CHECK_MS + (bytes / 1_000_000) * CHECK_MS_PER_MB
@@ -55,29 +55,34 @@ export async function checkFile(
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   const order = { task, limits: { cpuMs, memoryBytes: MEMORY_BYTES, ...limits } }
-  return resultOf(await answerOf(child, order, signal).finally(() => kill(child)))
+  const answer = await answerOf(child, order, signal).finally(() => kill(child))
+  if ('check' in answer) return answer.check
+  if ('unreadable' in answer) throw new UnreadableFileError(answer.unreadable.line, answer.unreadable.reason)
+  if ('unwritable' in answer)
+    throw new StoreUnavailableError(`the checked items cannot be written (${answer.unwritable})`)
+  throw new Error(answer.failed)
 }
 
 /** The answer of the process. Throws `UnreadableFileError` if it died, and the signal's reason if aborted. */
-async function answerOf(child: ChildProcess, order: CheckOrder, signal?: AbortSignal): Promise<CheckMessage> {
-  const options = signal ? { signal } : {}
-  const answer = once(child, 'message', options)
-  const death = once(child, 'exit', options).then(([code, deathBy]) => {
-    if (deathBy !== null || code >= 128) throw new UnreadableFileError(0, texts.unreadable.tooMuch)
-    throw new Error(`the process that checks the price file exited with ${code}`)
-  })
-  // The one that loses the race may fail later.
-  death.catch(() => {})
-  answer.catch(() => {})
-  try {
+function answerOf(
+  child: ChildProcess,
+  order: CheckOrder,
+  signal: AbortSignal | undefined,
+): Promise<CheckAnswer> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (answer: CheckAnswer) => resolve(answer))
+    child.once('exit', (code, deathBy) =>
+      reject(
+        deathBy !== null || (code ?? 0) >= 128
+          ? new UnreadableFileError(0, texts.unreadable.tooMuch)
+          : new Error(`the process that checks the price file exited with ${code}`),
+      ),
+    )
+    child.once('error', reject)
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
     // An error here is that it has exited.
     child.send(order, () => {})
-    const [message] = await Promise.race([answer, death])
-    return message
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw error
-  }
+  })
 }
 
 /** Resolves when the process has ended, and writes to no file any more. */
@@ -87,13 +92,4 @@ async function kill(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit')
   child.kill('SIGKILL')
   await exit
-}
-
-function resultOf(message: CheckMessage): CheckedFile {
-  if ('unreadable' in message)
-    throw new UnreadableFileError(message.unreadable.line, message.unreadable.reason)
-  if ('unwritable' in message)
-    throw new StoreUnavailableError(`the checked items cannot be written (${message.unwritable})`)
-  if ('failed' in message) throw new Error(message.failed)
-  return message
 }

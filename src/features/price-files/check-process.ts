@@ -1,7 +1,7 @@
 /** The process that checks a price file. `check-file.ts` starts it, and ends it when it has the answer. */
 import { flushCompileCache } from 'node:module'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { CheckMessage, CheckOrder, CheckTask } from './check-file.ts'
+import type { CheckAnswer, CheckOrder, CheckTask } from './check-file.ts'
 import { checkPriceFile } from './check-rows.ts'
 import { limitProcess } from './process-limits.ts'
 import { texts } from './texts.ts'
@@ -10,12 +10,9 @@ import { texts } from './texts.ts'
 // of the cost.
 Error.stackTraceLimit = 0
 
-/** The longest answer, in characters. */
-const MAX_ANSWER = 5_000_000
-
-async function check({ path, ...options }: CheckTask): Promise<CheckMessage> {
+async function check({ path, ...options }: CheckTask): Promise<CheckAnswer> {
   try {
-    return await checkPriceFile(path, options)
+    return { check: await checkPriceFile(path, options) }
   } catch (error) {
     if (error instanceof UnreadableFileError)
       return { unreadable: { line: error.line, reason: error.problem } }
@@ -32,7 +29,5 @@ process.once('disconnect', () => process.exit())
 process.once('message', async ({ task, limits }: CheckOrder) => {
   limitProcess(limits)
   flushCompileCache()
-  const answer = await check(task)
-  const isLong = JSON.stringify(answer).length > MAX_ANSWER
-  process.send?.(isLong ? { unreadable: { line: 0, reason: texts.unreadable.tooMuch } } : answer)
+  process.send?.(await check(task))
 })

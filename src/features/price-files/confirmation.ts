@@ -1,6 +1,5 @@
 /** What a draft needs to be confirmed, and whether a confirmed layout fits a file. Everything here is pure. */
 import {
-  type Column,
   type Draft,
   type Layout,
   type SheetLayout,
@@ -95,36 +94,16 @@ function columnDifferences(sheet: SheetLayout, { columns, headingsRow }: SheetOu
 }
 
 /**
- * The draft for a file that differs from the one of an earlier layout: the suggested one, with the earlier answers for what
- * is the same. Statements are about all prices, so they are made again if a text, a sheet or the price has changed.
+ * The statements of an earlier layout, if they are still true for a file: they are about all prices, so they are made again if
+ * a text, a sheet or the price has changed.
  */
-export function draftFrom(suggested: Draft, earlier: Layout, outline: Outline): Draft {
-  const sheets = suggested.sheets.map((sheet) => {
-    const before = sameSheet(earlier.sheets, sheet)
-    if (!before) return sheet
-    const columns = sheet.columns.map(
-      (column) => before.columns.find((one) => one.heading === column.heading) ?? column,
-    )
-    return { ...sheet, decimal: before.decimal, columns: withoutRivals(columns, before.columns) }
-  })
-  const priceOf = (list: readonly SheetLayout[]) =>
-    list.map(({ columns }) => columns.find(({ use }) => use === 'price')?.heading)
-  const now = surroundingsOf(outline)
-  const isSame =
-    JSON.stringify([now, priceOf(sheets), sheets.map(nameOf)]) ===
-    JSON.stringify([
-      { otherSheets: earlier.otherSheets, texts: earlier.texts },
-      priceOf(earlier.sheets),
-      earlier.sheets.map(nameOf),
-    ])
-  const { tax, currency, audience } = earlier
-  return isSame ? { sheets, tax, currency, audience } : { sheets }
+export function keptStatements(
+  { sheets, otherSheets, texts: said, tax, currency, audience }: Layout,
+  { draft, outline }: { draft: Draft; outline: Outline },
+): Statements | undefined {
+  const pricesOf = (list: readonly SheetLayout[]) =>
+    list.map((sheet) => [nameOf(sheet), sheet.columns.find(({ use }) => use === 'price')?.heading])
+  const before = [{ otherSheets, texts: said }, pricesOf(sheets)]
+  const now = [surroundingsOf(outline), pricesOf(draft.sheets)]
+  return JSON.stringify(now) === JSON.stringify(before) ? { tax, currency, audience } : undefined
 }
-
-/** A suggestion for a new column does not compete with an earlier answer. */
-const withoutRivals = (columns: readonly Column[], before: readonly Column[]): Column[] =>
-  columns.map((column) => {
-    const isOld = before.some((one) => one.heading === column.heading)
-    const isTaken = columns.some((other) => other !== column && other.use === column.use)
-    return isOld || !isTaken ? column : { heading: column.heading, use: 'ignored' }
-  })

@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { print } from '../../runtime/print.ts'
-import { type CheckTask, checkFile } from './check-file.ts'
-import type { CheckedFile } from './check-rows.ts'
+import { checkFile } from './check-file.ts'
+import type { Check, CheckOptions } from './check-rows.ts'
 import { confirmed } from './confirmation.ts'
-import { describeUnconfirmed } from './describe.ts'
 import { type Draft, type Layout, layoutSchema } from './layout.ts'
-import { inFolder, removeLeftOvers } from './reading.ts'
+import { inFolder, removeLeftOvers } from './work-folder.ts'
 
 export interface FileOptions {
   /** The file of a confirmed layout. */
@@ -22,7 +21,8 @@ export interface FileOptions {
 }
 
 /** A file whose reading is confirmed. */
-export interface Confirmed extends CheckedFile {
+export interface Confirmed {
+  check: Check
   layout: Layout
   /** The items, for `readBatches`. They are deleted when the work ends. */
   itemsPath: string
@@ -36,46 +36,43 @@ export class UnconfirmedError extends Error {}
  * Throws an error if the file cannot be read, `UnconfirmedError`, and the errors of `work`.
  */
 export async function withConfirmed<T>(
-  file: string,
-  options: FileOptions,
+  path: string,
+  { layout: given, saveLayout, how, signal }: FileOptions,
   work: (confirmed: Confirmed) => Promise<T>,
 ): Promise<T> {
-  const { layout, saveLayout, how, signal } = options
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new Error(`The file ${file} does not exist.`)
-  const given = layout === undefined ? undefined : readLayout(layout)
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new Error(`The file ${path} does not exist.`)
+  const layouts = given === undefined ? [] : [readLayout(given)]
   const dir = join(process.env.DATA_DIR || '.data', 'imports')
   await removeLeftOvers(dir)
   return inFolder(dir, async (folder) => {
     const itemsPath = join(folder, 'items')
-    const read = (task: Pick<CheckTask, 'draft' | 'layouts'>) =>
-      checkFile({ path: file, itemsPath, ...task }, signal ? { signal } : {})
-    const first = await read({ layouts: given ? [given] : [] })
-    const confirmed = first.check.layout
-      ? { ...first, layout: first.check.layout }
+    const read = (options: CheckOptions) =>
+      checkFile({ path, itemsPath, ...options }, signal ? { signal } : {})
+    const first = await read({ layouts })
+    const { check, layout } = first.layout
+      ? { check: first, layout: first.layout }
       : await confirmInTerminal(how, first, (draft) => read({ draft }))
-    if (saveLayout !== undefined) writeLayout(saveLayout, confirmed.layout)
-    return work({ ...confirmed, itemsPath })
+    if (saveLayout !== undefined) {
+      writeFileSync(saveLayout, `${JSON.stringify(layout, null, 2)}\n`)
+      print(`The layout is in ${saveLayout}: use it with --layout ${saveLayout}.`)
+    }
+    return work({ check, layout, itemsPath })
   })
 }
 
 /** Asks a person. Without a terminal, throws `UnconfirmedError`, which says what would have to be confirmed and how. */
 async function confirmInTerminal(
   how: string,
-  first: CheckedFile,
-  read: (draft: Draft) => Promise<CheckedFile>,
-): Promise<CheckedFile & { layout: Layout }> {
+  first: Check,
+  read: (draft: Draft) => Promise<Check>,
+): Promise<{ check: Check; layout: Layout }> {
+  const { askForLayout, describeUnconfirmed } = await import('./terminal.ts')
   const { stdin: input, stdout: output } = process
   if (!(input.isTTY && output.isTTY)) throw new UnconfirmedError(describeUnconfirmed(first, how).join('\n'))
-  const { askForLayout } = await import('./terminal.ts')
-  let last = first
-  const again = async (draft: Draft) => {
-    last = await read(draft)
-    return last.check
-  }
-  const { check, draft } = await askForLayout({ input, output, print }, first.check, again)
+  const check = await askForLayout({ input, output, print }, first, read)
   const by = { confirmedBy: userInfo().username, confirmedAt: new Date().toISOString() }
-  return { check, problems: last.problems, layout: confirmed(draft, check.outline, by) }
+  return { check, layout: confirmed(check.draft, check.outline, by) }
 }
 
 /** Reads a layout from its file. Throws an error that names what is wrong in it. */
@@ -84,9 +81,4 @@ function readLayout(path: string): Layout {
   const parsed = layoutSchema.safeParse(parseJson(readFileSync(path, 'utf8')))
   if (!parsed.success) throw new Error(`--layout ${path} is not a layout:\n${z.prettifyError(parsed.error)}`)
   return parsed.data
-}
-
-function writeLayout(path: string, layout: Layout): void {
-  writeFileSync(path, `${JSON.stringify(layout, null, 2)}\n`)
-  print(`The layout is in ${path}: use it with --layout ${path}.`)
 }

@@ -1,5 +1,5 @@
 import type { FeatureDeps } from '../feature.ts'
-import { openImports } from './open-imports.ts'
+import { openImports } from './index.ts'
 import type { PriceFilesSettings } from './settings.ts'
 
 /** Deletes a user's imports with their files. */
@@ -10,5 +10,5 @@ export default async function deleteUser(
 ): Promise<void> {
   const imports = openImports(deps, settings)
   await imports.deleteUser(userId)
-  await imports.close()
+  await imports.sender.close()
 }

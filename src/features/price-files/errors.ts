@@ -34,8 +34,5 @@ export const uploadRefused = ({ platformMessage, reason }: PlatformRejectedError
 /** 404: no import with this id. */
 export const importNotFound = () => new ImportError(404, 'not_found', texts.errors.notFound)
 
-/** 409: the upload that was in flight when the import was stopped is not answered yet. */
-export const stillStopping = () => new ImportError(409, 'conflict', texts.errors.stillStopping)
-
 /** 500: the stored job has a format that this version of the app does not support. */
 export const unreadableImport = () => new ImportError(500, 'import_unreadable', texts.errors.unreadable)

@@ -2,39 +2,26 @@
 import * as z from 'zod'
 import { CURRENCIES, DECIMALS } from '../../tables/prices.ts'
 import { badInput } from '../../web/errors.ts'
-import {
-  AUDIENCES,
-  type Column,
-  type Draft,
-  draftSchema,
-  type SheetLayout,
-  STATEMENTS,
-  USES,
-} from './layout.ts'
+import { AUDIENCES, type Column, type Draft, draftSchema, type SheetLayout, USES } from './layout.ts'
 import type { SheetOutline } from './outline.ts'
-import { suggestSheet } from './suggestions.ts'
 import { texts } from './texts.ts'
 
 const many = z.union([z.string().transform((value) => [value]), z.array(z.string())]).default([])
 const number = z.coerce.number({ error: texts.rules.draft })
 
+/** The answers to the questions, as the buttons of the page and the choices in the terminal have them. */
+export const answersSchema = z.object({
+  tax: number.min(0, texts.rules.draft).lt(100, texts.rules.draft).optional(),
+  currency: z.enum(CURRENCIES, texts.rules.draft).optional(),
+  audience: z.enum(AUDIENCES, texts.rules.draft).optional(),
+})
+
 /** The fields. Those of a column end with the numbers of its sheet and of the column, counted from 0: `use-0-2`. */
-const formSchema = z
-  .object({
+const formSchema = answersSchema
+  .extend({
     /** The names of the sheets that are used. */
     sheet: many,
-    /** What a button answers, or that the statements are made again. */
-    tax: z.preprocess(
-      (value) => value || undefined,
-      number.min(0, texts.rules.tax).lt(100, texts.rules.tax).optional(),
-    ),
-    /** Another tax than those of the buttons. */
-    rate: z.preprocess(
-      (value) => value || undefined,
-      number.gt(0, texts.rules.tax).lt(100, texts.rules.tax).optional(),
-    ),
-    currency: z.enum(CURRENCIES, texts.rules.draft).optional(),
-    audience: z.enum(AUDIENCES, texts.rules.draft).optional(),
+    /** The questions are answered again. */
     again: z.string().optional(),
   })
   .catchall(z.union([z.string(), z.array(z.string())]))
@@ -47,15 +34,13 @@ type Form = z.infer<typeof formSchema>
 export function readDraft(body: unknown, before: Draft, sheets: readonly SheetOutline[]): Draft {
   if (typeof body === 'object' && body !== null && 'draft' in body) return draftSchema.parse(body.draft)
   const form = formSchema.parse(body ?? {})
-  const draft: Draft = {
-    ...before,
-    sheets: form.sheet.length > 0 ? sheetsOf(form, before, sheets) : before.sheets,
-  }
-  for (const statement of STATEMENTS) if (form.again !== undefined) delete draft[statement]
-  const { tax = form.rate ?? draft.tax, currency = draft.currency, audience = draft.audience } = form
-  const hasTaxColumn = draft.sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
+  const used =
+    form.sheet.length > 0 ? form.sheet.map((name) => readSheet(form, name, before, sheets)) : before.sheets
+  const said = form.again === undefined ? before : { sheets: used }
+  const { tax = said.tax, currency = said.currency, audience = said.audience } = form
+  const hasTaxColumn = used.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
   return {
-    sheets: draft.sheets,
+    sheets: used,
     // A column says which prices include tax, so that none of them is before tax is no answer any more.
     ...(tax === undefined || (tax === 0 && hasTaxColumn) ? {} : { tax }),
     ...(currency && { currency }),
@@ -63,45 +48,48 @@ export function readDraft(body: unknown, before: Draft, sheets: readonly SheetOu
   }
 }
 
-function sheetsOf(form: Form, before: Draft, sheets: readonly SheetOutline[]): SheetLayout[] {
-  return form.sheet.map((name) => {
-    const index = sheets.findIndex((sheet) => sheet.name === name)
-    const outline = sheets[index]
-    if (!outline) throw badInput('sheet', texts.rules.draft)
-    const known = before.sheets.find((sheet) => sheet.name === name)
-    // A sheet that was not used has no fields yet.
-    return known ? readSheet(form, index, known, outline) : suggestSheet(outline)
-  })
+function readSheet(form: Form, name: string, before: Draft, sheets: readonly SheetOutline[]): SheetLayout {
+  const at = sheets.findIndex((sheet) => sheet.name === name)
+  const outline = sheets[at]
+  if (!outline) throw badInput('sheet', texts.rules.draft)
+  const known = before.sheets.find((sheet) => sheet.name === name)
+  // A sheet that was not used has no fields yet: its columns are suggested.
+  if (!known) return { name, headingsRow: outline.headingsRow, decimal: 'point', columns: [] }
+  const headingsRow = form[`headingsRow-${at}`] ?? known.headingsRow
+  return {
+    name,
+    headingsRow: number.int().min(0).parse(headingsRow),
+    decimal: DECIMALS.find((decimal) => decimal === form[`decimal-${at}`]) ?? known.decimal,
+    columns: known.columns.map((column, index) =>
+      readColumn(form, `${at}-${index}`, column, outline.columns[index]?.values ?? []),
+    ),
+  }
 }
 
-function readSheet(form: Form, index: number, before: SheetLayout, outline: SheetOutline): SheetLayout {
-  const text = (field: string) => z.string().optional().parse(form[field])
-  const decimal = z
-    .enum(DECIMALS, texts.rules.draft)
-    .default(before.decimal)
-    .parse(text(`decimal-${index}`))
-  const headingsRow = number
-    .int()
-    .min(0)
-    .default(before.headingsRow)
-    .parse(text(`headingsRow-${index}`))
-  const columns = before.columns.map((column, at): Column => {
-    const [use, field] = [text(`use-${index}-${at}`), `use-${index}-${at}`]
-    if (use === undefined) return column
-    const found = USES.find((known) => known === use)
-    if (!found) throw badInput(field, texts.rules.draft)
-    const { heading } = column
-    if (found === 'price is for this many')
-      return { heading, use: found, divide: text(`divide-${index}-${at}`) === 'on' }
-    if (found !== 'tax included' && found !== 'not for sale if') return { heading, use: found }
-    const values = outline.columns[at]?.values ?? []
-    const yes = many.parse(form[`yes-${index}-${at}`]).filter((value) => values.includes(value))
-    return {
-      heading,
-      use: found,
-      yes,
-      no: yes.length > 0 ? values.filter((value) => !yes.includes(value)) : [],
+/** A column; `id`: what the names of its fields end with, `values`: its different cells. */
+function readColumn(form: Form, id: string, column: Column, values: readonly string[]): Column {
+  const said = form[`use-${id}`]
+  if (said === undefined) return column
+  const use = USES.find((known) => known === said)
+  const { heading } = column
+  switch (use) {
+    case undefined:
+      throw badInput(`use-${id}`, texts.rules.draft)
+    case 'price is for this many':
+      return { heading, use, divide: form[`divide-${id}`] === 'on' }
+    case 'tax included':
+    case 'not for sale if': {
+      const ticked = many.parse(form[`yes-${id}`])
+      const yes = values.filter((value) => ticked.includes(value))
+      return { heading, use, ...flagValues(yes, values) }
     }
-  })
-  return { ...before, decimal, headingsRow, columns }
+    default:
+      return { heading, use }
+  }
 }
+
+/** What the cells of a column mean, of which a person has chosen those that mean yes. */
+export const flagValues = (yes: string[], values: readonly string[]) => ({
+  yes,
+  no: yes.length > 0 ? values.filter((value) => !yes.includes(value)) : [],
+})

@@ -1,8 +1,9 @@
 /** The record of an import and its transitions, all pure. An import is uploaded, checked, confirmed by a person, and sent. */
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
-import { appOwner, type Key } from '../../connect/stores.ts'
+import type { UserNotice } from '../../web/notice.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
+import type { Check } from './check-rows.ts'
 import { audienceProblem, isComplete } from './confirmation.ts'
 import { ImportError, importNotFound, unreadableImport } from './errors.ts'
 import { draftSchema, type Layout } from './layout.ts'
@@ -22,7 +23,38 @@ const checkedSchema = z.object({
   validRows: count,
   invalidRows: count,
 })
-export type Checked = z.infer<typeof checkedSchema>
+
+/** What the platform has accepted, so that an interrupted import resumes with the next batch. */
+export const acceptedSchema = z.object({
+  /** The platform's import that the batches go into; null before it is started. */
+  batchId: z.string().nullable(),
+  /** Items accepted into that import. */
+  importSent: count,
+  /** Items accepted by the platform, also into earlier imports that were completed while this one was interrupted. */
+  sent: count,
+  /** Uploads accepted by the platform, in the order of the file. */
+  batches: count,
+  /** The items that the platform has rejected in answers to these uploads, and what it says of the first ones. */
+  rejected: z.object({ count, message: z.string() }),
+})
+export type Accepted = z.infer<typeof acceptedSchema>
+
+export const NOTHING_SENT: Accepted = {
+  batchId: null,
+  importSent: 0,
+  sent: 0,
+  batches: 0,
+  rejected: { count: 0, message: '' },
+}
+
+const progressSchema = acceptedSchema.extend({
+  phase: z.enum(['starting', 'sending', 'processing']),
+  /** The platform's count of processed items; null if not reported. */
+  processed: z.number().nullable(),
+  /** User-facing reason why the import is waiting; null if it is not. */
+  waiting: z.string().nullable(),
+})
+export type Progress = z.infer<typeof progressSchema>
 
 export const importSchema = z.object({
   /** Also the platform's id of this import, the same for every run, so that a run resumes the previous one. */
@@ -44,43 +76,47 @@ export const importSchema = z.object({
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
   ...checkedSchema.shape,
-  progress: z
-    .object({
-      phase: z.enum(['starting', 'sending', 'processing']),
-      batchId: z.string().nullable(),
-      importSent: count,
-      sent: count,
-      batches: count,
-      rejected: z.object({ count, message: z.string() }),
-      processed: z.number().nullable(),
-      waiting: z.string().nullable(),
-    })
-    .nullable(),
+  progress: progressSchema.nullable(),
   /** User-facing reason why the import failed. */
   failure: z.string().nullable(),
 })
 export type Import = z.infer<typeof importSchema>
 
-/** An import whose file has been read. */
-export function newImport({
-  catalogue,
-  ...rest
-}: Pick<Import, 'id' | 'userId' | 'bxcontext' | 'fileName' | 'bytes'> &
-  Checked & { catalogue: Catalogue }): Import {
-  return {
-    ...rest,
-    catalogueId: catalogue.id,
-    catalogueName: catalogue.name ?? catalogue.id,
-    catalogueScope: catalogue.scope ?? null,
-    state: 'ready',
-    run: 0,
-    createdAt: Date.now(),
-    startedAt: null,
-    endedAt: null,
-    progress: null,
-    failure: null,
-  }
+/** A check and its id. */
+export interface Read {
+  checkId: string
+  check: Check
 }
+
+const checkedBy = ({ checkId, check }: Read): z.infer<typeof checkedSchema> => {
+  const { rows, validRows, invalidRows, draft, layout } = check
+  const confirmed = layout && { by: layout.confirmedBy, at: layout.confirmedAt }
+  return { checkId, draft, confirmed, rows, validRows, invalidRows }
+}
+
+/** An import whose file has been read. */
+export const newImport = (
+  file: Pick<Import, 'id' | 'userId' | 'bxcontext' | 'fileName' | 'bytes'>,
+  catalogue: Catalogue,
+  read: Read,
+): Import => ({
+  ...file,
+  ...checkedBy(read),
+  catalogueId: catalogue.id,
+  catalogueName: catalogue.name ?? catalogue.id,
+  catalogueScope: catalogue.scope ?? null,
+  state: 'ready',
+  run: 0,
+  createdAt: Date.now(),
+  startedAt: null,
+  endedAt: null,
+  progress: null,
+  failure: null,
+})
+
+/** The path of its page. */
+export const importPath = ({ bxcontext, id }: Pick<Import, 'bxcontext' | 'id'>) =>
+  `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
 
 /** Parses a stored import; null if it cannot be read. */
 export const parseImport = (value: string): Import | null =>
@@ -109,9 +145,9 @@ function requireSeen(job: Import, seen: string | undefined): void {
 }
 
 /** The file was read again, as a person says. */
-export function readAgain(job: Import, checked: Checked): Import {
+export function readAgain(job: Import, read: Read): Import {
   requireState(job, 'ready')
-  return { ...job, ...checked }
+  return { ...job, ...checkedBy(read) }
 }
 
 /** An answer that says nothing about the columns. The file is not read again before all statements are made. */
@@ -145,6 +181,13 @@ export function running(job: Import, seen: string | undefined): Import {
     ...job,
     state: 'running',
     run: job.run + 1,
+    progress: {
+      ...NOTHING_SENT,
+      processed: null,
+      ...job.progress,
+      phase: 'starting',
+      waiting: texts.sending.waitingForTurn,
+    },
     startedAt: Date.now(),
     endedAt: null,
     failure: null,
@@ -157,15 +200,25 @@ export function stopped(job: Import): Import {
   return { ...job, state: 'stopped', endedAt: Date.now() }
 }
 
-/** Another process takes over what should run. */
-export const takenOver = (job: Import): Import => ({ ...job, run: job.run + 1 })
+/** A process begins to send what should be running: it waits no more. */
+export function takenOver(job: Import): Import {
+  if (job.state !== 'running') return job
+  return { ...job, run: job.run + 1, progress: job.progress && { ...job.progress, waiting: null } }
+}
 
-export const IMPORT = 'import'
-export const importKey = (userId: string, id: string): Key => ({ kind: IMPORT, owner: userId, id })
-/** The lease of the process that works on the import. */
-export const leaseKey = (userId: string, id: string): Key => ({ kind: 'import-lease', owner: userId, id })
-/** The imports that are being sent, by id with their users, so that another process can take them over. */
-export const ACTIVE = { kind: 'active-import', owner: appOwner('imports') } as const
-export const activeKey = (id: string): Key => ({ ...ACTIVE, id })
-/** How many bytes the files of all imports have that the store keeps. */
-export const SPACE = { kind: 'import-space', owner: appOwner('imports') } as const
+/** Sending has ended. `failure`: why it failed; null: it did not. */
+export const ended = (job: Import, failure: string | null): Import => ({
+  ...job,
+  state: failure === null ? 'completed' : 'failed',
+  failure,
+  endedAt: Date.now(),
+})
+
+/** What the user is told of the end on the next page. */
+export function endNotice(job: Import): UserNotice {
+  const { id, fileName, catalogueName, state, progress, failure } = job
+  const link = { href: importPath(job), label: texts.notice.open }
+  if (state !== 'completed')
+    return { id, text: texts.notice.stopped(fileName, failure ?? ''), tone: 'wait', link }
+  return { id, text: texts.notice.completed(fileName, progress?.sent ?? 0, catalogueName), link }
+}

@@ -1,12 +1,29 @@
+import { join } from 'node:path'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createGrants } from '../catalogues/grants.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDeps } from '../feature.ts'
+import { createCatalogueImports } from './catalogue-imports.ts'
+import { checkFile } from './check-file.ts'
 import { SCOPES } from './contract.ts'
-import { openImports } from './open-imports.ts'
-import { resumeImports } from './resume.ts'
+import { Imports } from './imports.ts'
 import { importRoutes, importSection } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 import { texts } from './texts.ts'
+
+/** The imports of this app's users. */
+export const openImports = (
+  { connect, store, log, config }: FeatureDeps,
+  settings: PriceFilesSettings,
+): Imports =>
+  new Imports({
+    ...settings,
+    store,
+    log,
+    dir: join(config.dataDir, 'imports'),
+    read: checkFile,
+    catalogueImports: createCatalogueImports(connect.api),
+    source: (ref) => connect.vault.tokenSource(ref),
+  })
 
 /** Imports price files into a catalogue: on web pages, and from the command line (`npm run feature -- price-files push-catalogue`). */
 export default {
@@ -16,7 +33,7 @@ export default {
   settings: priceFilesSettings,
   scopes: SCOPES,
   create(deps, settings) {
-    const { connect, store, log, shutdownSignal, sendChanges } = deps
+    const { connect, store, shutdownSignal, sendChanges } = deps
     const imports = openImports(deps, settings)
     return {
       routes: importRoutes({
@@ -30,12 +47,9 @@ export default {
       connectionLinks: async (ref) =>
         (await imports.list(ref))
           .filter(({ state }) => state === 'running')
-          .map(({ id, fileName }) => ({
-            path: `/imports/${id}`,
-            label: texts.importOf(fileName),
-          })),
-      start: () => void resumeImports(imports, shutdownSignal, log),
-      stop: imports.close,
+          .map((job) => ({ path: `/imports/${job.id}`, label: texts.importOf(job.fileName) })),
+      start: () => void imports.work(shutdownSignal),
+      stop: imports.sender.close,
     }
   },
 } satisfies Feature<PriceFilesSettings>

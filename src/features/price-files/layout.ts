@@ -2,16 +2,11 @@
 import * as z from 'zod'
 import { CURRENCIES, DECIMALS } from '../../tables/prices.ts'
 
-/** The uses of a column that have no values of their own. */
-export const PLAIN_USES = ['code', 'name', 'description', 'unit', 'category', 'price', 'ignored'] as const
+/** The uses of a column that only say what its cells are. */
+const PLAIN_USES = ['code', 'name', 'description', 'unit', 'category', 'price'] as const
 /** What a column may be used for. */
 export const USES = [
-  'code',
-  'name',
-  'description',
-  'unit',
-  'category',
-  'price',
+  ...PLAIN_USES,
   'price is for this many',
   'tax included',
   'not for sale if',
@@ -24,7 +19,7 @@ const values = { yes: z.array(z.string()), no: z.array(z.string()) }
 const heading = z.string()
 
 const columnSchema = z.discriminatedUnion('use', [
-  z.strictObject({ heading, use: z.enum(PLAIN_USES) }),
+  z.strictObject({ heading, use: z.enum([...PLAIN_USES, 'ignored']) }),
   /** `divide`: the price is divided by the number; otherwise any other number than 1 rejects the row. */
   z.strictObject({ heading, use: z.literal('price is for this many'), divide: z.boolean() }),
   z.strictObject({ heading, use: z.literal('tax included'), ...values }),

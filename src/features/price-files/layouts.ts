@@ -5,8 +5,8 @@ import { type Layout, layoutSchema } from './layout.ts'
 
 /** How long a layout is kept after one was last confirmed for the catalogue, in ms: longer than a price list lasts. */
 const KEPT_MS = 400 * 86_400_000
-/** How many layouts of one catalogue are kept. */
-const MAX_LAYOUTS = 10
+/** How many layouts of one catalogue are kept: a file is read once for each of them that has its headings. */
+const MAX_LAYOUTS = 5
 
 /** Layouts belong to the supplier: whoever of its users uploads a file follows them. */
 const layoutsKey = (supplier: string, catalogueId: string): Key => ({
@@ -24,24 +24,12 @@ export const findLayouts = async (
   { bxcontext, catalogueId }: { bxcontext: string; catalogueId: string },
 ): Promise<Layout[]> => parse(await store.get(layoutsKey(bxcontext, catalogueId)))
 
-/** Adds a confirmed layout. */
+/** Adds a confirmed layout. The latest one that fits a file is followed. */
 export async function addLayout(
   store: KeyValueStore,
   { bxcontext, catalogueId }: { bxcontext: string; catalogueId: string },
   layout: Layout,
 ): Promise<void> {
-  const add = (value: string | null) => {
-    const others = parse(value).filter((other) => !isSameFile(other, layout))
-    return JSON.stringify([layout, ...others].slice(0, MAX_LAYOUTS))
-  }
+  const add = (value: string | null) => JSON.stringify([layout, ...parse(value)].slice(0, MAX_LAYOUTS))
   await update(store, layoutsKey(bxcontext, catalogueId), add, KEPT_MS)
 }
-
-/** Whether two layouts are for the same files: the later confirmation replaces the earlier one. */
-const isSameFile = (one: Layout, other: Layout) => fileOf(one) === fileOf(other)
-const fileOf = ({ sheets, otherSheets, texts }: Layout) =>
-  JSON.stringify([
-    sheets.map(({ name, columns }) => [name, columns.map(({ heading }) => heading)]),
-    otherSheets,
-    texts,
-  ])

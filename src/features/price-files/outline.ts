@@ -4,8 +4,17 @@ import { shorten } from '../../tables/prices.ts'
 import type { OpenFile, Row, Sheet } from '../../tables/sheet.ts'
 import { type SheetLayout, signOf } from './layout.ts'
 import { textOf } from './rows.ts'
-import type { ColumnOutline } from './suggestions.ts'
 import { texts } from './texts.ts'
+
+/** A column, as a person is shown it. */
+export interface ColumnOutline {
+  heading: string
+  /** Some different cells of the column. */
+  samples: string[]
+  /** All different cells, if they are few; otherwise null. */
+  values: string[] | null
+  isHidden: boolean
+}
 
 export interface SheetOutline {
   /** Empty for a text file. */
@@ -26,6 +35,12 @@ export interface Outline {
   remarks: string[]
 }
 
+/** A sheet with its first rows, among which are its headings. */
+export interface SheetHead {
+  sheet: Sheet
+  rows: Row[]
+}
+
 /** How many rows are searched for the headings. */
 const SEARCHED_ROWS = 200
 /** How many rows of a sheet that is not used are looked at. */
@@ -40,53 +55,51 @@ const MAX_CELL = 2_000
 const MAX_HEADING = 200
 const MAX_COLUMNS = 500
 
+export async function readHead(sheet: Sheet): Promise<SheetHead> {
+  const rows: Row[] = []
+  for await (const batch of sheet.rows()) {
+    rows.push(...batch)
+    if (rows.length >= SEARCHED_ROWS) break
+  }
+  return { sheet, rows: rows.slice(0, SEARCHED_ROWS) }
+}
+
 /** A heading without line breaks and repeated spaces. */
 const headingOf = (cell = '') => shorten(cell.replace(/\s+/g, ' ').trim(), MAX_HEADING)
+const isFilled = (cell: string | undefined) => cell !== undefined && cell.trim() !== ''
 
 /** The headings of a row up to the last one; without a row, one blank heading for each column that some row has. */
 export function headingsOf(row: Row | undefined, rows: readonly Row[]): string[] {
-  const isFilled = (cell: string) => cell.trim() !== ''
   const width = Math.max(0, ...(row ? [row] : rows).map(({ cells }) => cells.findLastIndex(isFilled) + 1))
   if (width > MAX_COLUMNS)
     throw new UnreadableFileError(row?.line ?? 1, texts.unreadable.manyColumns(width, MAX_COLUMNS))
   return Array.from({ length: width }, (_, index) => headingOf(row?.cells[index]))
 }
 
-/** Where the headings of a confirmed sheet are in a file: the index of their row, or -1. */
-export const findHeadings = ({ columns }: SheetLayout, rows: readonly Row[]): number =>
-  rows.findIndex(({ cells }) => columns.every(({ heading }, index) => headingOf(cells[index]) === heading))
-
-/** Reads the first rows of a sheet, and the rest of them afterwards. */
-export async function startSheet(sheet: Sheet) {
-  const rows = sheet.rows()
-  const first: Row[] = []
-  for (let next = await rows.next(); !next.done; next = await rows.next()) {
-    first.push(...next.value)
-    if (first.length >= SEARCHED_ROWS) break
-  }
-  return { sheet, rows, first }
-}
-export type StartedSheet = Awaited<ReturnType<typeof startSheet>>
+/** Whether a row repeats these headings, which are not all blank. */
+export const repeats = ({ cells }: Row, headings: readonly string[]): boolean =>
+  headings.every((heading, index) => headingOf(cells[index]) === heading) &&
+  headings.some((heading) => heading !== '')
 
 /** Collects the different texts outside the tables of a file. */
 export function createTexts() {
   const seen = new Set<string>()
   let characters = 0
+  const areTooMany = () => seen.size > MAX_TEXTS || characters > MAX_TEXT_CHARACTERS
   return {
     /** Whether there were too many to show them all. */
-    areTooMany: () => seen.size > MAX_TEXTS || characters > MAX_TEXT_CHARACTERS,
+    areTooMany,
     /** Adds a text to the list of its sheet, unless the file has said it before. */
     add(list: string[], text: string): void {
       const shown = shorten(text.replace(/\s+/g, ' ').trim(), MAX_CELL)
       const sign = signOf(shown) || shown
-      if (shown === '' || seen.has(sign) || seen.size > MAX_TEXTS || characters > MAX_TEXT_CHARACTERS) return
+      if (shown === '' || seen.has(sign) || areTooMany()) return
       seen.add(sign)
       characters += shown.length
       list.push(shown)
     },
   }
 }
-export type Texts = ReturnType<typeof createTexts>
 
 const joined = (cells: readonly string[]) =>
   cells
@@ -97,67 +110,52 @@ const joined = (cells: readonly string[]) =>
 const PLAIN_PRICE = /^[\d.,$\s'’-]*\d[\d.,$\s'’-]*$/
 
 /**
- * Outlines a sheet while its rows are read. The table is every row below the headings that has something in the columns of
- * the code and the price; what stands in other rows, and a price with words, is a text. `isItem`, which gets the rows of the
- * table, is called only for a sheet that is used.
+ * Outlines a sheet, and passes the rows of its table to `onRow`; without `onRow`, the sheet is not used. The table is every row
+ * below the headings that has something in the columns of the code and the price; what stands in other rows, and a price with
+ * words, is a text. Throws `UnreadableFileError`, and what `onRow` throws.
  */
 export async function outlineSheet(
-  { sheet, rows, first }: StartedSheet,
-  layout: SheetLayout,
-  { isUsed, collected, onRow }: { isUsed: boolean; collected: Texts; onRow?(row: Row): void },
+  { sheet }: SheetHead,
+  { columns: layout, headingsRow }: SheetLayout,
+  collected: ReturnType<typeof createTexts>,
+  onRow: ((row: Row) => void) | undefined,
 ): Promise<SheetOutline> {
-  const headingsAt =
-    layout.headingsRow === 0 ? -1 : first.findIndex(({ line }) => line === layout.headingsRow)
   const found: string[] = []
-  const headings = layout.columns.map(({ heading }) => heading)
-  const placeOf = (use: string) => layout.columns.findIndex((column) => column.use === use)
+  const headings = layout.map(({ heading }) => heading)
+  const placeOf = (use: string) => layout.findIndex((column) => column.use === use)
   const [code, price] = [placeOf('code'), placeOf('price')]
   const columns = createColumns(headings)
-  const isFilled = (cell: string | undefined) => cell !== undefined && cell.trim() !== ''
 
   function see(row: Row): void {
     const { cells } = row
-    if (cells[0] !== undefined && headingOf(cells[0]) === headings[0] && repeats(cells, headings)) return
-    const isWide = cells.length > headings.length
-    if (isWide) collected.add(found, joined(cells.slice(headings.length)))
-    const isInTable =
-      code >= 0 && price >= 0
-        ? isFilled(cells[code]) && isFilled(cells[price])
-        : cells.filter(isFilled).length > 1
-    if (!isInTable) collected.add(found, joined(cells.slice(0, headings.length)))
-    else {
+    // The first heading first: nearly no row has it.
+    if (headingOf(cells[0]) === headings[0] && repeats(row, headings)) return
+    if (cells.length > headings.length) collected.add(found, joined(cells.slice(headings.length)))
+    const isWide = cells.filter(isFilled).length > 1
+    const isInTable = code >= 0 && price >= 0 ? isFilled(cells[code]) && isFilled(cells[price]) : isWide
+    if (isInTable) {
       columns.see(cells)
       const cell = cells[price] ?? ''
       if (price >= 0 && !PLAIN_PRICE.test(cell)) collected.add(found, cell)
-    }
-    if (isInTable || cells.filter(isFilled).length > 1) onRow?.(row)
+    } else collected.add(found, joined(cells.slice(0, headings.length)))
+    if (isInTable || isWide) onRow?.(row)
   }
 
-  // The headings of a sheet that is not used are shown as what it says: it may have nothing else.
-  const above = first.slice(0, Math.max(headingsAt + (isUsed ? 0 : 1), 0))
-  for (const { cells } of above) collected.add(found, joined(cells))
-  const below = first.slice(headingsAt + 1)
-  for (const row of below) see(row)
-  let count = below.length
-  for await (const batch of rows) {
-    for (const row of batch) see(row)
+  let count = 0
+  for await (const batch of sheet.rows()) {
+    for (const row of batch) {
+      if (row.line > headingsRow) see(row)
+      // The headings of a sheet that is not used are shown as what it says: it may have nothing else.
+      else if (row.line < headingsRow || !onRow) collected.add(found, joined(row.cells))
+    }
     count += batch.length
-    if (!isUsed && count > MAX_UNUSED_ROWS) break
+    if (!onRow && count > MAX_UNUSED_ROWS) break
   }
   for (const text of [...(await sheet.comments()), ...sheet.printed]) collected.add(found, text)
-  return {
-    name: sheet.name,
-    isHidden: sheet.isHidden,
-    isUsed,
-    headingsRow: layout.headingsRow,
-    columns: columns.outline(sheet.hiddenColumns),
-    texts: found,
-  }
+  const { name, isHidden, hiddenColumns } = sheet
+  const isUsed = onRow !== undefined
+  return { name, isHidden, isUsed, headingsRow, columns: columns.outline(hiddenColumns), texts: found }
 }
-
-const repeats = (cells: readonly string[], headings: readonly string[]) =>
-  headings.some((heading) => heading !== '') &&
-  headings.every((heading, index) => headingOf(cells[index]) === heading)
 
 /** Collects the different cells of each column, as long as they are few. */
 function createColumns(headings: readonly string[]) {

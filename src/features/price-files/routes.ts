@@ -14,20 +14,21 @@ import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
 import { texts as catalogueTexts } from '../catalogues/texts.ts'
-import { audienceProblem, columnsProblem } from './confirmation.ts'
+import type { Check } from './check-rows.ts'
+import { audienceProblem } from './confirmation.ts'
 import { ImportError, importNotFound } from './errors.ts'
 import { readDraft } from './form.ts'
-import { type Import, importSchema } from './import.ts'
-import type { ImportService } from './imports.ts'
+import { type Import, importPath, importSchema } from './import.ts'
+import type { Imports } from './imports.ts'
 import { draftSchema, STATEMENTS, USES } from './layout.ts'
-import type { Reading } from './reading.ts'
+import { describeStatements, openQuestions } from './questions.ts'
 import { reportOf } from './report.ts'
 import type { Problem } from './rows.ts'
 import { texts } from './texts.ts'
 import { receiveUpload } from './upload.ts'
 
 export interface ImportRoutesOptions extends CataloguePageOptions {
-  imports: ImportService
+  imports: Imports
   catalogues: Catalogues
   vault: Vault
   sendChanges: SendChanges
@@ -52,11 +53,8 @@ const importViewSchema = importSchema.omit({ userId: true }).extend({
   endedAt: timeSchema,
 })
 
-const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
-  `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
-
 /** The section of the catalogue page with its imports and the upload form. */
-export const importSection = (imports: ImportService): PageSection => ({
+export const importSection = (imports: Imports): PageSection => ({
   page: 'catalogues/catalogue',
   view: 'price-files/section',
   async load(req) {
@@ -73,127 +71,15 @@ export const importSection = (imports: ImportService): PageSection => ({
 
 /** Routes that upload a price file, confirm how it is read, start, stop and discard the import, and show its progress. */
 export function importRoutes(options: ImportRoutesOptions): Router {
-  const { imports } = options
-  const jobOf = jobFinder(imports)
-  return Router()
-    .use(uploadRoute(options))
-    .use(jobPages(options))
-    .post(
-      `${JOB_PATH}/layout`,
-      describeRoute({
-        summary:
-          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
-        body: z.object({
-          draft: draftSchema,
-          confirm: z.literal('on').optional(),
-          seen: z.string().optional(),
-        }),
-        response: importViewSchema,
-        errors: [...JOB_ERRORS, 'invalid_input'],
-      }),
-      layoutHandler(imports),
-    )
-    .post(
-      `${JOB_PATH}/start`,
-      describeRoute({
-        summary: 'Sends the items, or the rest of them. Answers `202`.',
-        status: 202,
-        response: importViewSchema,
-        errors: [...JOB_ERRORS, 'invalid_input'],
-      }),
-      startHandler(imports),
-    )
-    .post(
-      `${JOB_PATH}/stop`,
-      describeRoute({
-        summary: 'Stops sending: the state is then `stopped`. `start` resumes.',
-        response: importViewSchema,
-        errors: JOB_ERRORS,
-      }),
-      async (req, res) => {
-        const { userId, job } = await jobOf(req)
-        await imports.stop(userId, job.id)
-        await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
-      },
-    )
-    .post(
-      `${JOB_PATH}/discard`,
-      describeRoute({
-        summary: 'Deletes the file and the import here. Items that the platform has accepted stay there.',
-        response: z.object({ discarded: z.string() }),
-        errors: ['not_found'],
-      }),
-      discardHandler(imports),
-    )
+  return Router().use(uploadRoute(options)).use(pageRoutes(options)).use(actionRoutes(options))
 }
 
-/**
- * The answers of a person: its last button is "This is right". If the form says anything else than what was read, the file is
- * read again first.
- */
-function layoutHandler(imports: ImportService): RequestHandler<JobParameters> {
-  const jobOf = jobFinder(imports)
-  return async (req, res) => {
-    const { userId, job } = await jobOf(req)
-    const isConfirmed = req.body?.confirm !== undefined
-    const { outline } = (await imports.reading(job)) ?? {}
-    const draft = readDraft(req.body, job.draft, outline?.sheets ?? [])
-    if (isConfirmed && JSON.stringify(draft) === JSON.stringify(job.draft))
-      await imports.confirm(userId, job.id, {
-        name: currentUser(req)?.name ?? userId,
-        seen: seenIn(req.body),
-      })
-    else await imports.answer(userId, job.id, draft)
-    const view = importView(await imports.get(userId, job.id))
-    await sendResultOrRedirect(req, res, `${pathOf(job)}#next`, view)
-  }
-}
-
-/** The check that a page has shown. */
-const seenIn = (body: { seen?: unknown } | undefined): string | undefined =>
-  body?.seen === undefined ? undefined : String(body.seen)
-
-function startHandler(imports: ImportService): RequestHandler<JobParameters> {
-  const jobOf = jobFinder(imports)
-  return async (req, res) => {
-    const { userId, job } = await jobOf(req)
-    // Another tab has sent it already.
-    const isSent = job.state === 'completed' || job.state === 'running'
-    if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
-    await imports.start(userId, job.id, seenIn(req.body))
-    const view = importView(await imports.get(userId, job.id))
-    await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
-  }
-}
-
-function discardHandler(imports: ImportService): RequestHandler<JobParameters> {
-  const jobOf = jobFinder(imports)
-  return async (req, res) => {
-    const { userId, bxcontext } = connectionRef(req)
-    const { id } = req.params
-    // Allow discarding a job whose record cannot be read.
-    const job = await jobOf(req).then(
-      ({ job }) => job,
-      (error: unknown) => {
-        if ((error as { code?: unknown }).code === 'import_unreadable') return null
-        throw error
-      },
-    )
-    await imports.discard(userId, id)
-    const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
-    const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
-    await sendResultOrRedirect(req, res, location, { discarded: id })
-  }
-}
-
-/** Returns a function that finds the import in the URL among those of the signed-in user. */
-function jobFinder(imports: ImportService) {
-  return async (req: Request<JobParameters>) => {
-    const { userId, bxcontext } = connectionRef(req)
-    const job = await imports.get(userId, req.params.id)
-    if (job.bxcontext !== bxcontext) throw importNotFound()
-    return { userId, job }
-  }
+/** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
+async function jobOf(imports: Imports, req: Request<JobParameters>): Promise<Import> {
+  const { userId, bxcontext } = connectionRef(req)
+  const job = await imports.get(userId, req.params.id)
+  if (job.bxcontext !== bxcontext) throw importNotFound()
+  return job
 }
 
 function uploadRoute(options: ImportRoutesOptions): Router {
@@ -226,8 +112,7 @@ function uploadRoute(options: ImportRoutesOptions): Router {
         const job = await receiveUpload(req, (file, fileName) =>
           imports.upload(ref, { catalogue, fileName }, file),
         )
-        const view = importView(await imports.get(ref.userId, job.id))
-        await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })
+        await sendResultOrRedirect(req, res, importPath(job), importView(job), { status: 201 })
       } catch (error) {
         await rejectForm(req, res, error, async () => {
           const page = await cataloguePage(res, ref, catalogue, options)
@@ -239,9 +124,8 @@ function uploadRoute(options: ImportRoutesOptions): Router {
 }
 
 /** The page of a job, its live updates, and its report. */
-function jobPages(options: ImportRoutesOptions): Router {
+function pageRoutes(options: ImportRoutesOptions): Router {
   const { imports, sendChanges } = options
-  const jobOf = jobFinder(imports)
   return Router()
     .get(
       JOB_PATH,
@@ -257,9 +141,9 @@ function jobPages(options: ImportRoutesOptions): Router {
         errors: JOB_ERRORS,
       }),
       async (req, res) => {
-        const { userId, job } = await jobOf(req)
+        const { userId, id } = await jobOf(imports, req)
         const getSnapshot = async () => {
-          const current = await imports.get(userId, job.id)
+          const current = await imports.get(userId, id)
           return current.state === 'running' ? JSON.stringify(importView(current)) : null
         }
         sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
@@ -274,25 +158,113 @@ function jobPages(options: ImportRoutesOptions): Router {
         errors: JOB_ERRORS,
       }),
       async (req, res) => {
-        const { job } = await jobOf(req)
-        const reading = await imports.reading(job)
-        if (!reading || job.invalidRows === 0) throw new ImportError(404, 'not_found', texts.errors.noReport)
+        const job = await jobOf(imports, req)
+        const check = await imports.reading(job)
+        if (!check || job.invalidRows === 0) throw new ImportError(404, 'not_found', texts.errors.noReport)
         res
           .attachment(`${job.fileName.replace(/(-problems)?\.\w+$/, '')}-problems.csv`)
           .type('text/csv; charset=utf-8')
-          .send(reportOf(job.draft, reading.problems))
+          .send(reportOf(job.draft, check.problems))
       },
     )
 }
 
-function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<JobParameters> {
-  const jobOf = jobFinder(imports)
+/** What a user does with an import. Each answers with what it is then. */
+function actionRoutes({ imports }: ImportRoutesOptions): Router {
+  return Router()
+    .post(
+      `${JOB_PATH}/layout`,
+      describeRoute({
+        summary:
+          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
+        body: z.object({
+          draft: draftSchema,
+          confirm: z.literal('on').optional(),
+          seen: z.string().optional(),
+        }),
+        response: importViewSchema,
+        errors: [...JOB_ERRORS, 'invalid_input'],
+      }),
+      layoutHandler(imports),
+    )
+    .post(
+      `${JOB_PATH}/start`,
+      describeRoute({
+        summary: 'Sends the items, or the rest of them. Answers `202`.',
+        status: 202,
+        response: importViewSchema,
+        errors: [...JOB_ERRORS, 'invalid_input'],
+      }),
+      async (req, res) => {
+        const job = await jobOf(imports, req)
+        // Another tab has sent it already.
+        const isSent = job.state === 'completed' || job.state === 'running'
+        if (isSent && !wantsJson(req)) return res.redirect(303, importPath(job))
+        const started = await imports.start(job.userId, job.id, seenIn(req))
+        await sendResultOrRedirect(req, res, importPath(job), importView(started), { status: 202 })
+      },
+    )
+    .post(
+      `${JOB_PATH}/stop`,
+      describeRoute({
+        summary: 'Stops sending: the state is then `stopped`. `start` resumes.',
+        response: importViewSchema,
+        errors: JOB_ERRORS,
+      }),
+      async (req, res) => {
+        const { userId, id } = await jobOf(imports, req)
+        const job = await imports.stop(userId, id)
+        await sendResultOrRedirect(req, res, importPath(job), importView(job))
+      },
+    )
+    .post(
+      `${JOB_PATH}/discard`,
+      describeRoute({
+        summary: 'Deletes the file and the import here. Items that the platform has accepted stay there.',
+        response: z.object({ discarded: z.string() }),
+        errors: ['not_found'],
+      }),
+      async (req, res) => {
+        const { userId, bxcontext } = connectionRef(req)
+        const { id } = req.params
+        const job = await imports.discard(userId, id)
+        const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
+        const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
+        await sendResultOrRedirect(req, res, location, { discarded: id })
+      },
+    )
+}
+
+/** The check that a page has shown. */
+const seenIn = ({ body }: Request<JobParameters>): string | undefined =>
+  body?.seen === undefined ? undefined : String(body.seen)
+
+/**
+ * The answers of a person: its last button is "This is right". If the form says anything else than what was read, the file is
+ * read again first.
+ */
+function layoutHandler(imports: Imports): RequestHandler<JobParameters> {
   return async (req, res) => {
-    const { userId, job } = await jobOf(req)
+    const job = await jobOf(imports, req)
+    const { userId, id } = job
+    const check = await imports.reading(job)
+    const draft = readDraft(req.body, job.draft, check?.outline.sheets ?? [])
+    const isSeen = JSON.stringify(draft) === JSON.stringify(job.draft)
+    const next =
+      req.body?.confirm !== undefined && isSeen
+        ? await imports.confirm(userId, id, { name: currentUser(req)?.name ?? userId, seen: seenIn(req) })
+        : await imports.answer(userId, id, draft)
+    await sendResultOrRedirect(req, res, `${importPath(job)}#next`, importView(next))
+  }
+}
+
+function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<JobParameters> {
+  return async (req, res) => {
+    const job = await jobOf(imports, req)
     const view = importView(job)
-    const found = await imports.reading(job)
-    const reading = found && { ...found, problems: found.problems.slice(0, MAX_SHOWN).map(shown) }
-    if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(userId, job.id)
+    const check = await imports.reading(job)
+    const reading = check && { ...check, problems: check.problems.slice(0, MAX_SHOWN).map(shown) }
+    if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(job.userId, job.id)
     sendPageOrJson(req, res, {
       view: 'price-files/import',
       title: job.fileName,
@@ -300,8 +272,8 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
         job: { ...view, ...badgeOf(job) },
         bxcontext: job.bxcontext,
         reading,
-        listed: found?.problems.length ?? 0,
-        confirm: confirmationOf(job, reading),
+        listed: check?.problems.length ?? 0,
+        step: reading && stepOf(job, reading),
         uses: USES,
         isUnfinished: job.state === 'running',
         isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(vault, job)),
@@ -319,14 +291,15 @@ const shown = ({ cells, ...problem }: Problem): Problem => ({
   cells: cells.slice(0, 8).map((cell) => shorten(cell, 60)),
 })
 
-/** What a person is asked next: to choose columns, for a statement, or whether the rows are right. */
-function confirmationOf({ draft, catalogueScope }: Import, reading: Reading | null) {
-  if (!reading) return null
+/** What a person is asked next: to choose columns, a question, or whether the rows are right. */
+function stepOf({ draft, catalogueScope }: Import, { problem }: Check) {
+  const [question = null] = openQuestions(draft)
   return {
-    columnsProblem: columnsProblem(draft) ?? reading.problem,
+    problem,
     audienceProblem: audienceProblem(draft, catalogueScope) ?? null,
-    next: STATEMENTS.find((statement) => draft[statement] === undefined) ?? null,
-    hasTaxColumn: draft.sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included')),
+    question,
+    number: question ? STATEMENTS.indexOf(question.statement) + 1 : 0,
+    said: describeStatements(draft),
   }
 }
 
@@ -336,17 +309,22 @@ async function isRevoked(vault: Vault, { userId, bxcontext }: Import): Promise<b
   return connection?.view.state === 'revoked'
 }
 
+const TONES: Record<Import['state'], string> = {
+  ready: '',
+  running: '',
+  completed: 'connected',
+  failed: 'revoked',
+  stopped: 'degraded',
+}
+
 /** The label and CSS class of a job's badge. */
 function badgeOf({ state, confirmed, validRows }: Import): { label: string; tone: string } {
-  if (state === 'ready' && confirmed && validRows === 0)
-    return { label: texts.states.nothingToSend, tone: 'degraded' }
-  if (state === 'ready') return { label: confirmed ? texts.states.ready : texts.states.needsInput, tone: '' }
-  const tones: Partial<Record<Import['state'], string>> = {
-    completed: 'connected',
-    failed: 'revoked',
-    stopped: 'degraded',
-  }
-  return { label: texts.states[state], tone: tones[state] ?? '' }
+  const { states } = texts
+  if (state !== 'ready') return { label: states[state], tone: TONES[state] }
+  if (!confirmed) return { label: states.needsInput, tone: '' }
+  return validRows === 0
+    ? { label: states.nothingToSend, tone: 'degraded' }
+    : { label: states.ready, tone: '' }
 }
 
 /** Converts an import for pages and JSON: times are ISO 8601. */

@@ -21,34 +21,58 @@ export interface Problem {
 export type RowResult = Item | string | null
 
 type TextUse = 'code' | 'name' | 'description' | 'unit' | 'category'
-type Flag = Extract<Column, { yes: string[] }> & { index: number; isKnown: Map<string, boolean> }
+
+/** A column whose cells say yes or no. */
+interface Flag {
+  heading: string
+  index: number
+  meanings: Map<string, boolean>
+}
 
 /** Where the columns of each use are. */
 function placesOf({ columns }: SheetLayout) {
   const textColumns: { use: TextUse; index: number }[] = []
   const notForSale: Flag[] = []
-  let [price, taxIncluded, per]: [number, Flag | undefined, { index: number; divide: boolean } | undefined] =
-    [-1, undefined, undefined]
+  let price = -1
+  let taxIncluded: Flag | undefined
+  let per: { index: number; divide: boolean } | undefined
   for (const [index, column] of columns.entries()) {
-    const { use } = column
-    if (use === 'ignored') continue
-    if (use === 'price') price = index
-    else if (use === 'price is for this many') per = { index, divide: column.divide }
-    else if (use === 'tax included') taxIncluded = flagOf(column, index)
-    else if (use === 'not for sale if') notForSale.push(flagOf(column, index))
-    else textColumns.push({ use, index })
+    switch (column.use) {
+      case 'ignored':
+        break
+      case 'price':
+        price = index
+        break
+      case 'price is for this many':
+        per = { index, divide: column.divide }
+        break
+      case 'tax included':
+        taxIncluded = flagOf(column, index)
+        break
+      case 'not for sale if':
+        notForSale.push(flagOf(column, index))
+        break
+      default:
+        textColumns.push({ use: column.use, index })
+    }
   }
   return { textColumns, notForSale, price, taxIncluded, per }
 }
 
-const flagOf = (column: Extract<Column, { yes: string[] }>, index: number): Flag => ({
-  ...column,
+const flagOf = ({ heading, yes, no }: Extract<Column, { yes: string[] }>, index: number): Flag => ({
+  heading,
   index,
-  isKnown: new Map([
-    ...column.yes.map((cell) => [cell, true] as const),
-    ...column.no.map((cell) => [cell, false] as const),
+  meanings: new Map([
+    ...yes.map((cell) => [cell, true] as const),
+    ...no.map((cell) => [cell, false] as const),
   ]),
 })
+
+/** What the cell of a flag means, or that nobody has said so. */
+function isYes({ heading, index, meanings }: Flag, cells: readonly string[]): boolean | string {
+  const cell = textOf(cells[index])
+  return meanings.get(cell) ?? texts.row.unknownValue(heading, shorten(cell, 40))
+}
 
 /** Creates a function that reads the rows of a sheet. */
 export function createRowReader(
@@ -57,21 +81,19 @@ export function createRowReader(
   delimiter: string | undefined,
 ): (row: Row) => RowResult {
   const places = placesOf(sheet)
-  const { textColumns, notForSale, taxIncluded, per } = places
   const used = sheet.columns.flatMap(({ use }, index) => (use === 'ignored' ? [] : [index]))
 
   return ({ cells, numbers, struck }) => {
     const shape = shapeProblem(cells, sheet, places.price, delimiter)
     if (shape !== undefined) return shape
-    for (const flag of notForSale) {
-      const isYes = flag.isKnown.get(textOf(cells[flag.index]))
-      if (isYes === undefined)
-        return texts.row.unknownValue(flag.heading, shorten(textOf(cells[flag.index]), 40))
-      if (isYes) return null
+    for (const flag of places.notForSale) {
+      const isLeftOut = isYes(flag, cells)
+      if (typeof isLeftOut === 'string') return isLeftOut
+      if (isLeftOut) return null
     }
     if (struck?.some((column) => used.includes(column))) return texts.row.struck
     const item: Item = { code: '', price: 0 }
-    for (const { use, index } of textColumns) {
+    for (const { use, index } of places.textColumns) {
       const cell = textOf(cells[index])
       if (cell === '') continue
       const problem = textProblem(use, cell, numbers?.[index])
@@ -79,36 +101,29 @@ export function createRowReader(
       item[use] = cell
     }
     if (item.code === '') return texts.row.noCode
-    const price = readPrice(
-      textOf(cells[places.price]),
-      { decimal: sheet.decimal, currency },
-      numbers?.[places.price],
-    )
+    const how = { decimal: sheet.decimal, currency }
+    const price = readPrice(textOf(cells[places.price]), how, numbers?.[places.price])
     if (typeof price === 'string') return price
-    const count = per ? countOf(cells[per.index]) : 1
-    if (count === undefined) return texts.row.notANumber(shorten(textOf(cells[per?.index ?? -1]), 40))
-    if (count !== 1 && !per?.divide) return texts.row.severalUnits(count)
-    const isIncluded = taxIncluded ? taxIncluded.isKnown.get(textOf(cells[taxIncluded.index])) : tax > 0
-    if (isIncluded === undefined)
-      return texts.row.unknownValue(
-        taxIncluded?.heading ?? '',
-        shorten(textOf(cells[taxIncluded?.index ?? -1]), 40),
-      )
-    const each = count === 1 ? price : exact(price / count)
+    const each = places.per ? priceOfOne(price, textOf(cells[places.per.index]), places.per.divide) : price
+    if (typeof each === 'string') return each
+    const isIncluded = places.taxIncluded ? isYes(places.taxIncluded, cells) : tax > 0
+    if (typeof isIncluded === 'string') return isIncluded
     item.price = isIncluded ? withoutTax(each, tax) : each
     return item
   }
 }
 
-/** To the cent, half up. 15 digits first: 1.005 dollars are 100.49999999999999 cents to a computer. */
-const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 + tax / 100)) * 100)) / 100
-
-/** The number in a cell such as `100`, `100 EA` or `per 100`; undefined if there is not exactly one. */
-function countOf(cell = ''): number | undefined {
+/** The price of one, where a cell such as `100`, `100 EA` or `per 100` says how many the price is for; or the problem. */
+function priceOfOne(price: number, cell: string, divide: boolean): number | string {
   const [found, other] = cell.match(/\d[\d,]*(\.\d+)?/g) ?? []
   const count = Number(found?.replaceAll(',', ''))
-  return other === undefined && count > 0 ? count : undefined
+  if (other !== undefined || !(count > 0)) return texts.row.notANumber(shorten(cell, 40))
+  if (count === 1) return price
+  return divide ? exact(price / count) : texts.row.severalUnits(count)
 }
+
+/** To the cent, half up. 15 digits first: 1.005 dollars are 100.49999999999999 cents to a computer. */
+const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 + tax / 100)) * 100)) / 100
 
 /** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123, and so is an apostrophe. */
 export function textOf(cell = ''): string {

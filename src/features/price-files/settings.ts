@@ -18,10 +18,10 @@ export const priceFilesSettings = settingsGroup({
   }),
   build: (values) => ({
     /** Maximum size of one price file, in bytes. */
-    maxUploadBytes: values.MAX_UPLOAD_MB,
+    maxBytes: values.MAX_UPLOAD_MB,
     /** Maximum total size of one user's price files, in bytes. */
-    uploadQuotaBytes: values.UPLOAD_QUOTA_MB,
+    quotaBytes: values.UPLOAD_QUOTA_MB,
     /** Maximum total size of all users' price files, in bytes. */
-    uploadTotalBytes: values.UPLOAD_TOTAL_MB,
+    totalBytes: values.UPLOAD_TOTAL_MB,
   }),
 })

@@ -1,12 +1,27 @@
-/** Suggests how a sheet may be read, from a short list of headings. A suggestion never decides: a person confirms it. */
+/**
+ * Suggests how a file may be read: as its last one was, and otherwise from a short list of headings. A suggestion never decides: a
+ * person confirms it.
+ */
 import { DECIMALS, type Decimal, readPrice } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
-import type { Column, PLAIN_USES, SheetLayout } from './layout.ts'
+import { columnsProblem, sameSheet } from './confirmation.ts'
+import type { Column, Draft, Layout, SheetLayout } from './layout.ts'
+import { headingsOf, repeats, type SheetHead } from './outline.ts'
 
-type PlainUse = Exclude<(typeof PLAIN_USES)[number], 'ignored'>
+/** What is looked for, the most certain first. */
+const ORDER = [
+  'price',
+  'code',
+  'name',
+  'description',
+  'unit',
+  'category',
+  'price is for this many',
+  'tax included',
+] as const
 
 /** Headings, best first, in lower case and without anything but letters and digits. */
-const HEADINGS: Record<PlainUse | 'price is for this many' | 'tax included', RegExp[]> = {
+const HEADINGS: Record<(typeof ORDER)[number], RegExp[]> = {
   price: [
     /^(rrp|srp|msrp|(unit|sell|selling|sales?|retail|list|recommendedretail)?price)(ex|exc|excl|before)?(gst|tax)?(aud|nzd)?$/,
     /^(rrp|retail|sell|list|each)/,
@@ -30,49 +45,56 @@ const HEADINGS: Record<PlainUse | 'price is for this many' | 'tax included', Reg
   ],
   'tax included': [/(price|tax|gst).*incl?(usive|uded|udes?)?|^incl?(udes?|uding|usive)?.*(tax|gst)/],
 }
-const ORDER = [
-  'price',
-  'code',
-  'name',
-  'description',
-  'unit',
-  'category',
-  'price is for this many',
-  'tax included',
-] as const
 const DIGITS = /\d/
+/** A column that says which prices include tax has no more different cells than this. */
+const MAX_FLAGS = 20
 
 const normalize = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
-/** A column as the outline of a sheet shows it. */
-export interface ColumnOutline {
+/** A column with its different cells among the first rows. */
+interface Seen {
   heading: string
-  /** Some different cells of the column. */
-  samples: string[]
-  /** All different cells, if they are few; otherwise null. */
-  values: string[] | null
-  isHidden: boolean
+  cells: string[]
 }
 
-/** The row that names a code and a price, or else the first one that fills most columns and has no number; -1: none. */
-export function suggestHeadingsRow(rows: readonly Row[]): number {
-  const filled = rows.map(({ cells }) => cells.filter((cell) => cell.trim() !== '').length)
-  const width = Math.max(0, ...filled)
-  const isWords = ({ cells }: Row) => cells.every((cell) => !isAmount(cell))
-  const namesItem = ({ cells }: Row) =>
-    (['code', 'price'] as const).every((use) =>
-      cells.some((cell) => HEADINGS[use].some((known) => known.test(normalize(cell)))),
-    )
-  const named = rows.findIndex((row, index) => (filled[index] ?? 0) > 1 && isWords(row) && namesItem(row))
-  return named >= 0 ? named : rows.findIndex((row, index) => (filled[index] ?? 0) * 2 > width && isWords(row))
+/** What a sheet may be read as; `headingsRow`: the row of its headings, 0 for none. */
+export function suggestSheet(
+  { sheet, rows }: SheetHead,
+  headingsRow = suggestHeadingsRow(rows.slice(0, 100)),
+): SheetLayout {
+  const below = rows.filter(({ line }) => line > headingsRow)
+  const seen = headingsAt(rows, headingsRow).map((heading, index): Seen => {
+    const cells = below.map((row) => row.cells[index]?.trim() ?? '')
+    return { heading, cells: [...new Set(cells)].filter((cell) => cell !== '') }
+  })
+  const columns = suggestColumns(seen)
+  const prices = seen[columns.findIndex(({ use }) => use === 'price')]?.cells ?? []
+  return { name: sheet.name, headingsRow, decimal: suggestDecimal(prices), columns }
+}
+
+const headingsAt = (rows: readonly Row[], headingsRow: number) =>
+  headingsOf(
+    rows.find(({ line }) => line === headingsRow),
+    rows,
+  )
+
+/** The row that names a code and a price, or else the first one that fills most columns and has no number; 0: none. */
+function suggestHeadingsRow(rows: readonly Row[]): number {
+  const filled = ({ cells }: Row) => cells.filter((cell) => cell.trim() !== '').length
+  const width = Math.max(0, ...rows.map(filled))
+  const words = rows.filter(({ cells }) => !cells.some(isAmount))
+  const names = ({ cells }: Row, use: 'code' | 'price') =>
+    cells.some((cell) => HEADINGS[use].some((known) => known.test(normalize(cell))))
+  const named = words.find((row) => filled(row) > 1 && names(row, 'code') && names(row, 'price'))
+  return (named ?? words.find((row) => filled(row) * 2 > width))?.line ?? 0
 }
 
 /** The columns of a sheet with what they may be used for. */
-function suggestColumns(columns: readonly ColumnOutline[]): Column[] {
+function suggestColumns(columns: readonly Seen[]): Column[] {
   const names = columns.map(({ heading }) => normalize(heading))
   const taken = new Map<number, Column>()
   for (const use of ORDER) {
-    const isFree = (index: number) => !taken.has(index) && fits(use, columns[index])
+    const isFree = (index: number) => !taken.has(index) && fits(use, columns[index]?.cells ?? [])
     const found = HEADINGS[use]
       .map((known) => names.findIndex((name, index) => isFree(index) && known.test(name)))
       .find((index) => index >= 0)
@@ -86,18 +108,16 @@ function suggestColumns(columns: readonly ColumnOutline[]): Column[] {
 }
 
 /** Whether the cells of a column may be what the use is about. */
-function fits(use: (typeof ORDER)[number], column: ColumnOutline | undefined): boolean {
-  const { samples = [], values = null } = column ?? {}
-  if (use === 'price') return samples.some(isAmount)
-  if (use === 'price is for this many')
-    return samples.length > 0 && samples.every((cell) => DIGITS.test(cell))
-  return use !== 'tax included' || (values !== null && !samples.some(isAmount))
+function fits(use: (typeof ORDER)[number], cells: readonly string[]): boolean {
+  if (use === 'price') return cells.some(isAmount)
+  if (use === 'price is for this many') return cells.length > 0 && cells.every((cell) => DIGITS.test(cell))
+  return use !== 'tax included' || (cells.length <= MAX_FLAGS && !cells.some(isAmount))
 }
 
 /** The decimal sign that more of these prices can be read with. */
 function suggestDecimal(prices: readonly string[]): Decimal {
   const readable = (decimal: Decimal) =>
-    prices.filter((price) => typeof readPrice(price.trim(), { decimal, currency: 'AUD' }) === 'number').length
+    prices.filter((price) => typeof readPrice(price, { decimal, currency: 'AUD' }) === 'number').length
   return readable('comma') > readable('point') ? 'comma' : 'point'
 }
 
@@ -105,14 +125,67 @@ const isAmount = (cell: string): boolean =>
   DIGITS.test(cell) &&
   DECIMALS.some((decimal) => typeof readPrice(cell.trim(), { decimal, currency: 'AUD' }) === 'number')
 
-/** What a sheet may be read as. */
-export function suggestSheet(sheet: {
-  name: string
-  headingsRow: number
-  columns: readonly ColumnOutline[]
-}): SheetLayout {
-  const columns = suggestColumns(sheet.columns)
-  const price = columns.findIndex(({ use }) => use === 'price')
-  const decimal = suggestDecimal(sheet.columns[price]?.samples ?? [])
-  return { name: sheet.name, headingsRow: sheet.headingsRow, decimal, columns }
+/** What a file may be read as: the sheets of an earlier layout, or the first visible list. */
+export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | undefined): Draft {
+  const visible = heads.filter(({ sheet }) => !sheet.isHidden)
+  const sheets = visible.map((head) => suggestSheet(head))
+  if (earlier) {
+    const kept = visible.flatMap((head) => {
+      const before = sameSheet(earlier.sheets, head.sheet)
+      return before ? [locatedIn(before, head) ?? withEarlierUses(suggestSheet(head), before)] : []
+    })
+    if (kept.length > 0) return { sheets: kept }
+  }
+  const isList = (sheet: SheetLayout) => columnsProblem({ sheets: [sheet] }) === undefined
+  const first = sheets.find(isList) ?? sheets.find(({ columns }) => columns.length > 0)
+  return { sheets: first ? [first] : [] }
+}
+
+/** A sheet with the earlier answers for the columns that are the same. Suggestions for others do not compete with them. */
+function withEarlierUses(sheet: SheetLayout, before: SheetLayout): SheetLayout {
+  const columns = sheet.columns.map((column): Column => {
+    const same = before.columns.find(({ heading }) => heading === column.heading)
+    const isTaken = before.columns.some(
+      ({ heading, use }) => use === column.use && sheet.columns.some((other) => other.heading === heading),
+    )
+    return same ?? (isTaken ? { heading: column.heading, use: 'ignored' } : column)
+  })
+  return { ...sheet, decimal: before.decimal, columns }
+}
+
+/** A confirmed layout for a file that has its sheets and headings; undefined if one of them is not there. */
+export function located({ sheets, tax, currency, audience }: Layout, heads: readonly SheetHead[]) {
+  const found = sheets.flatMap((sheet) => {
+    const name = sameSheet(
+      heads.map((head) => head.sheet),
+      sheet,
+    )?.name
+    const head = heads.find((one) => one.sheet.name === name)
+    return (head && locatedIn(sheet, head)) ?? []
+  })
+  return found.length === sheets.length ? { sheets: found, tax, currency, audience } : undefined
+}
+
+/** A confirmed sheet where its headings are; they may be on another row. */
+function locatedIn(before: SheetLayout, { sheet, rows }: SheetHead): SheetLayout | undefined {
+  const { name } = sheet
+  if (before.headingsRow === 0) return { ...before, name }
+  const headings = before.columns.map(({ heading }) => heading)
+  const row = rows.find((one) => repeats(one, headings))
+  const isAsWide = row && headingsOf(row, rows).length === headings.length
+  return isAsWide ? { ...before, name, headingsRow: row.line } : undefined
+}
+
+/** A draft for a file: a sheet whose headings are others than its columns say gets those columns anew. */
+export function withHeadings(draft: Draft, heads: readonly SheetHead[]): Draft {
+  const sheets = draft.sheets.flatMap((sheet) => {
+    const head = heads.find((one) => one.sheet.name === sheet.name)
+    if (!head) return []
+    const headings = headingsAt(head.rows, sheet.headingsRow)
+    const isSame =
+      headings.length === sheet.columns.length &&
+      headings.every((heading, index) => sheet.columns[index]?.heading === heading)
+    return [isSame ? sheet : suggestSheet(head, sheet.headingsRow)]
+  })
+  return { ...draft, sheets }
 }

@@ -1,14 +1,15 @@
-/** Asks in the terminal how a price file is to be read, in the order of the page. */
+/** What a person confirms, in the terminal: the same as on the page, in the same order. */
 import type { Readable, Writable } from 'node:stream'
-import { confirm as askYesNo, isCancel, multiselect, select, text } from '@clack/prompts'
-import { CURRENCIES } from '../../tables/prices.ts'
+import { confirm as askYesNo, isCancel, multiselect, select } from '@clack/prompts'
+import { format } from '../../web/format.ts'
 import type { Check } from './check-rows.ts'
-import { columnsProblem, isComplete } from './confirmation.ts'
-import { describeColumns, describeRows, describeStatements, describeTexts, nameOf } from './describe.ts'
-import { AUDIENCES, type Column, type Draft, type SheetLayout, type Statements, USES } from './layout.ts'
-import type { SheetOutline } from './outline.ts'
-import { suggestSheet } from './suggestions.ts'
+import { isComplete } from './confirmation.ts'
+import { answersSchema, flagValues } from './form.ts'
+import { type Column, type Draft, type SheetLayout, type Statements, USES } from './layout.ts'
+import { describeStatements, openQuestions, type Question } from './questions.ts'
 import { texts } from './texts.ts'
+
+const { confirm } = texts
 
 export interface Terminal {
   input: Readable
@@ -17,34 +18,72 @@ export interface Terminal {
   print(...lines: string[]): void
 }
 
+/** How a file differs from the confirmed one, and everything that it says outside its tables. */
+function describeTexts({ outline, differences }: Check): string[] {
+  const sheets = outline.sheets.flatMap(({ name, isUsed, texts: said }) => [
+    ...(name === '' ? [] : [`${confirm.sheetSays(name)}${isUsed ? '' : ` (${confirm.notUsed})`}`]),
+    ...said.map((text) => `  ${text}`),
+  ])
+  const changed = differences.map((difference) => `  ${difference}`)
+  return [
+    ...(changed.length > 0 ? [confirm.changed, ...changed] : []),
+    `${confirm.says}:`,
+    ...(sheets.length > 0 ? sheets : [`  ${confirm.saysNothing}`]),
+  ]
+}
+
+/** Each column of the sheets that are used, with some of its cells and its use. */
+const describeColumns = ({ outline, draft }: Pick<Check, 'outline' | 'draft'>): string[] =>
+  draft.sheets.flatMap(({ name, columns }) => {
+    const own = outline.sheets.find((sheet) => sheet.name === name)
+    const lines = columns.map((column, index) => {
+      const samples = own?.columns[index]?.samples.join(' · ') ?? ''
+      return `  ${nameOf(column, index)} (${samples || '—'}): ${useOf(column)}`
+    })
+    return [`${name === '' ? confirm.columnsTitle : confirm.columnsOf(name)}:`, ...lines]
+  })
+
+const nameOf = ({ heading }: Column, index: number): string => heading || confirm.columnNumber(index + 1)
+
+function useOf(column: Column): string {
+  const use = texts.uses[column.use]
+  if ('yes' in column) return `${use} ${column.yes.map((value) => value || confirm.blank).join(', ')}`
+  return 'divide' in column && column.divide ? `${use}; ${confirm.divide}` : use
+}
+
+/** The rows as they will be sent, beside the cells that they come from. */
+const describeRows = ({ preview }: Check): string[] => [
+  `${confirm.rows}:`,
+  ...preview.map(
+    ({ line, item, cells }) =>
+      `  ${line}: ${cells.join(' | ')}  →  ${[item.code, item.name, item.unit].filter(Boolean).join(', ')}: ${item.price}`,
+  ),
+]
+
+/** What would have to be confirmed, for a command without a terminal. `how`: the command that asks in a terminal. */
+export const describeUnconfirmed = (check: Check, how: string): string[] => [
+  confirm.notConfirmed,
+  ...describeTexts(check),
+  ...describeColumns(check),
+  ...(check.problem === null ? [] : [check.problem]),
+  ...openQuestions(check.draft).map(({ text }) => text),
+  confirm.howInTerminal(how),
+]
+
 /** The person has ended the questions: nothing is confirmed. */
 class NotConfirmedError extends Error {
   constructor() {
-    super(texts.confirm.cancelled)
+    super(confirm.cancelled)
   }
 }
 
-interface Choice<T> {
-  value: T
-  label: string
-}
+const isAnswer = <T>(answer: T): answer is Exclude<T, symbol> => !isCancel(answer)
 
-/** Asks for one of several answers, none of which is preselected. Throws `NotConfirmedError`. */
-async function choose<T extends string | number | boolean>(
-  { input, output }: Terminal,
-  message: string,
-  choices: Choice<T>[],
-): Promise<T> {
-  const options = [
-    { value: -1, label: texts.confirm.choose },
-    ...choices.map(({ label }, value) => ({ value, label })),
-  ]
-  for (;;) {
-    const chosen = await select<number>({ input, output, message, options })
-    if (isCancel(chosen)) throw new NotConfirmedError()
-    const choice = choices[chosen]
-    if (choice) return choice.value
-  }
+/** The answer to a prompt. Throws `NotConfirmedError` if the person leaves. */
+async function answerTo<T>(prompt: Promise<T>): Promise<Exclude<T, symbol>> {
+  const answer = await prompt
+  if (!isAnswer(answer)) throw new NotConfirmedError()
+  return answer
 }
 
 /**
@@ -55,138 +94,103 @@ export async function askForLayout(
   terminal: Terminal,
   first: Check,
   read: (draft: Draft) => Promise<Check>,
-): Promise<{ check: Check; draft: Draft & Statements }> {
-  const { confirm } = texts
+): Promise<Check & { draft: Draft & Statements }> {
+  const { input, output, print } = terminal
+  const isYes = (message: string) =>
+    answerTo(askYesNo({ input, output, message: `${message}?`, initialValue: false }))
   let check = first
   for (;;) {
-    terminal.print(...describeTexts(check))
-    let draft = await askForColumns(terminal, check)
-    check = await read(draft)
-    const problem = columnsProblem(draft) ?? check.problem
-    if (problem) {
-      terminal.print(problem)
+    print(...describeTexts(check))
+    if (check.outline.sheets.length > 1) check = await read(await askForSheets(terminal, check))
+    print(...describeColumns(check))
+    if (!(await isYes(confirm.useColumns))) check = await read(await askForColumns(terminal, check))
+    let { draft } = check
+    if (check.problem !== null) {
+      print(check.problem)
       continue
     }
-    draft = await askForStatements(terminal, draft)
-    if (!isComplete(draft)) continue
+    for (const question of openQuestions(draft)) draft = await ask(terminal, question, draft)
     check = await read(draft)
-    terminal.print(
-      describeStatements(draft),
-      ...check.outline.remarks,
-      ...check.remarks,
-      ...describeRows(check),
-    )
-    const { input, output } = terminal
-    const isRight = await askYesNo({ input, output, message: `${confirm.right}?`, initialValue: false })
-    if (isCancel(isRight)) throw new NotConfirmedError()
-    if (isRight) return { check, draft }
+    print(describeStatements(draft), ...check.outline.remarks, ...check.remarks, ...describeRows(check))
+    if (isComplete(draft) && (await isYes(confirm.right))) return { ...check, draft }
   }
 }
 
-/** Shows the columns of the sheets that are used, and changes them until the person says that they are right. */
-async function askForColumns(terminal: Terminal, check: Check): Promise<Draft> {
-  const { confirm } = texts
-  const { outline } = check
-  let { draft } = check
-  if (outline.sheets.length > 1) draft = { ...draft, sheets: await askForSheets(terminal, check) }
-  for (;;) {
-    terminal.print(...describeColumns(check, draft))
-    const places = draft.sheets.flatMap((sheet, at) =>
-      sheet.columns.map((column, index) => ({ sheet, at, column, index })),
-    )
-    const choices = [
-      { value: -1, label: confirm.useColumns },
-      ...places.map(({ column, index }, value) => ({
-        value,
-        label: `${confirm.change}: ${nameOf(column, index)}`,
-      })),
-    ]
-    const chosen = places[await choose(terminal, confirm.columnsTitle, choices)]
-    if (!chosen) return draft
-    const { sheet, at, column, index } = chosen
-    const own = outline.sheets.find(({ name }) => name === sheet.name)
-    const changed = await askForUse(terminal, column, own?.columns[index]?.values ?? [])
-    const columns = sheet.columns.with(index, changed)
-    draft = { ...draft, sheets: draft.sheets.with(at, { ...sheet, columns }) }
-  }
-}
-
-async function askForSheets({ input, output }: Terminal, { outline, draft }: Check): Promise<SheetLayout[]> {
+async function askForSheets({ input, output }: Terminal, { outline, draft }: Check): Promise<Draft> {
   const options = outline.sheets.map(({ name }) => ({ value: name, label: name }))
   const initialValues = draft.sheets.map(({ name }) => name)
-  const chosen = await multiselect({ input, output, message: texts.confirm.sheets, options, initialValues })
-  if (isCancel(chosen)) throw new NotConfirmedError()
-  const layoutOf = (sheet: SheetOutline) =>
-    draft.sheets.find(({ name }) => name === sheet.name) ?? suggestSheet(sheet)
-  return outline.sheets.filter(({ name }) => chosen.includes(name)).map(layoutOf)
+  const prompt = multiselect({ input, output, message: confirm.sheets, options, initialValues })
+  const chosen = await answerTo(prompt)
+  const sheets = outline.sheets.filter(({ name }) => chosen.includes(name))
+  return {
+    ...draft,
+    sheets: sheets.map(
+      ({ name, headingsRow }): SheetLayout =>
+        draft.sheets.find((sheet) => sheet.name === name) ?? {
+          name,
+          headingsRow,
+          decimal: 'point',
+          columns: [],
+        },
+    ),
+  }
+}
+
+/** Asks for the use of each column; Enter keeps the one that is shown. */
+async function askForColumns(terminal: Terminal, { outline, draft }: Check): Promise<Draft> {
+  const sheets: SheetLayout[] = []
+  for (const sheet of draft.sheets) {
+    const own = outline.sheets.find(({ name }) => name === sheet.name)
+    const columns: Column[] = []
+    for (const [index, column] of sheet.columns.entries())
+      columns.push(
+        await askForUse(terminal, column, nameOf(column, index), own?.columns[index]?.values ?? []),
+      )
+    sheets.push({ ...sheet, columns })
+  }
+  return { ...draft, sheets }
 }
 
 async function askForUse(
-  terminal: Terminal,
-  { heading }: Column,
+  { input, output }: Terminal,
+  column: Column,
+  name: string,
   values: readonly string[],
 ): Promise<Column> {
-  const { confirm } = texts
-  const use = await choose(
-    terminal,
-    `${confirm.use}: ${heading}`,
-    USES.map((value) => ({ value, label: texts.uses[value] })),
-  )
-  if (use === 'price is for this many') {
-    const choices = [
-      { value: false, label: confirm.reject },
-      { value: true, label: confirm.divide },
-    ]
-    return { heading, use, divide: await choose(terminal, texts.uses[use], choices) }
+  const { heading } = column
+  const uses = USES.map((value) => ({ value, label: format.capital(texts.uses[value]) }))
+  const message = `${confirm.use}: ${name}`
+  const use = await answerTo(select({ input, output, message, options: uses, initialValue: column.use }))
+  switch (use) {
+    case 'price is for this many':
+      return {
+        heading,
+        use,
+        divide: await answerTo(
+          askYesNo({ input, output, message: `${confirm.divide}?`, initialValue: false }),
+        ),
+      }
+    case 'tax included':
+    case 'not for sale if': {
+      const options = values.map((value) => ({ value, label: value || confirm.blank }))
+      const prompt = multiselect({ input, output, message: confirm.yes[use], options, required: false })
+      return { heading, use, ...flagValues(await answerTo(prompt), values) }
+    }
+    default:
+      return { heading, use }
   }
-  if (use !== 'tax included' && use !== 'not for sale if') return { heading, use }
-  const { input, output } = terminal
-  const options = values.map((value) => ({ value, label: value || confirm.blank }))
-  if (options.length === 0) return { heading, use, yes: [], no: [] }
-  const yes = await multiselect({ input, output, message: confirm.yes[use], options })
-  if (isCancel(yes)) throw new NotConfirmedError()
-  return { heading, use, yes, no: values.filter((value) => !yes.includes(value)) }
 }
 
-const OTHER_RATE = -1
-
-async function askForRate({ input, output }: Terminal): Promise<number> {
-  const isRate = (value = '') => Number(value) > 0 && Number(value) < 100
-  const rate = await text({
-    input,
-    output,
-    message: texts.confirm.otherRate,
-    validate: (value) => (isRate(value) ? undefined : texts.rules.tax),
-  })
-  if (isCancel(rate)) throw new NotConfirmedError()
-  return Number(rate)
-}
-
-/** Asks the three questions, one after the other, as far as they are open. */
-async function askForStatements(terminal: Terminal, draft: Draft): Promise<Draft> {
-  const { questions, beforeTax, including, otherRate, currencies, audiences } = texts.confirm
-  const hasTaxColumn = draft.sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
-  if (draft.sheets.length > 1) terminal.print(texts.confirm.everySheet)
-  const rates = (hasTaxColumn ? [10, 15] : [0, 10, 15]).map((value) => ({
-    value,
-    label: value === 0 ? beforeTax : including(value),
-  }))
-  const choices = [...rates, { value: OTHER_RATE, label: otherRate }]
-  const chosen = draft.tax ?? (await choose(terminal, questions.tax, choices))
-  const tax = chosen === OTHER_RATE ? await askForRate(terminal) : chosen
-  const currency =
-    draft.currency ??
-    (await choose(
-      terminal,
-      questions.currency,
-      CURRENCIES.map((value) => ({ value, label: currencies[value] })),
-    ))
-  const audience =
-    draft.audience ??
-    (await choose(
-      terminal,
-      questions.audience,
-      AUDIENCES.map((value) => ({ value, label: audiences[value] })),
-    ))
-  return { sheets: draft.sheets, tax, currency, audience }
+/** Asks a question, none of whose answers is preselected: Enter alone asks again. */
+async function ask(
+  { input, output, print }: Terminal,
+  { statement, text, hints, choices }: Question,
+  draft: Draft,
+): Promise<Draft> {
+  print(...hints)
+  const options = [{ value: '', label: confirm.choose }, ...choices]
+  for (;;) {
+    const value = await answerTo(select({ input, output, message: text, options }))
+    if (value !== '') return { ...draft, ...answersSchema.parse({ [statement]: value }) }
+  }
 }

@@ -71,12 +71,14 @@ export const texts = {
   /** The page on which a person confirms how the file is read. */
   confirm: {
     title: 'Confirm how this file is read',
-    lead: 'Nothing is sent before you have confirmed it. The next file of this layout needs no confirmation.',
+    lead: 'Check the columns, answer three questions, and look at ten rows. Nothing is sent before that, and the next file of this layout needs no confirmation.',
     changed: 'This file differs from the one that was confirmed before:',
     kept: 'The earlier answers are kept for what is the same.',
     follows: (by: string) => `This file is read as ${by} has confirmed it:`,
     change: 'Change',
-    says: 'What the file says outside its items',
+    toNext: 'Continue',
+    questionOf: (number: number) => `Question ${number} of 3.`,
+    says: 'Titles, notes and other text outside the table of items',
     saysNothing: 'Nothing.',
     sheetSays: (sheet: string) => `Sheet “${sheet}”`,
     hiddenSheet: 'hidden',
@@ -106,8 +108,6 @@ export const texts = {
     beforeTax: 'Before GST',
     including: (percent: number) => `Including ${percent} %`,
     includingWhere: (percent: number) => `Including ${percent} % where the column says so`,
-    otherRate: 'Another rate, in percent',
-    includingRate: 'Including this rate',
     everySheet:
       'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
     currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
@@ -120,7 +120,6 @@ export const texts = {
     cells: 'Cells of the file',
     right: 'This is right',
     choose: 'choose…',
-    reject: 'Reject rows where it is not 1',
     notUsed: 'not used',
     cancelled: 'Nothing was confirmed, so nothing was sent.',
     notConfirmed:
@@ -172,7 +171,9 @@ export const texts = {
       `What has been sent stays in “${catalogue}”: builders who can see that catalogue find new prices beside old ones until the import is resumed.`,
     stopNow: 'Stop the import',
     open: 'Open the catalogue',
-    waitingForTurn: 'Another import into this catalogue is running. This one continues when it has finished.',
+    waits: (file: string, catalogue: string) => `The import of ${file} into “${catalogue}” waits.`,
+    waitingForTurn:
+      'Imports into one catalogue run one after the other: this one begins when no other is running.',
   },
 
   /** Why sending waits. */
@@ -207,7 +208,6 @@ export const texts = {
     revoked:
       'Access to this account was withdrawn on the platform, or has expired. Reconnect the account, and send again.',
     fileGone: 'The price file of this import is no longer available. Upload it again.',
-    itemsGone: 'The checked items of this import are no longer available. Check the file again.',
     notCompleted: (message: string) =>
       message === ''
         ? 'The platform could not complete the import.'
@@ -246,8 +246,6 @@ export const texts = {
     storageFull:
       'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
     tooMany: (max: number) => `${max} of your uploads are being read. Wait for one to finish.`,
-    stillStopping:
-      'The import is still stopping: the platform has not answered the last request. Resume it in a minute.',
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
     notConfirmed: 'Confirm how the file is read first.',
     readOtherwise: 'The file is read in another way by now. Look at it again.',
@@ -259,7 +257,6 @@ export const texts = {
   rules: {
     file: 'choose a price file',
     draft: 'choose from what the page offers',
-    tax: 'must be a percentage from 0 to 99',
   },
 
   /** Why a file cannot be read, beside what `src/tables/texts.ts` has. */
@@ -276,7 +273,7 @@ export const texts = {
     missing: (use: string, sheet: string) => `Choose the column of the ${use}${inSheet(sheet)}.`,
     twice: (use: string, sheet: string) => `Only one column can be used as “${use}”${inSheet(sheet)}.`,
     noValues: (heading: string, use: string) =>
-      `The column “${heading}” cannot be used as “${use}”: say which of its cells mean that.`,
+      `Tick the cells of the column “${heading}” that mean “${use}”, or choose another use for it.`,
     noTax: 'A column says which prices include tax: choose how much they include, not “before tax”.',
     publicCatalogue:
       'These prices are not for everyone, and this catalogue is not Managed: every builder would see them. Choose a Managed catalogue.',

@@ -65,15 +65,6 @@ describe('the page of a file whose layout is new', () => {
     expect(await pages.ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 2 } })
   })
 
-  test('takes another tax than those of its buttons', async () => {
-    const { json } = await pages.upload(LIST.replace('Ace', 'Fay'), { answers: false })
-    const { press } = formOf(pages, json.id)
-    await press('rate=12.5')
-    await press('currency=AUD')
-    expect(await press('audience=everyone')).toMatch(/Including 12\.5 %[\s\S]*\$11\.73/)
-    expect((await pages.act(json.id, 'layout', { rate: '100' })).json()).toMatchObject({ field: 'rate' })
-  })
-
   test('confirms nothing that it has not shown: a changed column is read first', async () => {
     const { json } = await pages.upload(LIST.replace('Ace', 'Bob'), { answers: false })
     const { press } = formOf(pages, json.id)
@@ -103,10 +94,10 @@ describe('the page of a file whose layout is new', () => {
     const { json } = await pages.upload('Code,Price,Group\nA,1,RETAIL\nB,2,TRADE\n', { answers: false })
     const { press } = formOf(pages, json.id)
     const asked = await press('', { 'use-0-2': 'not for sale if' })
-    expect(asked).toContain('say which of its cells mean that')
+    expect(asked).toContain('Tick the cells of the column')
     expect(asked).toContain('name="yes-0-2" value="TRADE"')
     expect(await press('', { 'use-0-2': 'not for sale if', 'yes-0-2': 'TRADE' })).not.toContain(
-      'say which of its cells',
+      'Tick the cells of the column',
     )
   })
 

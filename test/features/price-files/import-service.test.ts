@@ -1,27 +1,31 @@
+import { existsSync, mkdirSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
-import { importKey } from '../../../src/features/price-files/import.ts'
-import type { ImportService } from '../../../src/features/price-files/imports.ts'
+import type { Imports } from '../../../src/features/price-files/imports.ts'
+import { importKey } from '../../../src/features/price-files/stored.ts'
+import { turnKey } from '../../../src/features/price-files/turn.ts'
 import { tempDir } from '../../support/env.ts'
 import { rowsOf } from './pages-support.ts'
 import { openImports, REF, upload, uploadOnly } from './service-support.ts'
 
 let dir: ReturnType<typeof tempDir>
 let store: KeyValueStore
-let opened: ImportService[]
+let opened: Imports[]
 beforeEach(() => {
   dir = tempDir()
   store = openSqlite({ file: ':memory:' })
   opened = []
 })
 afterEach(async () => {
-  await Promise.all(opened.map((imports) => imports.close()))
+  await Promise.all(opened.map((imports) => imports.sender.close()))
   await store.close()
   dir.remove()
 })
 
-function open(platform: Partial<CatalogueImports> = {}): ImportService {
+function open(platform: Partial<CatalogueImports> = {}): Imports {
   const imports = openImports(store, `${dir.dir}/imports`, platform)
   opened.push(imports)
   return imports
@@ -38,10 +42,10 @@ test('an import that is stopped just as the platform completes it keeps its file
   })
   const id = await upload(imports, rowsOf(10))
   await imports.start('sam', id)
-  await imports.settled(id)
+  await imports.sender.settled(id)
   expect(await imports.get('sam', id)).toMatchObject({ state: 'stopped', failure: null })
   await imports.start('sam', id)
-  await imports.settled(id)
+  await imports.sender.settled(id)
   expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
 })
 
@@ -58,13 +62,13 @@ test('an import whose process has died is taken over by another one, which goes 
   await hanging.start('sam', id)
   await vi.waitFor(() => expect(uploads).toEqual(['first', 'first']))
   // As a killed process leaves it: without an end, and with a lease that has expired.
-  await store.delete({ kind: 'import-lease', owner: 'sam', id })
+  await store.delete(turnKey('1'))
   const other = open({
     uploadItems: async () => void uploads.push('other'),
     get: async () => ({ status: uploads.length < 4 ? 'Started' : 'Completed' }),
   })
-  await other.takeOver()
-  await other.settled(id)
+  await other.sender.sendWaiting()
+  await other.sender.settled(id)
   expect(await other.get('sam', id)).toMatchObject({
     state: 'completed',
     progress: { sent: 2_500, batches: 3 },
@@ -100,4 +104,35 @@ test('nothing is sent before a person has confirmed how the file is read, by wha
     await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
   }
   expect(uploads).toEqual([])
+})
+
+test('an import that runs does not delay a shutdown, and the next process goes on with it', async () => {
+  let isDown = true
+  const platform = {
+    uploadItems: async () => {
+      if (isDown) throw new PlatformUnavailableError('error', 'the API answered 500', 100_000)
+      return undefined
+    },
+  }
+  const [one, next] = [open(platform), open(platform)]
+  const id = await upload(one, rowsOf(3_000))
+  await one.start('sam', id)
+  await vi.waitFor(
+    async () => expect((await one.get('sam', id)).progress?.waiting ?? '').toContain('returned an error'),
+    { timeout: 60_000 },
+  )
+  await one.sender.close()
+  expect(await next.get('sam', id)).toMatchObject({ state: 'running' })
+  isDown = false
+  await next.sender.sendWaiting()
+  await next.sender.settled(id)
+  expect(await next.get('sam', id)).toMatchObject({ state: 'completed', progress: { sent: 3_000 } })
+})
+
+test('what a killed process left in the folder is deleted', async () => {
+  const orphan = join(dir.dir, 'imports', 'check-killed')
+  mkdirSync(orphan, { recursive: true })
+  utimesSync(orphan, 0, 0)
+  await open().clean()
+  expect(existsSync(orphan)).toBe(false)
 })

@@ -152,11 +152,11 @@ describe('an import', () => {
 })
 
 describe('several imports of one user', () => {
-  test('are all completed, though fewer processes read at once', async () => {
+  test('into one catalogue are all completed, one after the other', async () => {
     const { upload, act, ended, newCatalogue } = pages
     const to = await newCatalogue('Threads')
     const ids: string[] = []
-    for (let count = 0; count < 5; count++) ids.push((await upload(rowsOf(3_000), { to })).json.id)
+    for (let count = 0; count < 3; count++) ids.push((await upload(rowsOf(1_500), { to })).json.id)
     await Promise.all(ids.map((id) => act(id, 'start')))
     for (const id of ids) expect(await ended(id)).toMatchObject({ state: 'completed' })
   })
@@ -165,7 +165,7 @@ describe('several imports of one user', () => {
     const { upload, act, waiting, newCatalogue } = pages
     const to = await newCatalogue('Busy')
     const ids: string[] = []
-    for (let count = 0; count < 4; count++) ids.push(await waitingImport(to))
+    for (let count = 0; count < 2; count++) ids.push(await waitingImport(to))
     for (const id of ids) await waiting(id)
     const { json } = await upload(rowsOf(1), { to })
     expect(json).toMatchObject({ state: 'ready', validRows: 1 })

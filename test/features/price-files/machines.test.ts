@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type KeyValueStore, openRedis } from '../../../src/connect/stores.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
-import { activeKey, importKey } from '../../../src/features/price-files/import.ts'
-import type { ImportService } from '../../../src/features/price-files/imports.ts'
+import type { Imports } from '../../../src/features/price-files/imports.ts'
+import { importKey } from '../../../src/features/price-files/stored.ts'
 import { tempDir } from '../../support/env.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 interface Machine {
-  imports: ImportService
+  imports: Imports
   store: KeyValueStore
 }
 
@@ -42,7 +42,7 @@ async function startMachine(limits: { quotaBytes?: number; totalBytes?: number }
   closings.push(
     remove,
     () => store.close(),
-    () => imports.close(),
+    () => imports.sender.close(),
   )
   return { imports, store }
 }
@@ -56,7 +56,6 @@ const random = (rows: number) =>
 async function leave({ imports, store }: Machine, id: string, change: object): Promise<void> {
   const job = await imports.get('sam', id)
   await store.set(importKey('sam', id), JSON.stringify({ ...job, ...change }))
-  await store.set(activeKey(id), 'sam')
 }
 
 describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
@@ -73,17 +72,6 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     expect(await problems(two)).toMatchObject([{ line: 4 }])
     await one.imports.discard('sam', id)
     expect(await one.store.ofOwner(id)).toEqual([])
-  })
-
-  test('send the items of the latest answers', async () => {
-    const [one, two] = [await startMachine(), await startMachine()]
-    const id = await upload(one.imports, prices('A,1,10', 'B,2,20'))
-    await confirmFile(two.imports, id, { uses: { Price: 'ignored', Cost: 'price' } })
-    await send(one.imports, id)
-    expect(sent).toEqual([
-      { code: 'A', price: 10 },
-      { code: 'B', price: 20 },
-    ])
   })
 
   test('know the layout of the last file, whichever machine it was confirmed on', async () => {
@@ -140,7 +128,7 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     const one = await startMachine()
     const id = await upload(one.imports, prices('A,1,10'))
     await leave(one, id, { state: 'running', createdAt: Date.now() - 32 * 86_400_000 })
-    await one.imports.resume()
+    await one.imports.clean()
     await expect(one.imports.get('sam', id)).rejects.toMatchObject({ status: 404 })
     expect(await one.store.ofOwner(id)).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
+import type { Check } from '../../../src/features/price-files/check-rows.ts'
 import type { Import } from '../../../src/features/price-files/import.ts'
-import type { Reading } from '../../../src/features/price-files/reading.ts'
 import type { importView } from '../../../src/features/price-files/routes.ts'
 import { startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
@@ -24,7 +24,7 @@ export type ImportJson = ReturnType<typeof importView> & {
   status: number
   code: string
   detail: string
-  reading: Reading
+  reading: Check
 }
 
 export interface UploadOptions {
@@ -39,6 +39,11 @@ export interface UploadOptions {
 export async function startPages(env: Record<string, string> = {}) {
   const app = await startAll(env)
   const visitor = await connected(app, SAM)
+  return { ...(await openPages(app, visitor)), app, close: app.close }
+}
+
+/** What a supplier does on the pages of an app, whose account has the catalogue `Fresh`. */
+export async function openPages(app: { url: string }, visitor: Visitor) {
   const base = `${app.url}/connections/summit-supplies`
   const urlOf = (id: string) => `${base}/imports/${id}`
   const jobOf = async (id: string, by = visitor): Promise<ImportJson> =>
@@ -98,7 +103,6 @@ export async function startPages(env: Record<string, string> = {}) {
     }, SOON)
 
   return {
-    app,
     visitor,
     fresh,
     newCatalogue,
@@ -118,7 +122,6 @@ export async function startPages(env: Record<string, string> = {}) {
       waitForJob(id, ({ progress }) => expect(progress?.waiting ?? '').toMatch(reason)),
     catalogueJson: async (catalogueId: string): Promise<{ imports: Import[] }> =>
       (await visitor.get(`${base}/catalogues/${catalogueId}`, JSON_TYPE)).json(),
-    close: app.close,
   }
 }
 

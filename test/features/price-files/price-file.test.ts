@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -68,60 +69,19 @@ describe('a price file', () => {
 })
 
 describe('a bad row is reported with its line and a reason, and good rows are still sent', () => {
-  const bad: [name: string, row: string, reason: RegExp][] = [
-    ['without a code', ',Nail,1.00', /^3: the code is missing/],
-    ['without a price', 'X,Nail,', /^3: the price is missing/],
-    ['with a negative price', 'X,Nail,-1.00', /^3: the price is negative/],
-    ['with a negative price in brackets', 'X,Nail,(1.00)', /^3: the price is negative/],
-    ['without a price that is given', 'X,Nail,POA', /^3: the price "POA" has words or another currency/],
-    ['with an unreadable price', 'X,Nail,about 5', /^3: the price "about 5" has words or another currency/],
-    ['with an infinite price', 'X,Nail,Infinity', /^3: the price "Infinity" has words/],
-    [
-      'with a price in another currency',
-      'X,Nail,USD 5',
-      /^3: the price "USD 5" has words or another currency/,
-    ],
-    [
-      'with a price that a spreadsheet has rounded',
-      'X,Nail,1.23E+03',
-      /^3: the price "1\.23E\+03" was rounded by a spreadsheet/,
-    ],
-    ['with an error for a price', 'X,Nail,#REF!', /^3: the price is an error of a spreadsheet formula/],
-    ['with an error for a name', 'X,#N/A,1.00', /^3: the name is an error of a spreadsheet formula/],
-    [
-      'with a code that a spreadsheet has shortened',
-      '9.31E+12,Nail,1.00',
-      /^3: the code "9\.31E\+12" was shortened/,
-    ],
-    [
-      'with a character that reverses the text',
-      'X,Na\u202eil,1.00',
-      /^3: the name contains .* an invisible character/,
-    ],
-    ['with an escape sequence', 'X,\u001b[31mNail,1.00', /^3: the name contains .* an invisible character/],
-    [
-      'with a code that has an invisible character',
-      'X\u200b1,Nail,1.00',
-      /^3: the code contains .* an invisible character/,
-    ],
-    ['with an ambiguous price', 'X,Nail,"1,23,4"', /^3: the price .*" is invalid; write it as 1234\.50/],
-    ['with a price above the limit', 'X,Nail,9999999999', /^3: the price exceeds one billion dollars/],
-    [
-      'with a field of 1 MB',
-      `X,${'x'.repeat(1_000_000)},1.00`,
-      /^3: the name has 1000000 characters; the maximum is 2000/,
-    ],
-    ['cut off before its price', 'X,Nail', /^3: the price is missing/],
-    ['with too many cells', 'X,Nail,1.00,2.00', /^3: it has 4 cells under 3 headings/],
-    [
-      'with a line break in its code',
-      '"X\nY",Nail,1.00',
-      /^3: the code contains a line break or an invisible character/,
-    ],
-  ]
-  test.each(bad)('%s', async (_name, row, reason) => {
+  const bad: { name: string; row: string; reason: string }[] = JSON.parse(
+    readFileSync(new URL('bad-rows.json', import.meta.url), 'utf8'),
+  )
+  test.each([
+    ...bad,
+    {
+      name: 'with a field of 1 MB',
+      row: `X,${'x'.repeat(1_000_000)},1.00`,
+      reason: 'the name has 1000000 characters; the maximum is 2000',
+    },
+  ])('$name', async ({ row, reason }) => {
     const { items, problems } = await read(`code,name,price\nA1,Board,2.00\n${row}\nZ9,Last,3.00\n`)
-    expect(problems).toEqual([expect.stringMatching(reason)])
+    expect(problems).toEqual([expect.stringContaining(`3: ${reason}`)])
     expect(items.map(({ code }) => code)).toEqual(['A1', 'Z9'])
   })
 
@@ -157,8 +117,8 @@ describe('a bad row is reported with its line and a reason, and good rows are st
   })
 
   test('and the same row twice is one item, with a remark', async () => {
-    const { items, problems, remarks, repeatedRows } = await read('code,price\nA1,1.50\nB1,2\nA1,1.5\n')
-    expect({ items, problems, repeatedRows }).toMatchObject({ problems: [], repeatedRows: 1 })
+    const { items, problems, remarks } = await read('code,price\nA1,1.50\nB1,2\nA1,1.5\n')
+    expect(problems).toEqual([])
     expect(items).toHaveLength(2)
     expect(remarks).toEqual(['1 row repeats an item that is sent once.'])
   })

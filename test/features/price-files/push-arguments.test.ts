@@ -71,7 +71,6 @@ describe('push-catalogue without settings', () => {
 
 test.each([
   ['PLATFORM_API_KEY', 'rejected the email, API key or subscription key'],
-  ['PLATFORM_SUBSCRIPTION_KEY', 'rejected the email, API key or subscription key'],
   ['PLATFORM_TENANT_ID', 'rejected the email, API key, subscription key or tenant'],
 ])('push-catalogue with a wrong %s says so, and does not repeat it', async (name, words) => {
   const args = [file, '--catalogue', 'C', '--scope', 'Public']

@@ -13,7 +13,7 @@ afterEach(() => platform.close())
 describe('two files at once into one catalogue', () => {
   test('are sent one after the other, and the second says that it waits', async () => {
     await pushed(platform, [fileIn(platform, GOOD), '--catalogue', 'C', '--scope', 'Public'])
-    const [first, second] = [await writePriceFile(platform.dir, 6_000), fileIn(platform, GOOD, 'second.csv')]
+    const [first, second] = [await writePriceFile(platform.dir, 60_000), fileIn(platform, GOOD, 'second.csv')]
     const { promise: seen, resolve: release } = Promise.withResolvers<void>()
     const line = await behind(platform.env.PLATFORM_API_URL ?? '', (path) =>
       path.endsWith('/items') ? seen : undefined,
@@ -21,10 +21,10 @@ describe('two files at once into one catalogue', () => {
     const large = push(platform, [first, '--catalogue', 'C'], { PLATFORM_API_URL: line.apiUrl })
     await printed(large, 'Starting import')
     const small = push(platform, [second, '--catalogue', 'C'])
-    await printed(small, 'Another import into this catalogue is running')
+    await printed(small, 'Imports into one catalogue run one after the other')
     release()
     await printed(small, 'Completed: ')
-    expect(large.output()).toContain('Completed: 6,000 items')
+    expect(large.output()).toContain('Completed: 60,000 items')
     await line.close()
   })
 })

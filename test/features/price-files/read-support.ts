@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { itemsOf, readBatches } from '../../../src/features/price-files/batches.ts'
+import { itemsOfBatches } from '../../../src/features/price-files/batches.ts'
 import { type Check, checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
 import { confirmed, isComplete } from '../../../src/features/price-files/confirmation.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
 import type { Column, Draft, Layout, Statements } from '../../../src/features/price-files/layout.ts'
 import type { Problem } from '../../../src/features/price-files/rows.ts'
-import { suggestSheet } from '../../../src/features/price-files/suggestions.ts'
 import { tempDir } from '../../support/env.ts'
 
 /** What a use has beside its heading: `{ use: 'not for sale if', yes: ['TRADE'] }`. */
@@ -36,8 +35,12 @@ export function draftOf({ draft, outline }: Pick<Check, 'draft' | 'outline'>, an
   const used = sheets ? outline.sheets.filter(({ name }) => sheets.includes(name)) : draft.sheets
   const layouts = used.map(
     (one) =>
-      draft.sheets.find(({ name }) => name === one.name) ??
-      suggestSheet({ ...one, columns: 'texts' in one ? one.columns : [] }),
+      draft.sheets.find(({ name }) => name === one.name) ?? {
+        name: one.name,
+        headingsRow: one.headingsRow,
+        decimal: 'point' as const,
+        columns: [],
+      },
   )
   return {
     sheets: layouts.map((sheet) => {
@@ -67,7 +70,7 @@ function columnOf(heading: string, answer: Use, values: readonly string[]): Colu
   return { heading, use, yes: [...yes], no: values.filter((value) => !yes.includes(value)) }
 }
 
-export interface Read extends Check {
+export interface Read extends Omit<Check, 'problems'> {
   /** The items as they are sent. */
   items: Item[]
   /** The problems as `line: reason`. */
@@ -77,7 +80,7 @@ export interface Read extends Check {
 /** What a file comes to when a person has confirmed it with these answers. */
 export async function read(content: string | Uint8Array, answers: Answers = {}): Promise<Read> {
   return withFile(content, async (path) => {
-    const { check } = await checkPriceFile(path)
+    const check = await checkPriceFile(path)
     // On another row of headings, the columns are suggested anew.
     const moved =
       answers.headingsRow === undefined
@@ -89,20 +92,17 @@ export async function read(content: string | Uint8Array, answers: Answers = {}):
 
 async function readAs(path: string, draft: Draft): Promise<Read> {
   const itemsPath = `${path}.items`
-  const { check, problems } = await checkPriceFile(path, { draft, itemsPath })
-  return { ...check, items: await itemsIn(itemsPath, check), problems: problems.map(asText) }
+  const check = await checkPriceFile(path, { draft, itemsPath })
+  return { ...check, items: await itemsIn(itemsPath), problems: check.problems.map(asText) }
 }
 
 /** What a file comes to with confirmed layouts alone: without one that fits, nothing of it is sent. */
 export const readWith = (content: string | Uint8Array, layouts: Layout[]): Promise<Read> =>
   withFile(content, async (path) => {
     const itemsPath = `${path}.items`
-    const { check, problems } = await checkPriceFile(path, { layouts, itemsPath })
-    return {
-      ...check,
-      items: check.layout ? await itemsIn(itemsPath, check) : [],
-      problems: problems.map(asText),
-    }
+    const check = await checkPriceFile(path, { layouts, itemsPath })
+    const items = check.layout ? await itemsIn(itemsPath) : []
+    return { ...check, items, problems: check.problems.map(asText) }
   })
 
 /** Gives the check of a file to `work`, and a function that reads it again as a draft says. */
@@ -111,8 +111,7 @@ export const checkFileIn = (
   work: (check: Check, read: (draft: Draft) => Promise<Check>) => Promise<void>,
 ): Promise<void> =>
   withFile(content, async (path) => {
-    const read = async (draft: Draft) => (await checkPriceFile(path, { draft })).check
-    await work((await checkPriceFile(path)).check, read)
+    await work(await checkPriceFile(path), (draft) => checkPriceFile(path, { draft }))
   })
 
 /** The layout of a file that a person has confirmed with these answers. */
@@ -135,13 +134,7 @@ async function withFile<T>(content: string | Uint8Array, work: (path: string) =>
 
 const asText = ({ line, reason }: Problem) => `${line}: ${reason}`
 
-async function itemsIn(path: string, { validRows }: Check): Promise<Item[]> {
-  const items: Item[] = []
-  if (validRows === 0) return items
-  for await (const { body } of readBatches(path, { total: validRows }))
-    items.push(...itemsOf(Buffer.from(body).toString()))
-  return items
-}
+const itemsIn = (path: string): Promise<Item[]> => Array.fromAsync(itemsOfBatches(path))
 
 /** Why a file cannot be read. */
 export const failure = (content: string | Uint8Array) =>

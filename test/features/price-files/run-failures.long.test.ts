@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { InsufficientScopeError, PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import { ImportFailedError } from '../../../src/features/price-files/errors.ts'
-import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
+import type { Progress } from '../../../src/features/price-files/import.ts'
+import type { ImportOptions } from '../../../src/features/price-files/run.ts'
 import {
   importRows,
   itemsOfRows,

@@ -15,18 +15,22 @@ test('after every import and fault, no secret is in a log line, page, error, or 
   const at = `${app.url}/connections/harbour-homes`
   const accept = 'application/json'
 
-  /** A price file, from its upload to its report. */
-  async function importOnce(): Promise<void> {
+  const form = { name: 'Prices', scope: 'Managed' }
+  const newCatalogue = async () => (await visitor.post(`${at}/catalogues`, { form, accept })).json().id
+
+  /** A price file, from its upload to its report. Only the first one has to be confirmed. */
+  async function importOnce(id: string): Promise<void> {
     await visitor.get(`${at}/catalogues`)
-    const form = { name: 'Prices', scope: 'Managed' }
-    const { id } = (await visitor.post(`${at}/catalogues`, { form, accept })).json()
+    await newCatalogue()
     await visitor.post(`${at}/catalogues/${id}/access-controls`, { form: { externalRef: 'CUST1' } })
     const csv = { ...fileForm('code,price\nA1,1\n,2\n'), accept }
     const job = (await visitor.post(`${at}/catalogues/${id}/imports`, csv)).json()
     const importUrl = `${at}/imports/${job.id}`
-    const answers = { tax: '0', currency: 'AUD', audience: 'everyone' }
-    await visitor.post(`${importUrl}/layout`, { form: answers })
-    await visitor.post(`${importUrl}/layout`, { form: { confirm: 'on' } })
+    if (job.id && !job.confirmed) {
+      const answers = { tax: '0', currency: 'AUD', audience: 'everyone' }
+      await visitor.post(`${importUrl}/layout`, { form: answers })
+      await visitor.post(`${importUrl}/layout`, { form: { confirm: 'on' } })
+    }
     await visitor.post(`${importUrl}/start`)
     const state = async () => (await visitor.get(importUrl, { accept })).json().state
     if (job.id) await vi.waitFor(async () => expect(await state()).not.toBe('running'), 30_000)
@@ -35,7 +39,8 @@ test('after every import and fault, no secret is in a log line, page, error, or 
   }
 
   await watch.connect()
-  await importOnce()
+  const id = await newCatalogue()
+  await importOnce(id)
   const faults = {
     items: ['500', 'garbage', 'expired', 'forbidden'],
     item: ['refused'],
@@ -44,8 +49,8 @@ test('after every import and fault, no secret is in a log line, page, error, or 
   for (const [endpoint, kinds] of Object.entries(faults))
     for (const fault of kinds) {
       await app.fault(endpoint, fault, 1)
-      await importOnce()
+      await importOnce(id)
     }
   expect(watch.answers.length).toBeGreaterThan(80)
   watch.expectNoLeaks()
-}, 120_000)
+})

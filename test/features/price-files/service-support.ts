@@ -1,6 +1,7 @@
 import type { KeyValueStore } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
-import { createImports, type ImportService } from '../../../src/features/price-files/imports.ts'
+import { checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
+import { Imports } from '../../../src/features/price-files/imports.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { type Answers, draftOf } from './read-support.ts'
 
@@ -16,7 +17,7 @@ const SOURCE = {
 /** A platform that accepts everything; each test replaces the part that it tests. */
 const ACCEPTING: CatalogueImports = {
   start: async (_source, _id, batchId) => ({ batchId, status: 'Started' }),
-  uploadItems: async () => {},
+  uploadItems: async () => undefined,
   get: async () => ({ status: 'Completed' }),
 }
 
@@ -26,21 +27,23 @@ export const openImports = (
   dir: string,
   platform: Partial<CatalogueImports> = {},
   limits: { quotaBytes?: number; totalBytes?: number } = {},
-): ImportService =>
-  createImports({
+): Imports =>
+  new Imports({
     store,
     dir,
     maxBytes: 1_000_000,
     quotaBytes: 5_000_000,
     totalBytes: 5_000_000,
     ...limits,
+    // Here, not in a process: what a file may do to it is tested elsewhere.
+    read: ({ path, ...how }) => checkPriceFile(path, how),
     catalogueImports: { ...ACCEPTING, ...platform },
     source: () => SOURCE,
     log: createLog('silent'),
   })
 
 /** Uploads a file; resolves to its id. */
-export async function uploadOnly(imports: ImportService, text: string, userId = REF.userId): Promise<string> {
+export async function uploadOnly(imports: Imports, text: string, userId = REF.userId): Promise<string> {
   async function* bytes() {
     yield Buffer.from(text)
   }
@@ -51,7 +54,7 @@ export async function uploadOnly(imports: ImportService, text: string, userId = 
 
 /** Says how the file is read, and confirms it. */
 export async function confirmFile(
-  imports: ImportService,
+  imports: Imports,
   id: string,
   answers: Answers = {},
   userId = REF.userId,
@@ -63,14 +66,18 @@ export async function confirmFile(
 }
 
 /** Uploads a file and confirms how it is read. */
-export async function upload(imports: ImportService, text: string, answers: Answers = {}): Promise<string> {
+export async function upload(imports: Imports, text: string, answers: Answers = {}): Promise<string> {
   const id = await uploadOnly(imports, text)
   await confirmFile(imports, id, answers)
   return id
 }
 
-/** Sends an import to its end. */
-export async function send(imports: ImportService, id: string): Promise<void> {
+/** Sends an import to its end. On a slow machine, a store may fail meanwhile. */
+export async function send(imports: Imports, id: string): Promise<void> {
   await imports.start('sam', id)
-  await imports.settled(id)
+  for (;;) {
+    await imports.sender.settled(id)
+    if ((await imports.get('sam', id)).state !== 'running') return
+    await imports.sender.sendWaiting()
+  }
 }

@@ -6,14 +6,14 @@ const read = (env: Environment) => readSettings(env, { priceFiles: priceFilesSet
 
 test('sizes are set in megabytes', () => {
   expect(read({})).toEqual({
-    maxUploadBytes: 200_000_000,
-    uploadQuotaBytes: 500_000_000,
-    uploadTotalBytes: 2_000_000_000,
+    maxBytes: 200_000_000,
+    quotaBytes: 500_000_000,
+    totalBytes: 2_000_000_000,
   })
   expect(read({ MAX_UPLOAD_MB: '1', UPLOAD_QUOTA_MB: '2', UPLOAD_TOTAL_MB: '3' })).toEqual({
-    maxUploadBytes: 1_000_000,
-    uploadQuotaBytes: 2_000_000,
-    uploadTotalBytes: 3_000_000,
+    maxBytes: 1_000_000,
+    quotaBytes: 2_000_000,
+    totalBytes: 3_000_000,
   })
 })
 

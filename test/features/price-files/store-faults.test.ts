@@ -1,12 +1,14 @@
 /** One operation of the store fails while a price file is imported; then the store is well again. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
-import { appOwner } from '../../../src/connect/stores.ts'
-import { activeKey, importKey } from '../../../src/features/price-files/import.ts'
-import { inTurn } from '../../../src/features/price-files/import-turn.ts'
-import type { ImportService } from '../../../src/features/price-files/imports.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
+import type { Imports } from '../../../src/features/price-files/imports.ts'
+import { noteActive } from '../../../src/features/price-files/sender.ts'
+import { importKey } from '../../../src/features/price-files/stored.ts'
+import { turnKey } from '../../../src/features/price-files/turn.ts'
 import { tempDir } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
+import { rowsOf } from './pages-support.ts'
 import { openImports, REF, upload, uploadOnly } from './service-support.ts'
 
 const cleanups: (() => Promise<void> | void)[] = []
@@ -19,14 +21,14 @@ function setup() {
   const dir = tempDir()
   const faulty = createFaultyStore()
   const { store } = faulty
-  const opened: ImportService[] = []
-  const open = () => {
-    const imports = openImports(store, `${dir.dir}/imports`)
+  const opened: Imports[] = []
+  const open = (platform: Partial<CatalogueImports> = {}) => {
+    const imports = openImports(store, `${dir.dir}/imports`, platform)
     opened.push(imports)
     return imports
   }
   cleanups.push(async () => {
-    await Promise.all(opened.map((imports) => imports.close()))
+    await Promise.all(opened.map((imports) => imports.sender.close()))
     await store.close()
     dir.remove()
   })
@@ -42,11 +44,11 @@ test('a take-over that fails leaves the import to the next one', async () => {
   // As a killed process leaves it.
   const job = await imports.get('sam', id)
   await store.set(importKey('sam', id), JSON.stringify({ ...job, state: 'running', startedAt: Date.now() }))
-  await store.set(activeKey(id), 'sam')
+  await noteActive(store, id, { userId: 'sam', run: job.run })
   failFirst('get', 'import')
-  await expect(imports.takeOver()).rejects.toMatchObject({ code: 'store_unavailable' })
-  await other.takeOver()
-  await other.settled(id)
+  await expect(imports.sender.sendWaiting()).rejects.toMatchObject({ code: 'store_unavailable' })
+  await other.sender.sendWaiting()
+  await other.sender.settled(id)
   expect(await other.get('sam', id)).toMatchObject({ state: 'completed' })
 })
 
@@ -97,17 +99,23 @@ test('after a fault while all of a user is deleted, deleting again leaves nothin
   }))
 
 test('an import whose turn is lost stops, and goes on when it is its turn again', async () => {
-  const { store } = setup()
-  const signals: AbortSignal[] = []
-  const signal = new AbortController().signal
-  const result = inTurn({ store, catalogueId: '1', signal, onWait: () => {} }, async (turn) => {
-    signals.push(turn)
-    if (signals.length > 1) return 'done'
-    // As after an outage that lasted longer than the lease.
-    await store.delete({ kind: 'catalogue-import', owner: appOwner('catalogue-imports'), id: '1' })
-    while (!turn.aborted) await pause(20)
-    throw turn.reason
+  const { store, open } = setup()
+  let uploads = 0
+  const imports = open({
+    uploadItems: async () => {
+      uploads++
+      if (uploads > 1) return undefined
+      // As after an outage that lasted longer than the lease: its renewal finds that it is gone.
+      await store.delete(turnKey('1'))
+      await pause(5_000)
+      return undefined
+    },
   })
-  expect(await result).toBe('done')
-  expect(signals).toHaveLength(2)
+  const id = await upload(imports, rowsOf(1_500))
+  await imports.start('sam', id)
+  await vi.waitFor(async () => expect(await imports.get('sam', id)).toMatchObject({ state: 'completed' }), {
+    timeout: 60_000,
+  })
+  // The first batch was sent again.
+  expect(uploads).toBe(3)
 })

@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Catalogues, createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
 import type { Batch } from '../../../src/features/price-files/batches.ts'
@@ -12,7 +11,6 @@ import { type ImportOptions, runImport } from '../../../src/features/price-files
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import {
   type ApiKeyAccess,
-  CREDENTIALS,
   openAccess,
   type Platform,
   startPlatform as startSandbox,
@@ -59,17 +57,10 @@ export async function itemsOf(
 }
 
 async function catalogueIds(apiUrl: string): Promise<Map<string, string>> {
-  const headers = {
-    'content-type': 'application/json',
-    'ocp-apim-subscription-key': CREDENTIALS.subscriptionKey,
-  }
-  const body = JSON.stringify({ email: CREDENTIALS.email, apiKey: CREDENTIALS.apiKey })
-  const login = await fetch(`${apiUrl}/accounts/auth/login`, { method: 'POST', headers, body })
-  const { accessToken } = (await login.json()) as { accessToken: string }
-  const authorization = `Bearer ${accessToken}`
-  const list = await fetch(`${apiUrl}/catalogues?$top=100`, { headers: { ...headers, authorization } })
-  const catalogues = (await list.json()) as { id: string; name: string }[]
-  return new Map(catalogues.map(({ id, name }) => [name, id]))
+  const supplier = openSupplier(apiUrl)
+  const { items } = await supplier.catalogues.list(supplier.source, { top: 100, skip: 0 })
+  await supplier.close()
+  return new Map(items.map(({ id, name }) => [name ?? '', id]))
 }
 
 export interface Supplier extends ApiKeyAccess {
@@ -107,18 +98,6 @@ const lineOf = (row: number) => {
   return `${code},"${name}",${unit},${category},${price.toFixed(2)}\n`
 }
 
-/** A price file of so many rows in memory, in chunks. */
-async function* priceRows(rows: number): AsyncGenerator<Buffer> {
-  let text = HEAD
-  for (let row = 0; row < rows; row++) {
-    text += lineOf(row)
-    if (text.length < 65_536) continue
-    yield Buffer.from(text)
-    text = ''
-  }
-  yield Buffer.from(text)
-}
-
 /** A price file of so many rows on disk; resolves to its path. */
 export async function writePriceFile(
   dir: string,
@@ -126,10 +105,7 @@ export async function writePriceFile(
   name = `prices-${rows}.csv`,
 ): Promise<string> {
   const path = join(dir, name)
-  const file = createWriteStream(path)
-  for await (const chunk of priceRows(rows)) if (!file.write(chunk)) await once(file, 'drain')
-  file.end()
-  await once(file, 'close')
+  await writeFile(path, HEAD + Array.from({ length: rows }, (_, row) => lineOf(row)).join(''))
   return path
 }
 

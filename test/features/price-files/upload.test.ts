@@ -24,8 +24,12 @@ describe('an uploaded price file', () => {
       validRows: 1499,
       invalidRows: 3,
       confirmed: { by: 'sam' },
-      reading: { problems: [{ line: 3 }, { line: 1502 }, { line: 1503 }] },
+      reading: {
+        // The row that is taken back later is shown, too.
+        problems: [{ line: 3, cells: ['C1', 'Board 1', '2'] }, { line: 1502 }, { line: 1503 }],
+      },
     })
+    expect(json.reading.preview).toHaveLength(10)
     expect(json.reading.preview[0]?.item).toEqual({ code: 'C0', name: 'Board 0', price: 1 })
     expect(JSON.stringify(json)).not.toContain('userId')
     expect((await pages.app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(false)

@@ -7,7 +7,7 @@ import { draftOf } from '../read-support.ts'
 const { FILE = '', BARE } = process.env
 // As the process has it that reads files of users.
 Error.stackTraceLimit = 0
-const draft = draftOf((await checkPriceFile(FILE)).check)
+const draft = draftOf(await checkPriceFile(FILE))
 const before = process.cpuUsage()
 if (BARE) for await (const _ of createReadStream(FILE).pipe(parse()));
 else await checkPriceFile(FILE, { draft, itemsPath: `${FILE}.items` })
