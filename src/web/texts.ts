@@ -391,8 +391,7 @@ export const texts = {
     },
     missing_authorization_request: {
       title: 'No connection in progress',
-      detail:
-        'No connection was started in this browser, it took longer than 15 minutes, or it has already finished. Please connect again.',
+      detail: 'No connection was started in this browser, or it has already finished. Please connect again.',
     },
     invalid_callback: {
       title: 'The connection could not be finished',
@@ -402,11 +401,16 @@ export const texts = {
     invalid_state: {
       title: 'The connection could not be finished',
       detail:
-        'This consent does not belong to a connection that you started in this browser as this user, it took longer than 15 minutes, or you have chosen another business since.',
+        'This consent does not belong to a connection that you started in this browser as this user, or you have chosen another business since.',
     },
     consent_denied: {
       title: 'Access was not granted',
       detail: 'Access was not granted on the consent page, so nothing was connected.',
+    },
+    consent_expired: {
+      title: 'That took too long',
+      detail:
+        'More than 15 minutes passed before access was granted, so nothing was connected. Please connect again.',
     },
     code_rejected: {
       title: 'The connection could not be finished',

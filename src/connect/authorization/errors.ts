@@ -29,6 +29,7 @@ const FAILURES = {
   invalid_callback: 400,
   invalid_state: 400,
   consent_denied: 403,
+  consent_expired: 400,
   code_rejected: 400,
   not_a_navigation: 400,
   not_saved_yet: 503,

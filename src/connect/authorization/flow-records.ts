@@ -21,6 +21,7 @@ import {
   confirmed,
   confirming,
   type Ended,
+  EXPIRED_MS,
   ended,
   FLOW_MS,
   type Flow,
@@ -82,7 +83,7 @@ export class FlowRecords {
 
   /**
    * Claims the flow of this state: one caller among all processes gets its code verifier, to send the code, and the others wait
-   * for the outcome. Throws `ConnectError` (`invalid_state`, `exchange_incomplete`).
+   * for the outcome. Throws `ConnectError` (`invalid_state`, `consent_expired`, `exchange_incomplete`).
    */
   async claim(browser: BrowserSession, state: string): Promise<Consenting | Ended> {
     const deadline = performance.now() + this.#exchangeMs
@@ -110,7 +111,7 @@ export class FlowRecords {
       result = after
       return after.flows === before ? value : this.#cipher.encrypt(JSON.stringify(after.flows), keyName(key))
     }
-    await update(this.#store, key, change, FLOW_MS + this.#exchangeMs)
+    await update(this.#store, key, change, FLOW_MS + EXPIRED_MS)
     if (!result) throw new Error('an update calls its function')
     return result.flow
   }

@@ -27,6 +27,8 @@ const flowSchema = z.discriminatedUnion('phase', [
   /** One caller among all processes has the code; the others wait for its outcome. */
   z.object({ ...consent, phase: z.literal('exchanging') }),
   z.object({ ...consent, phase: z.literal('ended'), outcome: outcomeSchema }),
+  /** The user took too long: kept without its code verifier, to say so. */
+  z.object({ ...common, phase: z.literal('expired'), state: z.string().optional() }),
 ])
 export const flowsSchema = z.array(flowSchema)
 export type Flow = z.infer<typeof flowSchema>
@@ -37,6 +39,8 @@ export type Ended = Extract<Flow, { phase: 'ended' }>
 
 /** How long a flow may take, and how long its outcome is kept, in ms. */
 export const FLOW_MS = 15 * 60_000
+/** How long a flow is known to have expired, in ms. */
+export const EXPIRED_MS = 4 * 3_600_000
 /** How many flows one session has at most. */
 const MAX_FLOWS = 20
 
@@ -60,8 +64,8 @@ export function started(flows: Flows, id: string, expected: string | undefined, 
 /**
  * A bxcontext arrived. It belongs to the flow that expects it, or else to one that expects none, or else to one that expects
  * another; each time to the latest without a bxcontext, or else to the latest whose user went back and chose again: then it
- * replaces the earlier one, whose consent counts for nothing. Throws `ConnectError` (`missing_authorization_request`) if no flow
- * waits for one, as anyone could have planted it.
+ * replaces the earlier one, whose consent counts for nothing. Throws `ConnectError` if no flow waits for one: `consent_expired`
+ * if one did, and otherwise `missing_authorization_request`, as anyone could have planted it.
  */
 export function arrived(
   flows: Flows,
@@ -75,7 +79,7 @@ export function arrived(
     waiting.findLast(({ expected }) => expected === bxcontext) ??
     waiting.findLast(({ expected }) => expected === undefined) ??
     waiting.at(-1)
-  if (!found) throw new ConnectError('missing_authorization_request')
+  if (!found) throw notWaiting(flows.findLast(({ phase }) => phase === 'expired'))
   const { id, expiresAt, expected } = found
   const flow: Consenting | Confirming =
     expected === undefined || expected === bxcontext
@@ -86,13 +90,13 @@ export function arrived(
 
 /**
  * The flow whose user is asked, or was: who goes back from the consent page may answer again. Throws `ConnectError`
- * (`missing_authorization_request`) once the flow has gone on, or is over.
+ * (`consent_expired`, or `missing_authorization_request` once the flow has gone on).
  */
 export function confirming(flows: Flows, id: string): Confirming {
   const flow = flows.find((one) => one.id === id)
   if (flow?.phase === 'confirming') return flow
   if (flow?.phase !== 'consenting' || flow.expected === undefined || flow.expected === flow.bxcontext)
-    throw new ConnectError('missing_authorization_request')
+    throw notWaiting(flow)
   const { expiresAt, expected, bxcontext } = flow
   return { phase: 'confirming', id, expiresAt, expected, bxcontext }
 }
@@ -109,7 +113,8 @@ export function confirmed(
 
 /**
  * The callback arrived: whoever writes this has the flow, and its code verifier, for itself. Another phase than `consenting`
- * is returned unchanged. The flow is kept for as long as an exchange may take. Throws `ConnectError` (`invalid_state`).
+ * is returned unchanged. The flow is kept for as long as an exchange may take. Throws `ConnectError` (`invalid_state`,
+ * `consent_expired`).
  */
 export function claimed(
   flows: Flows,
@@ -119,6 +124,7 @@ export function claimed(
 ): { flows: Flows; flow: Flow } {
   const flow = flows.find((one) => 'state' in one && one.state === state)
   if (!flow) throw new ConnectError('invalid_state')
+  if (flow.phase === 'expired') throw notWaiting(flow)
   if (flow.phase !== 'consenting') return { flows, flow }
   const { codeVerifier: _, ...rest } = flow
   return { flows: replaced(flows, { ...rest, phase: 'exchanging', expiresAt: now + exchangeMs }), flow }
@@ -131,11 +137,18 @@ export function ended(flows: Flows, id: string, outcome: Outcome, now: number): 
   return replaced(flows, { ...flow, phase: 'ended', outcome, expiresAt: now + FLOW_MS })
 }
 
-/** The flows that are not over, and those that ended a while ago. */
-export const aged = (flows: Flows, now: number): Flows =>
-  flows
-    .map((flow) => (flow.phase === 'exchanging' && flow.expiresAt <= now ? interrupted(flow) : flow))
-    .filter(({ expiresAt }) => expiresAt > now)
+/** The flows as they are now. A flow that its user, or its process, did not finish in time is known as such for a while. */
+export function aged(flows: Flows, now: number): Flows {
+  return flows.flatMap((flow): Flows => {
+    if (flow.expiresAt > now) return [flow]
+    if (flow.phase === 'exchanging') return aged([interrupted(flow)], now)
+    if (flow.phase === 'ended' || flow.phase === 'expired') return []
+    const { id, expected } = flow
+    const expiresAt = flow.expiresAt + EXPIRED_MS
+    const state = 'state' in flow ? flow.state : undefined
+    return expiresAt > now ? [{ phase: 'expired', id, expiresAt, expected, state }] : []
+  })
+}
 
 /** An exchange whose process ended before it did. */
 const interrupted = (flow: Extract<Flow, { phase: 'exchanging' }>): Flow => ({
@@ -144,5 +157,11 @@ const interrupted = (flow: Extract<Flow, { phase: 'exchanging' }>): Flow => ({
   outcome: { failed: 'exchange_incomplete' },
   expiresAt: flow.expiresAt + FLOW_MS,
 })
+
+/** The error for a flow that does not wait for the user, or is not known. */
+const notWaiting = (flow: Flow | undefined) =>
+  flow?.phase === 'expired'
+    ? new ConnectError('consent_expired', undefined, { expected: flow.expected })
+    : new ConnectError('missing_authorization_request')
 
 const replaced = (flows: Flows, flow: Flow): Flows => flows.map((one) => (one.id === flow.id ? flow : one))

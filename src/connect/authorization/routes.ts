@@ -134,7 +134,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
       summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
       query: z.object({ [platform.startPage.bxcontext]: z.string() }),
       status: 303,
-      errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
+      errors: ['invalid_bxcontext', 'missing_authorization_request', 'consent_expired', 'not_a_navigation'],
     }),
     topLevelOnly,
     async (req, res) => {
@@ -161,7 +161,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
 function confirmRoutes(options: ConnectRoutesOptions): Router {
   const { connect, pages } = options
   const { flows } = connect
-  const errors = ['missing_authorization_request']
+  const errors = ['missing_authorization_request', 'consent_expired']
   return Router()
     .get(
       '/connect/confirm/:id',

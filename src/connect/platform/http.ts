@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { Agent, Dispatcher } from 'undici'
 import type { Platform } from './contract.ts'
 import {
@@ -178,7 +179,7 @@ function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: HttpRequest,
   deadlineMs: number,
-  { userAgent = USER_AGENT }: HttpOptions,
+  { userAgent = USER_AGENT, maxBytes = MAX_BYTES }: HttpOptions,
 ): Promise<HttpResponse> {
   const { origin, pathname, search } = new URL(url)
   const accept = { accept: 'application/json', 'accept-encoding': 'identity' }
@@ -188,6 +189,7 @@ function exchange(
   let status = 0
   let received: Headers = {}
   let isOver = false
+  const joined: Buffer[] = []
   let chunks: Buffer[] = []
   const expire = () => {
     if (isOver) return
@@ -216,12 +218,18 @@ function exchange(
       },
       onResponseData(_controller, chunk) {
         chunks.push(chunk)
-        // Joined: each one of a few bytes takes a hundred times as much memory.
-        if (chunks.length === MAX_CHUNKS) chunks = [Buffer.concat(chunks)]
+        if (chunks.length < MAX_CHUNKS) return
+        // Each one of a few bytes takes a hundred times as much memory.
+        joined.push(Buffer.concat(chunks))
+        chunks = []
       },
       onResponseEnd() {
         end()
-        resolve(toResponse(status, received, chunks))
+        try {
+          resolve(toResponse(status, received, Buffer.concat([...joined, ...chunks]), maxBytes))
+        } catch (error) {
+          reject(decodingError(error))
+        }
       },
       onResponseError(_controller, error) {
         end()
@@ -234,28 +242,43 @@ function exchange(
 
 type Headers = Dispatcher.ResponseData['headers']
 
-/** How many chunks of an answer are kept, before they are joined. */
+/** How many chunks of an answer are kept before they are joined. */
 const MAX_CHUNKS = 1_000
 
 const TOO_LATE = new Error('no complete answer before the deadline')
 
-function toResponse(status: number, headers: Headers, chunks: readonly Buffer[]): HttpResponse {
+function toResponse(status: number, headers: Headers, bytes: Buffer, maxBytes: number): HttpResponse {
   const header = (name: string) => {
     const value = headers[name]
     if (!Array.isArray(value)) return value
     // Challenges may come in several lines, which form one list (RFC 9110 section 5.3); other headers are values.
     return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
+  const decoder = DECODERS[String(headers['content-encoding']).toLowerCase()]
+  const content = decoder && bytes.length > 0 ? decoder(bytes, { maxOutputLength: maxBytes }) : bytes
   return {
     status,
     // A byte order mark is no part of the text.
-    text: Buffer.concat(chunks)
-      .toString()
-      .replace(/^\ufeff/, ''),
+    text: content.toString().replace(/^\ufeff/, ''),
     headers,
     header,
     retryAfterMs: parseRetryAfter(header('retry-after'), header('date')),
   }
+}
+
+/** We ask for no compression, but some servers compress whatever they send. */
+const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Buffer> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+}
+
+/** Maps an error of node:zlib. */
+function decodingError(error: unknown): unknown {
+  if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge()
+  const reason = 'the answer is not compressed as its Content-Encoding says'
+  return new PlatformUnavailableError('unreadable', reason)
 }
 
 /** In ms. `date`: when the response was sent, by the clock that a date in `Retry-After` comes from as well. */

@@ -52,14 +52,26 @@ const commandOptions = { timeout: 0 }
  * Sentinels name. `masters`: if they are a cluster, those of its masters that answer: they are asked instead of the addresses.
  * Throws an error that says what to write if the servers are of another kind.
  */
-export async function openServers(urls: readonly string[], masters?: readonly Server[]): Promise<Servers> {
+export function openServers(urls: readonly string[], masters?: readonly Server[]): Promise<Servers> {
+  return openInMode(urls, masters, true).catch((error) => {
+    // The user may not ask for reports of changes, or the server has none.
+    if (/tracking/i.test(String(error))) return openInMode(urls, masters, false)
+    throw error
+  })
+}
+
+async function openInMode(
+  urls: readonly string[],
+  masters: readonly Server[] | undefined,
+  isCached: boolean,
+): Promise<Servers> {
   const [url = ''] = urls
-  if (isSentinelUrl(url)) return openServer(await findMaster(urls))
-  if (urls.length > 1 || masters) return openCluster(urls, masters)
-  const server = await openServer(url)
+  if (isSentinelUrl(url)) return openServer(await findMaster(urls), isCached)
+  if (urls.length > 1 || masters) return openCluster(urls, masters, isCached)
+  const server = await openServer(url, isCached)
   if (server.mode === 'standalone') return server
   server.close()
-  if (server.mode === 'cluster') return openCluster(urls)
+  if (server.mode === 'cluster') return openCluster(urls, masters, isCached)
   const { protocol, host } = new URL(url)
   const sentinelUrl = `${protocol.replace(':', '')}+sentinel://${host}/NAME`
   throw new Error(`${host} is a Sentinel: write ${sentinelUrl} in REDIS_URL`)
@@ -69,7 +81,8 @@ export async function openServers(urls: readonly string[], masters?: readonly Se
  * Reads from memory (https://redis.io/docs/latest/develop/clients/client-side-caching). The server reports changes, but an expiry
  * only when it deletes the value, and nothing once the connection has died in silence: so values are used for a second.
  */
-function createCache() {
+function createCache(isCached: boolean) {
+  if (!isCached) return { cache: { get: () => undefined, forget() {} }, options: {} }
   const clientSideCache = new BasicPooledClientSideCache({
     ttl: 1_000,
     maxEntries: 10_000,
@@ -83,15 +96,15 @@ function createCache() {
     },
     forget: (name: string) => clientSideCache.invalidate(name),
   }
-  return { cache, clientSideCache }
+  return { cache, options: { clientSideCache } }
 }
 
-const createServerClient = (url: string, clientSideCache: BasicPooledClientSideCache) =>
-  createClient({ ...urlOptions(url), socket: { ...socketOptions }, scripts, commandOptions, clientSideCache })
+const createServerClient = (url: string, cacheOptions: { clientSideCache?: BasicPooledClientSideCache }) =>
+  createClient({ ...urlOptions(url), socket: { ...socketOptions }, scripts, commandOptions, ...cacheOptions })
 
-async function openServer(url: string): Promise<Servers> {
-  const { cache, clientSideCache } = createCache()
-  const client = createServerClient(url, clientSideCache)
+async function openServer(url: string, isCached: boolean): Promise<Servers> {
+  const { cache, options } = createCache(isCached)
+  const client = createServerClient(url, options)
   // What fails is told by the commands.
   client.on('error', () => {})
   const close = () => client.destroy()
@@ -109,9 +122,13 @@ async function openServer(url: string): Promise<Servers> {
   }
 }
 
-async function openCluster(urls: readonly string[], masters: readonly Server[] = []): Promise<Servers> {
+async function openCluster(
+  urls: readonly string[],
+  masters: readonly Server[] = [],
+  isCached: boolean,
+): Promise<Servers> {
   const { socket, ...login } = RedisClient.parseURL(urls[0] ?? '')
-  const { cache, clientSideCache } = createCache()
+  const { cache, options } = createCache(isCached)
   let problem: unknown
   const cluster = createCluster({
     rootNodes:
@@ -121,7 +138,7 @@ async function openCluster(urls: readonly string[], masters: readonly Server[] =
     // Otherwise a master that does not answer would keep the client from starting.
     minimizeConnections: true,
     defaults: { ...login, socket: { ...socketOptions, ...(socket.tls && { tls: true as const }) } },
-    clientSideCache,
+    ...options,
     scripts,
     commandOptions,
   }).on('error', (error: unknown) => {

@@ -5,6 +5,7 @@ import {
   claimed,
   confirmed,
   confirming,
+  EXPIRED_MS,
   ended,
   FLOW_MS,
   type Flows,
@@ -99,12 +100,30 @@ describe('a callback', () => {
   })
 })
 
-test('whoever takes longer than 15 minutes starts again, and leaves no secret', () => {
+describe('a user who takes longer than 15 minutes', () => {
   const late = NOW + FLOW_MS
-  for (const flows of [start('a'), consenting(), arrived(start('a'), 'b', SECRETS).flows]) {
-    expect(aged(flows, late - 1)).toEqual(flows)
-    expect(aged(flows, late)).toEqual([])
-  }
+  const tooLate = expect.objectContaining({ code: 'consent_expired', expected: 'a' })
+
+  test('is told so, with the business to reconnect, whichever step comes next', () => {
+    const { flows } = arrived(start('a'), 'a', SECRETS)
+    const asked = arrived(start('a'), 'b', SECRETS)
+    expect(() => claim(aged(flows, late))).toThrow(tooLate)
+    expect(() => arrived(aged(start('a'), late), 'a', OTHERS)).toThrow(tooLate)
+    expect(() => confirming(aged(asked.flows, late), asked.flow.id)).toThrow(tooLate)
+  })
+
+  test('leaves no secret, and is forgotten after some hours', () => {
+    const expired = aged(consenting(), late)
+    expect(JSON.stringify(expired)).not.toContain('verifier')
+    expect(aged(expired, late + EXPIRED_MS - 1)).toEqual(expired)
+    expect(aged(expired, late + EXPIRED_MS)).toEqual([])
+    expect(aged(consenting(), late + EXPIRED_MS)).toEqual([])
+  })
+
+  test('may start again meanwhile', () => {
+    const again = started(aged(start('a'), late), 'next', 'a', late)
+    expect(arrived(again, 'a', SECRETS).flow).toMatchObject({ id: 'next', phase: 'consenting' })
+  })
 })
 
 test('an exchange whose process ended is known as not finished', () => {

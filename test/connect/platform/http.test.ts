@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
 import { createHttp, createHttpPools, type HttpPools } from '../../../src/connect/platform/http.ts'
@@ -142,15 +143,21 @@ test('requests whose deadline passed while they waited for a connection leave it
   await server.close()
 })
 
-test('a request asks for no compression, and carries the name of the app', async () => {
+test.each([
+  ['gzip', gzipSync],
+  ['br', brotliCompressSync],
+  ['deflate', deflateSync],
+])('an answer that is compressed although nobody asked for it is read (%s)', async (encoding, compress) => {
   const asked: IncomingHttpHeaders[] = []
   const server = await serve((req, res) => {
     asked.push(req.headers)
-    res.end()
+    res.writeHead(200, { 'content-encoding': encoding }).end(compress('{"a":1}'))
   })
   const http = createHttp({ userAgent: 'Acme Link' })
-  const headers = { 'user-agent': 'openid-client' }
-  await http.send({ method: 'GET', url: `http://127.0.0.1:${server.port}/`, headers })
+  const url = `http://127.0.0.1:${server.port}/`
+  expect((await http.send({ method: 'GET', url, headers: { 'user-agent': 'openid-client' } })).text).toBe(
+    '{"a":1}',
+  )
   expect(asked).toMatchObject([{ 'accept-encoding': 'identity', 'user-agent': 'Acme Link' }])
   await http.close()
   await server.close()
@@ -177,6 +184,18 @@ test('an answer in thousands of small chunks is read in their order', async () =
   const http = createHttp()
   const { text } = await http.send({ method: 'GET', url: `http://127.0.0.1:${server.port}/` })
   expect(text).toBe(chunks.join(''))
+  await http.close()
+  await server.close()
+})
+
+test.each([
+  ['is no gzip', Buffer.from('plain'), 'platform_unavailable'],
+  ['unpacks to more than the limit', gzipSync('x'.repeat(10_000)), 'platform_rejected'],
+])('an answer that says gzip and %s is refused', async (_what, body, code) => {
+  const server = await serve((_req, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(body))
+  const http = createHttp({ maxBytes: 1_000 })
+  const request = { method: 'GET', url: `http://127.0.0.1:${server.port}/` } as const
+  await expect(http.send(request)).rejects.toMatchObject({ code })
   await http.close()
   await server.close()
 })

@@ -203,4 +203,15 @@ describe.skipIf(!REDIS)(`cached reads of Redis${withRedis}`, () => {
     }
     await Promise.all([store.close(), other.close()])
   })
+
+  test('are read from the store if its user may not ask for reports', async () => {
+    await admin.sendCommand('ACL SETUSER app on >secret ~* &* +@all -client|tracking'.split(' '))
+    const store = await openReady(redis.url.replace('//', '//app:secret@'))
+    const key = fresh()
+    await store.set(key, 'one')
+    const before = await gets()
+    for (let read = 0; read < 20; read++) expect(await store.getCached(key)).toBe('one')
+    expect((await gets()) - before).toBe(20)
+    await store.close()
+  })
 })
