@@ -79,10 +79,10 @@ function textOf(error: AppError): ErrorText {
     return { title, detail: texts.details.missingScope(error.scope) }
   if (error instanceof PlatformRejectedError && error.field !== undefined)
     return { title, detail: texts.details.unexpectedFormat(error.field) }
-  // A feature says what does not exist.
+  // A feature says what does not exist, and what its own codes mean.
   const isOfCore = error instanceof PlatformError && !(error instanceof NotFoundError)
-  if (isOfCore || error instanceof StoreUnavailableError) return { title, detail }
-  return { title: error.title ?? title, detail: error.message }
+  const hasText = error.code in errorTexts && (isOfCore || error instanceof StoreUnavailableError)
+  return hasText ? { title, detail } : { title: error.title ?? title, detail: error.message }
 }
 
 const secondsOf = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
