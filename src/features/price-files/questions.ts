@@ -15,22 +15,16 @@ const RATES = [10, 15]
 
 /** The question for a statement. No answer is preselected. */
 function questionFor(statement: Statement, { sheets }: Draft): Question {
-  const { questions, beforeTax, including, includingWhere, currencies, audiences } = texts.confirm
+  const { questions, taxOfColumn, beforeTax, including, currencies, audiences } = texts.confirm
   const text = questions[statement]
   const hints = sheets.length > 1 ? [texts.confirm.everySheet] : []
   switch (statement) {
     case 'tax': {
       const hasColumn = sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
-      const rates = RATES.map((rate) => ({
-        value: String(rate),
-        label: hasColumn ? includingWhere(rate) : including(rate),
-      }))
-      return {
-        statement,
-        text,
-        hints,
-        choices: hasColumn ? rates : [{ value: '0', label: beforeTax }, ...rates],
-      }
+      const rates = RATES.map((rate) => ({ value: String(rate), label: including(rate) }))
+      return hasColumn
+        ? { statement, text: taxOfColumn, hints, choices: rates }
+        : { statement, text, hints, choices: [{ value: '0', label: beforeTax }, ...rates] }
     }
     case 'currency': {
       const choices = CURRENCIES.map((value) => ({ value, label: currencies[value] }))

@@ -105,9 +105,10 @@ export const texts = {
       currency: 'In which currency are the prices?',
       audience: 'Who may see the prices?',
     } satisfies Record<Statement, string>,
+    /** The question about tax if a column says which prices include it. */
+    taxOfColumn: 'How much GST do the prices include where the column says so?',
     beforeTax: 'Before GST',
     including: (percent: number) => `Including ${percent} %`,
-    includingWhere: (percent: number) => `Including ${percent} % where the column says so`,
     everySheet:
       'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
     currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
