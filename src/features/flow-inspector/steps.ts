@@ -110,9 +110,9 @@ const BXCONTEXT: Heading = {
   title: 'The browser brings the chosen business (bxcontext)',
 }
 const DEPARTURES: Record<RecordedHop['hop'], Heading> = {
-  start: { topic: 'to_start_page', title: "Lead to the platform's start page" },
+  start: { topic: 'to_start_page', title: "Send the browser to the platform's start page" },
   confirm: { topic: 'confirm_bxcontext', title: 'Ask about the other business' },
-  consent: { topic: 'to_consent_page', title: 'Lead to the consent page' },
+  consent: { topic: 'to_consent_page', title: 'Send the browser to the consent page' },
   result: { topic: 'to_connections', title: 'Redirect to the connections' },
 }
 
