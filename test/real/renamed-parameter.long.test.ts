@@ -9,7 +9,6 @@ const TESTS = [
   'test/features/flow-inspector/flows.test.ts',
   'test/features/flow-inspector/pauses.test.ts',
   'test/features/first-contact/sandbox.test.ts',
-  'test/features/first-contact/comparisons.test.ts',
 ]
 
 test('a platform that calls the bxcontext otherwise is a change of one line of the contract', async () => {
