@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { createClient } from 'redis'
 import { connectionKind, platform, Vault } from '../../src/connect/index.ts'
 import { allOwners, type KeyValueStore, openRedis } from '../../src/connect/stores.ts'
-import { refreshUnused } from '../../src/features/connection-checks/unused.ts'
 import { compare } from '../bench/measure.ts'
 import { startServer } from '../bench/platform.ts'
 import { ready, startRedis } from '../support/redis.ts'
@@ -14,7 +13,6 @@ const SIZES = [10_000, 1_000_000] as const
 const [HOT, OF_ONE_USER] = [1_000, 50]
 /** How many idle connections are refreshed to measure what one costs. */
 const REFRESHED = 5_000
-const EVERY_MS = 6 * 3_600_000
 const OLD = newKey('old')
 const NEW = newKey('new')
 const HEAVY_USER = 'https://login.example#heavy-user'
@@ -88,9 +86,7 @@ async function walk({ store, vault }: { store: KeyValueStore; vault: Vault }) {
   let peak = memory
   const inProgress = new Set<Promise<unknown>>()
   for await (const userId of allOwners(store, connectionKind(platform.name))) {
-    const check: Promise<unknown> = refreshUnused(vault, userId, Date.now() - EVERY_MS).finally(() =>
-      inProgress.delete(check),
-    )
+    const check: Promise<unknown> = vault.list(userId).finally(() => inProgress.delete(check))
     inProgress.add(check)
     if (inProgress.size >= 64) await Promise.race(inProgress)
     peak = Math.max(peak, process.memoryUsage.rss())
@@ -122,7 +118,7 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
   const users = range(...idle)
   const refresher = async () => {
     for (let user = users.next(); !user.done; user = users.next())
-      await refreshUnused(full.vault, refOf(user.value).userId, Date.now() - EVERY_MS)
+      await full.vault.refresh(refOf(user.value), { manual: false })
   }
   await Promise.all(Array.from({ length: 32 }, refresher))
   const { user, system } = process.cpuUsage(cpu)

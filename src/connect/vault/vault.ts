@@ -579,7 +579,7 @@ export class Vault {
     const { consent } = after
     if (event.type === 'connected') this.#log.info({ consent }, 'account connected')
     if (event.type === 'connected' && after.status === 'active' && !after.renewable)
-      this.#log.warn({ consent }, NO_REFRESH_TOKEN)
+      this.#log.warn({ consent, expiresAt: isoOrNull(after.expiresAt) }, NO_REFRESH_TOKEN)
     if (event.type === 'revoked')
       this.#log.warn({ consent, reason: event.reason }, 'access to an account has ended')
     if (event.type === 'disconnected') this.#log.info({ consent }, 'account disconnected')
@@ -588,6 +588,8 @@ export class Vault {
 
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
+
+const isoOrNull = (time: number | null) => (time === null ? null : new Date(time).toISOString())
 
 /** Why a request for tokens failed, for the record; null if that says nothing about the platform. */
 function troubleOf(error: unknown): Trouble | null {
