@@ -13,6 +13,7 @@ const SIZES = [10_000, 1_000_000] as const
 const [HOT, OF_ONE_USER] = [1_000, 50]
 /** How many idle connections are refreshed to measure what one costs. */
 const REFRESHED = 5_000
+const EVERY_MS = 6 * 3_600_000
 const OLD = newKey('old')
 const NEW = newKey('new')
 const HEAVY_USER = 'https://login.example#heavy-user'

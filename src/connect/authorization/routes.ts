@@ -264,7 +264,10 @@ async function handleCallback(options: ConnectRoutesOptions, req: Request, res: 
     if (!(error instanceof ConnectError)) throw error
     const { code: failure, reason } = error
     res.locals.failure = { code: failure, reason }
-    res.redirect(303, await hop({ ...result(failedPath(failure, flow?.expected)), failure }))
+    res.redirect(
+      303,
+      await hop({ ...result(failedPath(failure, error.expected ?? flow?.expected)), failure }),
+    )
   }
 }
 

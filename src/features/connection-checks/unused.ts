@@ -1,4 +1,9 @@
-import { ConnectionRevokedError, NotConnectedError, PlatformError } from '../../connect/errors.ts'
+import {
+  ConnectionRevokedError,
+  NotConnectedError,
+  PlatformError,
+  RefreshTooSoonError,
+} from '../../connect/errors.ts'
 import type { Connection, ConnectionRef, Vault } from '../../connect/index.ts'
 import { type Counts, NO_COUNTS } from './sweep-state.ts'
 
@@ -14,9 +19,10 @@ export async function refreshUnused(
   const counts = { ...NO_COUNTS }
   for (const connection of await vault.list(userId)) {
     if (!('tokens' in connection)) counts.unreadable++
-    else if (isUnused(connection, since))
-      counts[await refresh(vault, { userId, bxcontext: connection.bxcontext }, counts)]++
-    else counts[connection.view.state === 'revoked' ? 'revoked' : 'active']++
+    else if (isUnused(connection, since)) {
+      const state = await refresh(vault, { userId, bxcontext: connection.bxcontext }, counts)
+      if (state) counts[state]++
+    } else counts[connection.view.state === 'revoked' ? 'revoked' : 'active']++
   }
   return counts
 }
@@ -29,14 +35,16 @@ async function refresh(
   vault: Pick<Vault, 'refresh'>,
   ref: ConnectionRef,
   counts: Counts,
-): Promise<'active' | 'revoked'> {
+): Promise<'active' | 'revoked' | null> {
   try {
     await vault.refresh(ref, { manual: false })
     counts.refreshed++
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
-    if (error instanceof ConnectionRevokedError || error instanceof NotConnectedError) return 'revoked'
-    counts.failed++
+    if (error instanceof NotConnectedError) return null
+    if (error instanceof ConnectionRevokedError) return 'revoked'
+    // Another process was faster.
+    if (!(error instanceof RefreshTooSoonError)) counts.failed++
   }
   return 'active'
 }

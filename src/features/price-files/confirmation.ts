@@ -1,5 +1,6 @@
 /** What a draft needs to be confirmed, and whether a confirmed layout fits a file. Everything here is pure. */
 import {
+  type Column,
   type Draft,
   type Layout,
   type SheetLayout,
@@ -102,8 +103,10 @@ export function keptStatements(
   { draft, outline }: { draft: Draft; outline: Outline },
 ): Statements | undefined {
   const pricesOf = (list: readonly SheetLayout[]) =>
-    list.map((sheet) => [nameOf(sheet), sheet.columns.find(({ use }) => use === 'price')?.heading])
+    list.map((sheet) => [nameOf(sheet), ...sheet.columns.filter(saysPrice).map(({ heading }) => heading)])
   const before = [{ otherSheets, texts: said }, pricesOf(sheets)]
   const now = [surroundingsOf(outline), pricesOf(draft.sheets)]
   return JSON.stringify(now) === JSON.stringify(before) ? { tax, currency, audience } : undefined
 }
+
+const saysPrice = ({ use }: Column) => use === 'price' || use === 'tax included'

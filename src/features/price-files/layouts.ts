@@ -24,12 +24,23 @@ export const findLayouts = async (
   { bxcontext, catalogueId }: { bxcontext: string; catalogueId: string },
 ): Promise<Layout[]> => parse(await store.get(layoutsKey(bxcontext, catalogueId)))
 
-/** Adds a confirmed layout. The latest one that fits a file is followed. */
+/** Adds a confirmed layout, in place of an earlier one for the same files. The latest one that fits a file is followed. */
 export async function addLayout(
   store: KeyValueStore,
   { bxcontext, catalogueId }: { bxcontext: string; catalogueId: string },
   layout: Layout,
 ): Promise<void> {
-  const add = (value: string | null) => JSON.stringify([layout, ...parse(value)].slice(0, MAX_LAYOUTS))
+  const add = (value: string | null) => {
+    const others = parse(value).filter((other) => filesOf(other) !== filesOf(layout))
+    return JSON.stringify([layout, ...others].slice(0, MAX_LAYOUTS))
+  }
   await update(store, layoutsKey(bxcontext, catalogueId), add, KEPT_MS)
 }
+
+/** What the files of a layout have in common. */
+const filesOf = ({ sheets, otherSheets, texts }: Layout) =>
+  JSON.stringify([
+    sheets.map(({ name, columns }) => [name, columns.map(({ heading }) => heading)]),
+    otherSheets,
+    texts,
+  ])

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import * as z from 'zod'
 import { ConnectionRevokedError, PlatformError, StoreUnavailableError } from '../../connect/errors.ts'
 import { type ConnectionRef, parseJson, retry, type TokenSource } from '../../connect/index.ts'
-import { appOwner, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
+import { appOwner, type Key, type KeyValueStore, type Lease, update } from '../../connect/stores.ts'
 import { problemOf, sentencesOf } from '../../web/errors.ts'
 import { leaveUserNotice } from '../../web/notice.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
@@ -40,7 +40,9 @@ type Active = z.infer<typeof activeSchema>
 
 /** Notes that an import should be running, before its record says so. `run`: the number that this run will have. */
 export const noteActive = (store: KeyValueStore, id: string, active: Active): Promise<void> =>
-  store.set(activeKey(id), JSON.stringify(active))
+  store.set(activeKey(id), textOf(active))
+
+const textOf = ({ userId, run }: Active) => JSON.stringify({ userId, run })
 
 export function createSender(options: SenderOptions) {
   const { store } = options
@@ -77,16 +79,21 @@ export function createSender(options: SenderOptions) {
   }
 
   /** Removes an import from those that should be running. One that is just being started is not yet. */
-  async function end(id: string, { run }: Active, job: Import | null): Promise<void> {
-    if (job && job.run < run) return
+  async function end(id: string, active: Active, job: Import | null): Promise<void> {
+    if (job && job.run < active.run) return
     if (job?.state === 'completed') await deleteSent(store, job)
-    await store.delete(activeKey(id))
+    // Unless it was started again meanwhile.
+    await update(store, activeKey(id), (value) => (value === textOf(active) ? null : value))
   }
 
   /** Begins what is waiting, also what a process has left that has died. Throws `StoreUnavailableError`. */
   async function sendWaiting(): Promise<void> {
-    for (const { key, value } of await store.list(ACTIVE.kind, ACTIVE.owner))
-      await begin(key.id, activeSchema.parse(parseJson(value)))
+    for (const { key, value } of await store.list(ACTIVE.kind, ACTIVE.owner)) {
+      const active = activeSchema.safeParse(parseJson(value)).data
+      // One that cannot be read must not keep the others waiting.
+      if (active) await begin(key.id, active)
+      else await store.delete(key)
+    }
   }
 
   return {
