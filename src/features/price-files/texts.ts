@@ -108,14 +108,15 @@ export const texts = {
     /** The question about tax if a column says which prices include it. */
     taxOfColumn: 'How much GST do the prices include where the column says so?',
     beforeTax: 'Before GST',
-    including: (percent: number) => `Including ${percent} %`,
+    including: (percent: number) => `Including ${percent} % GST`,
+    priceSent: 'Price before GST',
     everySheet:
       'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
     currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
     otherCurrency: 'Another currency: convert the prices and upload the file again.',
     audiences: {
       everyone: 'Everyone: they are retail prices',
-      selected: 'Only builders with a grant: they are not retail prices',
+      selected: 'Only builders to whom you have granted access: they are not retail prices',
     },
     rows: 'Rows as they will be sent, beside the cells that they come from',
     cells: 'Cells of the file',

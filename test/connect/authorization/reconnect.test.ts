@@ -1,6 +1,6 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
-import { sharedApp } from '../../support/app.ts'
+import { sharedApp, startAll } from '../../support/app.ts'
 import {
   connected,
   connectionsOf,
@@ -85,6 +85,24 @@ describe('reconnecting one business when another one comes back', () => {
     const consent = await visitor.follow(await visitor.get(bxcontextUrl('ridgeline-build')))
     const denied = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'deny' } }))
     expect(denied.text).toContain('name="bxcontext" value="ridgeline-build"')
+  })
+
+  test('remembers the expected business after a consent that took too long, for the next attempt', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true })
+    const slow = await startAll()
+    onTestFinished(async () => {
+      vi.useRealTimers()
+      await slow.close()
+    })
+    const ann = await connected(slow, { bxcontext: 'ridgeline-build', email: MARCUS })
+    await ann.post(`${slow.url}/connect`, { form: { bxcontext: 'ridgeline-build' } })
+    const consent = await ann.follow(await ann.get(`${slow.url}/connect/context?bxcontext=ridgeline-build`))
+    const form = { answer: 'accept', scope: ['leads'] }
+    const back = await ann.follow(await ann.post(consent.url, { form }), `${slow.url}/connect/callback`)
+    vi.setSystemTime(Date.now() + 15 * 60_000)
+    const late = await ann.follow(await ann.get(back.url))
+    expect(late.text).toContain('That took too long')
+    expect(late.text).toContain('name="bxcontext" value="ridgeline-build"')
   })
 
   test('says nothing on the page of a failure that the address has made up', async () => {

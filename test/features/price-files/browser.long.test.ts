@@ -116,7 +116,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     expect(await main.innerText()).toMatch(
       /4,989 of 5,000 rows[\s\S]*11 rows have problems[\s\S]*Nothing has been sent yet/,
     )
-    expect(await main.innerText()).toContain('Including 10 %. Australian dollars')
+    expect(await main.innerText()).toContain('Including 10 % GST. Australian dollars')
     const problems = await page.locator('.problems tbody tr').allInnerTexts()
     expect(problems.join('\n')).toMatch(
       /6[\s\S]*another price or unit on line 5004[\s\S]*code is missing[\s\S]*"POA" has words[\s\S]*negative[\s\S]*#REF!/,
