@@ -26,7 +26,8 @@ const FLUSH_MS = 100
 const MAX_PLAIN_CALLS = 60
 /** Work outside an HTTP request belongs to one flow while its steps follow each other within this time, in ms. */
 const BACKGROUND_MS = 30_000
-const MAX_BACKGROUND = 5_000
+/** How many flows are kept in memory: of background work, and of steps that are not stored yet, as while the store fails. */
+const MAX_FLOWS = 5_000
 
 /** Records what the core and the routes report as flows, which are stored a moment later and in the background. */
 export class Recorder {
@@ -99,7 +100,8 @@ export class Recorder {
     const id = context.flowId ?? context.requestId ?? this.#identify(userId, bxcontext)
     const name = `${id} ${userId}`
     // Decided at once: steps that are kept until the flush cost more than all else (npm run bench, row "inspector on").
-    if (isPlainCall && !this.#buffers.has(name) && !this.#mayRecordPlainCall(userId)) return
+    const isFull = this.#buffers.size >= MAX_FLOWS
+    if (!this.#buffers.has(name) && (isFull || (isPlainCall && !this.#mayRecordPlainCall(userId)))) return
     const buffered = this.#buffers.get(name) ?? { userId, id, bxcontext, steps: [] }
     buffered.bxcontext = bxcontext ?? buffered.bxcontext
     buffered.steps.push(...record())
@@ -126,7 +128,7 @@ function createBackgroundIds(): (userId: string, bxcontext: string | null) => st
     const last = ids.get(name)
     const isRecent = last !== undefined && now - last.usedAt < BACKGROUND_MS
     const id = isRecent ? last.id : crypto.randomUUID()
-    if (ids.size > MAX_BACKGROUND) ids.clear()
+    if (ids.size > MAX_FLOWS) ids.clear()
     ids.set(name, { id, usedAt: now })
     return id
   }

@@ -49,6 +49,16 @@ export function columnsProblem({ sheets, tax }: Draft): string | undefined {
   return undefined
 }
 
+/** Whether a column says which prices include tax. */
+export const hasTaxColumn = ({ sheets }: Draft): boolean =>
+  sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
+
+/** A draft without the statement that its columns contradict: where one says which prices include tax, some do. */
+export function consistent(draft: Draft): Draft {
+  const { tax, ...others } = draft
+  return tax === 0 && hasTaxColumn(draft) ? others : draft
+}
+
 /** Who may see the prices decides which catalogue they may be in. Returns what is wrong, as a sentence. */
 export const audienceProblem = (
   { audience }: Pick<Draft, 'audience'>,

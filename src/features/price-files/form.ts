@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { CURRENCIES, DECIMALS } from '../../tables/prices.ts'
 import { badInput } from '../../web/errors.ts'
+import { consistent } from './confirmation.ts'
 import { AUDIENCES, type Column, type Draft, draftSchema, type SheetLayout, USES } from './layout.ts'
 import type { SheetOutline } from './outline.ts'
 import { texts } from './texts.ts'
@@ -38,14 +39,12 @@ export function readDraft(body: unknown, before: Draft, sheets: readonly SheetOu
     form.sheet.length > 0 ? form.sheet.map((name) => readSheet(form, name, before, sheets)) : before.sheets
   const said = form.again === undefined ? before : { sheets: used }
   const { tax = said.tax, currency = said.currency, audience = said.audience } = form
-  const hasTaxColumn = used.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
-  return {
+  return consistent({
     sheets: used,
-    // A column says which prices include tax, so that none of them is before tax is no answer any more.
-    ...(tax === undefined || (tax === 0 && hasTaxColumn) ? {} : { tax }),
+    ...(tax !== undefined && { tax }),
     ...(currency && { currency }),
     ...(audience && { audience }),
-  }
+  })
 }
 
 function readSheet(form: Form, name: string, before: Draft, sheets: readonly SheetOutline[]): SheetLayout {

@@ -1,5 +1,6 @@
 /** What a person is asked of the prices of a file, one after the other: on the page and in the terminal. */
 import { CURRENCIES } from '../../tables/prices.ts'
+import { hasTaxColumn } from './confirmation.ts'
 import { AUDIENCES, type Draft, STATEMENTS, type Statement } from './layout.ts'
 import { texts } from './texts.ts'
 
@@ -14,15 +15,14 @@ export interface Question {
 const RATES = [10, 15]
 
 /** The question for a statement. No answer is preselected. */
-function questionFor(statement: Statement, { sheets }: Draft): Question {
+function questionFor(statement: Statement, draft: Draft): Question {
   const { questions, taxOfColumn, beforeTax, including, currencies, audiences } = texts.confirm
   const text = questions[statement]
-  const hints = sheets.length > 1 ? [texts.confirm.everySheet] : []
+  const hints = draft.sheets.length > 1 ? [texts.confirm.everySheet] : []
   switch (statement) {
     case 'tax': {
-      const hasColumn = sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
       const rates = RATES.map((rate) => ({ value: String(rate), label: including(rate) }))
-      return hasColumn
+      return hasTaxColumn(draft)
         ? { statement, text: taxOfColumn, hints, choices: rates }
         : { statement, text, hints, choices: [{ value: '0', label: beforeTax }, ...rates] }
     }

@@ -4,7 +4,7 @@
  */
 import { DECIMALS, type Decimal, readPrice } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
-import { columnsProblem, sameSheet } from './confirmation.ts'
+import { sameSheet } from './confirmation.ts'
 import type { Column, Draft, Layout, SheetLayout } from './layout.ts'
 import { headingsOf, repeats, type SheetHead } from './outline.ts'
 
@@ -89,7 +89,7 @@ function suggestHeadingsRow(rows: readonly Row[]): number {
   return (named ?? words.find((row) => filled(row) * 2 > width))?.line ?? 0
 }
 
-/** The columns of a sheet with what they may be used for. */
+/** The columns of a sheet with what they may be used for. Of several prices none is suggested: a person chooses one. */
 function suggestColumns(columns: readonly Seen[]): Column[] {
   const names = columns.map(({ heading }) => normalize(heading))
   const taken = new Map<number, Column>()
@@ -98,7 +98,8 @@ function suggestColumns(columns: readonly Seen[]): Column[] {
     const found = HEADINGS[use]
       .map((known) => names.findIndex((name, index) => isFree(index) && known.test(name)))
       .find((index) => index >= 0)
-    if (found === undefined) continue
+    const isAlone = names.filter((name, index) => isFree(index) && isPrice(name)).length < 2
+    if (found === undefined || (use === 'price' && !isAlone)) continue
     const heading = columns[found]?.heading ?? ''
     if (use === 'tax included') taken.set(found, { heading, use, yes: [], no: [] })
     else
@@ -106,6 +107,8 @@ function suggestColumns(columns: readonly Seen[]): Column[] {
   }
   return columns.map(({ heading }, index) => taken.get(index) ?? { heading, use: 'ignored' })
 }
+
+const isPrice = (name: string) => HEADINGS.price.some((known) => known.test(name))
 
 /** Whether the cells of a column may be what the use is about. */
 function fits(use: (typeof ORDER)[number], cells: readonly string[]): boolean {
@@ -136,7 +139,8 @@ export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | unde
     })
     if (kept.length > 0) return { sheets: kept }
   }
-  const isList = (sheet: SheetLayout) => columnsProblem({ sheets: [sheet] }) === undefined
+  const isList = ({ columns }: SheetLayout) =>
+    columns.some(({ use }) => use === 'code') && columns.some(({ heading }) => isPrice(normalize(heading)))
   const first = sheets.find(isList) ?? sheets.find(({ columns }) => columns.length > 0)
   return { sheets: first ? [first] : [] }
 }

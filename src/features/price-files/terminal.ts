@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { confirm as askYesNo, isCancel, multiselect, select } from '@clack/prompts'
 import { format } from '../../web/format.ts'
 import type { Check } from './check-rows.ts'
-import { isComplete } from './confirmation.ts'
+import { consistent, isComplete } from './confirmation.ts'
 import { answersSchema, flagValues } from './form.ts'
 import { type Column, type Draft, type SheetLayout, type Statements, USES } from './layout.ts'
 import { describeStatements, openQuestions, type Question } from './questions.ts'
@@ -103,7 +103,8 @@ export async function askForLayout(
     print(...describeTexts(check))
     if (check.outline.sheets.length > 1) check = await read(await askForSheets(terminal, check))
     print(...describeColumns(check))
-    if (!(await isYes(confirm.useColumns))) check = await read(await askForColumns(terminal, check))
+    if (!(await isYes(confirm.useColumns)))
+      check = await read(consistent(await askForColumns(terminal, check)))
     let { draft } = check
     if (check.problem !== null) {
       print(check.problem)
@@ -113,6 +114,8 @@ export async function askForLayout(
     check = await read(draft)
     print(describeStatements(draft), ...check.outline.remarks, ...check.remarks, ...describeRows(check))
     if (isComplete(draft) && (await isYes(confirm.right))) return { ...check, draft }
+    // Every question is asked again.
+    check = { ...check, draft: { sheets: draft.sheets } }
   }
 }
 

@@ -39,6 +39,30 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     await close()
   })
 
+  test('looks at the last of 500 leads, at none, and at a name of 200 characters without a space', async () => {
+    const { page, complaints, look, inspectWithoutScripts, close } = await startWalk(browser)
+    await takeSession(page, app, await connected(app))
+    const at = `${app.url}/connections/harbour-homes/leads`
+    const leads = (count: number, total: number, name: string) => ({
+      json: Array.from({ length: count }, (_, index) => ({ id: `${index}`, name, status: 'New' })),
+      headers: { 'x-odata-total-count': String(total) },
+    })
+    app.answer('/api/leads', leads(25, 500, 'Nora New'))
+    await page.goto(`${at}?skip=475`)
+    expect(await page.locator('main').innerText()).toContain('476–500 of 500')
+    await look()
+    app.answer('/api/leads', leads(0, 0, ''))
+    await page.goto(at)
+    await look()
+    app.answer('/api/leads', leads(3, 3, 'x'.repeat(200)))
+    await page.goto(at)
+    expect(await page.locator('tbody tr').count()).toBe(3)
+    await look()
+    await inspectWithoutScripts()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test.each([
     [true, '26 Nov 2026, 9:53 am'],
     [false, '25 Nov 2026, 10:53 pm UTC'],

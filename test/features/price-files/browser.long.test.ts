@@ -90,14 +90,17 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await page.getByLabel('Price file').setInputFiles(XLSX)
     await page.getByRole('button', { name: 'Upload and check' }).click()
     await page.getByText('Price list, valid from 1 July 2026').waitFor()
+    // Which of two prices is sent, a person says.
+    await page.getByText('Choose the column of the price').waitFor()
+    await look()
+    await page.getByLabel('Use: RRP inc GST').selectOption('price')
+    await page.getByRole('button', { name: 'Use these columns' }).last().click()
     // The question is in view beside the columns, and the page is light.
     const { y = 0, height = 0 } =
       (await page.getByRole('group', { name: 'Question 1 of 3' }).boundingBox()) ?? {}
     expect(y + height).toBeLessThanOrEqual(DESKTOP.viewport.height)
     expect((await page.content()).length).toBeLessThan(60_000)
     await look()
-    await page.getByLabel('Use: List price').selectOption('ignored')
-    await page.getByLabel('Use: RRP inc GST').selectOption('price')
     await page.getByRole('button', { name: 'Including 10 %' }).click()
     await page.getByRole('button', { name: 'Australian dollars' }).waitFor()
     await look()

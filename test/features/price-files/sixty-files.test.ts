@@ -85,6 +85,13 @@ test.each(CASES)('%s', async (_name, content, answers, expected) => {
   expect(items.map(({ code, price }) => `${code}=${price}`).join(' ')).toBe(expected)
 })
 
+test('of two columns that look like prices none is suggested, and a person is asked for one', async () => {
+  const { draft, problem } = await read('Code,Name,RRP,Trade Price\nA,Nail,12.10,9.90\n')
+  const uses = draft.sheets.flatMap(({ columns }) => columns.map(({ use }) => use))
+  expect(uses).toEqual(['code', 'name', 'ignored', 'ignored'])
+  expect(problem).toMatch(/^Choose the column of the price/)
+})
+
 test('at most one suggestion of five is changed by hand', async () => {
   let [columns, changed] = [0, 0]
   for (const [, content, answers] of CASES) {

@@ -61,6 +61,14 @@ test('in the terminal, a person is shown the same and asked in the same order, a
   })
 })
 
+test('in the terminal, who says that the rows are wrong is asked every question again', () =>
+  checkFileIn(FILE, async (check, read) => {
+    const beforeGst = ['y', DOWN + ENTER, DOWN + ENTER, DOWN + ENTER]
+    const with10 = ['y', DOWN.repeat(2) + ENTER, DOWN + ENTER, DOWN + ENTER]
+    const { terminal } = terminalWith([...beforeGst, 'n', ...with10, 'y'])
+    expect((await askForLayout(terminal, check, read)).draft.tax).toBe(10)
+  }))
+
 test('in the terminal, leaving confirms nothing', () =>
   checkFileIn(FILE, async (check, read) => {
     const { terminal } = terminalWith(['\u0003'])
