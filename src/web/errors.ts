@@ -90,7 +90,8 @@ const secondsOf = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
 /** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
-    const { status, code, retryAfterMs, field, details } = error
+    const { status, code, field, details } = error
+    const retryAfterMs = error.retryAfterMs ?? (status === 503 ? 1000 : undefined)
     const text = error.expose ? textOf(error) : texts.errors.internal_error
     const extensions: Record<string, unknown> = field === undefined ? { ...details } : { field, ...details }
     if (error instanceof ConnectionRevokedError) extensions.revokedReason = texts.revocation[error.endReason]
@@ -143,7 +144,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
   // The browser opens the page again, as it says.
-  const waitMs = req.method === 'GET' && isOutage(error) ? secondsOf(error.retryAfterMs ?? 0) * 1000 : null
+  const waitMs = req.method === 'GET' && isOutage(error) ? secondsOf(problem.retryAfterMs ?? 0) * 1000 : null
   if (waitMs !== null) res.set('Refresh', String(waitMs / 1000))
   const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
@@ -163,8 +164,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   }
 }
 
-function setStatus(res: Response, problem: Problem): void {
-  const { status, retryAfterMs = status === 503 ? 1000 : undefined } = problem
+function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
   res.status(status)
   if (retryAfterMs !== undefined) res.set('Retry-After', String(secondsOf(retryAfterMs)))
 }
