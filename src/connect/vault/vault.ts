@@ -577,12 +577,25 @@ export class Vault {
 
   #logEvent(event: ConnectionEvent, after: ConnectionRecord): void {
     const { consent } = after
-    if (event.type === 'connected') this.#log.info({ consent }, 'account connected')
-    if (event.type === 'connected' && after.status === 'active' && !after.renewable)
-      this.#log.warn({ consent, expiresAt: isoOrNull(after.expiresAt) }, NO_REFRESH_TOKEN)
-    if (event.type === 'revoked')
-      this.#log.warn({ consent, reason: event.reason }, 'access to an account has ended')
-    if (event.type === 'disconnected') this.#log.info({ consent }, 'account disconnected')
+    switch (event.type) {
+      case 'connected':
+        this.#log.info({ consent }, 'account connected')
+        if (after.status === 'active' && !after.renewable)
+          this.#log.warn({ consent, expiresAt: isoOrNull(after.expiresAt) }, NO_REFRESH_TOKEN)
+        return
+      case 'revoked':
+        this.#log.warn({ consent, reason: event.reason }, 'access to an account has ended')
+        return
+      case 'disconnected':
+        this.#log.info({ consent }, 'account disconnected')
+        return
+      case 'refreshed':
+      case 'refreshFailed':
+      case 'recovered':
+        return
+      default:
+        event satisfies never
+    }
   }
 }
 
