@@ -45,7 +45,7 @@ export const noteActive = (store: KeyValueStore, id: string, active: Active): Pr
 const textOf = ({ userId, run }: Active) => JSON.stringify({ userId, run })
 
 export function createSender(options: SenderOptions) {
-  const { store } = options
+  const { store, log } = options
   const closing = new AbortController()
   const working = new Map<string, { userId: string; done: Promise<void> }>()
 
@@ -66,8 +66,8 @@ export function createSender(options: SenderOptions) {
     const job = await changeImport(store, userId, id, takenOver).catch(() => null)
     if (job?.state !== 'running') return lease.release()
     const done = sendImport(options, job, AbortSignal.any([closing.signal, lease.lost]))
-      // If the store fails here, the import goes on later.
-      .catch(() => {})
+      // It is still among those that should be running: the import goes on later.
+      .catch(({ code }) => log.info({ importId: id, code }, 'an import was interrupted'))
       .then(() => finish(id, lease))
     working.set(id, { userId, done })
   }
@@ -147,7 +147,11 @@ async function sendImport(
     save: () => save(),
   })
     .then(() => null)
-    .catch((error: unknown) => (signal.aborted ? null : failureOf(log, id, error)))
+    .catch((error: unknown) => {
+      // Nothing is decided while the store fails: the import goes on later, as after a shutdown.
+      if (signal.aborted || error instanceof StoreUnavailableError) throw error
+      return failureOf(log, id, error)
+    })
     .finally(() => clearInterval(heartbeat))
   if (signal.aborted) return
   const last = (now: Import) => ended({ ...now, progress }, failure)
@@ -161,8 +165,7 @@ async function sendImport(
 
 /** The user-facing reason why an import failed; logs unexpected errors without their message. */
 function failureOf(log: Logger, importId: string, error: unknown): string {
-  const expected =
-    error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
+  const expected = error instanceof PlatformError || error instanceof ImportError
   const { code, name } = error as { code?: unknown; name?: string }
   log.error({ importId, code, reason: expected && 'reason' in error ? error.reason : name }, 'import failed')
   if (error instanceof ConnectionRevokedError) return texts.failures.revoked

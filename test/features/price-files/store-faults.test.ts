@@ -52,6 +52,16 @@ test('a take-over that fails leaves the import to the next one', async () => {
   expect(await other.get('sam', id)).toMatchObject({ state: 'completed' })
 })
 
+test('a batch that cannot be read while the store is out leaves the import running, and it goes on by itself', async () => {
+  const { open, failFirst } = setup()
+  const imports = open()
+  const id = await upload(imports, rowsOf(1_500))
+  failFirst('get', 'import-part')
+  await imports.start('sam', id)
+  await vi.waitFor(async () => expect((await imports.get('sam', id)).state).not.toBe('running'))
+  expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
+})
+
 test('an upload that cannot be stored to its end can be uploaded again, and what is left of it deleted', async () => {
   const { store, open, failBy, heal } = setup()
   const imports = open()
