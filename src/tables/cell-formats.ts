@@ -1,46 +1,7 @@
-import { format, getFormatInfo } from 'numfmt'
+import { format, getFormatFromId, getFormatInfo } from 'numfmt'
 import { exact } from './prices.ts'
-import { attribute, type XmlEvents } from './xml.ts'
+import { type Element, isSet } from './xml.ts'
 
-/** Formats that a file refers to without defining them (ECMA-376 part 1, section 18.8.30). */
-const BUILT_IN: Record<number, string> = {
-  0: 'General',
-  1: '0',
-  2: '0.00',
-  3: '#,##0',
-  4: '#,##0.00',
-  5: '"$"#,##0',
-  6: '"$"#,##0',
-  7: '"$"#,##0.00',
-  8: '"$"#,##0.00',
-  9: '0%',
-  10: '0.00%',
-  11: '0.00E+00',
-  12: '# ?/?',
-  13: '# ??/??',
-  14: 'dd/mm/yyyy',
-  15: 'd-mmm-yy',
-  16: 'd-mmm',
-  17: 'mmm-yy',
-  18: 'h:mm AM/PM',
-  19: 'h:mm:ss AM/PM',
-  20: 'h:mm',
-  21: 'h:mm:ss',
-  22: 'dd/mm/yyyy h:mm',
-  37: '#,##0;(#,##0)',
-  38: '#,##0;(#,##0)',
-  39: '#,##0.00;(#,##0.00)',
-  40: '#,##0.00;(#,##0.00)',
-  41: '_(* #,##0_);_(* (#,##0);_(* "-"_);_(@_)',
-  42: '_("$"* #,##0_);_("$"* (#,##0);_("$"* "-"_);_(@_)',
-  43: '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)',
-  44: '_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)',
-  45: 'mm:ss',
-  46: '[h]:mm:ss',
-  47: 'mm:ss.0',
-  48: '##0.0E+0',
-  49: '@',
-}
 /** The longest format that is used, in characters; Excel's limit is 255. */
 const MAX_FORMAT = 1_000
 /** Days between the two origins of dates that a workbook can have. */
@@ -55,56 +16,44 @@ export interface NumberCell {
   number: number
 }
 
-export interface CellFormats {
-  /** Reads the formats from `xl/styles.xml`. */
-  events: XmlEvents
-  /** Shows a number with the format of a cell's style. */
-  show(value: number, style: number): NumberCell
-  /** Whether the font of a cell's style strikes its content out. */
-  isStruck(style: number): boolean
-}
+export type CellFormats = ReturnType<typeof createCellFormats>
 
 /** Shows numbers as a spreadsheet does. `date1904`: dates count from 1904. */
-export function createCellFormats(date1904: boolean): CellFormats {
+export function createCellFormats(date1904: boolean) {
   const custom = new Map<number, string>()
   const idOfStyle: number[] = []
   const shown = new Map<number, (value: number) => NumberCell>()
-  let isCellStyle = false
   /** Which fonts, and which styles by them, strike out. */
   const struckFonts: boolean[] = []
   const struckStyles: boolean[] = []
-  let isFont = false
+  let isStruck = false
 
   return {
-    isStruck: (style) => struckStyles[style] ?? false,
-    events: {
-      open(name, attributes) {
-        if (name === 'fonts') isFont = true
-        if (name === 'font' && isFont) struckFonts.push(false)
-        if (name === 'strike' && isFont)
-          struckFonts[struckFonts.length - 1] = !/^(0|false)$/.test(attribute(attributes, 'val') ?? '')
-        if (name === 'numFmt')
-          custom.set(Number(attribute(attributes, 'numFmtId')), attribute(attributes, 'formatCode') ?? '')
-        if (name === 'cellXfs') isCellStyle = true
-        if (name === 'xf' && isCellStyle) {
-          idOfStyle.push(Number(attribute(attributes, 'numFmtId') ?? 0))
-          struckStyles.push(struckFonts[Number(attribute(attributes, 'fontId') ?? 0)] ?? false)
-        }
-      },
-      close(name) {
-        if (name === 'cellXfs') isCellStyle = false
-        if (name === 'fonts') isFont = false
-      },
+    /** Sees each element of `xl/styles.xml`. */
+    see({ name, attributes, parent }: Element): void {
+      if (name === 'numFmt') custom.set(Number(attributes.numFmtId), attributes.formatCode ?? '')
+      else if (name === 'strike') isStruck = isSet(attributes.val, true)
+      else if (name === 'font') {
+        if (parent?.name === 'fonts') struckFonts.push(isStruck)
+        isStruck = false
+      } else if (name === 'xf' && parent?.name === 'cellXfs') {
+        idOfStyle.push(Number(attributes.numFmtId ?? 0))
+        struckStyles.push(struckFonts[Number(attributes.fontId ?? 0)] ?? false)
+      }
     },
-    show(value, style) {
+    /** Shows a number with the format of a cell's style. */
+    show(value: number, style: number): NumberCell {
       const id = idOfStyle[style] ?? 0
       let show = shown.get(id)
       if (!show) {
-        show = formatter(custom.get(id) ?? BUILT_IN[id] ?? 'General', date1904)
+        // Formats that a file refers to without defining them: ECMA-376 part 1, section 18.8.30.
+        show = formatter(custom.get(id) ?? getFormatFromId(id, FORMAT_OPTIONS.locale), date1904)
         shown.set(id, show)
       }
       return show(value)
     },
+    /** Whether the font of a cell's style strikes its content out. */
+    isStruck: (style: number): boolean => struckStyles[style] ?? false,
   }
 }
 

@@ -21,12 +21,13 @@ export interface Sheet {
   delimiter?: string
   /** Streams the rows. Throws `UnreadableFileError`. */
   rows(): AsyncGenerator<Row[]>
-  /** The texts of comments and text boxes. Throws `UnreadableFileError`. */
-  comments(): Promise<string[]>
-  /** What is printed above and below each page, complete when all rows have been read. */
-  readonly printed: string[]
+  /**
+   * The texts of comments and text boxes, and what is printed above and below each page, complete when all rows have been
+   * read. Throws `UnreadableFileError`.
+   */
+  notes(): Promise<string[]>
   /** The columns that are hidden, complete when the first rows have been read. */
-  readonly hiddenColumns: ReadonlySet<number>
+  hiddenColumns(): ReadonlySet<number>
   /** How many of the rows that have been read are hidden. */
   hiddenRows(): number
 }

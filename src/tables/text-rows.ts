@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream'
-import { type CsvError, type Parser, parse } from 'csv-parse'
+import { type CsvError, parse } from 'csv-parse'
 import { type Encoding, readUtf8 } from './encoding.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { Row, Sheet } from './sheet.ts'
@@ -35,9 +34,8 @@ export async function openTextSheet(path: string, encoding: Encoding): Promise<S
     isHidden: false,
     delimiter,
     rows: () => readRows(readUtf8(path, encoding), delimiter, SPACE_BEFORE_QUOTE.test(sample)),
-    comments: async () => [],
-    printed: [],
-    hiddenColumns: new Set(),
+    notes: async () => [],
+    hiddenColumns: () => new Set(),
     hiddenRows: () => 0,
   }
 }
@@ -70,6 +68,8 @@ async function* readRows(
   delimiter: string,
   hasSpaces: boolean,
 ): AsyncGenerator<Row[]> {
+  let line = 1
+  let rows: Row[] = []
   const parser = parse({
     bom: true,
     delimiter,
@@ -80,45 +80,31 @@ async function* readRows(
     relax_column_count: true,
     // Concatenated files may mix line endings.
     record_delimiter: ['\r\n', '\n', '\r'],
+    // Rows are collected here: as a stream of records, they would take more time.
+    on_record(cells: string[]) {
+      if (!isBlank(cells) && !(line === 1 && isDelimiterLine(cells))) rows.push({ line, cells })
+      line += 1 + lineBreaks(cells)
+      return null
+    },
   })
-  const input = Readable.from(chunks, { objectMode: false })
-  input.on('error', (error) => parser.destroy(error))
-  input.pipe(parser)
-  let line = 1
+  // Those who write learn it, too.
+  parser.on('error', () => {})
   try {
-    for await (const records of batches(parser)) {
-      const batch: Row[] = []
-      for (const cells of records) {
-        if (!isBlank(cells) && !(line === 1 && isDelimiterLine(cells))) batch.push({ line, cells })
-        line += 1 + lineBreaks(cells)
-      }
-      yield batch
+    for await (const chunk of chunks) {
+      await settled((done) => parser.write(chunk, done))
+      yield rows
+      rows = []
     }
+    await settled((done) => parser.end(done))
+    yield rows
   } catch (error) {
     throw toReadableError(error, line)
-  } finally {
-    input.destroy()
-    parser.destroy()
   }
 }
 
-/** Yields all available records at once, which is faster than awaiting each record. */
-async function* batches(parser: Parser): AsyncGenerator<string[][]> {
-  let failed: unknown
-  let wake = () => {}
-  parser.on('error', (error) => {
-    failed = error
-  })
-  for (const event of ['readable', 'end', 'close']) parser.on(event, () => wake())
-  for (;;) {
-    const records: string[][] = []
-    for (let record = parser.read(); record !== null; record = parser.read()) records.push(record)
-    if (records.length > 0) yield records
-    else if (failed) throw failed
-    else if (parser.readableEnded || parser.destroyed) return
-    else await new Promise<void>((resolve) => (wake = resolve))
-  }
-}
+/** Resolves when `work` calls back, and throws the error that it is called back with. */
+const settled = (work: (done: (error?: Error | null) => void) => void): Promise<void> =>
+  new Promise((resolve, reject) => work((error) => (error ? reject(error) : resolve())))
 
 /** Whether a row has only blank cells. */
 function isBlank(cells: string[]): boolean {

@@ -6,23 +6,9 @@ export const texts = {
   unreadable: {
     empty: 'the file is empty.',
     damagedText: 'the text is damaged: it is not valid UTF-8; save it as XLSX or "CSV UTF-8" and try again.',
-    encryptedWorkbook:
-      'this is an Excel workbook with a password; open it, remove the password (File, Info, Protect Workbook), and save it again.',
-    oldWorkbook: 'this is an old Excel workbook (.xls); save it as XLSX or "CSV UTF-8" and try again.',
-    xmlSpreadsheet:
-      'this is an XML spreadsheet of Excel 2003, whatever its name ends with; save it as XLSX or "CSV UTF-8" and try again.',
-    flatOpenDocument:
-      'this is a flat OpenDocument spreadsheet (.fods), whatever its name ends with; save it as XLSX or "CSV UTF-8" and try again.',
-    sylk: 'this is a SYLK file (.slk), or a CSV whose first heading is "ID;P…"; save it as XLSX or "CSV UTF-8" and try again.',
-    dif: 'this is a DIF file; save it as XLSX or "CSV UTF-8" and try again.',
-    rtf: 'this is a document (RTF), not a table; use an XLSX or CSV file.',
-    json: 'this is JSON, not a table; export an XLSX or CSV file and try again.',
-    ndjson: 'this is JSON, line by line (NDJSON), not a table; export an XLSX or CSV file and try again.',
-    xml: 'this is XML, not a table; export an XLSX or CSV file and try again.',
-    webPage:
-      'this is a web page (HTML), whatever its name ends with; save it as XLSX or "CSV UTF-8" and try again.',
-    pdf: 'this is a PDF; save it as XLSX or "CSV UTF-8" and try again.',
-    picture: 'this is a picture, not a price list; use an XLSX or CSV file.',
+    /** `what`: the format, with its article. */
+    otherFormat: (what: string) =>
+      `this is ${what}, which cannot be read; save the list as XLSX or "CSV UTF-8" and try again.`,
     binary:
       'this is a binary file, not text (it has a zero byte); save it as XLSX or "CSV UTF-8" and try again.',
     unclosedQuote:
@@ -34,14 +20,6 @@ export const texts = {
     hugeWorkbook: 'this workbook unpacks to far more data than a price file has; save it as CSV.',
     damagedWorkbook:
       'the workbook is damaged; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
-    binaryWorkbook:
-      'this is an Excel binary workbook (.xlsb); open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
-    numbers:
-      'this is a Numbers document of Apple (.numbers); open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
-    openDocument:
-      'this is an OpenDocument spreadsheet (.ods); open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
-    zipWithoutWorkbook:
-      'this is a zip file, but not an XLSX workbook; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
     columns: (max: number) => `it has more than ${max} columns.`,
     rowNumber: 'the next row has no valid number.',
     longCell: 'a cell is longer than a spreadsheet allows.',

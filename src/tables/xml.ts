@@ -1,32 +1,46 @@
 import { SaxesParser } from 'saxes'
 
-export type Attributes = Readonly<Record<string, string>>
-
-/** Handlers for the elements of an XML document. Names are without their namespace prefix. */
-export interface XmlEvents {
-  open(name: string, attributes: Attributes): void
-  text?(text: string): void
-  close?(name: string): void
+/** An element of an XML document. Names are without their namespace prefix. */
+export interface Element {
+  name: string
+  attributes: Readonly<Record<string, string>>
+  parent: Element | undefined
+  /** The text behind its last child. */
+  text: string
 }
 
-const localName = (name: string) => name.slice(name.indexOf(':') + 1)
+/** A name without its namespace prefix. */
+export const localName = (name: string) => name.slice(name.indexOf(':') + 1)
 
-/** An attribute by its name without a namespace prefix, such as `id` for `r:id`. */
-export function attribute(attributes: Attributes, name: string): string | undefined {
-  return attributes[name] ?? Object.entries(attributes).find(([key]) => localName(key) === name)?.[1]
-}
+/** Whether a flag (xsd:boolean) is set. `absent`: what it is without a value. */
+export const isSet = (flag: string | undefined, absent = false): boolean =>
+  flag === undefined ? absent : flag === '1' || flag === 'true'
 
 /**
- * Parses XML and yields after every chunk, so that the caller can take what was found. Throws the errors of the handlers, and an
- * error for malformed XML, also for an entity that is not predefined: those of a document type are not read.
+ * Parses XML, calls `onEnd` at the end of each element, and yields after every chunk, so that the caller can take what was found.
+ * Throws the errors of `onEnd`, and an error for malformed XML, also for an entity that is not predefined: those of a document
+ * type are not read.
  */
-export async function* parseXml(source: AsyncIterable<Buffer>, events: XmlEvents): AsyncGenerator<void> {
+export async function* parseXml(
+  source: AsyncIterable<Buffer>,
+  onEnd: (element: Element) => void,
+): AsyncGenerator<void> {
   const parser = new SaxesParser({ position: false, xmlns: false as const })
-  const text = (content: string) => events.text?.(content)
-  parser.on('opentag', ({ name, attributes }) => events.open(localName(name), attributes))
-  parser.on('text', text)
-  parser.on('cdata', text)
-  parser.on('closetag', ({ name }) => events.close?.(localName(name)))
+  let current: Element | undefined
+  const addText = (text: string) => {
+    if (current) current.text += text
+  }
+  parser.on('opentag', ({ name, attributes }) => {
+    current = { name: localName(name), attributes, parent: current, text: '' }
+  })
+  parser.on('text', addText)
+  parser.on('cdata', addText)
+  parser.on('closetag', () => {
+    if (!current) return
+    onEnd(current)
+    current = current.parent
+    if (current) current.text = ''
+  })
   parser.on('error', (error) => {
     throw error
   })

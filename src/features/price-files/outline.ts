@@ -151,10 +151,17 @@ export async function outlineSheet(
     count += batch.length
     if (!onRow && count > MAX_UNUSED_ROWS) break
   }
-  for (const text of [...(await sheet.comments()), ...sheet.printed]) collected.add(found, text)
-  const { name, isHidden, hiddenColumns } = sheet
+  for (const text of await sheet.notes()) collected.add(found, text)
+  const { name, isHidden } = sheet
   const isUsed = onRow !== undefined
-  return { name, isHidden, isUsed, headingsRow, columns: columns.outline(hiddenColumns), texts: found }
+  return {
+    name,
+    isHidden,
+    isUsed,
+    headingsRow,
+    columns: columns.outline(sheet.hiddenColumns()),
+    texts: found,
+  }
 }
 
 /** Collects the different cells of each column, as long as they are few. */
