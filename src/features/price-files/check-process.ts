@@ -1,9 +1,8 @@
-/** The process that checks a price file. `check-file.ts` starts it, and ends it when it has the answer. */
+/** The process that checks a price file: `check-file.ts` starts it. It ends when its answer is sent, or when its parent has ended. */
 import { flushCompileCache } from 'node:module'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { CheckAnswer, CheckOrder, CheckTask } from './check-file.ts'
+import type { CheckAnswer, CheckTask } from './check-file.ts'
 import { checkPriceFile } from './check-rows.ts'
-import { limitProcess } from './process-limits.ts'
 import { texts } from './texts.ts'
 
 // csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
@@ -15,9 +14,9 @@ async function check({ path, ...options }: CheckTask): Promise<CheckAnswer> {
     return { check: await checkPriceFile(path, options) }
   } catch (error) {
     if (error instanceof UnreadableFileError)
-      return { unreadable: { line: error.line, reason: error.problem } }
+      return { unreadable: { line: error.line, problem: error.problem } }
     // An array, a buffer or a text that would be too large.
-    if (error instanceof RangeError) return { unreadable: { line: 0, reason: texts.unreadable.tooMuch } }
+    if (error instanceof RangeError) return { unreadable: { line: 0, problem: texts.unreadable.tooMuch } }
     const { code, message } = error as NodeJS.ErrnoException
     return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { unwritable: code } : { failed: message }
   }
@@ -26,8 +25,7 @@ async function check({ path, ...options }: CheckTask): Promise<CheckAnswer> {
 // Both would come from a terminal, whose command decides what happens to this process.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 process.once('disconnect', () => process.exit())
-process.once('message', async ({ task, limits }: CheckOrder) => {
-  limitProcess(limits)
+process.once('message', async (task: CheckTask) => {
   flushCompileCache()
-  process.send?.(await check(task))
+  process.send?.(await check(task), () => process.disconnect())
 })

@@ -1,7 +1,7 @@
 import { UnreadableFileError } from '../../tables/errors.ts'
 import type { OpenFile, Row } from '../../tables/sheet.ts'
 import { openFile } from '../../tables/table.ts'
-import { writeBatches } from './batches.ts'
+import { type Item, writeBatches } from './batches.ts'
 import { createCollector, type PreviewRow } from './collector.ts'
 import { columnsProblem, differences, isComplete, keptStatements } from './confirmation.ts'
 import type { Draft, Layout } from './layout.ts'
@@ -15,7 +15,7 @@ export interface CheckOptions {
   draft?: Draft | undefined
   /** Without a draft: the confirmed layouts that may fit, the latest first. */
   layouts?: readonly Layout[]
-  /** Where to write the items as upload requests, for `readBatches`. */
+  /** The folder to write the items to as upload requests, for `readBatch`. */
   itemsPath?: string
 }
 
@@ -43,48 +43,66 @@ export interface Check {
 /** Maximum number of rows: their codes are kept in memory. */
 const MAX_ROWS = 500_000
 
+/** What a file comes to, with its items. */
+interface Reading {
+  check: Check
+  items: Iterable<Item>
+}
+
 /**
  * Reads every row of a price file, outlines it, and writes its items as they will be sent if a confirmed layout fits, or if
  * the draft is complete. Throws `UnreadableFileError` and the errors of the file system.
  */
-export async function checkPriceFile(path: string, options: CheckOptions = {}): Promise<Check> {
+export async function checkPriceFile(
+  path: string,
+  { draft, layouts = [], itemsPath }: CheckOptions = {},
+): Promise<Check> {
   const file = await openFile(path)
-  return checkSheets(file, options).finally(file.close)
+  try {
+    const heads: SheetHead[] = []
+    for (const sheet of file.sheets) heads.push(await readHead(sheet))
+    if (heads.every(({ rows }) => rows.length === 0))
+      throw new UnreadableFileError(0, texts.unreadable.noRows)
+    const read = (how: Draft) => readSheets(file, heads, how)
+    const { check, items } = draft
+      ? await read(withHeadings(draft, heads))
+      : await readWithLayouts(heads, layouts, read)
+    if (itemsPath !== undefined) await writeBatches(itemsPath, items)
+    return check
+  } finally {
+    file.close()
+  }
 }
 
-async function checkSheets(file: OpenFile, { draft, layouts = [], itemsPath }: CheckOptions): Promise<Check> {
-  const heads: SheetHead[] = []
-  for (const sheet of file.sheets) heads.push(await readHead(sheet))
-  if (heads.every(({ rows }) => rows.length === 0)) throw new UnreadableFileError(0, texts.unreadable.noRows)
-  const read = (how: Draft) => readSheets(file, heads, how, itemsPath)
-  if (draft) return read(withHeadings(draft, heads))
+/** Reads a file as the first confirmed layout that fits, or else as it is suggested. */
+async function readWithLayouts(
+  heads: readonly SheetHead[],
+  layouts: readonly Layout[],
+  read: (how: Draft) => Promise<Reading>,
+): Promise<Reading> {
   // Layouts that differ only in the texts around the table share a reading.
-  let previous: { how: string; check: Check } | undefined
+  let previous: { how: string; reading: Reading } | undefined
   for (const layout of layouts) {
     const same = located(layout, heads)
     if (!same) continue
     const how = JSON.stringify(same)
-    if (previous?.how !== how) previous = { how, check: await read(same) }
-    const { check } = previous
-    if (check.problem === null && differences(layout, check.outline).length === 0) return { ...check, layout }
+    if (previous?.how !== how) previous = { how, reading: await read(same) }
+    const { check, items } = previous.reading
+    if (check.problem === null && differences(layout, check.outline).length === 0)
+      return { check: { ...check, layout }, items }
   }
   const [latest] = layouts
   const suggested = suggestDraft(heads, latest)
   const first = await read(suggested)
   if (!latest) return first
   // Statements about a file that differs only by its columns are still true: its items can be looked at.
-  const kept = keptStatements(latest, first)
-  const last = kept ? await read({ ...suggested, ...kept }) : first
-  return { ...last, differences: differences(latest, first.outline) }
+  const kept = keptStatements(latest, first.check)
+  const { check, items } = kept ? await read({ ...suggested, ...kept }) : first
+  return { check: { ...check, differences: differences(latest, first.check.outline) }, items }
 }
 
 /** Reads all sheets as a draft says. */
-async function readSheets(
-  file: OpenFile,
-  heads: readonly SheetHead[],
-  draft: Draft,
-  itemsPath: string | undefined,
-): Promise<Check> {
+async function readSheets(file: OpenFile, heads: readonly SheetHead[], draft: Draft): Promise<Reading> {
   const statements = isComplete(draft) ? draft : undefined
   const collector = createCollector()
   const collected = createTexts()
@@ -104,7 +122,6 @@ async function readSheets(
   const outline: Outline = { sheets, remarks: remarksOn(file, used) }
   const problem = collected.areTooMany() ? texts.layout.manyTexts : (columnsProblem(draft) ?? null)
   // Without all answers, nothing is an item.
-  const result = statements && problem === null ? collector : createCollector()
-  if (itemsPath !== undefined) await writeBatches(itemsPath, result.items())
-  return { outline, draft, layout: null, differences: [], problem, rows, ...result.found() }
+  const { items, ...found } = (statements && problem === null ? collector : createCollector()).found()
+  return { check: { outline, draft, layout: null, differences: [], problem, rows, ...found }, items }
 }

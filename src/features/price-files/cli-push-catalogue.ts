@@ -5,7 +5,7 @@
  */
 import '../../runtime/env-file.ts'
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, existsSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, realpathSync, writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import * as z from 'zod'
 import { parseJson, retry } from '../../connect/index.ts'
@@ -21,7 +21,7 @@ import {
 } from '../catalogues/contract.ts'
 import { openByApiKey } from '../first-party/by-api-key.ts'
 import { describeError } from '../first-party/describe-error.ts'
-import { readBatches } from './batches.ts'
+import { batchCount, readBatch } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { MAX_PROBLEMS } from './collector.ts'
 import { audienceProblem } from './confirmation.ts'
@@ -138,7 +138,8 @@ async function sendInTurn(
 ): Promise<void> {
   const key: Key = { kind: 'push', owner: credential, id: catalogueId }
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(itemsPath)) hash.update(chunk)
+  for (let index = 0; index < batchCount(check.validRows); index++)
+    hash.update(await readBatch(itemsPath, index))
   const digest = hash.digest('hex')
   // What cannot be read counts as absent.
   const earlier = rememberedSchema.safeParse(parseJson((await store.get(key)) ?? '')).data
@@ -158,7 +159,8 @@ async function sendInTurn(
     catalogueId,
     batchId,
     signal: turn,
-    batches: (skip) => readBatches(itemsPath, { total: check.validRows, skip }),
+    items: check.validRows,
+    bodyOf: (index) => readBatch(itemsPath, index),
     accepted,
     save: remember,
     onProgress: createProgress(check.validRows),

@@ -1,6 +1,6 @@
 import { shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
-import type { Item } from './item.ts'
+import type { Item } from './batches.ts'
 import type { SheetLayout } from './layout.ts'
 import type { Problem, RowResult } from './rows.ts'
 import { texts } from './texts.ts'
@@ -30,6 +30,12 @@ interface Found {
   price: string
 }
 
+/** What a row had in the columns that are used: not every row is kept in memory. */
+function cellsOf({ sheet, item, price }: Found): string[] {
+  const cells = new Map(Object.entries({ ...item, price }))
+  return sheet.columns.map(({ use }) => cells.get(use) ?? '')
+}
+
 /** Collects the items and problems of a file, and finds codes that occur more than once. */
 export function createCollector() {
   /** The first row with each code: another one may take it back. */
@@ -38,79 +44,60 @@ export function createCollector() {
   const conflicts = new Set<string>()
   const preview = createPreview()
   const problems: Problem[] = []
-  const counts = { validRows: 0, invalidRows: 0 }
-  let [repeated, notForSale, free, characters] = [0, 0, 0, 0]
+  let [invalidRows, repeated, notForSale, free, characters] = [0, 0, 0, 0, 0]
 
   function reject(problem: Problem): void {
-    counts.invalidRows++
+    invalidRows++
     if (problems.length === MAX_PROBLEMS || characters > MAX_PROBLEM_CHARACTERS) return
     characters += problem.cells.reduce((sum, cell) => sum + cell.length, 0)
     problems.push(problem)
   }
 
-  /** A code that an earlier row has with another price or unit. */
-  function rejectBoth(earlier: Found, sheet: SheetLayout, { line, cells }: Row): void {
-    const { code } = earlier.item
-    const reason = (other: number) => texts.row.otherPrice(shorten(code), other)
+  function addItem(sheet: SheetLayout, { line, cells }: Row, item: Item): void {
+    const earlier = seen.get(item.code)
+    if (!earlier) {
+      const price = cells[sheet.columns.findIndex(({ use }) => use === 'price')] ?? ''
+      seen.set(item.code, { sheet, line, item, price })
+      if (item.price === 0) free++
+      preview.add({ line, item, cells })
+      return
+    }
+    if (earlier.item.price === item.price && earlier.item.unit === item.unit) {
+      repeated++
+      return
+    }
+    const reason = (other: number) => texts.row.otherPrice(shorten(item.code), other)
     reject({ sheet: sheet.name, line, reason: reason(earlier.line), cells })
-    if (conflicts.has(code)) return
-    conflicts.add(code)
-    counts.validRows--
+    if (conflicts.has(item.code)) return
+    conflicts.add(item.code)
     reject({ sheet: earlier.sheet.name, line: earlier.line, reason: reason(line), cells: cellsOf(earlier) })
+  }
+
+  function* items(): Generator<Item> {
+    for (const [code, { item }] of seen) if (!conflicts.has(code)) yield item
   }
 
   return {
     add(sheet: SheetLayout, row: Row, result: RowResult): void {
-      const { line, cells } = row
       if (result === null) notForSale++
-      else if (typeof result === 'string') reject({ sheet: sheet.name, line, reason: result, cells })
-      else {
-        const earlier = seen.get(result.code)
-        if (!earlier) {
-          const price = cells[sheet.columns.findIndex(({ use }) => use === 'price')] ?? ''
-          seen.set(result.code, { sheet, line, item: result, price })
-          counts.validRows++
-          if (result.price === 0) free++
-          preview.add({ line, item: result, cells })
-        } else if (earlier.item.price === result.price && earlier.item.unit === result.unit) repeated++
-        else rejectBoth(earlier, sheet, row)
-      }
+      else if (typeof result === 'string')
+        reject({ sheet: sheet.name, line: row.line, reason: result, cells: row.cells })
+      else addItem(sheet, row, result)
     },
-    *items(): Generator<Item> {
-      for (const [code, { item }] of seen) if (!conflicts.has(code)) yield item
-    },
-    found() {
-      const remarks = [
+    found: () => ({
+      items: items(),
+      validRows: seen.size - conflicts.size,
+      invalidRows,
+      remarks: [
         ...(repeated > 0 ? [texts.remarks.repeatedRows(repeated)] : []),
         ...(notForSale > 0 ? [texts.remarks.notForSale(notForSale)] : []),
         ...(free > 0 ? [texts.remarks.free(free)] : []),
-      ]
-      return {
-        ...counts,
-        remarks,
-        preview: preview.rows(conflicts),
-        problems: problems.toSorted((a, b) => a.line - b.line),
-      }
-    },
+      ],
+      preview: preview.rows(conflicts),
+      problems: problems.toSorted((a, b) => a.line - b.line),
+    }),
   }
 }
-
-/** What a row had in the columns that are used: not every row is kept in memory. */
-const cellsOf = ({ sheet, item, price }: Found): string[] =>
-  sheet.columns.map(({ use }) => {
-    switch (use) {
-      case 'price':
-        return price
-      case 'code':
-      case 'name':
-      case 'description':
-      case 'unit':
-      case 'category':
-        return item[use] ?? ''
-      default:
-        return ''
-    }
-  })
 
 /**
  * Chooses ten rows for a person to look at: the first and the last ones, the dearest two and the cheapest one, because a total
@@ -119,25 +106,23 @@ const cellsOf = ({ sheet, item, price }: Found): string[] =>
 function createPreview() {
   const first: PreviewRow[] = []
   const last: PreviewRow[] = []
-  let dearest: PreviewRow[] = []
-  let cheapest: PreviewRow | undefined
+  /** The dearest ones, and then the cheapest one. */
+  const extremes: PreviewRow[] = []
   return {
     add(row: PreviewRow): void {
       if (first.length < SHOWN) first.push(row)
       last.push(row)
       if (last.length > LAST) last.shift()
-      if (row.item.price < (cheapest?.item.price ?? Number.POSITIVE_INFINITY)) cheapest = row
-      if (dearest.length < DEAREST || row.item.price > (dearest.at(-1)?.item.price ?? 0))
-        dearest = [...dearest, row].sort((a, b) => b.item.price - a.item.price).slice(0, DEAREST)
+      extremes.push(row)
+      extremes.sort((a, b) => b.item.price - a.item.price)
+      if (extremes.length > DEAREST + 1) extremes.splice(DEAREST, 1)
     },
     /** The rows in the order of the file, without the items with these codes. */
-    rows(except: ReadonlySet<string>): PreviewRow[] {
-      const all = [...new Set([...last, ...dearest, ...(cheapest ? [cheapest] : []), ...first])]
-      return all
+    rows: (except: ReadonlySet<string>): PreviewRow[] =>
+      [...new Set([...last, ...extremes, ...first])]
         .filter(({ item }) => !except.has(item.code))
         .slice(0, SHOWN)
-        .toSorted((a, b) => a.line - b.line)
-        .map((row) => ({ ...row, cells: row.cells.map((cell) => shorten(cell, MAX_CELL)) }))
-    },
+        .sort((a, b) => a.line - b.line)
+        .map((row) => ({ ...row, cells: row.cells.map((cell) => shorten(cell, MAX_CELL)) })),
   }
 }

@@ -8,7 +8,7 @@ import { checkFile } from './check-file.ts'
 import type { Check, CheckOptions } from './check-rows.ts'
 import { confirmed } from './confirmation.ts'
 import { type Draft, type Layout, layoutSchema } from './layout.ts'
-import { inFolder, removeLeftOvers } from './work-folder.ts'
+import { inFolder } from './work-folder.ts'
 
 export interface FileOptions {
   /** The file of a confirmed layout. */
@@ -24,7 +24,7 @@ export interface FileOptions {
 export interface Confirmed {
   check: Check
   layout: Layout
-  /** The items, for `readBatches`. They are deleted when the work ends. */
+  /** The items, for `readBatch`. They are deleted when the work ends. */
   itemsPath: string
 }
 
@@ -44,7 +44,6 @@ export async function withConfirmed<T>(
     throw new Error(`The file ${path} does not exist.`)
   const layouts = given === undefined ? [] : [readLayout(given)]
   const dir = join(process.env.DATA_DIR || '.data', 'imports')
-  await removeLeftOvers(dir)
   return inFolder(dir, async (folder) => {
     const itemsPath = join(folder, 'items')
     const read = (options: CheckOptions) =>

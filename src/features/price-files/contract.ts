@@ -17,7 +17,7 @@ export const PATHS = {
   items: (catalogueId: string, batchId: string) => `${importOf(catalogueId, batchId)}/items`,
 } as const
 
-export { type Item, itemsBody, MAX_BATCH } from './item.ts'
+export { type Item, itemsBody, MAX_BATCH } from './batches.ts'
 
 /** given 2.5: chosen by the caller, unique per catalogue; assumed: up to 100 letters, digits, `-`, `_` and dots. */
 export const batchIdSchema = z
@@ -73,7 +73,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue; the price is in dollars before tax; at most 100 characters for the code, 2,000 for other text.',
     importance: 2,
-    code: 'item.ts#Item',
+    code: 'batches.ts#Item',
     cure: 'Rename the fields.',
     otherwise: "Compare with the platform's documentation: a platform may accept an item and ignore fields.",
   },
@@ -83,7 +83,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       '`{items: [...]}`; any 2xx with JSON or an empty body is a success. Items that it lists under `errors`, `rejected` or `failed` were not accepted.',
     importance: 2,
-    code: 'item.ts#itemsBody',
+    code: 'batches.ts#itemsBody',
     cure: 'Change the body.',
   },
   {

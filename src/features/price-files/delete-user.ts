@@ -3,12 +3,10 @@ import { openImports } from './index.ts'
 import type { PriceFilesSettings } from './settings.ts'
 
 /** Deletes a user's imports with their files. */
-export default async function deleteUser(
+export default function deleteUser(
   deps: FeatureDeps,
   settings: PriceFilesSettings,
   userId: string,
 ): Promise<void> {
-  const imports = openImports(deps, settings)
-  await imports.deleteUser(userId)
-  await imports.sender.close()
+  return openImports(deps, settings).deleteUser(userId)
 }

@@ -49,7 +49,7 @@ export default {
           .filter(({ state }) => state === 'running')
           .map((job) => ({ path: `/imports/${job.id}`, label: texts.importOf(job.fileName) })),
       start: () => void imports.work(shutdownSignal),
-      stop: imports.sender.close,
+      stop: () => imports.sender.close(),
     }
   },
 } satisfies Feature<PriceFilesSettings>

@@ -2,7 +2,7 @@
 import { codeDamage } from '../../tables/damaged-codes.ts'
 import { exact, isSpreadsheetError, readPrice, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
-import { ITEM_LIMITS, type Item } from './item.ts'
+import { ITEM_LIMITS, type Item } from './batches.ts'
 import type { Column, SheetLayout, Statements } from './layout.ts'
 import { texts } from './texts.ts'
 

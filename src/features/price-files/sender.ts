@@ -1,16 +1,15 @@
 /** Sends imports in the background: each that should be running, when it is its turn in its catalogue. */
 import type { Logger } from 'pino'
-import * as z from 'zod'
 import { ConnectionRevokedError, PlatformError, StoreUnavailableError } from '../../connect/errors.ts'
-import { type ConnectionRef, parseJson, retry, type TokenSource } from '../../connect/index.ts'
-import { appOwner, type Key, type KeyValueStore, type Lease, update } from '../../connect/stores.ts'
+import { type ConnectionRef, retry, type TokenSource } from '../../connect/index.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
 import { problemOf, sentencesOf } from '../../web/errors.ts'
 import { leaveUserNotice } from '../../web/notice.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { ImportError } from './errors.ts'
-import { ended, endNotice, type Import, parseImport, takenOver } from './import.ts'
+import { ended, endNotice, type Import, takenOver } from './import.ts'
 import { runImport } from './run.ts'
-import { changeImport, deleteSent, importKey, readStoredBatches } from './stored.ts'
+import type { Active, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
 import { takeTurn } from './turn.ts'
 
@@ -20,6 +19,8 @@ export interface SenderOptions {
   catalogueImports: CatalogueImports
   /** Returns the token source of a connection. */
   source(ref: ConnectionRef): TokenSource
+  /** How long the turn of a killed process keeps others from importing, in ms; 10 s by default. */
+  turnMs?: number
 }
 
 /** This process is shutting down, or the import was changed elsewhere. */
@@ -32,135 +33,119 @@ const PERSIST_MS = 60_000
 /** How many imports run at the same time, and how many of one user: the others wait. */
 const [MAX_IMPORTS, MAX_IMPORTS_OF_USER] = [20, 5]
 
-/** The imports that should be running, by id, so that any process can send them. */
-const ACTIVE = { kind: 'active-import', owner: appOwner('imports') } as const
-export const activeKey = (id: string): Key => ({ ...ACTIVE, id })
-const activeSchema = z.object({ userId: z.string(), run: z.number() })
-type Active = z.infer<typeof activeSchema>
+export class Sender {
+  readonly #options: SenderOptions
+  readonly #stored: StoredImports
+  readonly #closing = new AbortController()
+  /** The work of this process, by the import. */
+  readonly #working = new Map<string, { userId: string; done: Promise<void> }>()
 
-/** Notes that an import should be running, before its record says so. `run`: the number that this run will have. */
-export const noteActive = (store: KeyValueStore, id: string, active: Active): Promise<void> =>
-  store.set(activeKey(id), textOf(active))
+  constructor(options: SenderOptions, stored: StoredImports) {
+    this.#options = options
+    this.#stored = stored
+  }
 
-const textOf = ({ userId, run }: Active) => JSON.stringify({ userId, run })
-
-export function createSender(options: SenderOptions) {
-  const { store, log } = options
-  const closing = new AbortController()
-  const working = new Map<string, { userId: string; done: Promise<void> }>()
-
-  const hasRoom = (userId: string) => {
-    const ofUser = [...working.values()].filter((work) => work.userId === userId).length
-    return working.size < MAX_IMPORTS && ofUser < MAX_IMPORTS_OF_USER
+  /** Begins what should be running, also what a process has left that has died. Throws `StoreUnavailableError`. */
+  async sendWaiting(): Promise<void> {
+    for (const active of await this.#stored.active()) await this.begin(active)
   }
 
   /** Begins to send an import if it should be running, no process works on it, and it is its turn. */
-  async function begin(id: string, active: Active): Promise<void> {
-    const { userId } = active
-    if (closing.signal.aborted || working.has(id) || !hasRoom(userId)) return
-    const value = await store.get(importKey(userId, id))
-    const found = value === null ? null : parseImport(value)
-    if (found?.state !== 'running') return end(id, active, found)
-    const lease = await takeTurn(store, found.catalogueId)
+  async begin(active: Active): Promise<void> {
+    const { userId, id } = active
+    const ofUser = [...this.#working.values()].filter((work) => work.userId === userId).length
+    const hasRoom = this.#working.size < MAX_IMPORTS && ofUser < MAX_IMPORTS_OF_USER
+    if (this.#closing.signal.aborted || this.#working.has(id) || !hasRoom) return
+    const found = await this.#find(active)
+    if (found?.state !== 'running') return this.#end(active, found)
+    const lease = await takeTurn(this.#options.store, found.catalogueId, this.#options.turnMs)
     if (!lease) return
-    const job = await changeImport(store, userId, id, takenOver).catch(() => null)
+    const job = await this.#stored.change(userId, id, takenOver).catch(() => null)
     if (job?.state !== 'running') return lease.release()
-    const done = sendImport(options, job, AbortSignal.any([closing.signal, lease.lost]))
+    const stop = AbortSignal.any([this.#closing.signal, lease.lost])
+    const done = this.#send(job, stop)
       // It is still among those that should be running: the import goes on later.
-      .catch(({ code }) => log.info({ importId: id, code }, 'an import was interrupted'))
-      .then(() => finish(id, lease))
-    working.set(id, { userId, done })
+      .catch(({ code }) => this.#options.log.info({ importId: id, code }, 'an import was interrupted'))
+      .then(async () => {
+        await lease.release()
+        this.#working.delete(id)
+        void this.sendWaiting().catch(() => {})
+      })
+    this.#working.set(id, { userId, done })
   }
 
-  async function finish(id: string, lease: Lease): Promise<void> {
-    await lease.release()
-    working.delete(id)
-    void sendWaiting().catch(() => {})
+  /** Stops the work of this process; it goes on in another one, or later. */
+  async close(): Promise<void> {
+    this.#closing.abort(new InterruptedError())
+    await Promise.all([...this.#working.values()].map(({ done }) => done))
+  }
+
+  /** The import; null if it is gone, or its record cannot be read. */
+  #find({ userId, id }: Active): Promise<Import | null> {
+    return this.#stored.get(userId, id).catch((error: unknown) => {
+      if (error instanceof ImportError) return null
+      throw error
+    })
   }
 
   /** Removes an import from those that should be running. One that is just being started is not yet. */
-  async function end(id: string, active: Active, job: Import | null): Promise<void> {
+  async #end(active: Active, job: Import | null): Promise<void> {
     if (job && job.run < active.run) return
-    if (job?.state === 'completed') await deleteSent(store, job)
-    // Unless it was started again meanwhile.
-    await update(store, activeKey(id), (value) => (value === textOf(active) ? null : value))
+    if (job?.state === 'completed') await this.#stored.deleteSent(job)
+    await this.#stored.endActive(active)
   }
 
-  /** Begins what is waiting, also what a process has left that has died. Throws `StoreUnavailableError`. */
-  async function sendWaiting(): Promise<void> {
-    for (const { key, value } of await store.list(ACTIVE.kind, ACTIVE.owner)) {
-      const active = activeSchema.safeParse(parseJson(value)).data
-      // One that cannot be read must not keep the others waiting.
-      if (active) await begin(key.id, active)
-      else await store.delete(key)
+  /** Sends an import from the first item that the platform has not accepted yet, and saves what became of it. */
+  async #send(job: Import, stop: AbortSignal): Promise<void> {
+    const { store, log, catalogueImports, source } = this.#options
+    const { id, userId, catalogueId } = job
+    const changedElsewhere = new AbortController()
+    const signal = AbortSignal.any([stop, changedElsewhere.signal])
+    let { progress } = job
+    /** Writes the record, if it still has the run that this work began with: otherwise somebody else has changed it. */
+    const save = async (change = (now: Import): Import => ({ ...now, progress })) => {
+      try {
+        await this.#stored.change(userId, id, (now) => {
+          if (now.run !== job.run || now.state !== 'running') throw new InterruptedError()
+          return change(now)
+        })
+      } catch (error) {
+        if (!(error instanceof InterruptedError || error instanceof ImportError)) throw error
+        changedElsewhere.abort(error)
+      }
     }
-  }
-
-  return {
-    begin,
-    sendWaiting,
-    /** Resolves when the work on the import ends in this process. */
-    settled: async (id: string): Promise<void> => working.get(id)?.done,
-    /** Stops the work of this process; it goes on in another one, or later. */
-    async close(): Promise<void> {
-      closing.abort(new InterruptedError())
-      await Promise.allSettled([...working.values()].map(({ done }) => done))
-    },
-  }
-}
-
-/** Sends an import from the first item that the platform has not accepted yet, and saves what became of it. */
-async function sendImport(
-  { store, log, catalogueImports, source }: SenderOptions,
-  job: Import,
-  stop: AbortSignal,
-): Promise<void> {
-  const { id, userId, bxcontext, catalogueId } = job
-  const changedElsewhere = new AbortController()
-  const signal = AbortSignal.any([stop, changedElsewhere.signal])
-  let { progress } = job
-  /** Writes the record, if it still has the run that this work began with: otherwise somebody else has changed it. */
-  const save = async (change: (now: Import) => Import = (now) => ({ ...now, progress })) => {
-    try {
-      await changeImport(store, userId, id, (now) => {
-        if (now.run !== job.run || now.state !== 'running') throw new InterruptedError()
-        return change(now)
-      })
-    } catch (error) {
-      if (!(error instanceof InterruptedError || error instanceof ImportError)) throw error
-      changedElsewhere.abort(error)
-    }
-  }
-  // If the store is unreachable, the next heartbeat tries again.
-  const heartbeat = setInterval(() => void save().catch(() => {}), HEARTBEAT_MS)
-  const failure = await runImport({
-    catalogueImports,
-    source: source({ userId, bxcontext }),
-    signal,
-    catalogueId,
-    batchId: id,
-    batches: (skip) => readStoredBatches(store, job, skip),
-    accepted: progress,
-    onProgress: (next) => {
-      progress = { ...next }
-    },
-    save: () => save(),
-  })
-    .then(() => null)
-    .catch((error: unknown) => {
-      // Nothing is decided while the store fails: the import goes on later, as after a shutdown.
-      if (signal.aborted || error instanceof StoreUnavailableError) throw error
-      return failureOf(log, id, error)
+    // If the store is unreachable, the next heartbeat tries again.
+    const heartbeat = setInterval(() => void save().catch(() => {}), HEARTBEAT_MS)
+    const failure = await runImport({
+      catalogueImports,
+      source: source(job),
+      signal,
+      catalogueId,
+      batchId: id,
+      items: job.validRows,
+      bodyOf: (index) => this.#stored.body(job, index),
+      accepted: progress,
+      onProgress: (next) => {
+        progress = next
+      },
+      save: () => save(),
     })
-    .finally(() => clearInterval(heartbeat))
-  if (signal.aborted) return
-  const last = (now: Import) => ended({ ...now, progress }, failure)
-  // The user may have left the page while the items were sent.
-  await leaveUserNotice(store, userId, endNotice(last(job))).catch(({ code }) =>
-    log.warn({ importId: id, code }, 'a notice was lost'),
-  )
-  await retry(() => save(last), { timeoutMs: PERSIST_MS, pauseMs: 1_000, maxPauseMs: 1_000, signal })
-  log.info({ importId: id, state: last(job).state }, 'import')
+      .then(() => null)
+      .catch((error: unknown) => {
+        // Nothing is decided while the store fails: the import goes on later, as after a shutdown.
+        if (signal.aborted || error instanceof StoreUnavailableError) throw error
+        return failureOf(log, id, error)
+      })
+      .finally(() => clearInterval(heartbeat))
+    if (signal.aborted) return
+    const last = (now: Import) => ended({ ...now, progress }, failure)
+    // The user may have left the page while the items were sent.
+    await leaveUserNotice(store, userId, endNotice(last(job))).catch(({ code }) =>
+      log.warn({ importId: id, code }, 'a notice was lost'),
+    )
+    await retry(() => save(last), { timeoutMs: PERSIST_MS, pauseMs: 1_000, maxPauseMs: 1_000, signal })
+    log.info({ importId: id, state: last(job).state }, 'import')
+  }
 }
 
 /** The user-facing reason why an import failed; logs unexpected errors without their message. */

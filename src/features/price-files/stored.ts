@@ -1,15 +1,17 @@
 /**
- * What the store has of an import: its record, its file, and what was found in it, because the next request may be on another
- * machine. All of it but the record is in compressed parts.
+ * What the store has of imports: their records, their files, and what was found in them, because the next request may be on another
+ * machine. All of it but the records is in compressed parts.
  */
 import { createReadStream } from 'node:fs'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
-import { type Batch, batchCount, readBodies, toBatches } from './batches.ts'
+import type { Logger } from 'pino'
+import { allOwners, appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
+import { forgetUserNotice } from '../../web/notice.ts'
+import { batchCount, readBatch } from './batches.ts'
 import type { Check } from './check-rows.ts'
-import { ImportError } from './errors.ts'
-import { type Import, requireImport } from './import.ts'
+import { ImportError, importNotFound } from './errors.ts'
+import { type Import, parseImport, requireImport } from './import.ts'
 import { texts } from './texts.ts'
 import { receiveFile } from './work-folder.ts'
 
@@ -20,119 +22,196 @@ const PART_BYTES = 512 * 1024
 
 const [compress, expand] = [promisify(gzip), promisify(gunzip)]
 
-export const IMPORT = 'import'
-export const importKey = (userId: string, id: string): Key => ({ kind: IMPORT, owner: userId, id })
-/** How many bytes the files of all imports have that the store keeps. */
-export const SPACE = { kind: 'import-space', owner: appOwner('imports') } as const
-export const spaceKey = (id: string): Key => ({ ...SPACE, id })
-
-/** An import of a user. Throws `ImportError` if there is none, or if it cannot be read. */
-export const findImport = async (store: KeyValueStore, userId: string, id: string): Promise<Import> =>
-  requireImport(await store.get(importKey(userId, id)))
-
-/** Changes the record. Resolves to the new one. Throws what `to` throws, and as `findImport`. */
-export async function changeImport(
-  store: KeyValueStore,
-  userId: string,
-  id: string,
-  to: (job: Import) => Import,
-): Promise<Import> {
-  return requireImport(
-    await update(store, importKey(userId, id), (value) => JSON.stringify(to(requireImport(value)))),
-  )
-}
-
-/** The parts of an import: `file`, and those of each check, by its id: what it has found, and then the items. */
+const IMPORT = 'import'
+const importKey = (userId: string, id: string): Key => ({ kind: IMPORT, owner: userId, id })
+/** How many bytes the files of all imports have that the store keeps, by import. */
+const SPACE = { kind: 'import-space', owner: appOwner('imports') } as const
+const spaceKey = (id: string): Key => ({ ...SPACE, id })
+/** The imports that should be running, so that any process can send them: each with the number of its run. */
+const ACTIVE = { kind: 'active-import', owner: appOwner('imports') } as const
+const activeKey = (userId: string, id: string): Key => ({ ...ACTIVE, id: `${id} ${userId}` })
+/** A part of the file, which has the name `file`, or of a check, which has its id: what it has found, and then the items. */
 const partKey = (importId: string, name: string, index: number): Key => ({
   kind: 'import-part',
   owner: importId,
   id: `${name} ${index}`,
 })
 
-async function writeParts(
-  store: KeyValueStore,
-  importId: string,
-  name: string,
-  { chunks, from = 0 }: { chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>; from?: number },
-): Promise<void> {
-  let index = from
-  for await (const chunk of chunks) {
-    const text = (await compress(chunk, { level: 1 })).toString('base64')
-    await store.set(partKey(importId, name, index++), text, PARTS_MS)
-  }
+/** An import that should be running. `run`: the number that this run has, or will have as soon as its record says so. */
+export interface Active {
+  userId: string
+  id: string
+  run: number
 }
 
-/** Reads the parts from `from` to the one before `to`. Throws `ImportError` (409) if one is gone. */
-async function* readParts(
-  store: KeyValueStore,
-  importId: string,
-  name: string,
-  { from = 0, to }: { from?: number; to: number },
-): AsyncGenerator<Buffer> {
-  for (let index = from; index < to; index++) {
-    const text = await store.get(partKey(importId, name, index))
-    if (text === null) throw new ImportError(409, 'conflict', texts.failures.fileGone)
-    yield expand(Buffer.from(text, 'base64'))
-  }
+/** A check with its id, and the folder of its items. */
+export interface StoredCheck {
+  checkId: string
+  check: Check
+  itemsPath: string
 }
 
-async function deleteParts(
-  store: KeyValueStore,
-  importId: string,
-  name: string,
-  { from = 0, to }: { from?: number; to: number },
-): Promise<void> {
-  for (let index = from; index < to; index++) await store.delete(partKey(importId, name, index))
+/** The imports in the store. Every method throws `StoreUnavailableError`. */
+export class StoredImports {
+  readonly #store: KeyValueStore
+  readonly #log: Logger
+  constructor(store: KeyValueStore, log: Logger) {
+    this.#store = store
+    this.#log = log
+  }
+
+  /** An import of a user. Throws `ImportError` if there is none, or if it cannot be read. */
+  async get(userId: string, id: string): Promise<Import> {
+    return requireImport(await this.#store.get(importKey(userId, id)))
+  }
+
+  /** Changes the record. Resolves to the new one. Throws what `to` throws, and as `get`. */
+  async change(userId: string, id: string, to: (job: Import) => Import): Promise<Import> {
+    const change = (value: string | null) => JSON.stringify(to(requireImport(value)))
+    return requireImport(await update(this.#store, importKey(userId, id), change))
+  }
+
+  /** All imports of a user, newest first; one that cannot be read is logged and left out. */
+  async list(userId: string): Promise<Import[]> {
+    const entries = await this.#store.list(IMPORT, userId)
+    const jobs = entries.flatMap(({ key, value }) => {
+      const job = parseImport(value)
+      const code = 'import_unreadable'
+      if (!job) this.#log.error({ code, importId: key.id }, 'an import record cannot be read')
+      return job ?? []
+    })
+    return jobs.sort((a, b) => b.createdAt - a.createdAt)
+  }
+
+  /** The users who have imports. */
+  users(): AsyncIterable<string> {
+    return allOwners(this.#store, IMPORT)
+  }
+
+  /** How many bytes the files of all users have. */
+  async bytes(): Promise<number> {
+    const all = await this.#store.list(SPACE.kind, SPACE.owner)
+    return all.reduce((sum, { value }) => sum + Number(value), 0)
+  }
+
+  /** Stores an import with its file. The record is the first, so that what a process stores that dies meanwhile is found by it. */
+  async add(job: Import, path: string, read: StoredCheck): Promise<void> {
+    const { id, userId, bytes } = job
+    try {
+      await this.#store.set(importKey(userId, id), JSON.stringify(job))
+      await this.#store.set(spaceKey(id), String(bytes))
+      let index = 0
+      for await (const chunk of createReadStream(path, { highWaterMark: PART_BYTES }))
+        await this.#writePart(id, 'file', index++, chunk)
+      await this.addCheck(job, read)
+    } catch (error) {
+      // The user learns why the upload failed. What is left of it is found by its record, and deleted later.
+      await this.remove(userId, id).catch(() => {})
+      throw error
+    }
+  }
+
+  /** Writes the file of an import to a path. Throws `ImportError` (409) if it is gone. */
+  async fetchFile({ id, bytes }: Import, path: string): Promise<void> {
+    const readPart = (index: number) => this.#requirePart(id, 'file', index)
+    async function* parts() {
+      for (let index = 0; index < fileParts(bytes); index++) yield await readPart(index)
+    }
+    await receiveFile(path, parts())
+  }
+
+  /** Stores what was found and the items. The former last: without it, nothing can be confirmed. */
+  async addCheck({ id }: Pick<Import, 'id'>, { checkId, check, itemsPath }: StoredCheck): Promise<void> {
+    for (let index = 0; index < batchCount(check.validRows); index++)
+      await this.#writePart(id, checkId, index + 1, await readBatch(itemsPath, index))
+    await this.#writePart(id, checkId, 0, Buffer.from(JSON.stringify(check)))
+  }
+
+  /** What the last check has found; null if it is gone. */
+  async check({ id, checkId }: Import): Promise<Check | null> {
+    const part = await this.#readPart(id, checkId, 0)
+    return part && JSON.parse(part.toString())
+  }
+
+  /** The upload request with this number, from 0. Throws `ImportError` (409) if it is gone. */
+  body({ id, checkId }: Import, index: number): Promise<Buffer> {
+    return this.#requirePart(id, checkId, index + 1)
+  }
+
+  /** Deletes what a check has found and its items. */
+  deleteCheck({ id, checkId, validRows }: Import): Promise<void> {
+    return this.#deleteParts(id, checkId, 0, 1 + batchCount(validRows))
+  }
+
+  /** Deletes what an import needs no more when it is completed: all but its record, and what was found for the report. */
+  async deleteSent({ id, bytes, checkId, validRows }: Import): Promise<void> {
+    await this.#deleteParts(id, 'file', 0, fileParts(bytes))
+    await this.#deleteParts(id, checkId, 1, 1 + batchCount(validRows))
+    await this.#store.delete(spaceKey(id))
+  }
+
+  /**
+   * Deletes an import with its parts. Its record is the last, so that a deletion that fails can be repeated. Resolves to what it
+   * was; null if its record could not be read. Throws `ImportError` if there is none.
+   */
+  async remove(userId: string, id: string): Promise<Import | null> {
+    const value = await this.#store.get(importKey(userId, id))
+    if (value === null) throw importNotFound()
+    const job = parseImport(value)
+    if (job) {
+      await this.deleteSent(job)
+      await this.deleteCheck(job)
+    }
+    await forgetUserNotice(this.#store, userId, id)
+    await this.#store.delete(spaceKey(id))
+    await this.#store.delete(activeKey(userId, id))
+    await this.#store.delete(importKey(userId, id))
+    return job
+  }
+
+  async removeUser(userId: string): Promise<void> {
+    for (const { key } of await this.#store.list(IMPORT, userId)) await this.remove(userId, key.id)
+  }
+
+  /** The imports that should be running. */
+  async active(): Promise<Active[]> {
+    const all = await this.#store.list(ACTIVE.kind, ACTIVE.owner)
+    return all.map(({ key, value }) => {
+      const [id = '', ...userId] = key.id.split(' ')
+      return { id, userId: userId.join(' '), run: Number(value) }
+    })
+  }
+
+  /** Notes that an import should be running, before its record says so. */
+  noteActive({ userId, id, run }: Active): Promise<void> {
+    return this.#store.set(activeKey(userId, id), String(run))
+  }
+
+  /** Removes an import from those that should be running, unless it was started again meanwhile. */
+  async endActive({ userId, id, run }: Active): Promise<void> {
+    await this.#store.compareAndSet(activeKey(userId, id), String(run), null)
+  }
+
+  async #writePart(importId: string, name: string, index: number, bytes: Uint8Array): Promise<void> {
+    const text = (await compress(bytes, { level: 1 })).toString('base64')
+    await this.#store.set(partKey(importId, name, index), text, PARTS_MS)
+  }
+
+  /** A part; null if it is gone. */
+  async #readPart(importId: string, name: string, index: number): Promise<Buffer | null> {
+    const text = await this.#store.get(partKey(importId, name, index))
+    return text === null ? null : expand(Buffer.from(text, 'base64'))
+  }
+
+  async #requirePart(importId: string, name: string, index: number): Promise<Buffer> {
+    const part = await this.#readPart(importId, name, index)
+    if (!part) throw new ImportError(409, 'conflict', texts.failures.fileGone)
+    return part
+  }
+
+  async #deleteParts(importId: string, name: string, from: number, to: number): Promise<void> {
+    for (let index = from; index < to; index++) await this.#store.delete(partKey(importId, name, index))
+  }
 }
 
 const fileParts = (bytes: number) => Math.ceil(bytes / PART_BYTES)
-
-export const storeFile = (store: KeyValueStore, importId: string, path: string): Promise<void> =>
-  writeParts(store, importId, 'file', { chunks: createReadStream(path, { highWaterMark: PART_BYTES }) })
-
-/** Writes the file to a path. Throws `ImportError` (409) if it is gone. */
-export async function fetchFile(store: KeyValueStore, { id, bytes }: Import, path: string): Promise<void> {
-  await receiveFile(path, readParts(store, id, 'file', { to: fileParts(bytes) }))
-}
-
-/** Stores what was found and the items, which are in a file of batches. The former last: without it, nothing can be confirmed. */
-export async function storeCheck(
-  store: KeyValueStore,
-  importId: string,
-  { checkId, check, itemsPath }: { checkId: string; check: Check; itemsPath: string },
-): Promise<void> {
-  await writeParts(store, importId, checkId, { chunks: readBodies(itemsPath), from: 1 })
-  await writeParts(store, importId, checkId, { chunks: [Buffer.from(JSON.stringify(check))] })
-}
-
-/** What the last check has found; null if it is gone. */
-export async function findCheck(store: KeyValueStore, { id, checkId }: Import): Promise<Check | null> {
-  const text = await store.get(partKey(id, checkId, 0))
-  return text === null ? null : JSON.parse((await expand(Buffer.from(text, 'base64'))).toString())
-}
-
-/** The batches without the first `skip`. Throws `ImportError` (409) if one is gone. */
-export const readStoredBatches = (
-  store: KeyValueStore,
-  { id, checkId, validRows }: Import,
-  skip: number,
-): AsyncGenerator<Batch> => {
-  const parts = readParts(store, id, checkId, { from: 1 + skip, to: 1 + batchCount(validRows) })
-  return toBatches(parts, { total: validRows, from: skip })
-}
-
-/** Which check, and how many items it has. */
-type CheckParts = Pick<Import, 'id' | 'checkId' | 'validRows'>
-
-export const deleteCheck = (store: KeyValueStore, { id, checkId, validRows }: CheckParts): Promise<void> =>
-  deleteParts(store, id, checkId, { to: 1 + batchCount(validRows) })
-
-/** Deletes what an import needs no more when it is completed: all but its record, and what was found for the report. */
-export async function deleteSent(
-  store: KeyValueStore,
-  { id, bytes, checkId, validRows }: Import,
-): Promise<void> {
-  await deleteParts(store, id, 'file', { to: fileParts(bytes) })
-  await deleteParts(store, id, checkId, { from: 1, to: 1 + batchCount(validRows) })
-  await store.delete(spaceKey(id))
-}

@@ -2,8 +2,6 @@
 import { retry, sleep } from '../../connect/index.ts'
 import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
 
-/** How long the lease of a killed process keeps others from importing, in ms. */
-const LEASE_MS = 10_000
 /** How often another import into the same catalogue is looked at, in ms. */
 const POLL_MS = 1_000
 
@@ -13,9 +11,9 @@ export const turnKey = (catalogueId: string): Key => ({
   id: catalogueId,
 })
 
-/** Takes the turn of a catalogue. Resolves to null if another import has it. */
-export const takeTurn = (store: KeyValueStore, catalogueId: string): Promise<Lease | null> =>
-  acquireLease(store, turnKey(catalogueId), LEASE_MS)
+/** Takes the turn of a catalogue. `ms`: how long that of a killed process lasts. Resolves to null if another import has it. */
+export const takeTurn = (store: KeyValueStore, catalogueId: string, ms = 10_000): Promise<Lease | null> =>
+  acquireLease(store, turnKey(catalogueId), ms)
 
 /** Resolves when no other import into the catalogue is running; `onWait` is called while one is. Throws the signal's reason. */
 export async function waitForTurn(

@@ -10,24 +10,20 @@ import { StoreUnavailableError } from '../../connect/errors.ts'
 const WORK = 'check-'
 const LEFT_OVER_MS = 86_400_000
 
-/** Gives `work` a folder, and deletes it afterwards. */
+/** Gives `work` a folder, and deletes it afterwards. Also deletes those of processes that were killed more than a day ago. */
 export async function inFolder<T>(dir: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
+  for (const name of await readdir(dir)) {
+    const path = join(dir, name)
+    const found = await stat(path).catch(() => null)
+    if (name.startsWith(WORK) && found && Date.now() - found.mtimeMs > LEFT_OVER_MS)
+      await rm(path, { recursive: true, force: true })
+  }
   const folder = await mkdtemp(join(dir, WORK))
   try {
     return await work(folder)
   } finally {
     await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** Removes the folders of processes that were killed more than a day ago. */
-export async function removeLeftOvers(dir: string): Promise<void> {
-  for (const name of await readdir(dir).catch(() => [])) {
-    const path = join(dir, name)
-    const found = await stat(path).catch(() => null)
-    if (name.startsWith(WORK) && found && Date.now() - found.mtimeMs > LEFT_OVER_MS)
-      await rm(path, { recursive: true, force: true })
   }
 }
 

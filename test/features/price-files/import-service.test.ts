@@ -5,11 +5,10 @@ import { PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import type { Imports } from '../../../src/features/price-files/imports.ts'
-import { importKey } from '../../../src/features/price-files/stored.ts'
 import { turnKey } from '../../../src/features/price-files/turn.ts'
 import { tempDir } from '../../support/env.ts'
-import { rowsOf } from './pages-support.ts'
-import { openImports, REF, upload, uploadOnly } from './service-support.ts'
+import { keyOf, rowsOf } from './pages-support.ts'
+import { openImports, REF, send, settled, upload, uploadOnly } from './service-support.ts'
 
 let dir: ReturnType<typeof tempDir>
 let store: KeyValueStore
@@ -41,12 +40,8 @@ test('an import that is stopped just as the platform completes it keeps its file
     },
   })
   const id = await upload(imports, rowsOf(10))
-  await imports.start('sam', id)
-  await imports.sender.settled(id)
-  expect(await imports.get('sam', id)).toMatchObject({ state: 'stopped', failure: null })
-  await imports.start('sam', id)
-  await imports.sender.settled(id)
-  expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
+  expect(await send(imports, id)).toMatchObject({ state: 'stopped', failure: null })
+  expect(await send(imports, id)).toMatchObject({ state: 'completed', failure: null })
 })
 
 test('an import whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
@@ -67,9 +62,7 @@ test('an import whose process has died is taken over by another one, which goes 
     uploadItems: async () => void uploads.push('other'),
     get: async () => ({ status: uploads.length < 4 ? 'Started' : 'Completed' }),
   })
-  await other.sender.sendWaiting()
-  await other.sender.settled(id)
-  expect(await other.get('sam', id)).toMatchObject({
+  expect(await settled(other, id)).toMatchObject({
     state: 'completed',
     progress: { sent: 2_500, batches: 3 },
   })
@@ -100,7 +93,7 @@ test('nothing is sent before a person has confirmed how the file is read, by wha
   await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
   const job = await imports.get('sam', id)
   for (const state of ['failed', 'stopped']) {
-    await store.set(importKey('sam', id), JSON.stringify({ ...job, state }))
+    await store.set(keyOf(id), JSON.stringify({ ...job, state }))
     await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
   }
   expect(uploads).toEqual([])
@@ -124,15 +117,13 @@ test('an import that runs does not delay a shutdown, and the next process goes o
   await one.sender.close()
   expect(await next.get('sam', id)).toMatchObject({ state: 'running' })
   isDown = false
-  await next.sender.sendWaiting()
-  await next.sender.settled(id)
-  expect(await next.get('sam', id)).toMatchObject({ state: 'completed', progress: { sent: 3_000 } })
+  expect(await settled(next, id)).toMatchObject({ state: 'completed', progress: { sent: 3_000 } })
 })
 
 test('what a killed process left in the folder is deleted', async () => {
   const orphan = join(dir.dir, 'imports', 'check-killed')
   mkdirSync(orphan, { recursive: true })
   utimesSync(orphan, 0, 0)
-  await open().clean()
+  await uploadOnly(open(), rowsOf(1))
   expect(existsSync(orphan)).toBe(false)
 })

@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type KeyValueStore, openRedis } from '../../../src/connect/stores.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
 import type { Imports } from '../../../src/features/price-files/imports.ts'
-import { importKey } from '../../../src/features/price-files/stored.ts'
 import { tempDir } from '../../support/env.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
@@ -52,11 +51,6 @@ const random = (rows: number) =>
   prices(
     ...Array.from({ length: rows }, () => `${Math.random().toString(36).slice(2)},${Math.random() * 100},1`),
   )
-/** Writes a record as a killed process leaves it. */
-async function leave({ imports, store }: Machine, id: string, change: object): Promise<void> {
-  const job = await imports.get('sam', id)
-  await store.set(importKey('sam', id), JSON.stringify({ ...job, ...change }))
-}
 
 describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
   test('confirm and send what another one has received and checked, show its report, and discard it', async () => {
@@ -116,8 +110,7 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     const one = await startMachine()
     const id = await upload(one.imports, prices('A,1,10'))
     for (const { key } of await one.store.ofOwner(id)) await one.store.delete(key)
-    await send(one.imports, id)
-    expect(await one.imports.get('sam', id)).toMatchObject({
+    expect(await send(one.imports, id)).toMatchObject({
       state: 'failed',
       failure: expect.stringContaining('no longer available'),
     })
@@ -127,8 +120,9 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
   test('delete an import that nobody has finished for a month', async () => {
     const one = await startMachine()
     const id = await upload(one.imports, prices('A,1,10'))
-    await leave(one, id, { state: 'running', createdAt: Date.now() - 32 * 86_400_000 })
+    vi.useFakeTimers({ now: Date.now() + 32 * 86_400_000, toFake: ['Date'] })
     await one.imports.clean()
+    vi.useRealTimers()
     await expect(one.imports.get('sam', id)).rejects.toMatchObject({ status: 404 })
     expect(await one.store.ofOwner(id)).toEqual([])
   })

@@ -1,7 +1,9 @@
+import { expect, vi } from 'vitest'
 import type { KeyValueStore } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import { checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
-import { Imports } from '../../../src/features/price-files/imports.ts'
+import type { Import } from '../../../src/features/price-files/import.ts'
+import { Imports, type ImportsOptions } from '../../../src/features/price-files/imports.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { type Answers, draftOf } from './read-support.ts'
 
@@ -26,7 +28,7 @@ export const openImports = (
   store: KeyValueStore,
   dir: string,
   platform: Partial<CatalogueImports> = {},
-  limits: { quotaBytes?: number; totalBytes?: number } = {},
+  limits: Pick<Partial<ImportsOptions>, 'quotaBytes' | 'totalBytes' | 'turnMs'> = {},
 ): Imports =>
   new Imports({
     store,
@@ -72,12 +74,20 @@ export async function upload(imports: Imports, text: string, answers: Answers = 
   return id
 }
 
-/** Sends an import to its end. On a slow machine, a store may fail meanwhile. */
-export async function send(imports: Imports, id: string): Promise<void> {
+/** Resolves to an import when it runs no more. On a slow machine, a store may fail meanwhile. */
+export const settled = (imports: Imports, id: string): Promise<Import> =>
+  vi.waitFor(
+    async () => {
+      await imports.sender.sendWaiting()
+      const job = await imports.get('sam', id)
+      expect(job.state).not.toBe('running')
+      return job
+    },
+    { timeout: 60_000, interval: 20 },
+  )
+
+/** Sends an import to its end. */
+export async function send(imports: Imports, id: string): Promise<Import> {
   await imports.start('sam', id)
-  for (;;) {
-    await imports.sender.settled(id)
-    if ((await imports.get('sam', id)).state !== 'running') return
-    await imports.sender.sendWaiting()
-  }
+  return settled(imports, id)
 }

@@ -1,15 +1,12 @@
 /** One operation of the store fails while a price file is imported; then the store is well again. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import type { Imports } from '../../../src/features/price-files/imports.ts'
-import { noteActive } from '../../../src/features/price-files/sender.ts'
-import { importKey } from '../../../src/features/price-files/stored.ts'
 import { turnKey } from '../../../src/features/price-files/turn.ts'
 import { tempDir } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { rowsOf } from './pages-support.ts'
-import { openImports, REF, upload, uploadOnly } from './service-support.ts'
+import { openImports, REF, settled, upload, uploadOnly } from './service-support.ts'
 
 const cleanups: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -22,8 +19,8 @@ function setup() {
   const faulty = createFaultyStore()
   const { store } = faulty
   const opened: Imports[] = []
-  const open = (platform: Partial<CatalogueImports> = {}) => {
-    const imports = openImports(store, `${dir.dir}/imports`, platform)
+  const open = (platform: Partial<CatalogueImports> = {}, turnMs = 10_000) => {
+    const imports = openImports(store, `${dir.dir}/imports`, platform, { turnMs })
     opened.push(imports)
     return imports
   }
@@ -38,18 +35,15 @@ function setup() {
 const FILE = 'Code,Name,Unit,Price\nA-1,Nail,each,1\n'
 
 test('a take-over that fails leaves the import to the next one', async () => {
-  const { store, open, failFirst } = setup()
+  const { open, failFirst } = setup()
   const [imports, other] = [open(), open()]
   const id = await upload(imports, FILE)
-  // As a killed process leaves it.
-  const job = await imports.get('sam', id)
-  await store.set(importKey('sam', id), JSON.stringify({ ...job, state: 'running', startedAt: Date.now() }))
-  await noteActive(store, id, { userId: 'sam', run: job.run })
+  // Nobody begins to send it.
+  failFirst('compareAndSet', 'catalogue-import')
+  await imports.start('sam', id)
   failFirst('get', 'import')
   await expect(imports.sender.sendWaiting()).rejects.toMatchObject({ code: 'store_unavailable' })
-  await other.sender.sendWaiting()
-  await other.sender.settled(id)
-  expect(await other.get('sam', id)).toMatchObject({ state: 'completed' })
+  expect(await settled(other, id)).toMatchObject({ state: 'completed' })
 })
 
 test('a batch that cannot be read while the store is out leaves the import running, and it goes on by itself', async () => {
@@ -109,23 +103,27 @@ test('after a fault while all of a user is deleted, deleting again leaves nothin
   }))
 
 test('an import whose turn is lost stops, and goes on when it is its turn again', async () => {
-  const { store, open } = setup()
+  const { store, open, failBy, heal } = setup()
   let uploads = 0
-  const imports = open({
+  const platform = {
     uploadItems: async () => {
-      uploads++
-      if (uploads > 1) return undefined
-      // As after an outage that lasted longer than the lease: its renewal finds that it is gone.
+      if (uploads++ > 0) return undefined
+      // As after an outage that lasted longer than the turn: its renewal finds that it is gone.
       await store.delete(turnKey('1'))
-      await pause(5_000)
+      await new Promise<void>((renewed) => {
+        failBy((operation, kind) => {
+          if (operation === 'compareAndSet' && kind === 'catalogue-import') setImmediate(renewed)
+          return undefined
+        })
+      })
+      heal()
       return undefined
     },
-  })
+  }
+  const imports = open(platform, 1_500)
   const id = await upload(imports, rowsOf(1_500))
   await imports.start('sam', id)
-  await vi.waitFor(async () => expect(await imports.get('sam', id)).toMatchObject({ state: 'completed' }), {
-    timeout: 60_000,
-  })
+  expect(await settled(imports, id)).toMatchObject({ state: 'completed' })
   // The first batch was sent again.
   expect(uploads).toBe(3)
 })

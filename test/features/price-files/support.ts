@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Catalogues, createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
-import type { Batch } from '../../../src/features/price-files/batches.ts'
 import {
   type CatalogueImports,
   createCatalogueImports,
@@ -125,17 +124,16 @@ export async function importRows(
     source,
     catalogueId,
     batchId: 'b1',
-    batches: (skip) => batchesOfRows(rows, skip),
+    items: rows,
+    bodyOf: bodyOfRows(rows),
     pauseMs: 20,
     retryTimeoutMs: 10_000,
     ...options,
   })
 }
 
-/** The batches of so many generated rows. */
-export async function* batchesOfRows(rows: number, skip = 0): AsyncGenerator<Batch> {
-  for (let row = skip * 1000; row < rows; row += 1000) {
-    const items = Array.from({ length: Math.min(1000, rows - row) }, (_, at) => itemOf(row + at))
-    yield { body: Buffer.from(itemsBody(items)), items: items.length }
-  }
+/** The upload requests of so many generated rows. */
+export const bodyOfRows = (rows: number) => async (index: number) => {
+  const length = Math.min(1000, rows - index * 1000)
+  return Buffer.from(itemsBody(Array.from({ length }, (_, at) => itemOf(index * 1000 + at))))
 }
