@@ -49,18 +49,16 @@ function delimiterOf(text: string): string {
   const named = /^\s*sep=(.)\s*[\r\n]/.exec(unquoted)?.[1]
   if (named && DELIMITERS.includes(named)) return named
   const lines = unquoted.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '')
-  const scores = DELIMITERS.map((delimiter) => {
-    const counts = new Map<number, number>()
-    for (const line of lines.slice(0, SAMPLE_LINES)) {
-      const count = line.split(delimiter).length - 1
-      if (count > 0) counts.set(count, (counts.get(count) ?? 0) + 1)
+  let best = { delimiter: ',', count: 0, lines: 0 }
+  for (const delimiter of DELIMITERS) {
+    const counts = lines.slice(0, SAMPLE_LINES).map((line) => line.split(delimiter).length - 1)
+    for (const count of counts.filter((found) => found > 0)) {
+      const same = counts.filter((other) => other === count).length
+      if (same > best.lines || (same === best.lines && count > best.count))
+        best = { delimiter, count, lines: same }
     }
-    const [usual] = [...counts].sort(([a, linesOfA], [b, linesOfB]) => linesOfB - linesOfA || b - a)
-    const [count = 0, linesWithIt = 0] = usual ?? []
-    return { delimiter, count, lines: linesWithIt }
-  })
-  const [best] = scores.toSorted((a, b) => b.lines - a.lines || b.count - a.count)
-  return best && best.count > 0 ? best.delimiter : ','
+  }
+  return best.delimiter
 }
 
 async function* readRows(

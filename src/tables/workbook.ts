@@ -150,7 +150,8 @@ async function readComments(archive: Archive, { path }: ListedSheet): Promise<st
 
 /** Reads the list of sheets, and whether dates count from 1904. */
 async function readSheets(archive: Archive): Promise<{ sheets: ListedSheet[]; date1904: boolean }> {
-  if (!archive.entries.has(WORKBOOK)) throw new UnreadableFileError(0, await problemOfArchive(archive))
+  if (!archive.entries.has(WORKBOOK))
+    throw new UnreadableFileError(0, texts.unreadable.otherFormat(nameOf(archive)))
   const targets = await readTargets(archive, WORKBOOK)
   const sheets: ListedSheet[] = []
   let date1904 = false
@@ -164,20 +165,17 @@ async function readSheets(archive: Archive): Promise<{ sheets: ListedSheet[]; da
   return { sheets: sheets.filter(({ path }) => archive.entries.has(path.toLowerCase())), date1904 }
 }
 
-/** What is wrong with an archive that has no workbook of XLSX. */
-async function problemOfArchive({ zip, entries }: Archive): Promise<string> {
-  const { otherFormat } = texts.unreadable
-  if (entries.has('xl/workbook.bin')) return otherFormat('an Excel binary workbook (.xlsb)')
-  if ([...entries.keys()].some((name) => name.endsWith('.iwa')))
-    return otherFormat('a Numbers document of Apple (.numbers)')
-  const mimetype = entries.get('mimetype')
-  if (mimetype && mimetype.uncompressedSize < 200) {
-    const chunks = await (await zip.openReadStreamPromise(mimetype)).toArray()
-    if (Buffer.concat(chunks).includes('opendocument.spreadsheet'))
-      return otherFormat('an OpenDocument spreadsheet (.ods)')
-  }
-  return otherFormat('a zip file, but not an XLSX workbook')
-}
+/** What an archive is that has a file of such a name and no workbook of XLSX. */
+const OTHER_ARCHIVES: [file: RegExp, name: string][] = [
+  [/^xl\/workbook\.bin$/, 'an Excel binary workbook (.xlsb)'],
+  [/\.iwa$/, 'a Numbers document of Apple (.numbers)'],
+  [/^content\.xml$/, 'an OpenDocument spreadsheet (.ods)'],
+  [/./, 'a zip file, but not an XLSX workbook'],
+]
+
+const nameOf = ({ entries }: Archive): string =>
+  OTHER_ARCHIVES.find(([file]) => [...entries.keys()].some((name) => file.test(name)))?.[1] ??
+  'an empty zip file'
 
 /** The texts that cells refer to by number. */
 async function readSharedStrings(archive: Archive): Promise<string[]> {

@@ -11,19 +11,6 @@ import { texts } from './texts.ts'
 
 const count = z.number().int().nonnegative()
 
-/** What a check has found. */
-const checkedSchema = z.object({
-  /** Random for each check: the store has its items and its reading by this id. */
-  checkId: z.string(),
-  /** What a person has said so far of how the file is to be read, beside what is suggested. */
-  draft: draftSchema,
-  /** Who has confirmed how the file is read, and when; null: nobody, so nothing can be sent. */
-  confirmed: z.object({ by: z.string(), at: z.iso.datetime() }).nullable(),
-  rows: count,
-  validRows: count,
-  invalidRows: count,
-})
-
 /** What the platform has accepted, so that an interrupted import resumes with the next batch. */
 export const acceptedSchema = z.object({
   /** The platform's import that the batches go into; null before it is started. */
@@ -75,24 +62,36 @@ export const importSchema = z.object({
   createdAt: z.number(),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
-  ...checkedSchema.shape,
+  /** Random for each check: the store has its items and its reading by this id. */
+  checkId: z.string(),
+  /** What a person has said so far of how the file is to be read, beside what is suggested. */
+  draft: draftSchema,
+  /** Who has confirmed how the file is read, and when; null: nobody, so nothing can be sent. */
+  confirmed: z.object({ by: z.string(), at: z.iso.datetime() }).nullable(),
+  rows: count,
+  validRows: count,
+  invalidRows: count,
   progress: progressSchema.nullable(),
   /** User-facing reason why the import failed. */
   failure: z.string().nullable(),
 })
 export type Import = z.infer<typeof importSchema>
 
-/** A check and its id. */
+/** A check with its id, and the folder of its items. */
 export interface Read {
   checkId: string
   check: Check
+  itemsPath: string
 }
 
-const checkedBy = ({ checkId, check }: Read): z.infer<typeof checkedSchema> => {
-  const { rows, validRows, invalidRows, draft, layout } = check
-  const confirmed = layout && { by: layout.confirmedBy, at: layout.confirmedAt }
-  return { checkId, draft, confirmed, rows, validRows, invalidRows }
-}
+const checkedBy = ({ checkId, check: { rows, validRows, invalidRows, draft, layout } }: Read) => ({
+  checkId,
+  draft,
+  confirmed: layout && { by: layout.confirmedBy, at: layout.confirmedAt },
+  rows,
+  validRows,
+  invalidRows,
+})
 
 /** An import whose file has been read. */
 export const newImport = (
@@ -130,12 +129,10 @@ export function requireImport(value: string | null): Import {
   return found
 }
 
-const invalidState = ({ state }: Import) =>
-  new ImportError(409, 'conflict', texts.errors.notPossible(texts.states[state]))
-
 /** Throws `ImportError` (409) unless the import is in one of these states. */
-function requireState(job: Import, ...states: Import['state'][]): void {
-  if (!states.includes(job.state)) throw invalidState(job)
+function requireState({ state }: Import, ...states: Import['state'][]): void {
+  if (!states.includes(state))
+    throw new ImportError(409, 'conflict', texts.errors.notPossible(texts.states[state]))
 }
 
 /** Only what its user has seen is confirmed or sent. `seen`: the `checkId` of the page. */

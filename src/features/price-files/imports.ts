@@ -2,18 +2,26 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConnectionRef } from '../../connect/index.ts'
-import { forgetUserNotice } from '../../web/notice.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CheckTask } from './check-file.ts'
 import type { Check, CheckOptions } from './check-rows.ts'
 import { confirmed, isComplete } from './confirmation.ts'
 import { ImportError } from './errors.ts'
-import { answered, confirmedImport, type Import, newImport, readAgain, running, stopped } from './import.ts'
+import {
+  answered,
+  confirmedImport,
+  type Import,
+  newImport,
+  type Read,
+  readAgain,
+  running,
+  stopped,
+} from './import.ts'
 import type { Draft } from './layout.ts'
 import { addLayout, findLayouts } from './layouts.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 import type { PriceFilesSettings } from './settings.ts'
-import { PARTS_MS, type StoredCheck, StoredImports } from './stored.ts'
+import { PARTS_MS, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
 import { inFolder, receiveFile } from './work-folder.ts'
 
@@ -39,9 +47,8 @@ const CLEAN_MS = 86_400_000
  * `ImportError` (404) for an import that does not exist, `ImportError` (409) if its state does not allow the action, and
  * `StoreUnavailableError`.
  */
-export class Imports {
+export class Imports extends StoredImports {
   readonly #options: ImportsOptions
-  readonly #stored: StoredImports
   /** Sends what should be running. */
   readonly sender: Sender
   readonly #inTurn = createLimiter(MAX_CHECKS)
@@ -49,23 +56,14 @@ export class Imports {
   readonly #uploads: string[] = []
 
   constructor(options: ImportsOptions) {
+    super(options)
     this.#options = options
-    this.#stored = new StoredImports(options.store, options.log)
-    this.sender = new Sender(options, this.#stored)
-  }
-
-  get(userId: string, id: string): Promise<Import> {
-    return this.#stored.get(userId, id)
+    this.sender = new Sender(options, this)
   }
 
   /** The imports of a connection, newest first. */
   async list({ userId, bxcontext }: ConnectionRef): Promise<Import[]> {
-    return (await this.#stored.list(userId)).filter((job) => job.bxcontext === bxcontext)
-  }
-
-  /** What the last check has found; null if it is gone. */
-  reading(job: Import): Promise<Check | null> {
-    return this.#stored.check(job)
+    return (await this.ofUser(userId)).filter((job) => job.bxcontext === bxcontext)
   }
 
   /**
@@ -89,7 +87,7 @@ export class Imports {
         const layouts = await findLayouts(store, { bxcontext, catalogueId: catalogue.id })
         const read = await this.#read(userId, folder, { layouts })
         const job = newImport({ id: randomUUID(), userId, bxcontext, fileName, bytes }, catalogue, read)
-        await this.#stored.add(job, path, read)
+        await this.add(job, path, read)
         // The file is stored: who gets an error would upload it twice.
         const warn = ({ code }: { code?: unknown }) => log.warn({ code }, 'old imports were not deleted')
         await this.#deleteOld(userId).catch(warn)
@@ -104,14 +102,14 @@ export class Imports {
   async answer(userId: string, id: string, draft: Draft): Promise<Import> {
     const job = await this.get(userId, id)
     const isSame = JSON.stringify(draft.sheets) === JSON.stringify(job.draft.sheets)
-    if (isSame && !isComplete(draft)) return this.#stored.change(userId, id, (now) => answered(now, draft))
+    if (isSame && !isComplete(draft)) return this.change(userId, id, (now) => answered(now, draft))
     return inFolder(this.#options.dir, async (folder) => {
-      await this.#stored.fetchFile(job, join(folder, 'file'))
+      await this.fetchFile(job, join(folder, 'file'))
       const read = await this.#read(userId, folder, { draft })
       // Of two answers at once, the parts of one may stay, and so may those of one that fails: they expire.
-      await this.#stored.addCheck(job, read)
-      const next = await this.#stored.change(userId, id, (now) => readAgain(now, read))
-      await this.#stored.deleteCheck(job)
+      await this.addCheck(job, read)
+      const next = await this.change(userId, id, (now) => readAgain(now, read))
+      await this.deleteCheck(job)
       return next
     })
   }
@@ -119,7 +117,7 @@ export class Imports {
   /** Confirms how the file is read. `name`: who does; `seen`: the `checkId` of what they have seen. */
   async confirm(userId: string, id: string, { name, seen }: { name: string; seen?: string | undefined }) {
     const by = { confirmedBy: name, confirmedAt: new Date().toISOString() }
-    const job = await this.#stored.change(userId, id, (now) => confirmedImport(now, by, seen))
+    const job = await this.change(userId, id, (now) => confirmedImport(now, by, seen))
     const check = await this.reading(job)
     if (check && isComplete(job.draft))
       await addLayout(this.#options.store, job, confirmed(job.draft, check.outline, by))
@@ -132,8 +130,8 @@ export class Imports {
    */
   async start(userId: string, id: string, seen?: string): Promise<Import> {
     const active = { userId, id, run: running(await this.get(userId, id), seen).run }
-    await this.#stored.noteActive(active)
-    const job = await this.#stored.change(userId, id, (now) => running(now, seen))
+    await this.noteActive(active)
+    const job = await this.change(userId, id, (now) => running(now, seen))
     // If the store fails here, it is begun with what is waiting.
     await this.sender.begin(active).catch(() => {})
     return job
@@ -141,26 +139,12 @@ export class Imports {
 
   /** Stops sending. Items already sent are kept, and the import can be started again. */
   stop(userId: string, id: string): Promise<Import> {
-    return this.#stored.change(userId, id, stopped)
-  }
-
-  /** Deletes the import with its file. Resolves to what it was; null if its record could not be read. */
-  discard(userId: string, id: string): Promise<Import | null> {
-    return this.#stored.remove(userId, id)
-  }
-
-  deleteUser(userId: string): Promise<void> {
-    return this.#stored.removeUser(userId)
-  }
-
-  /** Deletes the notice that the import has ended, because its user sees that. */
-  markSeen(userId: string, id: string): Promise<void> {
-    return forgetUserNotice(this.#options.store, userId, id)
+    return this.change(userId, id, stopped)
   }
 
   /** Deletes the old imports of all users. */
   async clean(): Promise<void> {
-    for await (const userId of this.#stored.users()) await this.#deleteOld(userId)
+    for await (const userId of this.users()) await this.#deleteOld(userId)
   }
 
   /** Looks for work until the app shuts down. While the store is unreachable, tries again. */
@@ -183,7 +167,7 @@ export class Imports {
   }
 
   /** Reads the file of a folder. Throws `UnreadableFileError`, and `StoreUnavailableError` if the disk is full. */
-  async #read(userId: string, folder: string, how: CheckOptions): Promise<StoredCheck> {
+  async #read(userId: string, folder: string, how: CheckOptions): Promise<Read> {
     const itemsPath = join(folder, 'items')
     const task = { path: join(folder, 'file'), itemsPath, ...how }
     const check = await this.#inTurn(userId, () => this.#options.read(task))
@@ -193,22 +177,21 @@ export class Imports {
   /** Throws `ImportError` (413, 507) if the store has no space for a file of this size. */
   async #requireSpace(userId: string, bytes: number): Promise<void> {
     const { quotaBytes, totalBytes } = this.#options
-    const own = await this.#stored.list(userId)
+    const own = await this.ofUser(userId)
     const ofUser = own.reduce((sum, job) => sum + (job.state === 'completed' ? 0 : job.bytes), bytes)
     if (ofUser > quotaBytes)
       throw new ImportError(413, 'upload_quota_exceeded', texts.errors.quota(megabytes(quotaBytes)))
-    if ((await this.#stored.bytes()) + bytes > totalBytes)
+    if ((await this.bytes()) + bytes > totalBytes)
       throw new ImportError(507, 'storage_full', texts.errors.storageFull)
   }
 
   /** Deletes all but the last imports of a user, and what nobody has finished for as long as its parts are kept. */
   async #deleteOld(userId: string): Promise<void> {
-    const jobs = await this.#stored.list(userId)
+    const jobs = await this.ofUser(userId)
     const kept = jobs.filter(({ state }) => state !== 'running').slice(0, MAX_KEPT)
     const isOld = (job: Import) => job.state !== 'completed' && Date.now() - job.createdAt > PARTS_MS
     for (const job of jobs)
-      if (isOld(job) || !(kept.includes(job) || job.state === 'running'))
-        await this.#stored.remove(userId, job.id)
+      if (isOld(job) || !(kept.includes(job) || job.state === 'running')) await this.discard(userId, job.id)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Sends imports in the background: each that should be running, when it is its turn in its catalogue. */
 import type { Logger } from 'pino'
 import { ConnectionRevokedError, PlatformError, StoreUnavailableError } from '../../connect/errors.ts'
-import { type ConnectionRef, retry, type TokenSource } from '../../connect/index.ts'
+import type { ConnectionRef, TokenSource } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { problemOf, sentencesOf } from '../../web/errors.ts'
 import { leaveUserNotice } from '../../web/notice.ts'
@@ -28,8 +28,6 @@ class InterruptedError extends Error {}
 
 /** How often the progress of a running import is saved, in ms. */
 const HEARTBEAT_MS = 400
-/** How long the final state is tried to be saved while the store is unavailable, in ms. */
-const PERSIST_MS = 60_000
 /** How many imports run at the same time, and how many of one user: the others wait. */
 const [MAX_IMPORTS, MAX_IMPORTS_OF_USER] = [20, 5]
 
@@ -143,7 +141,8 @@ export class Sender {
     await leaveUserNotice(store, userId, endNotice(last(job))).catch(({ code }) =>
       log.warn({ importId: id, code }, 'a notice was lost'),
     )
-    await retry(() => save(last), { timeoutMs: PERSIST_MS, pauseMs: 1_000, maxPauseMs: 1_000, signal })
+    // If the store fails here, the import goes on later, and finds that nothing is left to send.
+    await save(last)
     log.info({ importId: id, state: last(job).state }, 'import')
   }
 }

@@ -11,7 +11,7 @@ import { forgetUserNotice } from '../../web/notice.ts'
 import { batchCount, readBatch } from './batches.ts'
 import type { Check } from './check-rows.ts'
 import { ImportError, importNotFound } from './errors.ts'
-import { type Import, parseImport, requireImport } from './import.ts'
+import { type Import, parseImport, type Read, requireImport } from './import.ts'
 import { texts } from './texts.ts'
 import { receiveFile } from './work-folder.ts'
 
@@ -44,18 +44,11 @@ export interface Active {
   run: number
 }
 
-/** A check with its id, and the folder of its items. */
-export interface StoredCheck {
-  checkId: string
-  check: Check
-  itemsPath: string
-}
-
 /** The imports in the store. Every method throws `StoreUnavailableError`. */
 export class StoredImports {
   readonly #store: KeyValueStore
   readonly #log: Logger
-  constructor(store: KeyValueStore, log: Logger) {
+  constructor({ store, log }: { store: KeyValueStore; log: Logger }) {
     this.#store = store
     this.#log = log
   }
@@ -72,7 +65,7 @@ export class StoredImports {
   }
 
   /** All imports of a user, newest first; one that cannot be read is logged and left out. */
-  async list(userId: string): Promise<Import[]> {
+  async ofUser(userId: string): Promise<Import[]> {
     const entries = await this.#store.list(IMPORT, userId)
     const jobs = entries.flatMap(({ key, value }) => {
       const job = parseImport(value)
@@ -95,7 +88,7 @@ export class StoredImports {
   }
 
   /** Stores an import with its file. The record is the first, so that what a process stores that dies meanwhile is found by it. */
-  async add(job: Import, path: string, read: StoredCheck): Promise<void> {
+  async add(job: Import, path: string, read: Read): Promise<void> {
     const { id, userId, bytes } = job
     try {
       await this.#store.set(importKey(userId, id), JSON.stringify(job))
@@ -106,7 +99,7 @@ export class StoredImports {
       await this.addCheck(job, read)
     } catch (error) {
       // The user learns why the upload failed. What is left of it is found by its record, and deleted later.
-      await this.remove(userId, id).catch(() => {})
+      await this.discard(userId, id).catch(() => {})
       throw error
     }
   }
@@ -121,14 +114,14 @@ export class StoredImports {
   }
 
   /** Stores what was found and the items. The former last: without it, nothing can be confirmed. */
-  async addCheck({ id }: Pick<Import, 'id'>, { checkId, check, itemsPath }: StoredCheck): Promise<void> {
+  async addCheck({ id }: Pick<Import, 'id'>, { checkId, check, itemsPath }: Read): Promise<void> {
     for (let index = 0; index < batchCount(check.validRows); index++)
       await this.#writePart(id, checkId, index + 1, await readBatch(itemsPath, index))
     await this.#writePart(id, checkId, 0, Buffer.from(JSON.stringify(check)))
   }
 
   /** What the last check has found; null if it is gone. */
-  async check({ id, checkId }: Import): Promise<Check | null> {
+  async reading({ id, checkId }: Import): Promise<Check | null> {
     const part = await this.#readPart(id, checkId, 0)
     return part && JSON.parse(part.toString())
   }
@@ -154,7 +147,7 @@ export class StoredImports {
    * Deletes an import with its parts. Its record is the last, so that a deletion that fails can be repeated. Resolves to what it
    * was; null if its record could not be read. Throws `ImportError` if there is none.
    */
-  async remove(userId: string, id: string): Promise<Import | null> {
+  async discard(userId: string, id: string): Promise<Import | null> {
     const value = await this.#store.get(importKey(userId, id))
     if (value === null) throw importNotFound()
     const job = parseImport(value)
@@ -162,15 +155,20 @@ export class StoredImports {
       await this.deleteSent(job)
       await this.deleteCheck(job)
     }
-    await forgetUserNotice(this.#store, userId, id)
+    await this.markSeen(userId, id)
     await this.#store.delete(spaceKey(id))
     await this.#store.delete(activeKey(userId, id))
     await this.#store.delete(importKey(userId, id))
     return job
   }
 
-  async removeUser(userId: string): Promise<void> {
-    for (const { key } of await this.#store.list(IMPORT, userId)) await this.remove(userId, key.id)
+  async deleteUser(userId: string): Promise<void> {
+    for (const { key } of await this.#store.list(IMPORT, userId)) await this.discard(userId, key.id)
+  }
+
+  /** Deletes the notice that the import has ended, because its user sees that. */
+  markSeen(userId: string, id: string): Promise<void> {
+    return forgetUserNotice(this.#store, userId, id)
   }
 
   /** The imports that should be running. */

@@ -1,74 +1,203 @@
+/** The service alone: several machines on one store, each with a folder of its own, whose operations may fail. */
 import { existsSync, mkdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PlatformUnavailableError } from '../../../src/connect/errors.ts'
-import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import type { Imports } from '../../../src/features/price-files/imports.ts'
 import { turnKey } from '../../../src/features/price-files/turn.ts'
 import { tempDir } from '../../support/env.ts'
+import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { keyOf, rowsOf } from './pages-support.ts'
-import { openImports, REF, send, settled, upload, uploadOnly } from './service-support.ts'
+import {
+  confirmFile,
+  type Limits,
+  openImports,
+  REF,
+  send,
+  settled,
+  upload,
+  uploadOnly,
+} from './service-support.ts'
 
-let dir: ReturnType<typeof tempDir>
-let store: KeyValueStore
-let opened: Imports[]
+let faulty: ReturnType<typeof createFaultyStore>
+let closings: (() => unknown)[]
 beforeEach(() => {
-  dir = tempDir()
-  store = openSqlite({ file: ':memory:' })
-  opened = []
+  faulty = createFaultyStore()
+  closings = [() => faulty.store.close()]
 })
 afterEach(async () => {
-  await Promise.all(opened.map((imports) => imports.sender.close()))
-  await store.close()
-  dir.remove()
+  faulty.heal()
+  for (const close of closings.splice(0).reverse()) await close()
 })
 
-function open(platform: Partial<CatalogueImports> = {}): Imports {
-  const imports = openImports(store, `${dir.dir}/imports`, platform)
-  opened.push(imports)
+function open(platform: Partial<CatalogueImports> = {}, limits: Limits = {}, store = faulty.store): Imports {
+  const { dir, remove } = tempDir()
+  const imports = openImports(store, dir, platform, limits)
+  closings.push(remove, () => imports.sender.close())
   return imports
 }
+/** A price file of so many bytes, or a few more. */
+const ofBytes = (bytes: number) => `code,name,price\nA,${'x'.repeat(bytes)},1\n`
 
-test('an import that is stopped just as the platform completes it keeps its file, and can be sent again', async () => {
-  let stopped = false
-  const imports = open({
-    get: async () => {
-      if (!stopped) await imports.stop('sam', id)
-      stopped = true
-      return { status: 'Completed' }
-    },
+describe('an import', () => {
+  test('that is stopped just as the platform completes it keeps its file, and can be sent again', async () => {
+    let stopped = false
+    const imports = open({
+      get: async () => {
+        if (!stopped) await imports.stop('sam', id)
+        stopped = true
+        return { status: 'Completed' }
+      },
+    })
+    const id = await upload(imports, rowsOf(10))
+    expect(await send(imports, id)).toMatchObject({ state: 'stopped', failure: null })
+    expect(await send(imports, id)).toMatchObject({ state: 'completed', failure: null })
   })
-  const id = await upload(imports, rowsOf(10))
-  expect(await send(imports, id)).toMatchObject({ state: 'stopped', failure: null })
-  expect(await send(imports, id)).toMatchObject({ state: 'completed', failure: null })
+
+  test('whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
+    const uploads: string[] = []
+    const stalled = Promise.withResolvers<undefined>()
+    const hanging = open({
+      uploadItems: () => {
+        uploads.push('first')
+        return uploads.length === 1 ? Promise.resolve(undefined) : stalled.promise
+      },
+    })
+    const id = await upload(hanging, rowsOf(2_500))
+    await hanging.start('sam', id)
+    await vi.waitFor(() => expect(uploads).toEqual(['first', 'first']))
+    // As a killed process leaves it: without an end, and with a turn that has expired.
+    await faulty.store.delete(turnKey('1'))
+    const other = open({
+      uploadItems: async () => void uploads.push('other'),
+      get: async () => ({ status: uploads.length < 4 ? 'Started' : 'Completed' }),
+    })
+    expect(await settled(other, id)).toMatchObject({
+      state: 'completed',
+      progress: { sent: 2_500, batches: 3 },
+    })
+    stalled.resolve(undefined)
+    // The first process, which is not really dead here, may have begun another one.
+    expect(uploads.filter((by) => by === 'other')).toHaveLength(2)
+  })
+
+  test('whose turn is lost stops, and goes on when it is its turn again', async () => {
+    let uploads = 0
+    const platform = {
+      uploadItems: async () => {
+        if (uploads++ > 0) return undefined
+        // As after an outage that lasted longer than the turn: its renewal finds that it is gone.
+        await faulty.store.delete(turnKey('1'))
+        await new Promise<void>((renewed) => {
+          faulty.failBy((operation, kind) => {
+            if (operation === 'compareAndSet' && kind === 'catalogue-import') setImmediate(renewed)
+            return undefined
+          })
+        })
+        return undefined
+      },
+    }
+    const imports = open(platform, { turnMs: 1_500 })
+    const id = await upload(imports, rowsOf(1_500))
+    expect(await send(imports, id)).toMatchObject({ state: 'completed' })
+    // The first batch was sent again.
+    expect(uploads).toBe(3)
+  })
+
+  test('that runs does not delay a shutdown, and the next process goes on with it', async () => {
+    let isDown = true
+    const platform = {
+      uploadItems: async () => {
+        if (isDown) throw new PlatformUnavailableError('error', 'the API answered 500', 100_000)
+        return undefined
+      },
+    }
+    const [one, next] = [open(platform), open(platform)]
+    const id = await upload(one, rowsOf(3_000))
+    await one.start('sam', id)
+    const waiting = async () => expect((await one.get('sam', id)).progress?.waiting).toMatch(/an error/)
+    await vi.waitFor(waiting, { timeout: 60_000 })
+    await one.sender.close()
+    expect(await next.get('sam', id)).toMatchObject({ state: 'running' })
+    isDown = false
+    expect(await settled(next, id)).toMatchObject({ state: 'completed', progress: { sent: 3_000 } })
+  })
+
+  test('sends nothing before a person has confirmed how the file is read, by whatever state it is in', async () => {
+    const uploads: unknown[] = []
+    const imports = open({ uploadItems: async (...call) => void uploads.push(call) })
+    const id = await uploadOnly(imports, rowsOf(3))
+    await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
+    const job = await imports.get('sam', id)
+    for (const state of ['failed', 'stopped']) {
+      await faulty.store.set(keyOf(id), JSON.stringify({ ...job, state }))
+      await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
+    }
+    expect(uploads).toEqual([])
+  })
+
+  test('whose items are gone says so, and sends nothing', async () => {
+    const uploads: unknown[] = []
+    const imports = open({ uploadItems: async (...call) => void uploads.push(call) })
+    const id = await upload(imports, rowsOf(3))
+    for (const { key } of await faulty.store.ofOwner(id)) await faulty.store.delete(key)
+    const failure = expect.stringContaining('no longer available')
+    expect(await send(imports, id)).toMatchObject({ state: 'failed', failure })
+    expect(uploads).toEqual([])
+  })
+
+  test('that nobody has finished for a month is deleted', async () => {
+    const imports = open()
+    const id = await upload(imports, rowsOf(3))
+    vi.useFakeTimers({ now: Date.now() + 32 * 86_400_000, toFake: ['Date'] })
+    await imports.clean()
+    vi.useRealTimers()
+    await expect(imports.get('sam', id)).rejects.toMatchObject({ status: 404 })
+    expect(await faulty.store.ofOwner(id)).toEqual([])
+  })
 })
 
-test('an import whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
-  const uploads: string[] = []
-  const stalled = Promise.withResolvers<undefined>()
-  const hanging = open({
-    uploadItems: () => {
-      uploads.push('first')
-      return uploads.length === 1 ? Promise.resolve(undefined) : stalled.promise
+describe('machines without a shared folder', () => {
+  test('confirm and send what another one has received and checked, show its report, and discard it', async () => {
+    const sent: string[] = []
+    const uploadItems: CatalogueImports['uploadItems'] = async (_source, _id, _batch, body) =>
+      void sent.push(Buffer.from(body).toString())
+    const [one, two] = [open({ uploadItems }), open({ uploadItems })]
+    const id = await uploadOnly(one, 'Code,Price\nA,1.50\nB,2\nC,wrong\n')
+    await confirmFile(two, id)
+    const problems = async (imports: Imports) =>
+      (await imports.reading(await imports.get('sam', id)))?.problems
+    expect(await problems(one)).toMatchObject([{ line: 4 }])
+    await send(one, id)
+    expect(await two.get('sam', id)).toMatchObject({ state: 'completed' })
+    expect(sent).toEqual(['{"items":[{"code":"A","price":1.5},{"code":"B","price":2}]}'])
+    expect(await problems(two)).toMatchObject([{ line: 4 }])
+    await one.discard('sam', id)
+    expect(await faulty.store.ofOwner(id)).toEqual([])
+  })
+
+  test('know the layout of the last file, whichever machine it was confirmed on', async () => {
+    const [one, two] = [open(), open()]
+    await upload(one, rowsOf(1))
+    const next = await uploadOnly(two, rowsOf(2))
+    expect(await two.get('sam', next)).toMatchObject({ confirmed: { by: 'Sam' }, validRows: 2 })
+  })
+
+  test.each([
+    ['one user', 'sam', { quotaBytes: 1_500 }, { status: 413, code: 'upload_quota_exceeded' }],
+    ['all users', 'alex', { totalBytes: 1_500 }, { status: 507, code: 'storage_full' }],
+  ])(
+    'refuse a file when those of %s take too much space, and take it again when one is gone',
+    async (_name, other, limits, refused) => {
+      const [one, two] = [open({}, limits), open({}, limits)]
+      const id = await uploadOnly(one, ofBytes(1_000))
+      await expect(uploadOnly(two, ofBytes(1_000), other)).rejects.toMatchObject(refused)
+      expect(await two.ofUser(other)).toHaveLength(other === 'sam' ? 1 : 0)
+      await one.discard('sam', id)
+      await uploadOnly(two, ofBytes(1_000), other)
     },
-  })
-  const id = await upload(hanging, rowsOf(2_500))
-  await hanging.start('sam', id)
-  await vi.waitFor(() => expect(uploads).toEqual(['first', 'first']))
-  // As a killed process leaves it: without an end, and with a lease that has expired.
-  await store.delete(turnKey('1'))
-  const other = open({
-    uploadItems: async () => void uploads.push('other'),
-    get: async () => ({ status: uploads.length < 4 ? 'Started' : 'Completed' }),
-  })
-  expect(await settled(other, id)).toMatchObject({
-    state: 'completed',
-    progress: { sent: 2_500, batches: 3 },
-  })
-  stalled.resolve(undefined)
-  // The first process, which is not really dead here, may have begun another one.
-  expect(uploads.filter((by) => by === 'other')).toHaveLength(2)
+  )
 })
 
 test('a user has at most five uploads at once, and others go on', async () => {
@@ -86,44 +215,89 @@ test('a user has at most five uploads at once, and others go on', async () => {
   expect(await Promise.all(five)).toHaveLength(5)
 })
 
-test('nothing is sent before a person has confirmed how the file is read, by whatever state it is in', async () => {
-  const uploads: unknown[] = []
-  const imports = open({ uploadItems: async (...call) => void uploads.push(call) })
-  const id = await uploadOnly(imports, rowsOf(3))
-  await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
-  const job = await imports.get('sam', id)
-  for (const state of ['failed', 'stopped']) {
-    await store.set(keyOf(id), JSON.stringify({ ...job, state }))
-    await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
-  }
-  expect(uploads).toEqual([])
-})
-
-test('an import that runs does not delay a shutdown, and the next process goes on with it', async () => {
-  let isDown = true
-  const platform = {
-    uploadItems: async () => {
-      if (isDown) throw new PlatformUnavailableError('error', 'the API answered 500', 100_000)
-      return undefined
-    },
-  }
-  const [one, next] = [open(platform), open(platform)]
-  const id = await upload(one, rowsOf(3_000))
-  await one.start('sam', id)
-  await vi.waitFor(
-    async () => expect((await one.get('sam', id)).progress?.waiting ?? '').toContain('returned an error'),
-    { timeout: 60_000 },
-  )
-  await one.sender.close()
-  expect(await next.get('sam', id)).toMatchObject({ state: 'running' })
-  isDown = false
-  expect(await settled(next, id)).toMatchObject({ state: 'completed', progress: { sent: 3_000 } })
-})
-
 test('what a killed process left in the folder is deleted', async () => {
-  const orphan = join(dir.dir, 'imports', 'check-killed')
-  mkdirSync(orphan, { recursive: true })
+  const { dir, remove } = tempDir()
+  const orphan = join(dir, 'check-killed')
+  mkdirSync(orphan)
   utimesSync(orphan, 0, 0)
-  await uploadOnly(open(), rowsOf(1))
+  await uploadOnly(openImports(faulty.store, dir), rowsOf(1))
   expect(existsSync(orphan)).toBe(false)
+  remove()
+})
+
+describe('while the store fails,', () => {
+  test('a take-over is left to the next process', async () => {
+    const [imports, other] = [open(), open()]
+    const id = await upload(imports, rowsOf(1))
+    // Nobody begins to send it.
+    faulty.failFirst('compareAndSet', 'catalogue-import')
+    await imports.start('sam', id)
+    faulty.failFirst('get', 'import')
+    await expect(imports.sender.sendWaiting()).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(await settled(other, id)).toMatchObject({ state: 'completed' })
+  })
+
+  test('an import whose batch cannot be read goes on by itself', async () => {
+    const imports = open()
+    const id = await upload(imports, rowsOf(1_500))
+    faulty.failFirst('get', 'import-part')
+    await imports.start('sam', id)
+    await vi.waitFor(async () => expect((await imports.get('sam', id)).state).not.toBe('running'))
+    expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
+  })
+
+  test('an import whose end cannot be saved goes on, and ends', async () => {
+    let polls = 0
+    const imports = open({
+      get: async () => {
+        if (polls++ === 0) faulty.failFirst('compareAndSet', 'import')
+        return { status: 'Completed' }
+      },
+    })
+    expect(await send(imports, await upload(imports, rowsOf(1)))).toMatchObject({ state: 'completed' })
+    expect(polls).toBeGreaterThan(1)
+  })
+
+  test('an upload that cannot be stored to its end can be repeated, and what is left of it deleted', async () => {
+    const imports = open()
+    let isDown = false
+    faulty.failBy((operation, kind) => {
+      if (isDown) return 'before'
+      isDown = operation === 'set' && kind === 'import-part'
+      return isDown ? 'after' : undefined
+    })
+    await expect(uploadOnly(imports, rowsOf(1))).rejects.toMatchObject({ code: 'store_unavailable' })
+    faulty.heal()
+    const [left] = await imports.list(REF)
+    await expect(imports.start('sam', left?.id ?? '')).rejects.toMatchObject({ status: 400 })
+    await uploadOnly(imports, rowsOf(1))
+    await imports.deleteUser('sam')
+    expect(await faulty.store.ofOwner('sam')).toEqual([])
+    expect(await faulty.store.ofOwner(left?.id ?? '')).toEqual([])
+  })
+
+  test('an upload is stored although old imports cannot be deleted', async () => {
+    let lists = 0
+    faulty.failBy((operation, kind) =>
+      operation === 'list' && kind === 'import' && ++lists > 1 ? 'before' : undefined,
+    )
+    await expect(uploadOnly(open(), rowsOf(1))).resolves.toEqual(expect.any(String))
+  })
+
+  test('deleting all of a user again leaves nothing, whatever has failed', () =>
+    forEachFault(async (failing, moment) => {
+      const { store, failOnce, heal, count } = createFaultyStore()
+      const imports = open({}, {}, store)
+      const id = await uploadOnly(imports, rowsOf(1))
+      failOnce(failing, moment)
+      await imports
+        .deleteUser('sam')
+        .catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
+      const operations = count()
+      heal()
+      await imports.deleteUser('sam')
+      expect(await store.ofOwner('sam')).toEqual([])
+      expect(await store.ofOwner(id)).toEqual([])
+      return operations
+    }))
 })

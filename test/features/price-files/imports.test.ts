@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
-import { type Pages, rowsOf, startPages } from './pages-support.ts'
+import { keyOf, type Pages, rowsOf, startPages } from './pages-support.ts'
 
 let pages: Pages
 beforeAll(async () => {
@@ -134,6 +134,20 @@ describe('an import', () => {
     expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 8_000 } })
     expect(late).toBeGreaterThan(0)
     swap.mockRestore()
+  })
+
+  test('whose record cannot be read is no fault of its user’s, is logged, and does not hide the others', async () => {
+    const { upload, act, jobOf, catalogueJson, newCatalogue, visitor, urlOf, app } = pages
+    const to = await newCatalogue('Records')
+    const { json } = await upload(rowsOf(2), { to })
+    await app.services.store.set(keyOf('broken'), '{"format":2,"state":')
+    expect(await jobOf('broken')).toMatchObject({ status: 500, code: 'import_unreadable' })
+    expect((await visitor.get(urlOf('broken'))).text).toContain('This import cannot be read')
+    expect((await catalogueJson(to)).imports.map(({ id }) => id)).toEqual([json.id])
+    const logged = app.logLines.filter((line) => line.includes('import_unreadable'))
+    expect(logged.some((line) => line.includes('"importId":"broken"'))).toBe(true)
+    expect((await act('broken', 'discard')).status).toBe(200)
+    expect(await jobOf('broken')).toMatchObject({ status: 404 })
   })
 
   test('whose access was revoked fails and offers to reconnect, first', async () => {

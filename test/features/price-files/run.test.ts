@@ -5,10 +5,12 @@ import {
   PlatformUnavailableError,
   StoreUnavailableError,
 } from '../../../src/connect/errors.ts'
+import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import { checkFile } from '../../../src/features/price-files/check-file.ts'
 import { rejectedIn } from '../../../src/features/price-files/contract.ts'
 import { NOTHING_SENT, type Progress } from '../../../src/features/price-files/import.ts'
 import type { ImportOptions } from '../../../src/features/price-files/run.ts'
+import { ACCEPTING } from './service-support.ts'
 import {
   importRows,
   itemOf,
@@ -60,14 +62,14 @@ describe('an import', () => {
   test.each(['Completed', 'failed'])('whose job has ended (%s) goes into a new job', async (status) => {
     const ended = new Set(['b1', 'b1.2'])
     const uploaded: string[] = []
-    const catalogueImports: ImportOptions['catalogueImports'] = {
+    const catalogueImports: CatalogueImports = {
+      ...ACCEPTING,
       start: async (_source, _id, batchId) => ({ status: ended.has(batchId) ? status : 'Started' }),
       uploadItems: async (_source, _id, batchId) => {
         if (ended.has(batchId)) throw new PlatformRejectedError('the API answered 409')
         uploaded.push(batchId)
         return undefined
       },
-      get: async () => ({ status: 'Completed' }),
     }
     expect(await send(1_500, { catalogueImports })).toMatchObject({ sent: 1_500 })
     expect(uploaded).toEqual(['b1.3', 'b1.3'])
@@ -75,23 +77,17 @@ describe('an import', () => {
 
   test('sends no other batch while the platform says that it accepts no more for now', async () => {
     const sent: string[] = []
-    const uploadItems: ImportOptions['catalogueImports']['uploadItems'] = async (
-      _source,
-      _id,
-      _batch,
-      body,
-    ) => {
-      sent.push(JSON.parse(Buffer.from(body as Uint8Array).toString()).items[0].code)
+    const uploadItems: CatalogueImports['uploadItems'] = async (_source, _id, _batch, body) => {
+      sent.push(JSON.parse(Buffer.from(body).toString()).items[0].code)
       if (sent.length === 1) throw new PlatformUnavailableError('busy', 'the API answered 429', 600)
     }
-    const get = async () => ({ status: 'Completed' })
-    await send(2_000, { catalogueImports: { ...supplier.catalogueImports, uploadItems, get } })
+    await send(2_000, { catalogueImports: { ...ACCEPTING, uploadItems } })
     expect(sent).toEqual([itemOf(0), itemOf(0), itemOf(1_000)].map(({ code }) => code))
   })
 
   test('that the platform closes while it is idle goes on in a new one, in the same run', async () => {
     const uploaded: string[] = []
-    const catalogueImports: ImportOptions['catalogueImports'] = {
+    const catalogueImports: CatalogueImports = {
       start: async (_source, _id, batchId) => ({
         status: batchId === 'b1' && uploaded.length > 0 ? 'Completed' : 'Started',
       }),
@@ -112,15 +108,14 @@ describe('an import', () => {
   test('of which the platform lists rejected items ends as incomplete, and names them', async () => {
     const answers = [{ errors: [{ code: 'R2', message: 'price too high' }] }, {}]
     const uploadItems = async () => rejectedIn(answers.shift())
-    const get = async () => ({ status: 'Completed' })
-    const sending = send(1_500, { catalogueImports: { ...supplier.catalogueImports, uploadItems, get } })
+    const sending = send(1_500, { catalogueImports: { ...ACCEPTING, uploadItems } })
     await expect(sending).rejects.toThrow(
       /incomplete: the platform rejected 1 of 1500 items.*R2.*price too high/,
     )
   })
 
   test.each(['COMPLETED', 'done'])('ends when its state is %s', async (status) => {
-    const catalogueImports = { ...supplier.catalogueImports, get: async () => ({ status }) }
+    const catalogueImports = { ...ACCEPTING, get: async () => ({ status }) }
     expect(await send(10, { catalogueImports })).toMatchObject({ sent: 10 })
   })
 })
@@ -131,13 +126,13 @@ describe('an interrupted import', () => {
   function platformWith(state: { status: string; itemsReceived?: number; itemsProcessed?: number }) {
     const uploads: string[] = []
     const started: string[] = []
-    const catalogueImports: ImportOptions['catalogueImports'] = {
+    const catalogueImports: CatalogueImports = {
       start: async (_source, _id, batchId) => {
         started.push(batchId)
         return batchId === 'b1' ? state : { status: 'Started' }
       },
       uploadItems: async (_source, _id, batchId, body) => {
-        const [first] = JSON.parse(Buffer.from(body as Uint8Array).toString()).items
+        const [first] = JSON.parse(Buffer.from(body).toString()).items
         uploads.push(`${batchId} ${first.code}`)
       },
       get: async () => (uploads.length === 0 ? state : { status: 'Completed' }),
@@ -187,8 +182,7 @@ describe('an interrupted import', () => {
     const events: string[] = []
     const uploadItems = async () => void events.push('sent')
     const save = async ({ batches }: Progress) => void events.push(`saved ${batches}`)
-    const get = async () => ({ status: 'Completed' })
-    await send(3_000, { catalogueImports: { ...supplier.catalogueImports, uploadItems, get }, save })
+    await send(3_000, { catalogueImports: { ...ACCEPTING, uploadItems }, save })
     expect(events).toEqual(['sent', 'saved 1', 'sent', 'saved 2', 'sent', 'saved 3'])
   })
 

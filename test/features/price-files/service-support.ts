@@ -17,18 +17,20 @@ const SOURCE = {
 }
 
 /** A platform that accepts everything; each test replaces the part that it tests. */
-const ACCEPTING: CatalogueImports = {
+export const ACCEPTING: CatalogueImports = {
   start: async (_source, _id, batchId) => ({ batchId, status: 'Started' }),
   uploadItems: async () => undefined,
   get: async () => ({ status: 'Completed' }),
 }
+
+export type Limits = Pick<Partial<ImportsOptions>, 'quotaBytes' | 'totalBytes' | 'turnMs'>
 
 /** The service alone, on a store and with a folder, against a platform that accepts everything. */
 export const openImports = (
   store: KeyValueStore,
   dir: string,
   platform: Partial<CatalogueImports> = {},
-  limits: Pick<Partial<ImportsOptions>, 'quotaBytes' | 'totalBytes' | 'turnMs'> = {},
+  limits: Limits = {},
 ): Imports =>
   new Imports({
     store,

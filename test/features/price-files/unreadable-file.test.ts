@@ -1,3 +1,4 @@
+import { zipSync } from 'fflate'
 import { expect, test } from 'vitest'
 import { failure, read } from './read-support.ts'
 
@@ -50,6 +51,10 @@ test.each<[string, string | Uint8Array]>([
   ['JSON, line by line (NDJSON)', '{"code":"A","price":1}\n{"code":"B","price":2}\n'],
   ['a web page (HTML)', '<html><table><tr><td>Code</td></tr></table></html>'],
   ['a PDF', '%PDF-1.7\n'],
+  ['an Excel binary workbook (.xlsb)', zipSync({ 'xl/workbook.bin': new Uint8Array(1) })],
+  ['a Numbers document of Apple (.numbers)', zipSync({ 'Index/Document.iwa': new Uint8Array(1) })],
+  ['an OpenDocument spreadsheet (.ods)', zipSync({ 'content.xml': new Uint8Array(1) })],
+  ['a zip file, but not an XLSX workbook', zipSync({ 'readme.txt': new Uint8Array(1) })],
 ])('%s is named for what it is, whatever the name of its file ends with', async (name, content) => {
   expect(await failure(content)).toBe(
     `This is ${name}, which cannot be read; save the list as XLSX or "CSV UTF-8" and try again.`,
