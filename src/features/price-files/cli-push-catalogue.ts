@@ -26,7 +26,7 @@ import { createCatalogueImports } from './catalogue-imports.ts'
 import { MAX_PROBLEMS } from './collector.ts'
 import { audienceProblem } from './confirmation.ts'
 import { type Confirmed, type FileOptions, UnconfirmedError, withConfirmed } from './confirmed.cli.ts'
-import { type Accepted, acceptedSchema, type Progress } from './import.ts'
+import { type Progress, progressSchema } from './import.ts'
 import { describeStatements } from './questions.ts'
 import { reportOf } from './report.ts'
 import { runImport } from './run.ts'
@@ -126,7 +126,7 @@ async function inTurn<T>(
 const rememberedSchema = z.object({
   batchId: z.string(),
   digest: z.string(),
-  accepted: acceptedSchema.nullable(),
+  accepted: progressSchema.nullable(),
 })
 
 /** Sends the items, or the rest of them if an earlier run with the same file was interrupted. */
@@ -146,7 +146,7 @@ async function sendInTurn(
   const isResumed = earlier?.digest === digest
   const { batchId, accepted } = isResumed ? earlier : { batchId: randomUUID(), accepted: null }
   let stored = ''
-  const remember = async (progress: Accepted | null) => {
+  const remember = async (progress: Progress | null) => {
     stored = JSON.stringify({ batchId, digest, accepted: progress })
     await store.set(key, stored)
   }

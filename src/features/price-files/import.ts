@@ -11,8 +11,8 @@ import { texts } from './texts.ts'
 
 const count = z.number().int().nonnegative()
 
-/** What the platform has accepted, so that an interrupted import resumes with the next batch. */
-export const acceptedSchema = z.object({
+/** How far an import is, so that an interrupted one resumes with the next batch that the platform has not accepted. */
+export const progressSchema = z.object({
   /** The platform's import that the batches go into; null before it is started. */
   batchId: z.string().nullable(),
   /** Items accepted into that import. */
@@ -23,18 +23,6 @@ export const acceptedSchema = z.object({
   batches: count,
   /** The items that the platform has rejected in answers to these uploads, and what it says of the first ones. */
   rejected: z.object({ count, message: z.string() }),
-})
-export type Accepted = z.infer<typeof acceptedSchema>
-
-export const NOTHING_SENT: Accepted = {
-  batchId: null,
-  importSent: 0,
-  sent: 0,
-  batches: 0,
-  rejected: { count: 0, message: '' },
-}
-
-const progressSchema = acceptedSchema.extend({
   phase: z.enum(['starting', 'sending', 'processing']),
   /** The platform's count of processed items; null if not reported. */
   processed: z.number().nullable(),
@@ -42,6 +30,17 @@ const progressSchema = acceptedSchema.extend({
   waiting: z.string().nullable(),
 })
 export type Progress = z.infer<typeof progressSchema>
+
+export const NOTHING_SENT: Progress = {
+  batchId: null,
+  importSent: 0,
+  sent: 0,
+  batches: 0,
+  rejected: { count: 0, message: '' },
+  phase: 'starting',
+  processed: null,
+  waiting: null,
+}
 
 export const importSchema = z.object({
   /** Also the platform's id of this import, the same for every run, so that a run resumes the previous one. */
@@ -178,13 +177,7 @@ export function running(job: Import, seen: string | undefined): Import {
     ...job,
     state: 'running',
     run: job.run + 1,
-    progress: {
-      ...NOTHING_SENT,
-      processed: null,
-      ...job.progress,
-      phase: 'starting',
-      waiting: texts.sending.waitingForTurn,
-    },
+    progress: { ...(job.progress ?? NOTHING_SENT), phase: 'starting', waiting: texts.sending.waitingForTurn },
     startedAt: Date.now(),
     endedAt: null,
     failure: null,

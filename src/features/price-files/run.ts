@@ -10,7 +10,7 @@ import { MAX_BATCH } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'
 import { ImportFailedError, startRefused, uploadRefused } from './errors.ts'
-import { type Accepted, NOTHING_SENT, type Progress } from './import.ts'
+import { NOTHING_SENT, type Progress } from './import.ts'
 import { texts } from './texts.ts'
 
 export interface ImportOptions {
@@ -27,11 +27,11 @@ export interface ImportOptions {
   /** The upload request with this number, from 0: 1,000 items; the last one may have fewer. */
   bodyOf(index: number): Promise<Uint8Array>
   /** What an earlier run has sent. It counts only if the platform has it. */
-  accepted?: Accepted | null | undefined
+  accepted?: Progress | null | undefined
   /** Called with every change. */
   onProgress?(progress: Readonly<Progress>): void
   /** Saves the progress after each batch, so that an interrupted import resumes with the next one. */
-  save?(progress: Accepted): Promise<void>
+  save?(progress: Progress): Promise<void>
   /** Stops the import between two requests; it can be resumed. */
   signal?: AbortSignal
   /** How long to retry a request, in ms; 5 minutes by default. */

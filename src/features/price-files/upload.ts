@@ -12,36 +12,30 @@ export async function receiveUpload<T>(
   req: Request,
   consume: (file: AsyncIterable<Uint8Array>, name: string) => Promise<T>,
 ): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const form = createParser(req)
-    let part: Readable | undefined
-    let result: Promise<T> | undefined
-    const fail = (error: unknown) => {
-      req.unpipe(form)
-      // Drain the body so that the browser reads the response.
-      req.resume()
-      reject(error)
-    }
-    form.on('file', (_field: string, file: Readable, name: string | undefined) => {
-      // A truncated part must fail, not end like a complete file.
-      file.on('error', (error) => file.destroy(error))
-      if (!name) return void file.resume()
-      part = file
-      result = consume(file, sanitizeName(name))
-      result.catch(fail)
-    })
-    form.on('finish', () => {
-      if (result) result.then(resolve, fail)
-      else fail(badInput('file', texts.rules.file))
-    })
-    form.on('error', () => fail(uploadAborted()))
-    // The client disconnected: fail instead of waiting for the rest of the file.
-    req.once('close', () => {
-      if (req.complete) return
-      part?.destroy(uploadAborted())
-      form.destroy(uploadAborted())
-    })
-    req.pipe(form)
+  const form = createParser(req)
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  let part: Readable | undefined
+  form.on('file', (_field: string, file: Readable, name: string | undefined) => {
+    // A truncated part must fail, not end like a complete file.
+    file.on('error', (error) => file.destroy(error))
+    if (!name) return void file.resume()
+    part = file
+    consume(file, sanitizeName(name)).then(resolve, reject)
+  })
+  form.on('finish', () => part ?? reject(badInput('file', texts.rules.file)))
+  form.on('error', () => reject(uploadAborted()))
+  // The client disconnected: fail instead of waiting for the rest of the file.
+  req.once('close', () => {
+    if (req.complete) return
+    part?.destroy(uploadAborted())
+    form.destroy(uploadAborted())
+  })
+  req.pipe(form)
+  return promise.catch((error: unknown) => {
+    req.unpipe(form)
+    // Drain the body so that the browser reads the response.
+    req.resume()
+    throw error
   })
 }
 

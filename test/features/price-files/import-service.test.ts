@@ -147,6 +147,18 @@ describe('an import', () => {
     expect(uploads).toEqual([])
   })
 
+  test('is kept while it is among the last 20 of its user', async () => {
+    const imports = open()
+    const ids: string[] = []
+    for (let count = 0; count < 21; count++) {
+      vi.useFakeTimers({ now: Date.now() + 1_000, toFake: ['Date'] })
+      ids.push(await uploadOnly(imports, rowsOf(1)))
+    }
+    vi.useRealTimers()
+    expect((await imports.list(REF)).map(({ id }) => id)).toEqual(ids.slice(1).reverse())
+    expect(await faulty.store.ofOwner(ids[0] ?? '')).toEqual([])
+  })
+
   test('that nobody has finished for a month is deleted', async () => {
     const imports = open()
     const id = await upload(imports, rowsOf(3))
@@ -246,17 +258,22 @@ describe('while the store fails,', () => {
     expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
   })
 
-  test('an import whose end cannot be saved goes on, and ends', async () => {
-    let polls = 0
-    const imports = open({
-      get: async () => {
-        if (polls++ === 0) faulty.failFirst('compareAndSet', 'import')
-        return { status: 'Completed' }
-      },
-    })
-    expect(await send(imports, await upload(imports, rowsOf(1)))).toMatchObject({ state: 'completed' })
-    expect(polls).toBeGreaterThan(1)
-  })
+  test.each(['before', 'after'] as const)(
+    'an import whose end fails %s it is saved is completed',
+    async (moment) => {
+      let polls = 0
+      const imports = open({
+        get: async () => {
+          if (polls++ === 0) faulty.failFirst('compareAndSet', 'import', moment)
+          return { status: 'Completed' }
+        },
+      })
+      const id = await upload(imports, rowsOf(2_500))
+      const progress = { sent: 2_500, batches: 3 }
+      expect(await send(imports, id)).toMatchObject({ state: 'completed', progress })
+      expect(polls).toBe(moment === 'before' ? 3 : 1)
+    },
+  )
 
   test('an upload that cannot be stored to its end can be repeated, and what is left of it deleted', async () => {
     const imports = open()

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { keyOf, type Pages, rowsOf, startPages } from './pages-support.ts'
 
 let pages: Pages
@@ -27,7 +26,7 @@ describe('an import', () => {
     await act(json.id, 'start')
     expect(await ended(json.id)).toMatchObject({
       state: 'failed',
-      failure: expect.stringContaining('could not complete'),
+      failure: expect.stringMatching(/could not complete .*stopped by an internal fault of the platform/),
     })
     expect((await visitor.get(urlOf(json.id))).text).toContain('Send again')
     await act(json.id, 'start')
@@ -115,25 +114,6 @@ describe('an import', () => {
     expect(stream.headers.get('content-type')).toBe('text/event-stream')
     expect(await stream.text()).toMatch(/event: changed[\s\S]*event: done/)
     expect((await jobOf(json.id)).state).toBe('completed')
-  })
-
-  test('continues if the store times out on a write that it has applied', async () => {
-    const { upload, act, ended, app } = pages
-    const { store } = app.services
-    const { json } = await upload(rowsOf(8_000))
-    await app.fault('items', '500', 2)
-    await act(json.id, 'start')
-    const real = store.compareAndSet.bind(store)
-    let late = 0
-    const swap = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, expected, next, ttl) => {
-      const written = await real(key, expected, next, ttl)
-      if (key.kind === 'import' && expected !== next && late++ === 0)
-        throw new StoreUnavailableError('too late')
-      return written
-    })
-    expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 8_000 } })
-    expect(late).toBeGreaterThan(0)
-    swap.mockRestore()
   })
 
   test('whose record cannot be read is no fault of its user’s, is logged, and does not hide the others', async () => {

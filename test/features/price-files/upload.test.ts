@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fileForm } from '../../support/file-form.ts'
 import { connected } from '../../support/flow.ts'
-import { JSON_TYPE, keyOf, type Pages, rowsOf, startPages } from './pages-support.ts'
+import { JSON_TYPE, type Pages, rowsOf, startPages } from './pages-support.ts'
 
 let pages: Pages
 beforeAll(async () => {
@@ -67,24 +67,6 @@ describe('an uploaded price file', () => {
     for (const path of ['/start', '/discard', '/layout', '/stop'])
       expect((await other.post(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
     expect((await visitor.get(`${app.url}/connections/other/imports/${json.id}`, JSON_TYPE)).status).toBe(404)
-  })
-
-  test('is kept while it is among the last 20 of its user', async () => {
-    const { upload, catalogueJson, newCatalogue, app } = pages
-    const { store } = app.services
-    const to = await newCatalogue('Many')
-    const { json } = await upload(rowsOf(1), { to })
-    const record = JSON.parse((await store.get(keyOf(json.id))) ?? '')
-    // As 21 later uploads would be.
-    for (let count = 1; count <= 21; count++) {
-      const later = { ...record, id: `later-${count}`, createdAt: record.createdAt + 1 }
-      await store.set(keyOf(later.id), JSON.stringify(later))
-    }
-    expect(await upload(rowsOf(1), { to })).toMatchObject({ status: 201 })
-    const { imports } = await catalogueJson(to)
-    expect(imports.length).toBeLessThanOrEqual(21)
-    expect(imports.map(({ id }) => id)).not.toContain(json.id)
-    expect(await store.ofOwner(json.id)).toEqual([])
   })
 })
 
