@@ -11,8 +11,6 @@ const DELIMITERS = ['\t', ';', '|', ',']
 /** How much of the file decides on the delimiter, in bytes and lines. */
 const SAMPLE_BYTES = 65_536
 const SAMPLE_LINES = 50
-/** `"A1", "Hook, large"`: with the space, the quotes would be part of the cell. */
-const SPACE_BEFORE_QUOTE = /"[,;|] +"/
 
 /**
  * Opens delimited text (RFC 4180). The delimiter (comma, semicolon, tab or pipe) is recognised from the first lines; a byte
@@ -33,7 +31,7 @@ export async function openTextSheet(path: string, encoding: Encoding): Promise<S
     name: '',
     isHidden: false,
     delimiter,
-    rows: () => readRows(readUtf8(path, encoding), delimiter, SPACE_BEFORE_QUOTE.test(sample)),
+    rows: () => readRows(readUtf8(path, encoding), delimiter),
     notes: async () => [],
     hiddenColumns: () => new Set(),
     hiddenRows: () => 0,
@@ -61,11 +59,7 @@ function delimiterOf(text: string): string {
   return best.delimiter
 }
 
-async function* readRows(
-  chunks: AsyncGenerator<Buffer>,
-  delimiter: string,
-  hasSpaces: boolean,
-): AsyncGenerator<Row[]> {
+async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): AsyncGenerator<Row[]> {
   let line = 1
   let rows: Row[] = []
   const parser = parse({
@@ -74,7 +68,8 @@ async function* readRows(
     max_record_size: MAX_RECORD,
     // Allow inch marks: 90x45 2" nail.
     relax_quotes: true,
-    ltrim: hasSpaces,
+    // `"A1", "Hook, large"`: with the space, the quotes would be part of the cell.
+    ltrim: true,
     relax_column_count: true,
     // Concatenated files may mix line endings.
     record_delimiter: ['\r\n', '\n', '\r'],

@@ -19,8 +19,11 @@ export type CheckAnswer =
   | { unwritable: string }
   | { failed: string }
 
-/** How long a check may take, in ms: a base plus an amount per megabyte. Nearly every file takes less than two seconds. */
-const CHECK_MS = 60_000
+/**
+ * How long a check may take, in ms: a base plus an amount per megabyte. Nearly every file takes less than two seconds; on a busy
+ * machine, many times as long.
+ */
+const CHECK_MS = 300_000
 const CHECK_MS_PER_MB = 3_000
 /** The heap of V8, in MB: all that a file may fill. */
 export const HEAP_MB = 400
@@ -28,7 +31,7 @@ export const HEAP = [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8
 
 /**
  * Checks a price file in a child process, which a hostile file may kill without harm. The items are in the folder of the task,
- * which a check that fails may leave behind. `timeoutMs`: by default, a minute plus 3 s per megabyte. Throws
+ * which a check that fails may leave behind. `timeoutMs`: by default, five minutes plus 3 s per megabyte. Throws
  * `UnreadableFileError`, also if the process takes too much memory or time, `StoreUnavailableError` if a file cannot be written,
  * and the signal's reason if aborted.
  */

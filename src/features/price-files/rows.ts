@@ -37,24 +37,11 @@ function placesOf({ columns }: SheetLayout) {
   let taxIncluded: Flag | undefined
   let per: { index: number; divide: boolean } | undefined
   for (const [index, column] of columns.entries()) {
-    switch (column.use) {
-      case 'ignored':
-        break
-      case 'price':
-        price = index
-        break
-      case 'price is for this many':
-        per = { index, divide: column.divide }
-        break
-      case 'tax included':
-        taxIncluded = flagOf(column, index)
-        break
-      case 'not for sale if':
-        notForSale.push(flagOf(column, index))
-        break
-      default:
-        textColumns.push({ use: column.use, index })
-    }
+    if ('divide' in column) per = { index, divide: column.divide }
+    else if (column.use === 'tax included') taxIncluded = flagOf(column, index)
+    else if (column.use === 'not for sale if') notForSale.push(flagOf(column, index))
+    else if (column.use === 'price') price = index
+    else if (column.use !== 'ignored') textColumns.push({ use: column.use, index })
   }
   return { textColumns, notForSale, price, taxIncluded, per }
 }
