@@ -18,7 +18,7 @@ export interface ConnectionLink {
   label: string
   /** Shown behind the label, if it is not 0. */
   count?: number
-  /** Hidden while the demo is shown to customers. */
+  /** Under "Details", and hidden while the demo is shown to customers. */
   isForDevelopers?: boolean
 }
 
