@@ -1,12 +1,11 @@
 import type { RequestListener } from 'node:http'
-import express, { type Express, Router } from 'express'
+import express, { type Express } from 'express'
 import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { FeatureParts } from './features/feature.ts'
 import type { NamedFeature } from './features/load.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
-import { byPath } from './web/by-path.ts'
 import {
   businessName,
   type ConnectionLink,
@@ -84,7 +83,7 @@ export function createApp({
   const app = newApp(config.trustProxy)
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
-    production: config.production,
+    environment: config.environment,
     store,
     addDrafts: drafts(config.tokenEncryptionKeys, baseUrl),
     businessName: (ref: ConnectionRef) => businessName(vault, ref),
@@ -101,34 +100,32 @@ export function createApp({
   }
   app.use(requestLog(log), bodyDeadline(), pages(shown))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
-  app.use(byPath(parts.flatMap((part) => part.serverRoutes ?? [])))
+  for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
 
   app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
-  app.use(byPath([healthRoutes(store, drainSignal), openApiRoute(baseUrl)]))
+  app.use(healthRoutes(store, drainSignal), openApiRoute(baseUrl))
   app.use(unsafeRequests(baseUrl))
   app.use(sessions({ store: sessionStore, secrets, baseUrl }))
   app.use('/connections', signedInOnly)
+  app.use(signIn.routes)
+  if (platform.sandboxUrl) app.use(customerViewRoute())
+  app.post('/connect', checkPlatformFirst(platform.appUrl, vault, http.api))
+  app.use(connectRoutes({ connect, baseUrl, pages: createConnectPages(vault), onHop, log }))
   app.use(
-    byPath([
-      signIn.routes,
-      ...(platform.sandboxUrl ? [customerViewRoute()] : []),
-      Router().post('/connect', checkPlatformFirst(platform.appUrl, vault, http.api)),
-      connectRoutes({ connect, baseUrl, pages: createConnectPages(vault), onHop, log }),
-      connectionsRoutes({
-        vault,
-        api,
-        requestedScopes: oauth.scopes,
-        connectedAppsUrl: platform.connectedAppsUrl,
-        sendChanges,
-        waitingNotices: (userId) => waitingNotices(store, userId),
-        linksOf: (userId, connection) => linksOf(userId, connection, features, parts),
-        reasonFor: (scope) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
-        connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
-      }),
-      ...parts.flatMap((part) => part.routes ?? []),
-    ]),
+    connectionsRoutes({
+      vault,
+      api,
+      requestedScopes: oauth.scopes,
+      connectedAppsUrl: platform.connectedAppsUrl,
+      sendChanges,
+      waitingNotices: (userId) => waitingNotices(store, userId),
+      linksOf: (userId, connection) => linksOf(userId, connection, features, parts),
+      reasonFor: (scope) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
+      connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
+    }),
   )
+  for (const { routes } of parts) if (routes) app.use(routes)
 
   app.use(notFound)
   // Error handlers from here on.

@@ -24,7 +24,7 @@ export async function createDependencies(
   log: Logger,
   features: readonly NamedFeature[],
   http: HttpPools = createHttpPools(platform, { proxies: config.platform.proxies }),
-  ownSignIn = config.test ? null : OWN_SIGN_IN,
+  ownSignIn = config.environment === 'test' ? null : OWN_SIGN_IN,
 ) {
   const { store, sessionStore } = await createStore(config, log)
   const { platform: client, tokenEncryptionKeys: keys, oidc, baseUrl } = config

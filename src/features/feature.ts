@@ -7,7 +7,7 @@ import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
 import type { ConnectionLink } from '../web/connections.ts'
-import type { PageSection } from '../web/sections.ts'
+import type { PageSection } from '../web/pages.ts'
 import type { SendChanges } from '../web/sse.ts'
 
 /**

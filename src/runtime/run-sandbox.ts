@@ -13,9 +13,10 @@ export type SandboxSettings = Awaited<ReturnType<typeof sandboxSettings>>
 /** Reads the sandbox's settings, which all have defaults. Throws an error that names an invalid setting. */
 export async function sandboxSettings(env: NodeJS.ProcessEnv) {
   const simulated = await loadSandboxFeatures()
-  const { port, url = `http://localhost:${port}` } = readSettings(env, {
-    sandbox: sandboxAddressSettings,
-  }).sandbox
+  const { sandboxPort: port, sandboxUrl: url = `http://localhost:${port}` } = readSettings(
+    env,
+    sandboxAddressSettings,
+  )
   const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
   if (!URL.canParse(appUrl))
     throw new Error(

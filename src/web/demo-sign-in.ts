@@ -1,7 +1,7 @@
 import { type Request, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../connect/express.ts'
-import { badInput, cookiesBlocked, rejectForm } from './errors.ts'
+import { badInput, rejectForm, signInFailed } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
 import { texts } from './texts.ts'
@@ -52,7 +52,7 @@ export function demoSignIn({ requestedScopes }: { requestedScopes: readonly stri
           errors: ['sign_in_failed'],
         }),
         (req, res) => {
-          if (!currentUser(req)) throw cookiesBlocked()
+          if (!currentUser(req)) throw signInFailed(texts.signIn.cookiesBlocked)
           res.redirect(303, localPath(req.query.returnTo) ?? '/')
         },
       )

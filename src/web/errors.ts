@@ -23,9 +23,14 @@ import { type ErrorText, texts } from './texts.ts'
 export class WebError extends AppError {
   readonly code: string
   readonly status: number
-  /** `field`: the invalid input field, if any. */
-  constructor(status: number, code: string, message: string, field?: string) {
-    super(message, { field })
+  /** `message`: for the user. `options`: such as the `reason`, which only the log has. */
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options?: ConstructorParameters<typeof AppError>[1],
+  ) {
+    super(message, options)
     this.status = status
     this.code = code
   }
@@ -35,8 +40,9 @@ export class WebError extends AppError {
 export const notSignedIn = (message: string = texts.errors.unauthenticated.detail) =>
   new WebError(401, 'unauthenticated', message)
 
-/** 400: the browser did not send the session cookie that it received a moment ago. */
-export const cookiesBlocked = () => new WebError(400, 'sign_in_failed', texts.signIn.cookiesBlocked)
+/** 400: the sign-in was not completed. `reason`: for the log. */
+export const signInFailed = (message: string, reason?: string) =>
+  new WebError(400, 'sign_in_failed', message, { reason })
 
 /** 400: invalid input. The message names the field and the rule. */
 export const badInput = (field: string, rule: string) => new InvalidInputError(field, rule)
@@ -44,7 +50,7 @@ export const badInput = (field: string, rule: string) => new InvalidInputError(f
 class InvalidInputError extends WebError {
   readonly rule: string
   constructor(field: string, rule: string) {
-    super(400, 'invalid_input', texts.details.invalid(field, rule), field)
+    super(400, 'invalid_input', texts.details.invalid(field, rule), { field })
     this.rule = rule
   }
 }

@@ -8,7 +8,6 @@ import { hasText, type RejectedForm } from './errors.ts'
 import { format } from './format.ts'
 import { addNotices } from './notice.ts'
 import type { Notice } from './respond.ts'
-import { type LoadedSection, loadSections, type PageSection } from './sections.ts'
 import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
 
@@ -17,14 +16,29 @@ declare module 'express-serve-static-core' {
     /** Renders a template in `views`, such as `app/home`. `keepNotice`: leaves the notice to the next page. */
     page(view: string, data: { title: string; keepNotice?: boolean } & Record<string, unknown>): void
     /** Loads what features add to a page, by its template. */
-    loadSections(page: string): Promise<LoadedSection[]>
+    loadSections(page: string): Promise<({ view: string } & SectionContent)[]>
   }
+}
+
+/** A section that a feature adds to a page of the app or of another feature. */
+export interface PageSection {
+  /** Template of the page, such as `catalogues/catalogue`. */
+  page: string
+  /** Template of the section; it receives the page's data and the result of `load`. */
+  view: string
+  /** Loads `data` for the templates and `json` for the JSON response. The request has the parameters of the page's address. */
+  load(req: Request): Promise<SectionContent>
+}
+
+interface SectionContent {
+  data: Record<string, unknown>
+  json: Record<string, unknown>
 }
 
 const views = fileURLToPath(new URL('../../views', import.meta.url))
 
 export interface PagesOptions {
-  production: boolean
+  environment: 'production' | 'development' | 'test'
   /** Where notices wait for the next page; without it, there are none. */
   store?: KeyValueStore
   /** Gives requests their drafts. */
@@ -46,7 +60,7 @@ export interface PagesOptions {
 /** Adds `res.page()`, and the notices that pages show. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
   const {
-    production,
+    environment,
     store,
     addDrafts,
     warning = null,
@@ -55,7 +69,7 @@ export function pages(options: PagesOptions): RequestHandler {
     navigation = [],
     sections = [],
   } = options
-  const eta = new Eta({ views, cache: production })
+  const eta = new Eta({ views, cache: environment === 'production' })
   return (req, res, next) => {
     if (store) addNotices(req, store)
     addDrafts?.(req, res)
@@ -76,7 +90,10 @@ export function pages(options: PagesOptions): RequestHandler {
       const html = eta.render(`/${view}`, { ...shared, ...format, ...data })
       res.type('html').send(html)
     }
-    res.loadSections = (page) => loadSections(sections, page, req)
+    res.loadSections = (page) => {
+      const added = sections.filter((section) => section.page === page)
+      return Promise.all(added.map(async ({ view, load }) => ({ view, ...(await load(req)) })))
+    }
     res.page = (view, data) => {
       // The notice of an action is for the page that follows it: not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined

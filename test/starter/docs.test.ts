@@ -10,6 +10,7 @@ import { generatedFiles } from '../../src/cli/docs.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { ACCOUNTS } from '../../src/sandbox/accounts.ts'
+import { variablesOf } from '../../src/settings/read.ts'
 import { connectionViewSchema } from '../../src/web/connection-view.ts'
 import { texts } from '../../src/web/texts.ts'
 import { type Running, startAll } from '../support/app.ts'
@@ -112,7 +113,9 @@ describe('a file that features share', () => {
     const [, feature, command] = /([^/]+)\/cli-(.+)\.ts$/.exec(file) ?? []
     return `${feature} ${command}`
   })
-  const settings = features.flatMap((feature) => Object.keys(feature.settings?.variables({}) ?? {}))
+  const settings = features.flatMap((feature) => [
+    ...(feature.settings ? variablesOf(feature.settings({})).keys() : []),
+  ])
 
   test.each(shared)('%s speaks of no feature: neither its page, its commands nor its settings', (path) => {
     const text = read(path)
