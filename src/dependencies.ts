@@ -17,7 +17,7 @@ const FINAL_GRACE_MS = 1_000
 
 /**
  * Creates the dependencies of the app. Doesn't wait for Redis, which connects in the background. Throws a one-line
- * error if the SQLite store cannot be opened or the sign-in is incomplete.
+ * error if the SQLite store cannot be opened.
  */
 export async function createDependencies(
   config: Config,

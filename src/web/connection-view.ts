@@ -44,7 +44,7 @@ export type ConnectionView = z.infer<typeof connectionViewSchema>
 /** Why a connection cannot be read. `missingKeyId`: the key that the app does not have, if that is the reason. */
 export const unreadableText = (missingKeyId: string | null): string =>
   missingKeyId === null
-    ? texts.errors.record_decryption_failed.detail
+    ? texts.coreErrors.record_decryption_failed.detail
     : texts.summary.missingKey(missingKeyId)
 
 /** Converts a stored connection for pages and JSON. */

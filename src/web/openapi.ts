@@ -12,7 +12,7 @@ export interface Operation extends RouteDescription {
 }
 
 /** The routes of a router, with those of nested routers that are mounted without a prefix. */
-export const routesOf = (router: Router): IRoute[] =>
+const routesOf = (router: Router): IRoute[] =>
   router.stack.flatMap(({ route, handle }) => route ?? (isRouter(handle) ? routesOf(handle) : []))
 
 const isRouter = (handler: unknown): handler is Router => typeof handler === 'function' && 'stack' in handler

@@ -281,17 +281,8 @@ export const texts = {
     requestId: 'request ID',
   },
 
-  /** Errors of this layer and of the core, by code. */
-  errors: {
-    unauthenticated: { title: 'Please sign in to continue', detail: 'Please sign in to continue.' },
-    sign_in_failed: {
-      title: 'You are not signed in',
-      detail: 'The sign-in could not be completed. Please try again.',
-    },
-    sign_in_unavailable: {
-      title: 'Sign-in is not available',
-      detail: "The sign-in service isn't responding. Please try again in a moment.",
-    },
+  /** Errors of the core, by code. */
+  coreErrors: {
     not_connected: {
       title: 'Not connected',
       detail: 'This account is not connected. Connect it to continue.',
@@ -325,6 +316,19 @@ export const texts = {
       title: 'This connection cannot be read',
       detail:
         "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they cannot restore it, connect the account again.",
+    },
+  } satisfies Record<string, ErrorText>,
+
+  /** Errors of this layer, by code. Some have a detail of their own. */
+  errors: {
+    unauthenticated: { title: 'Please sign in to continue', detail: 'Please sign in to continue.' },
+    sign_in_failed: {
+      title: 'You are not signed in',
+      detail: 'The sign-in could not be completed. Please try again.',
+    },
+    sign_in_unavailable: {
+      title: 'Sign-in is not available',
+      detail: "The sign-in service isn't responding. Please try again in a moment.",
     },
     invalid_input: { title: 'Please check your input', detail: 'The input is not valid.' },
     csrf_rejected: {

@@ -51,8 +51,12 @@ test('every feature has a page', () => {
 
 test('each assumption names a place in the code that exists', async () => {
   for (const contract of await loadContracts())
-    for (const assumption of contract.assumptions)
-      expect(placeOf(contract, assumption)).toMatch(/^src\/\S+\.ts:\d+$/)
+    for (const assumption of contract.assumptions) {
+      const [name, path] = placeOf(contract, assumption).split(' in ')
+      expect(read(path ?? ''), `${assumption.id}: ${path}`).toMatch(
+        new RegExp(`\\b(const|function|interface|type|class) ${name}\\b|\\b${name}: `),
+      )
+    }
 })
 
 test('the README has at most 110 lines', () => {
@@ -163,7 +167,7 @@ const sources = files('src/**/*.ts')
 const coreCodes = [
   ...new Set([
     ...errorCodes(sources.filter((path) => !inFeatures(path))),
-    ...Object.keys({ ...texts.errors, ...texts.connectErrors }),
+    ...Object.keys({ ...texts.errors, ...texts.coreErrors, ...texts.connectErrors }),
   ]),
 ].sort()
 
