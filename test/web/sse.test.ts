@@ -47,7 +47,7 @@ describe('event streams', () => {
     expect(ben.ended).toBe(false)
   })
 
-  test('that were closed are forgotten, and those that are left go on', async () => {
+  test('say without data that a connection has changed, also after others were closed', async () => {
     const userId = newUser()
     const ann = await connected(app, { name: userId })
     const [first, second] = [await open(ann), await open(ann)]
@@ -63,7 +63,7 @@ describe('event streams', () => {
             ? { result: 'unavailable', kind: 'error' }
             : { result: 'ok', call: 'GET /leads', scope: 'leads' },
         )
-        expect(second.text).toContain('changed')
+        expect(second.text).toMatch(/^retry: 2000\n\n(event: changed\ndata:\n\n)+$/)
       },
       { timeout: 15_000, interval: 400 },
     )
@@ -107,7 +107,7 @@ describe('event streams', () => {
     const [first, second] = [await open(one), await open(two)]
     await one.post(`${app.url}/sign-out`)
     await vi.waitFor(() => expect(first.ended).toBe(true), { timeout: 5_000 })
-    expect(first.text).toContain('event: done')
+    expect(first.text).toMatch(/^retry: 2000\n\n.*event: done\ndata:\n\n$/s)
     expect(second.ended).toBe(false)
   })
 })
