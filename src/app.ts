@@ -21,7 +21,6 @@ import { healthRoutes } from './web/health.ts'
 import { waitingNotices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
-import { checkPlatformFirst } from './web/platform-check.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
@@ -38,14 +37,6 @@ export function createListener(dependencies: Dependencies): RequestListener {
     if (!url.startsWith('/') && !URL.canParse(url, 'http://host')) req.url = `/${encodeURIComponent(url)}`
     app(req, res)
   }
-}
-
-function newApp(trustProxy: number): Express {
-  const app = express()
-  app.disable('x-powered-by')
-  app.disable('etag')
-  app.set('trust proxy', trustProxy)
-  return app
 }
 
 /** The links of the features whose permission was granted, as far as the platform reports it: a builder sees no supplier's. */
@@ -70,7 +61,6 @@ export function createApp({
   store,
   sessionStore,
   connect,
-  http,
   signIn,
   features,
   parts,
@@ -80,7 +70,10 @@ export function createApp({
 }: Dependencies): Express {
   const { baseUrl, platform, sessionSecrets: secrets } = config
   const { vault, oauth, api } = connect
-  const app = newApp(config.trustProxy)
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('trust proxy', config.trustProxy)
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
     environment: config.environment,
@@ -110,7 +103,6 @@ export function createApp({
   app.use('/connections', signedInOnly)
   app.use(signIn.routes)
   if (platform.sandboxUrl) app.use(customerViewRoute())
-  app.post('/connect', checkPlatformFirst(platform.appUrl, vault, http.api))
   app.use(connectRoutes({ connect, baseUrl, pages: createConnectPages(vault), onHop, log }))
   app.use(
     connectionsRoutes({

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { Request, Response } from 'express'
 import { AppError } from '../connect/errors.ts'
 import { requireUser } from './user.ts'
@@ -73,9 +74,5 @@ async function run(req: Request, res: Response, { getSnapshot, everyMs }: Change
 }
 
 /** Signing out deletes the session. */
-const isSignedIn = (req: Request): Promise<boolean> =>
-  new Promise((resolve, reject) => {
-    req.sessionStore.get(req.sessionID, (error: unknown, session) =>
-      error ? reject(error) : resolve(Boolean(session)),
-    )
-  })
+const isSignedIn = async ({ sessionStore, sessionID }: Request): Promise<boolean> =>
+  Boolean(await promisify(sessionStore.get).call(sessionStore, sessionID))

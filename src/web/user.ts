@@ -1,3 +1,4 @@
+import { promisify } from 'node:util'
 import type { Request, RequestHandler, Router } from 'express'
 import type { SessionData } from 'express-session'
 import type { KeyValueStore } from '../connect/stores.ts'
@@ -65,9 +66,10 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
     throw new WebError(500, 'internal_error', texts.errors.internal_error.detail, {
       reason: `signIn(req, user): user.id must be 1 to ${MAX_USER_ID} characters of text without control characters`,
     })
-  await regenerateSession(req)
+  await renewSession(req)
   Object.assign(req.session, data, { user })
-  await saveSession(req)
+  // Before responding: the next request may arrive first, and a failure must not look like success.
+  await promisify(req.session.save).call(req.session)
 }
 
 /**
@@ -76,18 +78,7 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
  */
 export async function signOut(req: Request): Promise<void> {
   req.forgetDraft?.()
-  if (currentUser(req)) await regenerateSession(req)
+  if (currentUser(req)) await renewSession(req)
 }
 
-/** Saves the session before responding: the next request may arrive first, and a failure must not look like success. */
-function saveSession(req: Request): Promise<void> {
-  return new Promise((resolve, reject) => {
-    req.session.save((error: unknown) => (error ? reject(error) : resolve()))
-  })
-}
-
-function regenerateSession(req: Request): Promise<void> {
-  return new Promise((resolve, reject) => {
-    req.session.regenerate((error: unknown) => (error ? reject(error) : resolve()))
-  })
-}
+const renewSession = ({ session }: Request) => promisify(session.regenerate).call(session)
