@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import type { Request, Response } from 'express'
 import { AppError } from '../connect/errors.ts'
 import { requireUser } from './user.ts'
@@ -74,5 +73,9 @@ async function run(req: Request, res: Response, { getSnapshot, everyMs }: Change
 }
 
 /** Signing out deletes the session. */
-const isSignedIn = async ({ sessionStore, sessionID }: Request): Promise<boolean> =>
-  Boolean(await promisify(sessionStore.get).call(sessionStore, sessionID))
+const isSignedIn = ({ sessionStore, sessionID }: Request): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    sessionStore.get(sessionID, (error: unknown, session) =>
+      error ? reject(error) : resolve(Boolean(session)),
+    )
+  })
