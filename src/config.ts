@@ -368,7 +368,7 @@ export function unknownSettings(
   namesInEnvFile: readonly string[] = [],
 ): string[] {
   const groups: SettingsGroup[] = [coreSettings, ...Object.values(features)]
-  const known = new Set(groups.flatMap((group) => [...variablesOf(group({})).keys()]))
+  const known = new Set(groups.flatMap((group) => variablesOf(group({})).map(([name]) => name)))
   const names = [
     ...namesInEnvFile.filter((name) => A_NAME.test(name) && !OF_OTHERS.test(name)),
     ...Object.keys(env).filter((name) => /^(PLATFORM|OIDC)_/.test(name)),

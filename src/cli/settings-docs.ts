@@ -76,8 +76,8 @@ interface Setting extends z.output<typeof metaSchema> {
 }
 
 function settingsOf(group: SettingsGroup): Setting[] {
-  const inProduction = variablesOf(group({ NODE_ENV: 'production' }))
-  return [...variablesOf(group({}))].map(([name, schema]) => {
+  const inProduction = new Map(variablesOf(group({ NODE_ENV: 'production' })))
+  return variablesOf(group({})).map(([name, schema]) => {
     const meta = metaSchema.safeParse(jsonSchemaOf(schema))
     if (!meta.success)
       throw new Error(`${name} needs a description: end its schema with .meta({ description: '…' })`)

@@ -46,24 +46,22 @@ export function readSettings<T>(env: Environment, group: SettingsGroup<T>): T {
     Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]),
   )
   const schema = group(given)
-  const quoted = [...variablesOf(schema).keys()].filter((name) => /^(["']).*\1$/s.test(given[name] ?? ''))
-  const result = schema.safeParse(textsOf(schema, given))
-  if (result.success && quoted.length === 0) return result.data
-  const issues = result.error?.issues ?? []
   // Two groups may report the same problem of a variable that both read.
-  const problems = new Set([
-    ...quoted.map((name) => `${name} is in quotes, which docker --env-file and kubectl keep: remove them`),
-    ...issues.map(({ path, message }) => `${variableAt(schema, path)} ${message}`),
-  ])
-  throw new ConfigError([...problems])
+  const problems = new Set<string>()
+  for (const [variable, field] of variablesOf(schema)) {
+    if (/^(["']).*\1$/s.test(given[variable] ?? ''))
+      problems.add(`${variable} is in quotes, which docker --env-file and kubectl keep: remove them`)
+    const { error } = z.safeParse(field, given[variable])
+    for (const { message } of error?.issues ?? []) problems.add(`${variable} ${message}`)
+  }
+  if (problems.size > 0) throw new ConfigError([...problems])
+  return schema.parse(textsOf(schema, given))
 }
 
-/** The settings of a group, those of nested objects included, by variable. */
-export const variablesOf = (schema: z.core.$ZodType): Map<string, z.core.$ZodType> =>
-  new Map(
-    Object.entries(shapeOf(schema) ?? {}).flatMap(([key, field]) =>
-      shapeOf(field) ? [...variablesOf(field)] : [[variableOf(field, key), field] as const],
-    ),
+/** The settings of a group, those of nested objects included, each with its variable. */
+export const variablesOf = (schema: z.core.$ZodType): (readonly [variable: string, z.core.$ZodType])[] =>
+  Object.entries(shapeOf(schema) ?? {}).flatMap(([key, field]) =>
+    shapeOf(field) ? variablesOf(field) : [[variableOf(field, key), field] as const],
   )
 
 /** The fields of an object, also of one that is transformed; null for a setting. */
@@ -90,9 +88,3 @@ const textsOf = (schema: z.core.$ZodType, env: Environment): Record<string, unkn
       shapeOf(field) ? textsOf(field, env) : env[variableOf(field, key)],
     ]),
   )
-
-function variableAt(schema: z.core.$ZodType, [key, ...path]: PropertyKey[]): string {
-  const field = shapeOf(schema)?.[String(key)]
-  if (!field) throw new Error('a problem must be one of a setting')
-  return shapeOf(field) ? variableAt(field, path) : variableOf(field, String(key))
-}

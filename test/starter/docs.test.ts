@@ -117,9 +117,8 @@ describe('a file that features share', () => {
     const [, feature, command] = /([^/]+)\/cli-(.+)\.ts$/.exec(file) ?? []
     return `${feature} ${command}`
   })
-  const settings = features.flatMap((feature) => [
-    ...(feature.settings ? variablesOf(feature.settings({})).keys() : []),
-  ])
+  const groups = features.flatMap(({ settings }) => settings?.({}) ?? [])
+  const settings = groups.flatMap((group) => variablesOf(group).map(([name]) => name))
 
   test.each(shared)('%s speaks of no feature: neither its page, its commands nor its settings', (path) => {
     const text = read(path)

@@ -39,7 +39,7 @@ export function requiredFirstPartySettings(env: Environment) {
 /** For the app, where the credentials are optional: either all of them are set, or the settings are null. */
 export function firstPartySettings(env: Environment): z.ZodType<FirstPartySettings> {
   const schema = requiredFirstPartySettings(env)
-  const isSet = [...variablesOf(schema.omit({ tenantId: true })).keys()].some((name) => env[name])
+  const isSet = variablesOf(schema.omit({ tenantId: true })).some(([name]) => env[name])
   return isSet ? schema : schema.partial().transform(() => null)
 }
 
