@@ -64,7 +64,6 @@ export function createApp({
   signIn,
   features,
   parts,
-  hopListeners,
   drainSignal,
   deps: { sendChanges },
 }: Dependencies): Express {
@@ -88,7 +87,7 @@ export function createApp({
   }
   const onHop: OnHop = async (event) => {
     let { target } = event
-    for (const listener of hopListeners) target = await listener({ ...event, target })
+    for (const part of parts) target = (await part.onHop?.({ ...event, target })) ?? target
     return target
   }
   app.use(requestLog(log), bodyDeadline(), pages(shown))
