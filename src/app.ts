@@ -18,7 +18,7 @@ import { OPEN_DEMO } from './web/demo-sign-in.ts'
 import { drafts } from './web/drafts.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
-import { waitingNotices } from './web/notice.ts'
+import { notices, waitingNotices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
@@ -67,7 +67,7 @@ export function createApp({
   drainSignal,
   deps: { sendChanges },
 }: Dependencies): Express {
-  const { baseUrl, platform, sessionSecrets: secrets } = config
+  const { baseUrl, platform, sessionSecrets: secrets, tokenEncryptionKeys: keys } = config
   const { vault, oauth, api } = connect
   const app = express()
   app.disable('x-powered-by')
@@ -76,8 +76,6 @@ export function createApp({
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
     environment: config.environment,
-    store,
-    addDrafts: drafts(config.tokenEncryptionKeys, baseUrl),
     businessName: (ref: ConnectionRef) => businessName(vault, ref),
     warning,
     linksToSignIn: !signIn.isDemo,
@@ -90,7 +88,7 @@ export function createApp({
     for (const part of parts) target = (await part.onHop?.({ ...event, target })) ?? target
     return target
   }
-  app.use(requestLog(log), bodyDeadline(), pages(shown))
+  app.use(requestLog(log), bodyDeadline(), notices(store, keys, baseUrl), drafts(keys, baseUrl), pages(shown))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
   for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
 

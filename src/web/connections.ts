@@ -299,7 +299,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   signedOut: () => notSignedIn(texts.signIn.signedOutWhileConnecting),
   async connectedPage(req, bxcontext) {
     const notice = await connectedNotice(vault, req, bxcontext)
-    if (notice) await req.leaveNotice(notice)
+    if (notice) req.leaveNotice?.(notice)
     return '/connections'
   },
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),

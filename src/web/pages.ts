@@ -1,12 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
-import express, { type Request, type RequestHandler, type Response } from 'express'
+import express, { type Request, type RequestHandler } from 'express'
 import type { ConnectionRef } from '../connect/index.ts'
-import type { KeyValueStore } from '../connect/stores.ts'
 import { isCustomerView } from './customer-view.ts'
 import { hasText, type RejectedForm } from './errors.ts'
 import { format } from './format.ts'
-import { addNotices } from './notice.ts'
 import type { Notice } from './respond.ts'
 import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
@@ -39,10 +37,6 @@ const views = fileURLToPath(new URL('../../views', import.meta.url))
 
 export interface PagesOptions {
   environment: 'production' | 'development' | 'test'
-  /** Where notices wait for the next page; without it, there are none. */
-  store?: KeyValueStore
-  /** Gives requests their drafts. */
-  addDrafts?: (req: Request, res: Response) => void
   /** Shown on every page. */
   warning?: string | null
   /** Whether pages link to `/sign-in`, instead of showing the demo's form. */
@@ -57,12 +51,10 @@ export interface PagesOptions {
   sections?: readonly PageSection[]
 }
 
-/** Adds `res.page()`, and the notices that pages show. Templates escape their output. */
+/** Adds `res.page()`. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
   const {
     environment,
-    store,
-    addDrafts,
     warning = null,
     linksToSignIn = false,
     sandboxUrl,
@@ -71,8 +63,6 @@ export function pages(options: PagesOptions): RequestHandler {
   } = options
   const eta = new Eta({ views, cache: environment === 'production' })
   return (req, res, next) => {
-    if (store) addNotices(req, store)
-    addDrafts?.(req, res)
     const render = (view: string, data: object, notices: Notice[]) => {
       const shared = {
         user: currentUser(req),
@@ -102,10 +92,10 @@ export function pages(options: PagesOptions): RequestHandler {
       const { bxcontext, keepNotice = res.statusCode >= 400 } = data
       const form = data.form ?? (keepNotice || isUpdate ? undefined : restoredForm(req))
       Promise.all([
-        keepNotice ? [] : req.takeNotices({ ofAction: !isUpdate }),
+        keepNotice ? undefined : req.takeNotices?.({ ofAction: !isUpdate }),
         typeof bxcontext === 'string' ? options.businessName?.({ userId: user.id, bxcontext }) : undefined,
       ])
-        .then(([notices, businessName]) => render(view, { businessName, ...data, form }, notices))
+        .then(([notices = [], businessName]) => render(view, { businessName, ...data, form }, notices))
         .catch(next)
     }
     next()
