@@ -125,7 +125,7 @@ test('Webhooks to your own system: changes arrive signed, again after a failure,
   if (!feature.settings) throw new Error('the recipe has no feature')
   const app = await startAll()
   onTestFinished(app.close)
-  const settings = readSettings(env, { own: feature.settings }).own
+  const settings = readSettings(env, feature.settings)
   const parts = await feature.create?.(app.services.deps, settings)
 
   const visitor = await connected(app)

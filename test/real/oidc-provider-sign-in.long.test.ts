@@ -56,20 +56,6 @@ describe('signing in at oidc-provider', () => {
     expect(await isSignedIn()).toBe(true)
   })
 
-  test.each(METHODS)('uses %s if OIDC_TOKEN_ENDPOINT_AUTH_METHOD says so', async (method) => {
-    await start({}, { OIDC_TOKEN_ENDPOINT_AUTH_METHOD: method })
-    await openCallback()
-    expect(provider.tokenRequests).toEqual([{ method, status: 200, error: undefined }])
-    expect(await isSignedIn()).toBe(true)
-  })
-
-  test('uses the method of OIDC_TOKEN_ENDPOINT_AUTH_METHOD even if discovery lists only another', async () => {
-    // As at a provider whose discovery is out of date.
-    await start({ only: 'client_secret_post' }, { OIDC_TOKEN_ENDPOINT_AUTH_METHOD: 'client_secret_basic' })
-    await openCallback()
-    expect(provider.tokenRequests).toMatchObject([{ method: 'client_secret_basic' }])
-  })
-
   test.each([undefined, ...METHODS])(
     'logs which settings to check if the secret is wrong (only %s)',
     async (only) => {

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { apiSettings, generalSettings, storeSettings } from '../../config.ts'
 import { type Api, createApi, createHttpPools, platform, type TokenSource } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
@@ -36,19 +37,21 @@ export async function openByApiKey(
   { tenant, demo = false }: ByApiKeyOptions = {},
 ): Promise<ByApiKey> {
   if (demo) await requireSandbox(env)
-  const settings = readSettings(withDevelopmentSecrets(demo ? demoEnv(env) : env), {
-    general: generalSettings,
-    store: storeSettings,
-    api: apiSettings,
-    credentials: requiredFirstPartySettings,
-  })
-  const { apiUrl: baseUrl, proxies } = settings.api
+  const settings = readSettings(withDevelopmentSecrets(demo ? demoEnv(env) : env), (given) =>
+    z.object({
+      ...generalSettings().shape,
+      ...storeSettings(given).shape,
+      ...apiSettings(given).shape,
+      credentials: requiredFirstPartySettings(given),
+    }),
+  )
+  const { apiUrl: baseUrl, proxies, tokenEncryptionKeys: keys } = settings
   const credentials = {
     ...settings.credentials,
     tenantId: (tenant ?? settings.credentials.tenantId) || undefined,
   }
   const log = createLog('silent')
-  const { store } = await createStore(settings.store, log)
+  const { store } = await createStore(settings, log)
   const http = createHttpPools(platform, { proxies })
   const close = async () => {
     await Promise.all([http.close(), store.close()])
@@ -59,7 +62,6 @@ export async function openByApiKey(
     await close()
     throw error
   }
-  const keys = settings.store.tokenEncryptionKeys
   const firstParty = createFirstParty({ ...credentials, baseUrl, http: http.tokens })
   const access = createFirstPartyAccess({ store, keys, firstParty, credentials, log })
   return {

@@ -45,7 +45,7 @@ describe('the page for developers', () => {
   })
 
   test('is not there in production', () => {
-    const config = { ...app.config, production: true }
+    const config = { ...app.config, environment: 'production' as const }
     expect(firstContact.create({ ...app.services.deps, config })).toEqual({})
   })
 })

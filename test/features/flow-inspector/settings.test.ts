@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { flowInspectorSettings } from '../../../src/features/flow-inspector/settings.ts'
 import { readSettings } from '../../../src/settings/read.ts'
 
-const isEnabled = (env: Record<string, string>) =>
-  readSettings(env, { flows: flowInspectorSettings }).flows.isEnabled
+const isEnabled = (env: Record<string, string>) => readSettings(env, flowInspectorSettings).isEnabled
 
 test('the inspector is on in development, and off in production unless FLOW_INSPECTOR is true', () => {
   expect(isEnabled({})).toBe(true)

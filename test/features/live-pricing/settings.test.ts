@@ -5,7 +5,7 @@ import {
 } from '../../../src/features/live-pricing/settings.ts'
 import { ConfigError, type Environment, readSettings } from '../../../src/settings/read.ts'
 
-const read = (env: Environment) => readSettings(env, { group: livePricingSettings }).group
+const read = (env: Environment) => readSettings(env, livePricingSettings)
 
 function problems(env: Environment): readonly string[] {
   try {
@@ -74,7 +74,7 @@ test('staging needs different secrets', () => {
 })
 
 test('a program that only serves live pricing needs clients for production or staging', () => {
-  const alone = (env: Environment) => readSettings(env, { group: requiredLivePricingSettings }).group.clients
+  const alone = (env: Environment) => readSettings(env, requiredLivePricingSettings).clients
   expect(alone({ LIVE_PRICING_CLIENTS: 'a:b' }).production).toHaveLength(1)
   expect(alone({ LIVE_PRICING_STAGING_CLIENTS: 'a:b' }).staging).toHaveLength(1)
   expect(() => alone({})).toThrow('LIVE_PRICING_CLIENTS is required')

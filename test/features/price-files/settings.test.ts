@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { priceFilesSettings } from '../../../src/features/price-files/settings.ts'
 import { type Environment, readSettings } from '../../../src/settings/read.ts'
 
-const read = (env: Environment) => readSettings(env, { priceFiles: priceFilesSettings }).priceFiles
+const read = (env: Environment) => readSettings(env, priceFilesSettings)
 
 test('sizes are set in megabytes', () => {
   expect(read({})).toEqual({
