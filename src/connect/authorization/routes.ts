@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
+import { AppError } from '../app-error.ts'
 import { requestContext, workContext } from '../context.ts'
 import { describeRoute } from '../describe-route.ts'
 import type { Log } from '../log.ts'
@@ -17,7 +18,7 @@ import { retry } from '../retry.ts'
 import type { Vault } from '../vault/vault.ts'
 import { ConnectError, consentFailure, FAILURE_CODES, type FailureCode, isFailureCode } from './errors.ts'
 import type { BrowserSession, FlowRecords } from './flow-records.ts'
-import type { Confirming, Consenting, Ended, Outcome } from './flows.ts'
+import type { Confirming, Consenting, Exchanging, Flow, Outcome } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
 
 /** The pages that the flow needs. */
@@ -118,7 +119,7 @@ function startRoute(options: ConnectRoutesOptions): Router {
     async (req, res) => {
       const { browser, hop } = arrival(options, req)
       const bxcontext = expectedBxcontext(req, platform)
-      const id = await flows.start(browser, bxcontext)
+      const { id } = await flows.start(browser, bxcontext)
       const target = oauth.startUrl(redirectUrls(baseUrl)[0]).href
       pages.goOn(req, res, await hop({ hop: 'start', target, status: 200, flow: { id, bxcontext } }))
     },
@@ -242,75 +243,76 @@ function toConsent(
   return { hop: 'consent', target: href, status, flow: { id, bxcontext, state } }
 }
 
-/** Claims the flow and exchanges the code, or shows the outcome of the first visit. */
+/** Shows how the flow of this callback ended, at an address without the code. */
 async function handleCallback(options: ConnectRoutesOptions, req: Request, res: Response): Promise<void> {
-  const { connect, pages } = options
+  const { pages } = options
   if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
   const { browser, hop } = arrival(options, req)
-  const state = stateOf(req)
+  const state = typeof req.query.state === 'string' ? req.query.state : undefined
   const next = await hop({ hop: 'exchange', target: req.originalUrl, status: 303, flow: { state } })
   if (next !== req.originalUrl) return res.redirect(303, next)
-  let flow: Consenting | Ended | undefined
-  const result = (target: string) =>
-    ({ hop: 'result', target, status: 303, flow: { id: flow?.id, state } }) as const
-  try {
-    const parameters = callbackParameters(req)
-    flow = await connect.flows.claim(browser, parameters.state)
-    const outcome =
-      flow.phase === 'ended' ? flow.outcome : await exchange(options, req, browser, flow, parameters)
-    if ('failed' in outcome) throw new ConnectError(outcome.failed)
-    res.redirect(303, await hop(result(await pages.connectedPage(req, outcome.connected))))
-  } catch (error) {
-    if (!(error instanceof ConnectError)) throw error
-    const { code: failure, reason } = error
-    res.locals.failure = { code: failure, reason }
-    res.redirect(
-      303,
-      await hop({ ...result(failedPath(failure, error.expected ?? flow?.expected)), failure }),
-    )
+  const { flow, outcome } = await endFlow(options, req, browser)
+  const result = { hop: 'result', status: 303, flow: { id: flow?.id, state } } as const
+  if ('connected' in outcome) {
+    const target = await pages.connectedPage(req, outcome.connected)
+    return res.redirect(303, await hop({ ...result, target }))
   }
+  const { failed: failure } = outcome
+  res.locals.failure = { code: failure }
+  const target = failedPath(failure, flow?.expected)
+  res.redirect(303, await hop({ ...result, target, failure }))
 }
 
-/** Exchanges the code and stores the connection. Resolves to the outcome, which is stored for other visits. */
-async function exchange(
-  { connect: { oauth, vault, flows }, baseUrl, log }: ConnectRoutesOptions,
+/** Resolves to how the flow ended: the first visit of its callback ends it, and the others wait for that. */
+async function endFlow(
+  options: ConnectRoutesOptions,
   req: Request,
   browser: BrowserSession,
-  { id, bxcontext, state, codeVerifier }: Consenting,
-  { error, code }: ReturnType<typeof callbackParameters>,
+): Promise<{ flow?: Flow; outcome: Outcome }> {
+  const { connect, log } = options
+  const parameters = callbackParameters(req)
+  if (!parameters) return { outcome: { failed: 'invalid_callback' } }
+  const flow = await connect.flows.claim(browser, parameters.state)
+  if (!flow) return { outcome: { failed: 'invalid_state' } }
+  if (flow.phase === 'ended') return { flow, outcome: flow.outcome }
+  const outcome = await exchange(options, req, browser.userId, flow, parameters)
+  const end = () => connect.flows.end(browser, flow, outcome)
+  // Until it is stored, another visit waits for it.
+  await end().catch(
+    () => void retry(end).catch(() => log.warn('the outcome of a connect flow was not stored')),
+  )
+  return { flow, outcome }
+}
+
+/** Exchanges the code and stores the connection. */
+async function exchange(
+  { connect: { oauth, vault }, baseUrl, log }: ConnectRoutesOptions,
+  req: Request,
+  userId: string,
+  { id, bxcontext, state, codeVerifier }: Exchanging,
+  { error, code }: CallbackParameters,
 ): Promise<Outcome> {
-  const { userId } = browser
-  const context = { userId, flowId: id, bxcontext }
-  let outcome: Outcome = { connected: bxcontext }
   try {
     if (error !== undefined) throw consentFailure(error)
     if (code === undefined) throw new ConnectError('invalid_callback')
     const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
-    callbackUrl.search = addressOf(req, baseUrl).search
-    const connected = await workContext.run(context, () =>
+    // The target of a request may be an address that cannot be read.
+    callbackUrl.search = URL.parse(req.originalUrl, baseUrl)?.search ?? ''
+    const connected = await workContext.run({ userId, flowId: id, bxcontext }, () =>
       vault.connect({ userId, bxcontext }, () =>
         oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier }),
       ),
     )
     if (connected === 'pending') throw new ConnectError('not_saved_yet')
     if (connected === 'superseded')
-      throw new ConnectError(
-        'exchange_incomplete',
-        'the account was disconnected or connected again meanwhile',
-      )
+      throw new ConnectError('exchange_incomplete', 'the account was disconnected meanwhile')
+    return { connected: bxcontext }
   } catch (thrown) {
-    const mapped = toConnectError(thrown)
-    const failure = mapped ?? new ConnectError('exchange_incomplete', (thrown as Error | null)?.name)
-    const { code: failed, reason, status } = failure
-    log[mapped && status !== 500 ? 'warn' : 'error']({ code: failed, reason, flow: id }, 'connect failed')
-    outcome = { failed }
+    const { code: failed, reason, status } = toConnectError(thrown)
+    const level = thrown instanceof AppError && status !== 500 ? 'warn' : 'error'
+    log[level]({ code: failed, reason, flow: id }, 'connect failed')
+    return { failed }
   }
-  const end = () => flows.end(browser, id, outcome)
-  // Until it is stored, another visit of the callback waits for it.
-  await end().catch(
-    () => void retry(end).catch(() => log.warn('the outcome of a connect flow was not stored')),
-  )
-  return outcome
 }
 
 /**
@@ -358,14 +360,6 @@ export const redirectFailedCallback =
     res.redirect(303, failedPath('exchange_incomplete', undefined))
   }
 
-const stateOf = (req: Request): string | undefined =>
-  typeof req.query.state === 'string' ? req.query.state : undefined
-
-/** The address that the browser opened. */
-const addressOf = (req: Request, baseUrl: string) =>
-  // The target of a request may be an address that cannot be read.
-  URL.parse(req.originalUrl, baseUrl) ?? new URL(req.path, baseUrl)
-
 /** Throws an error for the developer without a session: flows of different browsers could not be told apart. */
 function browserSession(req: Request & { sessionID?: string }, pages: ConnectPages): BrowserSession {
   const userId = pages.requireUser(req)
@@ -397,25 +391,27 @@ const topLevelOnly: RequestHandler = (req, _res, next) => {
   next()
 }
 
-/** Throws `ConnectError` (`invalid_callback`) unless there is one state and either one code or one error. */
-function callbackParameters(req: Request) {
-  const parameter = (name: string): string | undefined => {
-    const value = req.query[name]
-    if (value === undefined || value === '') return undefined
-    if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH)
-      throw new ConnectError('invalid_callback')
-    return value
-  }
-  const [state, code, error] = [parameter('state'), parameter('code'), parameter('error')]
-  if (state === undefined || (code === undefined) === (error === undefined))
-    throw new ConnectError('invalid_callback')
-  return { state, code, error }
+interface CallbackParameters {
+  state: string
+  code: string | undefined
+  error: string | undefined
 }
 
-/** Maps a platform error to an error of this flow; null for any other error. */
-function toConnectError(error: unknown): ConnectError | null {
+/** Null unless there is one state and either one code or one error. */
+function callbackParameters({ query }: Request): CallbackParameters | null {
+  const values = [query.state, query.code, query.error].map((value) => value || undefined)
+  const isValid = (value: unknown): value is string | undefined =>
+    value === undefined || (typeof value === 'string' && value.length <= MAX_TOKEN_LENGTH)
+  if (!values.every(isValid)) return null
+  const [state, code, error] = values
+  return state === undefined || (code === undefined) === (error === undefined) ? null : { state, code, error }
+}
+
+/** What an error means to the user of this flow. */
+function toConnectError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error
-  if (!(error instanceof PlatformError)) return null
+  if (!(error instanceof PlatformError))
+    return new ConnectError('exchange_incomplete', error instanceof Error ? error.name : typeof error)
   const { code, reason } = error
   // The code is dead, or what this app sent with it is wrong: the log has the reason.
   if (error instanceof InvalidGrantError || error instanceof TokenRefusedError)
