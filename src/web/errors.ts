@@ -11,7 +11,6 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
   StoreUnavailableError,
-  TokenRefusedError,
 } from '../connect/errors.ts'
 import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
@@ -63,16 +62,12 @@ interface Problem {
   extensions?: Record<string, unknown>
 }
 
-/** An error for which the platform gave no usable answer. */
-const isOutage = (error: unknown): error is PlatformUnavailableError | TokenRefusedError =>
-  error instanceof PlatformUnavailableError || error instanceof TokenRefusedError
-
 const errorTexts: Record<string, ErrorText> = texts.errors
 
 /** What users read about an error: errors of the core have the text of their code, others bring their own. */
 function textOf(error: AppError): ErrorText {
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
-  if (isOutage(error)) return texts.outages[error.kind]
+  if (error instanceof PlatformUnavailableError) return texts.outages[error.kind]
   const { title, detail } = errorTexts[error.code] ?? texts.errors.internal_error
   if (error instanceof DecryptionError) return { title, detail: unreadableText(error.missingKeyId ?? null) }
   if (error instanceof InsufficientScopeError && error.scope !== undefined)
@@ -144,7 +139,10 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
   // The browser opens the page again, as it says.
-  const waitMs = req.method === 'GET' && isOutage(error) ? secondsOf(problem.retryAfterMs ?? 0) * 1000 : null
+  const waitMs =
+    req.method === 'GET' && error instanceof PlatformUnavailableError
+      ? secondsOf(problem.retryAfterMs ?? 0) * 1000
+      : null
   if (waitMs !== null) res.set('Refresh', String(waitMs / 1000))
   const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
@@ -275,7 +273,8 @@ function recovery(req: Request, error: unknown, code: string) {
   const [, segment = null] = /^\/connections\/([^/]+)/.exec(req.path) ?? []
   const ofPage = CONNECT_AGAIN.has(code) && segment !== null ? decodeURIComponent(segment) : null
   // Refreshing shows whether access was revoked.
-  const mayBeRevoked = isOutage(error) && error.kind === 'rejected' && segment !== null
+  const mayBeRevoked =
+    error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment !== null
   return {
     recovery: next,
     retry: currentPath,

@@ -11,7 +11,6 @@ import {
   InvalidGrantError,
   PlatformError,
   PlatformUnavailableError,
-  TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import { retry } from '../retry.ts'
@@ -413,10 +412,10 @@ function toConnectError(error: unknown): ConnectError {
   if (!(error instanceof PlatformError))
     return new ConnectError('exchange_incomplete', error instanceof Error ? error.name : typeof error)
   const { code, reason } = error
-  // The code is dead, or what this app sent with it is wrong: the log has the reason.
-  if (error instanceof InvalidGrantError || error instanceof TokenRefusedError)
-    return new ConnectError('code_rejected', reason)
-  if (error instanceof PlatformUnavailableError) return new ConnectError('platform_unavailable', reason)
-  if (error instanceof ConfigurationError) return new ConnectError('misconfigured', reason)
+  // `code_rejected`: the code is dead, or what this app sent with it is wrong. The log has the reason.
+  if (error instanceof InvalidGrantError) return new ConnectError('code_rejected', reason)
+  if (error instanceof PlatformUnavailableError)
+    return new ConnectError(error.kind === 'refused' ? 'code_rejected' : error.code, reason)
+  if (error instanceof ConfigurationError) return new ConnectError(error.code, reason)
   return new ConnectError('platform_rejected', reason ?? code)
 }

@@ -14,7 +14,7 @@ export interface OAuth {
   authorizationUrl(flow: { bxcontext: string; state: string; codeVerifier: string; redirectUri: string }): URL
   /**
    * Step 3: exchanges the code in `callbackUrl` (RFC 6749 section 4.1.3), once; checks `state` and, if present, `iss`
-   * (RFC 9207). Throws `InvalidGrantError`, `TokenRefusedError`, `ConfigurationError`, `PlatformUnavailableError`, and
+   * (RFC 9207). Throws `InvalidGrantError`, `ConfigurationError`, `PlatformUnavailableError`, and
    * `PlatformRejectedError`, also if the callback does not match the flow.
    */
   exchangeCode(flow: {
@@ -30,7 +30,7 @@ export interface OAuth {
   refresh(grant: { refreshToken: string; bxcontext: string }): Promise<Tokens>
   /**
    * Revokes a grant by its refresh or access token (RFC 7009); undefined if the platform has no revocation endpoint.
-   * Throws `ConfigurationError`, `TokenRefusedError`, `PlatformUnavailableError`.
+   * Throws `ConfigurationError`, `PlatformUnavailableError`.
    */
   revoke?(token: string, kind: 'refresh_token' | 'access_token'): Promise<void>
 }

@@ -12,7 +12,6 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
   RefreshTooSoonError,
-  TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import type { Tokens } from '../platform/token-answer.ts'
@@ -138,7 +137,7 @@ export class Vault {
    * Resolves to a valid access token. One that is not due takes at most one read of the store; one that is about to expire is also
    * refreshed in the background, and an expired one is refreshed first. (One that expires within seconds of its refresh is
    * returned nevertheless, and the API decides.) Throws `NotConnectedError`, `ConnectionRevokedError`,
-   * `PlatformUnavailableError`, `TokenRefusedError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
+   * `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
    */
   async accessToken(ref: ConnectionRef): Promise<string> {
     return (await this.#usable(ref)).secrets.accessToken
@@ -517,7 +516,7 @@ export class Vault {
       case 'misconfigured':
         throw new ConfigurationError('refreshing is paused after a configuration error')
       case 'refused':
-        throw new TokenRefusedError('refreshing is paused after it was refused', waitMs)
+        throw new PlatformUnavailableError('refused', 'refreshing is paused after it was refused', waitMs)
       default:
         throw new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
     }
@@ -607,7 +606,6 @@ const isoOrNull = (time: number | null) => (time === null ? null : new Date(time
 /** Why a request for tokens failed, for the record; null if that says nothing about the platform. */
 function troubleOf(error: unknown): Trouble | null {
   if (error instanceof ConfigurationError) return 'misconfigured'
-  if (error instanceof TokenRefusedError) return 'refused'
   if (error instanceof PlatformUnavailableError) return error.kind
   return error instanceof PlatformRejectedError ? 'unreadable' : null
 }

@@ -3,7 +3,6 @@ import {
   NotFoundError,
   PlatformRejectedError,
   PlatformUnavailableError,
-  TokenRefusedError,
 } from '../../../src/connect/platform/errors.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connectionsOf, SCOPES, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
@@ -195,7 +194,7 @@ describe('a failed exchange', () => {
 
 describe('an exchange that ends in an error of the platform', () => {
   test.each([
-    [new TokenRefusedError('423 Locked'), 'code_rejected', '423 Locked'],
+    [new PlatformUnavailableError('refused', '423 Locked'), 'code_rejected', '423 Locked'],
     [new PlatformUnavailableError('no_answer', 'no answer within 1 s'), 'platform_unavailable', 'no answer'],
     [new PlatformRejectedError('no access_token'), 'platform_rejected', 'no access_token'],
     [new NotFoundError(), 'platform_rejected', 'not_found'],
