@@ -10,26 +10,8 @@ import {
   type EncryptionKey,
   type RecordCipher,
 } from '../vault/encryption.ts'
-import {
-  aged,
-  arrived,
-  type Confirming,
-  type Consenting,
-  claimed,
-  confirmed,
-  confirming,
-  ENDED_MS,
-  type Ended,
-  type Exchanging,
-  ended,
-  FLOW_MS,
-  type Flow,
-  type Flows,
-  flowsSchema,
-  type Outcome,
-  started,
-  withFlow,
-} from './flows.ts'
+import type { Confirming, Consenting, Ended, Exchanging, Flow, Flows, Outcome } from './flows.ts'
+import * as transitions from './flows.ts'
 
 /** A user in one browser session. */
 export interface BrowserSession {
@@ -41,6 +23,8 @@ export interface BrowserSession {
 /** How much longer than the token endpoint may take the other visits wait for the exchange, in ms. */
 const WAIT_LONGER_MS = 13_000
 const POLL_MS = 50
+/** How long the flows of a session are kept after the last change, in ms. */
+const TTL_MS = transitions.FLOW_MS + transitions.ENDED_MS
 
 /** The connect flows of browser sessions in the store, encrypted. Methods throw `StoreUnavailableError`. */
 export class FlowRecords {
@@ -60,24 +44,24 @@ export class FlowRecords {
 
   /** Starts a flow, which accepts one bxcontext for 15 minutes. `expected`: the one to reconnect. */
   start(browser: BrowserSession, expected?: string): Promise<Flow> {
-    const flow = started(randomUUID(), expected, this.#now())
+    const flow = transitions.started(randomUUID(), expected, this.#now())
     return this.#change(browser, () => flow)
   }
 
   /** Gives an arrived bxcontext to a flow. Throws as `arrived` does. */
   arrive(browser: BrowserSession, bxcontext: string): Promise<Consenting | Confirming> {
-    return this.#change(browser, (flows) => arrived(flows, bxcontext, newSecrets()))
+    return this.#change(browser, (flows) => transitions.arrived(flows, bxcontext, newSecrets()))
   }
 
   /** The flow whose user is asked about another bxcontext. Throws as `flows.ts`' `confirming` does. */
   async confirming(browser: BrowserSession, id: string): Promise<Confirming> {
     const key = this.#key(browser)
-    return confirming(this.#parse(key, await this.#store.get(key)), id)
+    return transitions.confirming(this.#parse(key, await this.#store.get(key)), id)
   }
 
   /** The user accepts the other bxcontext. Throws as `confirmed` does. */
   confirm(browser: BrowserSession, id: string): Promise<Consenting> {
-    return this.#change(browser, (flows) => confirmed(flows, id, newSecrets()))
+    return this.#change(browser, (flows) => transitions.confirmed(flows, id, newSecrets()))
   }
 
   /**
@@ -88,16 +72,17 @@ export class FlowRecords {
     const visit = randomUUID()
     for (const deadline = performance.now() + this.#exchangeMs; ; await pause(POLL_MS)) {
       const flow = await this.#change(browser, (flows) =>
-        claimed(flows, state, visit, { now: this.#now(), exchangeMs: this.#exchangeMs }),
+        transitions.claimed(flows, state, visit, { now: this.#now(), exchangeMs: this.#exchangeMs }),
       )
       if (flow?.phase !== 'exchanging' || flow.visit === visit) return flow
-      if (performance.now() > deadline) return ended(flow, { failed: 'exchange_incomplete' }, this.#now())
+      if (performance.now() > deadline)
+        return transitions.ended(flow, { failed: 'exchange_incomplete' }, this.#now())
     }
   }
 
   /** Stores the outcome of an exchange, which is shown if the same callback is opened again. */
   async end(browser: BrowserSession, flow: Exchanging, outcome: Outcome): Promise<void> {
-    await this.#change(browser, () => ended(flow, outcome, this.#now()))
+    await this.#change(browser, () => transitions.ended(flow, outcome, this.#now()))
   }
 
   /** Stores the flow that `next` returns, unless it is one of the flows or none; again, if another process was faster. */
@@ -108,8 +93,8 @@ export class FlowRecords {
       const flows = this.#parse(key, value)
       const flow = next(flows)
       if (!flow || flows.includes(flow)) return flow
-      const text = this.#cipher.encrypt(JSON.stringify(withFlow(flows, flow)), keyName(key))
-      if (await this.#store.compareAndSet(key, value, text, FLOW_MS + ENDED_MS)) return flow
+      const text = this.#cipher.encrypt(JSON.stringify(transitions.withFlow(flows, flow)), keyName(key))
+      if (await this.#store.compareAndSet(key, value, text, TTL_MS)) return flow
     }
   }
 
@@ -118,7 +103,7 @@ export class FlowRecords {
     if (value === null) return []
     try {
       const text = this.#cipher.decrypt(value, keyName(key))
-      return aged(flowsSchema.safeParse(parseJson(text)).data ?? [], this.#now())
+      return transitions.aged(transitions.flowsSchema.safeParse(parseJson(text)).data ?? [], this.#now())
     } catch (error) {
       if (error instanceof DecryptionError) return []
       throw error

@@ -274,7 +274,7 @@ async function endFlow(
   const flow = await connect.flows.claim(browser, parameters.state)
   if (!flow) return { outcome: { failed: 'invalid_state' } }
   if (flow.phase === 'ended') return { flow, outcome: flow.outcome }
-  const outcome = await exchange(options, req, browser.userId, flow, parameters)
+  const outcome = await exchange(options, browser.userId, flow, parameters)
   const end = () => connect.flows.end(browser, flow, outcome)
   // Until it is stored, another visit waits for it.
   await end().catch(
@@ -286,21 +286,16 @@ async function endFlow(
 /** Exchanges the code and stores the connection. */
 async function exchange(
   { connect: { oauth, vault }, baseUrl, log }: ConnectRoutesOptions,
-  req: Request,
   userId: string,
-  { id, bxcontext, state, codeVerifier }: Exchanging,
-  { error, code }: CallbackParameters,
+  { id, bxcontext, codeVerifier }: Exchanging,
+  { error, code, iss }: CallbackParameters,
 ): Promise<Outcome> {
   try {
     if (error !== undefined) throw consentFailure(error)
     if (code === undefined) throw new ConnectError('invalid_callback')
-    const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
-    // The target of a request may be an address that cannot be read.
-    callbackUrl.search = URL.parse(req.originalUrl, baseUrl)?.search ?? ''
+    const sent = { code, iss, redirectUri: redirectUrls(baseUrl)[1], bxcontext, codeVerifier }
     const connected = await workContext.run({ userId, flowId: id, bxcontext }, () =>
-      vault.connect({ userId, bxcontext }, () =>
-        oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier }),
-      ),
+      vault.connect({ userId, bxcontext }, () => oauth.exchangeCode(sent)),
     )
     if (connected === 'pending') throw new ConnectError('not_saved_yet')
     if (connected === 'superseded')
@@ -394,16 +389,18 @@ interface CallbackParameters {
   state: string
   code: string | undefined
   error: string | undefined
+  iss: string | undefined
 }
 
-/** Null unless there is one state and either one code or one error. */
+/** Null unless there is one state and either one code or one error. No parameter may come twice (RFC 6749 section 3.1). */
 function callbackParameters({ query }: Request): CallbackParameters | null {
-  const values = [query.state, query.code, query.error].map((value) => value || undefined)
+  const values = [query.state, query.code, query.error, query.iss].map((value) => value || undefined)
   const isValid = (value: unknown): value is string | undefined =>
     value === undefined || (typeof value === 'string' && value.length <= MAX_TOKEN_LENGTH)
   if (!values.every(isValid)) return null
-  const [state, code, error] = values
-  return state === undefined || (code === undefined) === (error === undefined) ? null : { state, code, error }
+  const [state, code, error, iss] = values
+  const isAnswer = (code === undefined) !== (error === undefined)
+  return state !== undefined && isAnswer ? { state, code, error, iss } : null
 }
 
 /** What an error means to the user of this flow. */

@@ -20,27 +20,8 @@ import { retry } from '../retry.ts'
 import { allOwners, type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
 import { withTimeout } from '../timeouts.ts'
 import { type ChangeListener, Changes } from './changes.ts'
-import {
-  type ActiveRecord,
-  begin,
-  type ConnectionRecord,
-  type ConnectionRef,
-  called,
-  disconnected,
-  ended,
-  failed,
-  granted,
-  hasRunOut,
-  isDue,
-  isExpired,
-  leased,
-  pauseOf,
-  refreshableIn,
-  refreshed,
-  rejected,
-  type Trouble,
-  viewOf,
-} from './connection.ts'
+import type { ActiveRecord, ConnectionRecord, ConnectionRef, Trouble } from './connection.ts'
+import * as connection from './connection.ts'
 import { type Connection, describe, type UnreadableConnection, unreadable } from './description.ts'
 import { DecryptionError, type EncryptionKey } from './encryption.ts'
 import {
@@ -150,7 +131,8 @@ export class Vault {
       noteCall: async (outcome) => {
         const about = sent
         if (!about) return
-        const next = (record: ConnectionRecord) => called(record, about, outcome, this.#options.now())
+        const next = (record: ConnectionRecord) =>
+          connection.called(record, about, outcome, this.#options.now())
         const cached = await this.#records.readCached(ref)
         // Most calls are no news, as the cached record shows.
         if (next(cached) !== cached) await this.#records.change(ref, next)
@@ -163,13 +145,18 @@ export class Vault {
    * began later stays; `close` waits for the answer. Throws the errors of `requestTokens`.
    */
   async connect(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<ConnectOutcome> {
-    const { after } = await this.#records.change(ref, begin)
+    const { after } = await this.#records.change(ref, connection.begin)
     const consent = after.begun
     const connectedAt = this.#options.now()
     const tokens = await this.#wait(this.#requests, requestTokens())
     const issuedAt = this.#options.now()
     const store = (record: ConnectionRecord) =>
-      granted(record, consent, this.#records.granted(ref, record, tokens, { issuedAt }), connectedAt)
+      connection.granted(
+        record,
+        consent,
+        this.#records.granted(ref, record, tokens, { issuedAt }),
+        connectedAt,
+      )
     try {
       const stored = await this.#settle(ref, store, tokens)
       // A consent that began later may have connected it.
@@ -187,7 +174,7 @@ export class Vault {
    */
   async logIn(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<void> {
     const isDone = (read: ConnectionRecord) =>
-      viewOf(read, [], this.#options.now()).state !== 'revoked' &&
+      connection.viewOf(read, [], this.#options.now()).state !== 'revoked' &&
       this.#records.secretsIfReadable(ref, read) !== null
     const { record, isHolder } = await this.#lease(ref, isDone, false)
     if (!isHolder) return
@@ -214,7 +201,7 @@ export class Vault {
       }
     })
     return connections
-      .filter((connection) => connection !== null)
+      .filter((one) => one !== null)
       .sort((one, other) => (other.connectedAt ?? 0) - (one.connectedAt ?? 0))
   }
 
@@ -225,7 +212,7 @@ export class Vault {
   async refresh(ref: ConnectionRef, { manual = true } = {}): Promise<boolean> {
     const opened = this.#open(ref, await this.#records.read(ref))
     const { record } = opened
-    const waitMs = refreshableIn(record, this.#options.now())
+    const waitMs = connection.refreshableIn(record, this.#options.now())
     if (record.renewable && waitMs > 0) throw new RefreshTooSoonError(waitMs)
     if (!record.renewable) return false
     await this.#renew(ref, opened, manual)
@@ -237,10 +224,10 @@ export class Vault {
    * Resolves to what became of the consent, or null if there was no connection.
    */
   async disconnect(ref: ConnectionRef): Promise<Revocation | null> {
-    const before = await this.#records.remove(ref, disconnected)
+    const before = await this.#records.remove(ref, connection.disconnected)
     if (before?.status === 'none') return null
     if (before?.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
-    const hasTokens = before?.status === 'active' && !hasRunOut(before, this.#options.now())
+    const hasTokens = before?.status === 'active' && !connection.hasRunOut(before, this.#options.now())
     return this.#revoke(hasTokens ? this.#records.secretsIfReadable(ref, before) : null)
   }
 
@@ -286,13 +273,14 @@ export class Vault {
     const opened = this.#open(ref, await this.#records.readCached(ref))
     const { record } = opened
     const now = this.#options.now()
-    if (record.refusedAt !== null || isExpired(record, now)) {
+    if (record.refusedAt !== null || connection.isExpired(record, now)) {
       // A token that the platform lets expire at once: the API decides.
-      const isTooSoon = record.renewable && refreshableIn(record, now) > 0
+      const isTooSoon = record.renewable && connection.refreshableIn(record, now) > 0
       return isTooSoon ? opened : this.#renew(ref, opened)
     }
     // The token still works. A failure is logged and in the record, and the next call tries again.
-    if (isDue(record, now) && pauseOf(record, now) === 0) this.#renew(ref, opened).catch(() => {})
+    if (connection.isDue(record, now) && connection.pauseOf(record, now) === 0)
+      this.#renew(ref, opened).catch(() => {})
     return opened
   }
 
@@ -301,14 +289,16 @@ export class Vault {
     const opened = this.#open(ref, await this.#records.read(ref))
     const { record, secrets } = opened
     if (secrets.accessToken !== rejectedToken) return opened
-    const waitMs = record.renewable ? refreshableIn(record, this.#options.now()) : 0
+    const waitMs = record.renewable ? connection.refreshableIn(record, this.#options.now()) : 0
     if (waitMs > 0)
       throw new PlatformUnavailableError('rejected', 'the API rejects a token that was just issued', waitMs)
     try {
       if (record.renewable) return await this.#renew(ref, opened)
       throw new PlatformRejectedError('the API rejects the access token, and there is no refresh token')
     } catch (error) {
-      const { after } = await this.#records.change(ref, (read) => rejected(read, record, this.#options.now()))
+      const { after } = await this.#records.change(ref, (read) =>
+        connection.rejected(read, record, this.#options.now()),
+      )
       this.#throwIfEnded(after)
       throw error
     }
@@ -353,7 +343,7 @@ export class Vault {
     }
     const received = { issuedAt: this.#options.now(), isRefresh: true }
     const store = (read: ConnectionRecord) =>
-      refreshed(read, record, this.#records.granted(ref, read, tokens, received))
+      connection.refreshed(read, record, this.#records.granted(ref, read, tokens, received))
     return this.#open(ref, await this.#settle(ref, store, tokens))
   }
 
@@ -371,11 +361,11 @@ export class Vault {
       const { before, after } = await this.#records.change(ref, (record) =>
         isDone(record)
           ? record
-          : leased(record, { now: this.#options.now(), leaseMs: this.#leaseMs, manual }),
+          : connection.leased(record, { now: this.#options.now(), leaseMs: this.#leaseMs, manual }),
       )
       const isHolder = after !== before
       if (isHolder || isDone(after)) return { record: after, isHolder }
-      const pauseMs = manual ? 0 : pauseOf(after, this.#options.now())
+      const pauseMs = manual ? 0 : connection.pauseOf(after, this.#options.now())
       if (pauseMs > 0) this.#throwPaused(after, pauseMs)
       if (performance.now() > deadline)
         throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')
@@ -415,7 +405,7 @@ export class Vault {
   ): Promise<ConnectionRecord | null> {
     const now = this.#options.now()
     if (error instanceof InvalidGrantError)
-      return this.#settle(ref, (read) => ended(read, sent, 'invalid_grant', now))
+      return this.#settle(ref, (read) => connection.ended(read, sent, 'invalid_grant', now))
     const trouble = troubleOf(error)
     if (!(error instanceof PlatformError) || trouble === null) return null
     const { code, reason, retryAfterMs } = error
@@ -423,7 +413,7 @@ export class Vault {
     this.#options.log[level]({ consent: sent.consent, code, reason }, 'token request failed')
     const failure = { trouble, now, retryAfterMs }
     // What the platform answered is worth more to the caller than that it could not be noted yet.
-    return this.#settle(ref, (read) => failed(read, sent, failure)).catch(() => null)
+    return this.#settle(ref, (read) => connection.failed(read, sent, failure)).catch(() => null)
   }
 
   /** Throws `NotConnectedError`, `ConnectionRevokedError`, `DecryptionError`. */
@@ -435,7 +425,7 @@ export class Vault {
         throw new ConnectionRevokedError(record.endedAt, record.endedReason)
       case 'active': {
         const { expiresAt } = record
-        if (expiresAt !== null && hasRunOut(record, this.#options.now()))
+        if (expiresAt !== null && connection.hasRunOut(record, this.#options.now()))
           throw new ConnectionRevokedError(expiresAt, 'expired')
         return { record, secrets: this.#records.secretsOf(ref, record) }
       }
@@ -456,7 +446,7 @@ export class Vault {
   }
 
   #throwIfEnded(record: ConnectionRecord): void {
-    const view = viewOf(record, [], this.#options.now())
+    const view = connection.viewOf(record, [], this.#options.now())
     if (view.state === 'none') throw new NotConnectedError()
     if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
   }

@@ -88,6 +88,7 @@ describe('the callback', () => {
     ['a code and an error', 'code=c&error=access_denied&state=s'],
     ['a state of 20 kB', `code=c&state=${'s'.repeat(20_000)}`],
     ['a code of 16,385 characters', `code=${'c'.repeat(16_385)}&state=s`],
+    ['a doubled issuer', 'code=c&state=s&iss=a&iss=b'],
     ['a doubled error', 'error=a&error=b&state=s'],
     ['an error of 20 kB', `error=${'e'.repeat(20_000)}&state=s`],
   ])('with %s is rejected', async (what, query) => {
