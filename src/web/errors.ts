@@ -8,7 +8,6 @@ import {
   InsufficientScopeError,
   PlatformError,
   PlatformUnavailableError,
-  TokenRefusedError,
 } from '../connect/errors.ts'
 import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
@@ -66,10 +65,6 @@ interface Problem {
   extensions?: Record<string, unknown>
 }
 
-/** An error for which the platform gave no usable answer. */
-const isOutage = (error: unknown): error is PlatformUnavailableError | TokenRefusedError =>
-  error instanceof PlatformUnavailableError || error instanceof TokenRefusedError
-
 const coreErrors: Partial<Record<string, ErrorText>> = texts.coreErrors
 const errors: Partial<Record<string, ErrorText>> = texts.errors
 
@@ -77,7 +72,7 @@ const errors: Partial<Record<string, ErrorText>> = texts.errors
 function textOf(error: AppError): ErrorText {
   if (!error.expose) return texts.errors.internal_error
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
-  if (isOutage(error)) return texts.outages[error.kind]
+  if (error instanceof PlatformUnavailableError) return texts.outages[error.kind]
   const ofCore = coreErrors[error.code]
   if (ofCore) return { title: ofCore.title, detail: particularsOf(error) ?? ofCore.detail }
   const { title } = errors[error.code] ?? texts.errors.internal_error
@@ -154,7 +149,10 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
   // The browser opens the page again, as it says.
-  const waitMs = req.method === 'GET' && isOutage(error) ? secondsOf(problem.retryAfterMs ?? 0) * 1000 : null
+  const waitMs =
+    req.method === 'GET' && error instanceof PlatformUnavailableError
+      ? secondsOf(problem.retryAfterMs ?? 0) * 1000
+      : null
   if (waitMs !== null) res.set('Refresh', String(waitMs / 1000))
   const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
@@ -291,7 +289,7 @@ function recovery(req: Request, error: unknown, code: string) {
   const [, segment] = /^\/connections\/([^/]+)/.exec(req.path) ?? []
   const ofPage = next === 'connect' && segment ? decodeURIComponent(segment) : null
   // Refreshing shows whether access was revoked.
-  const mayBeRevoked = isOutage(error) && error.kind === 'rejected' && segment
+  const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
   return {
     recovery: next,
     retry: currentPath,

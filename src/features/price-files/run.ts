@@ -1,10 +1,5 @@
 /** Sends a price file to the platform (specification 4.4): starts a job, uploads the batches in order, and polls the job. */
-import {
-  NotFoundError,
-  PlatformRejectedError,
-  PlatformUnavailableError,
-  TokenRefusedError,
-} from '../../connect/errors.ts'
+import { NotFoundError, PlatformRejectedError, PlatformUnavailableError } from '../../connect/errors.ts'
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
 import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
@@ -100,8 +95,7 @@ function createRun(options: ImportOptions): Run {
     options.onProgress?.(progress)
   }
   const onWait = (_reason: string, error: Error) => {
-    const isOutage = error instanceof PlatformUnavailableError || error instanceof TokenRefusedError
-    report({ waiting: texts.waiting[isOutage ? error.kind : 'store'] })
+    report({ waiting: texts.waiting[error instanceof PlatformUnavailableError ? error.kind : 'store'] })
   }
   const call = async <T>(work: () => Promise<T>): Promise<T> => {
     const result = await retry(work, { timeoutMs: retryTimeoutMs, pauseMs, onWait, signal })

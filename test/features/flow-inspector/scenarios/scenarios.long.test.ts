@@ -45,7 +45,6 @@ const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
       phase: 'ended',
       id: 'x',
       state: 'x',
-      bxcontext: 'demo-builders',
       expiresAt: 0,
       outcome: { connected: 'demo-builders' },
     }),
