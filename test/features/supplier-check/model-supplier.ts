@@ -2,11 +2,14 @@ import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { Big } from 'big.js'
 import { type fetch, Headers, Response } from 'undici'
+import { checkSupplier, type Finding } from '../../../src/features/supplier-check/check-supplier.ts'
 import type { Clock } from '../../../src/features/supplier-check/exchange.ts'
 import type { Subject } from '../../../src/features/supplier-check/rule.ts'
 import { createProbe } from '../../../src/features/supplier-check/supplier-probe.ts'
 import { serve } from '../../support/ports.ts'
-import { all } from './findings.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: what a wrong supplier may send has any shape
+export type Any = any
 
 /** A request to the model supplier. */
 export interface Asked {
@@ -16,8 +19,7 @@ export interface Asked {
   form: Record<string, string>
   isForm: boolean
   authorization: string | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
-  json: any
+  json: Any
   /** Whether the model knows the token, and when it was issued. */
   issuedAt: number | undefined
   /** How old the token is, in ms. */
@@ -33,8 +35,7 @@ export interface Asked {
 export interface Answer {
   status: number
   headers: Record<string, string>
-  // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
-  body: any
+  body: Any
   /** How the body is encoded; UTF-8 by default. */
   encoding?: BufferEncoding
 }
@@ -43,7 +44,6 @@ export interface Answer {
 export type Tamper = (asked: Asked, answer: Answer) => void
 
 export const CLIENT = { id: 'Platform-1', secret: 'Secret-of-the-Model-9' }
-export const ITEMS = ['FT-1', 'DK-2']
 /** An item that exists, and a store that does not sell it. */
 export const NOT_IN_RANGE = { itemId: 'ONLY-1', storeId: 'suva' }
 export const MEMBER = 'CUST1'
@@ -128,38 +128,30 @@ function searchAnswer({ path }: Asked): Answer {
   ) as [number, number, number]
   if (!Number.isFinite(latitude + longitude + radius)) return failed(400)
   const found = STORES.map((store) => ({ ...store, distance: kilometres(latitude, longitude, store) }))
-  return ok(found.filter(({ distance }) => distance <= radius).sort((a, b) => a.distance - b.distance))
+  const near = found.filter(({ distance }) => distance <= radius)
+  return ok(structuredClone(near.sort((a, b) => a.distance - b.distance)))
 }
 
 function storeAnswer({ path }: Asked): Answer {
   const store = STORES.find(({ id }) => path === `/stores/${id}`)
-  return store ? ok(store) : failed(404)
+  return store ? ok(structuredClone(store)) : failed(404)
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a line of any shape
-function priceOf({ itemId, storeId, quantity }: any, memberNumber: unknown) {
-  const isMember = memberNumber == null || memberNumber === MEMBER
-  const error = !isMember
-    ? 'member_unknown'
-    : !Object.hasOwn(PRICES, itemId)
-      ? 'item_unknown'
-      : !STORES.some(({ id }) => id === storeId)
-        ? 'store_unknown'
-        : itemId === NOT_IN_RANGE.itemId && storeId === NOT_IN_RANGE.storeId
-          ? 'item_not_in_range'
-          : !(quantity > 0)
-            ? 'quantity_invalid'
-            : undefined
+/** Why a line cannot be priced, if it cannot. */
+function errorOf({ itemId, storeId, quantity }: Any, memberNumber: unknown): string | undefined {
+  if (memberNumber != null && memberNumber !== MEMBER) return 'member_unknown'
+  if (!Object.hasOwn(PRICES, itemId)) return 'item_unknown'
+  if (!STORES.some(({ id }) => id === storeId)) return 'store_unknown'
+  if (itemId === NOT_IN_RANGE.itemId && storeId === NOT_IN_RANGE.storeId) return 'item_not_in_range'
+  return quantity > 0 ? undefined : 'quantity_invalid'
+}
+
+function priceOf({ itemId, storeId, quantity }: Any, memberNumber: unknown) {
   const line = { itemId, storeId, quantity }
-  if (error)
-    return {
-      ...line,
-      unitPrice: null,
-      discount: null,
-      totalPrice: null,
-      errorCode: error,
-      errorMessage: `No price: ${error}.`,
-    }
+  const errorCode = errorOf(line, memberNumber)
+  const errorMessage = `No price: ${errorCode}.`
+  if (errorCode)
+    return { ...line, unitPrice: null, discount: null, totalPrice: null, errorCode, errorMessage }
   const unitPrice = PRICES[itemId] ?? 0
   const discount = quantity >= 5 ? 0.15 : 0
   return {
@@ -269,8 +261,8 @@ export function modelFetch(tamper: Tamper, now?: () => number): typeof fetch {
 }
 
 /** Everything that a rule may need. */
-export const FULL: Omit<Subject, 'probe'> = {
-  items: ITEMS,
+const FULL: Omit<Subject, 'probe'> = {
+  items: ['FT-1', 'DK-2'],
   memberNumber: MEMBER,
   notInRange: [NOT_IN_RANGE],
   patienceMs: 0,
@@ -280,7 +272,10 @@ export const FULL: Omit<Subject, 'probe'> = {
 export type Told = Partial<Omit<Subject, 'probe'>> & { tokenJson?: boolean; clock?: Clock }
 
 /** Checks the model supplier, with its answers changed, against all rules. */
-export function findingsWith(tamper: Tamper, { tokenJson = false, clock, ...subject }: Told = {}) {
+export function findingsWith(
+  tamper: Tamper,
+  { tokenJson = false, clock, ...subject }: Told = {},
+): Promise<Finding[]> {
   const probe = createProbe({
     baseUrl: 'http://model',
     clientId: CLIENT.id,
@@ -289,5 +284,5 @@ export function findingsWith(tamper: Tamper, { tokenJson = false, clock, ...subj
     fetch: modelFetch(tamper, clock?.now),
     ...(clock && { clock }),
   })
-  return all({ ...FULL, probe, ...subject })
+  return Array.fromAsync(checkSupplier({ ...FULL, probe, ...subject }))
 }

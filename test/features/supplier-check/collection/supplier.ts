@@ -68,10 +68,8 @@ export type Steps = {
   write(answer: Answer, response: ServerResponse, call: Call): Later<void>
 }
 
+// How a supplier differs from the reference.
 export type Supplier = {
-  name: string
-  right: boolean
-  given: string | null // for a wrong one: what it breaks
   options?: string[] // of the checker
   data?: (data: Data) => void
   steps?: (base: Steps, data: Data, all: Steps, tokens: Map<string, Issued>) => Partial<Steps>
@@ -80,6 +78,8 @@ export type Supplier = {
   urlEnd?: string // is added to the address that the checker is given
   server?: (server: Server) => void
 }
+
+export type Suppliers = Record<string, Supplier>
 
 export const defaultOptions = [
   '--item',
