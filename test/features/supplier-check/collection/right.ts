@@ -1,9 +1,19 @@
 // Suppliers that the specification gives nothing against.
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { answers, near, options, parsed, storeIds } from './change.ts'
 import type { Steps, Supplier, Suppliers } from './supplier.ts'
-import { cents, exactTotal, json, referenceData, store, text, wait } from './supplier.ts'
+import {
+  answers,
+  cents,
+  exactTotal,
+  json,
+  parsed,
+  referenceData,
+  store,
+  storeIds,
+  text,
+  wait,
+} from './supplier.ts'
 
 // At most so many calls in each second.
 const limited = (perSecond: number, retryAfter: () => string): Supplier => ({
@@ -67,7 +77,10 @@ function reversed(value: any): any {
 const ids = (rename: (id: string, index: number) => string): Supplier => {
   const changed = referenceData()
   storeIds(rename)(changed)
-  return { data: storeIds(rename), options: options({ notInRange: `A-300@${changed.stores[1]!.id}` }) }
+  return {
+    data: storeIds(rename),
+    subject: { notInRange: [{ itemId: 'A-300', storeId: changed.stores[1]!.id }] },
+  }
 }
 
 const jwt = (length: number) => () => {
@@ -167,7 +180,7 @@ const connection: Suppliers = {
       headers: rest,
     })),
   },
-  'base address with a path and a slash': { basePath: '/api/v2/live-pricing', urlEnd: '/' },
+  'base address with a path': { basePath: '/api/v2/live-pricing' },
   'JSON is indented and escaped': written(
     (value) =>
       `\r\n${JSON.stringify(value, null, '\t').replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`,
@@ -247,7 +260,7 @@ const places: Suppliers = {
         store('POLE-S2', 'Dome', -89.9, 120, 'AQ', 'Antarctica/South_Pole'),
         store('POLE-N', 'North Pole', 90, 0, 'XX', 'UTC'),
       ),
-    options: near(-89.95, -60),
+    subject: { near: { latitude: -89.95, longitude: -60 } },
   },
   'stores across the antimeridian': {
     data: (data) =>
@@ -255,7 +268,7 @@ const places: Suppliers = {
         store('FJ-1', 'Taveuni West', -16.8, 179.98, 'FJ', 'Pacific/Fiji'),
         store('FJ-2', 'Taveuni East', -16.8, -179.97, 'FJ', 'Pacific/Fiji'),
       ),
-    options: near(-16.8, 179.98),
+    subject: { near: { latitude: -16.8, longitude: 179.98 } },
   },
   'a search finds one store, not always the nearest': {
     steps: (base) => ({
@@ -287,7 +300,7 @@ const places: Suppliers = {
 }
 
 /** The member has the prices of everybody. */
-const LIST_PRICES = options({ member: 'M-1003' })
+const LIST_PRICES = { memberNumber: 'M-1003' }
 
 /** Lines that have no price although their item is known, each with an error. */
 const failing =
@@ -309,22 +322,22 @@ const failing =
 
 const prices: Suppliers = {
   'second piece at half price': {
-    options: LIST_PRICES,
+    subject: LIST_PRICES,
     steps: () => ({
       discount: (_item, _member, unit, quantity) =>
         Math.min(unit * quantity, cents(Math.floor(quantity / 2) * unit * 0.5)),
     }),
   },
   'three for the price of two': {
-    options: LIST_PRICES,
+    subject: LIST_PRICES,
     steps: () => ({ discount: (_item, _member, unit, quantity) => cents(Math.floor(quantity / 3) * unit) }),
   },
   'packs of two above ten': {
-    options: LIST_PRICES,
+    subject: LIST_PRICES,
     steps: failing((line) => line.quantity > 10 && line.quantity % 2 === 1, 'quantity_invalid'),
   },
   'one new price during the check': {
-    options: LIST_PRICES,
+    subject: LIST_PRICES,
     steps: (base) => {
       let requests = 0
       return {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Subject } from '../../../../src/features/supplier-check/rule.ts'
 
 export const clientId = 'platform-1'
 export const clientSecret = 'k7Wq-Zr94-Tm2x-Pd58'
@@ -24,8 +25,6 @@ export type PriceRequest = { memberNumber?: string | null; items: Line[] }
 export type Priced = Record<string, unknown>
 
 export type Call = {
-  number: number // 1 is the first call of this supplier
-  alone: boolean // no other call was open when it came
   method: string
   path: string // as sent, without the query
   query: URLSearchParams
@@ -33,64 +32,61 @@ export type Call = {
   body: Buffer
 }
 export type Answer = { status: number; headers: Record<string, string>; body: Buffer }
-export type TokenRequest = { grant_type?: string; client_id?: string; client_secret?: string }
-export type Issued = { token: string; number: number; at: number; until: number; uses: number }
 type Later<T> = T | Promise<T>
 
 export type Steps = {
   handle(call: Call): Later<Answer>
-  token(call: Call): Later<Answer>
-  readTokenRequest(call: Call): TokenRequest | null // null: malformed
-  missing(request: TokenRequest): boolean
-  grantTypeIsKnown(grantType: string): boolean
-  clientIsKnown(id: string, secret: string): boolean
+  readTokenRequest(call: Call): Record<string, string> | null // null: malformed
   newToken(): string
-  issue(): Priced // the token response
-  accept(issued: Issued): boolean
   refuse(call: Call): Answer | null // the refusal of a call without a valid token
-  nearest(call: Call): Later<Answer>
   search(latitude: number, longitude: number, radius: number): unknown[]
   distance(latitude: number, longitude: number, store: Store): number // in kilometres
   lookup(call: Call, id: string): Later<Answer>
-  findStore(id: string): Store | undefined // of a lookup
+  findStore(id: string): Store | undefined
+  findMember(number: string): Member | undefined
   prices(call: Call): Later<Answer>
   priceLines(request: PriceRequest): unknown
   priceLine(line: Line, memberNumber: string | null, index: number): Priced
-  findPriceStore(id: string): Store | undefined // of a price request
-  findItem(id: string): Item | undefined
-  findMember(number: string): Member | undefined
-  isSold(item: Item, store: Store): boolean
   unitPrice(item: Item, quantity: number, store: Store): number
   discount(item: Item, member: Member | null, unitPrice: number, quantity: number): number
   total(unitPrice: number, quantity: number, discount: number): number
-  priced(line: Line, unitPrice: number, discount: number, total: number): Priced
   failed(line: Line, code: string, message: string): Priced
   write(answer: Answer, response: ServerResponse, call: Call): Later<void>
 }
 
 // How a supplier differs from the reference.
 export type Supplier = {
-  options?: string[] // of the checker
+  subject?: Partial<Subject> // what the check is told
   data?: (data: Data) => void
-  steps?: (base: Steps, data: Data, all: Steps, tokens: Map<string, Issued>) => Partial<Steps>
+  steps?: (base: Steps, data: Data) => Partial<Steps>
   expiresIn?: number
   basePath?: string
-  urlEnd?: string // is added to the address that the checker is given
   server?: (server: Server) => void
 }
 
 export type Suppliers = Record<string, Supplier>
 
-export const defaultOptions = [
-  '--item',
-  'A-100',
-  '--item',
-  'A-200',
-  '--member',
-  'M-1001',
-  '--not-in-range',
-  'A-300@ST-102',
-]
+export const defaultSubject = {
+  items: ['A-100', 'A-200'],
+  memberNumber: 'M-1001',
+  notInRange: [{ itemId: 'A-300', storeId: 'ST-102' }],
+}
+
+// Changes each answer.
+export const answers =
+  (change: (answer: Answer, call: Call) => Later<Answer>) =>
+  (base: Steps): Partial<Steps> => ({
+    handle: async (call) => change(await base.handle(call), call),
+  })
+
+// Gives stores other ids, also where an item is not sold.
+export const storeIds = (rename: (id: string, index: number) => string) => (data: Data) => {
+  const ids = new Map(data.stores.map((store, index) => [store.id, rename(store.id, index)]))
+  for (const store of data.stores) store.id = ids.get(store.id)!
+  for (const item of data.items) item.notAt = item.notAt.map((id) => ids.get(id)!)
+}
+
+export const parsed = (call: Call) => JSON.parse(call.body.toString())
 
 export function json(status: number, value: unknown, headers: Record<string, string> = {}): Answer {
   return text(status, JSON.stringify(value), { 'Content-Type': 'application/json', ...headers })
@@ -222,17 +218,36 @@ export function referenceData(): Data {
   }
 }
 
-function baseSteps(data: Data, steps: Steps, tokens: Map<string, Issued>, expiresIn: number): Steps {
-  let issuedTokens = 0
+function baseSteps(data: Data, steps: Steps, expiresIn: number): Steps {
+  const tokens = new Map<string, number>() // until when
+  const issue = (call: Call) => {
+    const headers = { 'Cache-Control': 'no-store' }
+    const { grant_type, client_id: id, client_secret: secret } = steps.readTokenRequest(call) ?? {}
+    if (!grant_type || !id || !secret) return json(400, { error: 'invalid_request' }, headers)
+    if (grant_type !== 'client_credentials') return json(400, { error: 'unsupported_grant_type' }, headers)
+    if (id !== clientId || secret !== clientSecret) return json(401, { error: 'invalid_client' }, headers)
+    const access_token = steps.newToken()
+    tokens.set(access_token, Date.now() + expiresIn * 1000)
+    return json(200, { access_token, token_type: 'Bearer', expires_in: expiresIn }, headers)
+  }
+  const nearest = ({ query }: Call) => {
+    const [latitude, longitude, radius] = ['latitude', 'longitude', 'radius'].map((name) =>
+      query.get(name)?.trim() ? Number(query.get(name)) : NaN,
+    ) as [number, number, number]
+    if (!(Math.abs(latitude) <= 90) || !(Math.abs(longitude) <= 180) || !(radius >= 0))
+      return json(400, { message: 'latitude, longitude and radius are required' })
+    return json(200, steps.search(latitude, longitude, radius))
+  }
   return {
     async handle(call) {
-      if (call.path === '/connect/token')
-        return call.method === 'POST' ? steps.token(call) : json(405, { message: 'Use POST' })
+      const { method, path } = call
+      if (path === '/connect/token')
+        return method === 'POST' ? issue(call) : json(405, { message: 'Use POST' })
       const refusal = steps.refuse(call)
       if (refusal) return refusal
-      if (call.path === '/stores/nearest' && call.method === 'GET') return steps.nearest(call)
-      const id = /^\/stores\/([^/]+)$/.exec(call.path)
-      if (id && call.method === 'GET') {
+      if (path === '/stores/nearest' && method === 'GET') return nearest(call)
+      const id = /^\/stores\/([^/]+)$/.exec(path)
+      if (id && method === 'GET') {
         try {
           return steps.lookup(call, decodeURIComponent(id[1]!))
         } catch (error) {
@@ -240,18 +255,8 @@ function baseSteps(data: Data, steps: Steps, tokens: Map<string, Issued>, expire
           throw error
         }
       }
-      if (call.path === '/request-prices' && call.method === 'POST') return steps.prices(call)
+      if (path === '/request-prices' && method === 'POST') return steps.prices(call)
       return json(404, { message: 'No such address' })
-    },
-    token(call) {
-      const headers = { 'Cache-Control': 'no-store' }
-      const request = steps.readTokenRequest(call)
-      if (!request || steps.missing(request)) return json(400, { error: 'invalid_request' }, headers)
-      if (!steps.grantTypeIsKnown(request.grant_type!))
-        return json(400, { error: 'unsupported_grant_type' }, headers)
-      if (!steps.clientIsKnown(request.client_id!, request.client_secret!))
-        return json(401, { error: 'invalid_client' }, headers)
-      return json(200, steps.issue(), headers)
     },
     readTokenRequest(call) {
       const type = (call.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
@@ -260,39 +265,17 @@ function baseSteps(data: Data, steps: Steps, tokens: Map<string, Issued>, expire
       if (type !== 'application/json') return null
       try {
         const value = JSON.parse(call.body.toString())
-        if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
         return Object.values(value).every((field) => typeof field === 'string') ? value : null
       } catch {
         return null
       }
     },
-    missing: (request) => !request.grant_type || !request.client_id || !request.client_secret,
-    grantTypeIsKnown: (grantType) => grantType === 'client_credentials',
-    clientIsKnown: (id, secret) => id === clientId && secret === clientSecret,
     newToken: () => randomBytes(24).toString('base64url'),
-    issue() {
-      const token = steps.newToken()
-      const now = Date.now()
-      tokens.set(token, { token, number: ++issuedTokens, at: now, until: now + expiresIn * 1000, uses: 0 })
-      return { access_token: token, token_type: 'Bearer', expires_in: expiresIn }
-    },
-    accept: (issued) => Date.now() < issued.until,
     refuse(call) {
-      const token = /^Bearer +(\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
-      const issued = token === undefined ? undefined : tokens.get(token)
-      if (issued) issued.uses++
-      return issued && steps.accept(issued)
+      const token = /^Bearer +(\S+)$/i.exec(call.headers.authorization ?? '')?.[1] ?? ''
+      return Date.now() < (tokens.get(token) ?? 0)
         ? null
         : json(401, { message: 'A valid token is required' }, { 'WWW-Authenticate': 'Bearer' })
-    },
-    nearest(call) {
-      const [latitude, longitude, radius] = ['latitude', 'longitude', 'radius'].map((name) => {
-        const value = call.query.get(name)
-        return value === null || value.trim() === '' ? NaN : Number(value)
-      }) as [number, number, number]
-      if (!(Math.abs(latitude) <= 90) || !(Math.abs(longitude) <= 180) || !(radius >= 0))
-        return json(400, { message: 'latitude, longitude and radius are required' })
-      return json(200, steps.search(latitude, longitude, radius))
     },
     search: (latitude, longitude, radius) =>
       data.stores
@@ -309,60 +292,44 @@ function baseSteps(data: Data, steps: Steps, tokens: Map<string, Issued>, expire
       return store ? json(200, store) : json(404, { message: 'No such store' })
     },
     findStore: (id) => data.stores.find((store) => store.id === id),
+    findMember: (number) => data.members.find((member) => member.number === number),
     prices(call) {
-      let request: unknown
+      let request: any
       try {
-        request = JSON.parse(call.body.toString())
+        request = parsed(call)
       } catch {
         return json(400, { message: 'The body is not JSON' })
       }
-      const { memberNumber, items } = (request ?? {}) as Record<string, unknown>
-      const memberIsText =
-        memberNumber === undefined || memberNumber === null || typeof memberNumber === 'string'
-      if (
-        !Array.isArray(items) ||
-        !memberIsText ||
-        items.some((line) => typeof line !== 'object' || line === null)
-      )
+      const { memberNumber, items } = request ?? {}
+      const isObject = (line: unknown) => typeof line === 'object' && line !== null
+      if (!Array.isArray(items) || typeof (memberNumber ?? '') !== 'string' || !items.every(isObject))
         return json(400, { message: 'items is required' })
-      return json(200, steps.priceLines(request as PriceRequest))
+      return json(200, steps.priceLines(request))
     },
     priceLines: (request) =>
       request.items.map((line, index) => steps.priceLine(line, request.memberNumber ?? null, index)),
     priceLine(line, memberNumber) {
       const { itemId, storeId, quantity } = line
-      if (
-        typeof itemId !== 'string' ||
-        typeof storeId !== 'string' ||
-        typeof quantity !== 'number' ||
-        quantity <= 0
-      )
-        return steps.failed(
-          line,
-          'invalid_line',
-          'The line needs an itemId, a storeId and a positive quantity',
-        )
+      const isText = typeof itemId === 'string' && typeof storeId === 'string'
+      if (!isText || typeof quantity !== 'number' || quantity <= 0)
+        return steps.failed(line, 'invalid_line', 'The line needs itemId, storeId and a positive quantity')
       const member = memberNumber === null ? null : steps.findMember(memberNumber)
       if (member === undefined) return steps.failed(line, 'unknown_member', 'There is no such member')
-      const item = steps.findItem(itemId)
+      const item = data.items.find(({ id }) => id === itemId)
       if (!item) return steps.failed(line, 'unknown_item', 'There is no such item')
-      const store = steps.findPriceStore(storeId)
+      const store = data.stores.find(({ id }) => id === storeId)
       if (!store) return steps.failed(line, 'unknown_store', 'There is no such store')
-      if (!steps.isSold(item, store))
+      if (item.notAt.includes(store.id))
         return steps.failed(line, 'not_in_range', 'The store does not sell this item')
       const unitPrice = steps.unitPrice(item, quantity, store)
       const discount = steps.discount(item, member, unitPrice, quantity)
-      return steps.priced(line, unitPrice, discount, steps.total(unitPrice, quantity, discount))
+      const totalPrice = steps.total(unitPrice, quantity, discount)
+      return { ...echo(line), unitPrice, discount, totalPrice }
     },
-    findPriceStore: (id) => data.stores.find((store) => store.id === id),
-    findItem: (id) => data.items.find((item) => item.id === id),
-    findMember: (number) => data.members.find((member) => member.number === number),
-    isSold: (item, store) => !item.notAt.includes(store.id),
     unitPrice: (item) => item.price,
     discount: (_item, member, unitPrice, quantity) =>
       member ? cents(Math.min(unitPrice, (unitPrice * member.percent) / 100 + member.off) * quantity) : 0,
     total: exactTotal,
-    priced: (line, unitPrice, discount, totalPrice) => ({ ...echo(line), unitPrice, discount, totalPrice }),
     failed: (line, errorCode, errorMessage) => ({
       ...echo(line),
       unitPrice: null,
@@ -383,17 +350,11 @@ const echo = ({ itemId, storeId, quantity }: Line) => ({ itemId, storeId, quanti
 export async function startSupplier(supplier: Supplier): Promise<{ url: string; close(): Promise<void> }> {
   const data = referenceData()
   supplier.data?.(data)
-  const tokens = new Map<string, Issued>()
   const steps = {} as Steps
-  const base = baseSteps(data, steps, tokens, supplier.expiresIn ?? 3600)
-  Object.assign(steps, base, supplier.steps?.(base, data, steps, tokens))
+  const base = baseSteps(data, steps, supplier.expiresIn ?? 3600)
+  Object.assign(steps, base, supplier.steps?.(base, data))
   const basePath = supplier.basePath ?? ''
-  let calls = 0
-  let open = 0
   const server = createServer(async (request, response) => {
-    const number = ++calls
-    const alone = ++open === 1
-    response.on('close', () => open--)
     request.on('error', () => {})
     try {
       const chunks: Buffer[] = []
@@ -401,8 +362,6 @@ export async function startSupplier(supplier: Supplier): Promise<{ url: string; 
       const [address, query] = request.url!.split(/\?(.*)/s) as [string, string?]
       const path = address.startsWith(basePath) ? address.slice(basePath.length) : '/elsewhere'
       const call: Call = {
-        number,
-        alone,
         method: request.method!,
         path,
         query: new URLSearchParams(query ?? ''),
@@ -422,7 +381,7 @@ export async function startSupplier(supplier: Supplier): Promise<{ url: string; 
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}${basePath}${supplier.urlEnd ?? ''}`,
+    url: `http://127.0.0.1:${port}${basePath}`,
     close: () =>
       new Promise((done) => {
         server.close(() => done())
