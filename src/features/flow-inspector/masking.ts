@@ -51,13 +51,17 @@ export function createMasking(
   const key = Buffer.from(hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32))
   const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters, OWN_FIELD])
 
-  const fingerprint = (kind: string, value: string): string =>
-    `${kind.replaceAll(':', '_') || '_'}:${value.length}:${createHmac('sha256', key).update(value).digest('hex').slice(0, 6)}`
+  function fingerprint(kind: string, value: string): string {
+    const digits = createHmac('sha256', key).update(value).digest('hex').slice(0, 6)
+    return `${kind.replaceAll(':', '_') || '_'}:${value.length}:${digits}`
+  }
 
-  function toParameter({ name, text, kind, isPublic }: Entry, secrets: readonly string[]): Parameter {
-    const repeats = (shown: string) => secrets.some((secret) => shown.includes(secret))
-    const shownName = name.length > MAX_NAME_LENGTH || repeats(name) ? MASKED : name
-    return isPublic && isShowable(name, text) && !repeats(text)
+  const hidden = ({ text }: Value): Parameter => ({ name: MASKED, fingerprint: fingerprint(MASKED, text) })
+
+  /** The parameter, with its value if that is public and repeats no secret of the exchange. */
+  function shown({ name, text, kind, isPublic }: Value, secrets: readonly string[]): Parameter {
+    const shownName = name.length > MAX_NAME_LENGTH || containsAny(name, secrets) ? MASKED : name
+    return isPublic && isShowable(name, text) && !containsAny(text, secrets)
       ? { name: shownName, value: text }
       : { name: shownName, fingerprint: fingerprint(kind ?? shownName, text) }
   }
@@ -65,27 +69,21 @@ export function createMasking(
   return {
     fingerprint,
     mask(exchange) {
-      const parts = Object.entries<Iterable<Raw>>(exchange).map(
-        ([part, raw]) => [part, Array.from(raw, (one) => toEntry(one, publicNames))] as const,
-      )
-      const isTooLarge = parts.some(([, entries]) => entries.length > MAX_ENTRIES)
-      const secrets = (isTooLarge ? [] : parts)
-        .flatMap(([, entries]) => entries)
-        .filter(({ isSecret, text }) => isSecret && text.length >= MIN_SECRET_LENGTH)
-        .flatMap(({ text }) => formsOf(text))
-      const hidden = ({ text }: Entry) => ({ name: MASKED, fingerprint: fingerprint(MASKED, text) })
-      const masked = parts.map(([part, entries]) => [
+      const parts = Object.entries<Iterable<Raw>>(exchange).map(([part, raw]) => ({
         part,
-        entries
-          .slice(0, MAX_ENTRIES)
-          .map((entry) => (isTooLarge ? hidden(entry) : toParameter(entry, secrets))),
-      ])
+        values: Array.from(raw, (one) => toValue(one, publicNames)),
+      }))
+      const isTooLarge = parts.some(({ values }) => values.length > MAX_ENTRIES)
+      const secrets = isTooLarge ? [] : secretsIn(parts.flatMap(({ values }) => values))
+      const toParameter = (value: Value) => (isTooLarge ? hidden(value) : shown(value, secrets))
+      const masked = parts.map(({ part, values }) => [part, values.slice(0, MAX_ENTRIES).map(toParameter)])
       return Object.fromEntries(masked)
     },
   }
 }
 
-interface Entry {
+/** A parameter, header or member as text. */
+interface Value {
   name: string
   text: string
   kind: string | undefined
@@ -94,12 +92,21 @@ interface Entry {
   isSecret: boolean
 }
 
-function toEntry([name, value, kind]: Raw, publicNames: ReadonlySet<string>): Entry {
+function toValue([name, value, kind]: Raw, publicNames: ReadonlySet<string>): Value {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
   const isPublic = isPlain && publicNames.has(name)
   const isSecret = !isPublic && (typeof value === 'string' || !isPlain)
   return { name, text: isPlain ? String(value) : stringify(value), kind, isPublic, isSecret }
 }
+
+/** The secrets among these values, in every form in which a platform may repeat them. */
+const secretsIn = (values: readonly Value[]): string[] =>
+  values
+    .filter(({ isSecret, text }) => isSecret && text.length >= MIN_SECRET_LENGTH)
+    .flatMap(({ text }) => formsOf(text))
+
+const containsAny = (text: string, secrets: readonly string[]) =>
+  secrets.some((secret) => text.includes(secret))
 
 /** Whether a public value has the form that is expected of it. */
 function isShowable(name: string, text: string): boolean {
