@@ -40,15 +40,12 @@ const MAX_AGE_MS = 300_000
 
 function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
   const arrived = probe.received.filter(({ path }) => path === WEBHOOK_PATH)
-  const ids = ['webhook-signature', 'webhook-event']
-  if (arrived.length === 0) {
-    const how = `No webhook arrived. While the doctor is running, ask the platform to send one to \`BASE_URL\` with \`${WEBHOOK_PATH}\`, for example by a new builder request.`
-    for (const id of ids) probe.notSeen(id, how)
-    return
-  }
-  if (settings.webhookSecrets.length === 0) {
-    const how = 'A webhook arrived. Set `PLATFORM_WEBHOOK_SECRET` to check it.'
-    for (const id of ids) probe.notSeen(id, how)
+  const unseen =
+    arrived.length === 0
+      ? `No webhook arrived. While the doctor is running, ask the platform to send one to \`BASE_URL\` with \`${WEBHOOK_PATH}\`, for example by a new builder request.`
+      : 'A webhook arrived. Set `PLATFORM_WEBHOOK_SECRET` to check it.'
+  if (arrived.length === 0 || settings.webhookSecrets.length === 0) {
+    for (const id of ['webhook-signature', 'webhook-event']) probe.notSeen(id, unseen)
     return
   }
   // Anybody may have sent one: those that are signed are the platform's.
