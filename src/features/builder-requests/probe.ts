@@ -80,16 +80,11 @@ function checkEvent(probe: Probe, body: unknown): void {
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const
 
-interface Signature {
-  isAssumed: boolean
-  seen: string
-}
-
 /** The signature of a delivery, wherever it is; undefined if there is none. */
 function signatureOf(
   { headers, body }: ReceivedRequest,
   { webhookSecrets, webhookHeader }: BuilderRequestsSettings,
-): Signature | undefined {
+): { isAssumed: boolean; seen: string } | undefined {
   for (const encoding of ENCODINGS) {
     for (const secret of webhookSecrets) {
       const expected = createHmac('sha256', secret).update(body).digest(encoding)
@@ -97,11 +92,8 @@ function signatureOf(
       if (name === undefined) continue
       const isPlain = value === expected || value === `sha256=${expected}`
       const isSet = name === webhookHeader.toLowerCase()
-      const place = isSet
-        ? `\`${webhookHeader}\``
-        : /^[a-z-]{1,40}$/.test(name)
-          ? `\`${name}\``
-          : 'another header'
+      const shown = isSet ? webhookHeader : name
+      const place = /^[\w-]{1,40}$/.test(shown) ? `\`${shown}\`` : 'another header'
       const form = isPlain ? '' : ', with other text around it'
       const isAssumed = encoding === 'hex' && isSet && isPlain
       return { isAssumed, seen: `HMAC-SHA256 as ${encoding} in ${place}${form}` }

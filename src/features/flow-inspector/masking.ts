@@ -8,8 +8,6 @@ const OAUTH_PARAMETERS = [
   'error error_description grant_type token_type expires_in audience resource prompt',
 ].flatMap((names) => names.split(' '))
 const PUBLIC_HEADERS = 'accept content-type retry-after www-authenticate location x-request-id'.split(' ')
-/** The field of this app's own form, whatever the platform calls it. */
-const OWN_FIELD = 'bxcontext'
 /** Texts that the platform words freely, in which it may repeat a secret in any form. */
 const FREE_TEXTS = new Set('error_description www-authenticate business_name user_name token_type'.split(' '))
 /** A run of characters that may be a token, a code, or a part of one. */
@@ -27,30 +25,22 @@ const MIN_SECRET_LENGTH = 4
 /** A parameter, header or member before it is masked. `kind`: what the secret is, if it is not what the name says. */
 export type Raw = readonly [name: string, value: unknown, kind?: string]
 
-/** Masks what is recorded: only the result is kept, stored and shown. */
-export interface Masking {
+export type Masking = ReturnType<typeof createMasking>
+
+/** Masks what is recorded: only the result is kept, stored and shown. All processes have the same encryption key, and so the same fingerprints. */
+export function createMasking(
+  { publicParameters }: Pick<Platform, 'publicParameters'>,
+  [encryptionKey]: readonly EncryptionKey[],
+) {
+  if (!encryptionKey) throw new Error('The masking needs an encryption key')
+  const key = Buffer.from(hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32))
+  // `bxcontext` is a field of this app's own form, whatever the platform calls it.
+  const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters, 'bxcontext'])
+
   /**
    * The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest (`code:43:0a1b2c`). The same value has
    * the same one everywhere.
    */
-  fingerprint(kind: string, value: string): string
-  /**
-   * Masks the parts of one exchange, such as its query, its headers and its answer: a secret becomes its fingerprint. A public
-   * value that contains a secret of the same exchange is masked as well, since a platform may repeat a code or a token in an
-   * error message.
-   */
-  mask<Part extends string>(exchange: Record<Part, Iterable<Raw>>): Record<Part, Parameter[]>
-}
-
-/** Creates the masking. All processes have the same encryption key, and so the same fingerprints. */
-export function createMasking(
-  { publicParameters }: Pick<Platform, 'publicParameters'>,
-  [encryptionKey]: readonly EncryptionKey[],
-): Masking {
-  if (!encryptionKey) throw new Error('The masking needs an encryption key')
-  const key = Buffer.from(hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32))
-  const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters, OWN_FIELD])
-
   function fingerprint(kind: string, value: string): string {
     const digits = createHmac('sha256', key).update(value).digest('hex').slice(0, 6)
     return `${kind.replaceAll(':', '_') || '_'}:${value.length}:${digits}`
@@ -66,20 +56,24 @@ export function createMasking(
       : { name: shownName, fingerprint: fingerprint(kind ?? shownName, text) }
   }
 
-  return {
-    fingerprint,
-    mask(exchange) {
-      const parts = Object.entries<Iterable<Raw>>(exchange).map(([part, raw]) => ({
-        part,
-        values: Array.from(raw, (one) => toValue(one, publicNames)),
-      }))
-      const isTooLarge = parts.some(({ values }) => values.length > MAX_ENTRIES)
-      const secrets = isTooLarge ? [] : secretsIn(parts.flatMap(({ values }) => values))
-      const toParameter = (value: Value) => (isTooLarge ? hidden(value) : shown(value, secrets))
-      const masked = parts.map(({ part, values }) => [part, values.slice(0, MAX_ENTRIES).map(toParameter)])
-      return Object.fromEntries(masked)
-    },
+  /**
+   * Masks the parts of one exchange, such as its query, its headers and its answer: a secret becomes its fingerprint. A public
+   * value that contains a secret of the same exchange is masked as well, since a platform may repeat a code or a token in an
+   * error message.
+   */
+  function mask<Part extends string>(exchange: Record<Part, Iterable<Raw>>): Record<Part, Parameter[]> {
+    const parts = Object.entries<Iterable<Raw>>(exchange).map(([part, raw]) => ({
+      part,
+      values: Array.from(raw, (one) => toValue(one, publicNames)),
+    }))
+    const isTooLarge = parts.some(({ values }) => values.length > MAX_ENTRIES)
+    const secrets = isTooLarge ? [] : secretsIn(parts.flatMap(({ values }) => values))
+    const toParameter = (value: Value) => (isTooLarge ? hidden(value) : shown(value, secrets))
+    const masked = parts.map(({ part, values }) => [part, values.slice(0, MAX_ENTRIES).map(toParameter)])
+    return Object.fromEntries(masked)
   }
+
+  return { fingerprint, mask }
 }
 
 /** A parameter, header or member as text. */

@@ -132,13 +132,14 @@ const connection: Suppliers = {
       }
     },
   },
-  'bodies in chunks of a byte': {
+  'bodies in hundreds of chunks': {
     steps: () => ({
-      async write(answer, response) {
-        response.writeHead(answer.status, answer.headers)
-        for (const [index, byte] of answer.body.entries()) {
-          response.write(Buffer.of(byte))
-          if (index % 50 === 0) await new Promise(setImmediate)
+      async write({ status, headers, body }, response) {
+        response.writeHead(status, headers)
+        const size = Math.ceil(body.length / 300)
+        for (let at = 0; at < body.length; at += size) {
+          response.write(body.subarray(at, at + size))
+          if (at % (size * 50) === 0) await new Promise(setImmediate)
         }
         response.end()
       },
