@@ -2,10 +2,10 @@ import { createHmac, hkdfSync } from 'node:crypto'
 import { type EncryptionKey, formsOf, type Platform } from '../../connect/index.ts'
 import type { Parameter } from './flow.ts'
 
-/** Parameters of OAuth whose values are no secret. All others are masked, so that an unknown parameter never leaks. */
+/** Parameters of OAuth, and of this app's form, whose values are no secret. All others are masked, so that an unknown one never leaks. */
 const OAUTH_PARAMETERS = [
   'response_type response_mode client_id redirect_uri scope code_challenge code_challenge_method iss',
-  'error error_description grant_type token_type expires_in audience resource prompt',
+  'error error_description grant_type token_type expires_in audience resource prompt bxcontext',
 ].flatMap((names) => names.split(' '))
 const PUBLIC_HEADERS = 'accept content-type retry-after www-authenticate location x-request-id'.split(' ')
 /** Texts that the platform words freely, in which it may repeat a secret in any form. */
@@ -34,8 +34,7 @@ export function createMasking(
 ) {
   if (!encryptionKey) throw new Error('The masking needs an encryption key')
   const key = Buffer.from(hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32))
-  // `bxcontext` is a field of this app's own form, whatever the platform calls it.
-  const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters, 'bxcontext'])
+  const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters])
 
   /**
    * The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest (`code:43:0a1b2c`). The same value has
