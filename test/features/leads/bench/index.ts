@@ -27,7 +27,11 @@ async function listBench(add: Add): Promise<void> {
   const http = createHttp()
   const api = createApi({ platform, baseUrl: url, http })
   const bare = bareList(`${url}/leads`)
-  const measured = await compare(32, { call: () => api.list(BARE_SOURCE, CALLS.list, {}) }, { call: bare.list })
+  const measured = await compare(
+    32,
+    { call: () => api.list(BARE_SOURCE, CALLS.list, {}) },
+    { call: bare.list },
+  )
   add('a list of leads, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')
   await Promise.all([http.close(), bare.close(), stop()])
 }
