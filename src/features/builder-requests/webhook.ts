@@ -17,7 +17,7 @@ export interface WebhookOptions {
   log: Logger
 }
 
-const REJECTIONS = {
+const WEBHOOK_ERRORS = {
   webhook_disabled: { status: 404, title: 'Webhook not configured' },
   invalid_signature: { status: 401, title: 'Invalid signature' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
@@ -27,10 +27,10 @@ const REJECTIONS = {
 
 /** A rejected delivery; `code` is returned to the sender. */
 class WebhookError extends AppError {
-  readonly code: keyof typeof REJECTIONS
+  readonly code: keyof typeof WEBHOOK_ERRORS
   readonly status: number
-  constructor(code: keyof typeof REJECTIONS, message: string) {
-    const { status, title } = REJECTIONS[code]
+  constructor(code: keyof typeof WEBHOOK_ERRORS, message: string) {
+    const { status, title } = WEBHOOK_ERRORS[code]
     super(message, { title })
     this.code = code
     this.status = status
@@ -55,7 +55,7 @@ export function webhookRoutes(options: WebhookOptions): Router {
       bodyType: 'application/json',
       status: 202,
       response: z.object({ received: z.string(), fresh: z.boolean() }),
-      errors: Object.keys(REJECTIONS),
+      errors: Object.keys(WEBHOOK_ERRORS),
     }),
     acceptsEvents(options),
     express.raw({ type: () => true, limit: MAX_BODY, inflate: false }),
