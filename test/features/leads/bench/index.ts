@@ -1,7 +1,7 @@
 /** The rows of the table that are about leads. */
 import { join } from 'node:path'
 import { createApi, createHttp, platform } from '../../../../src/connect/index.ts'
-import { createLeads } from '../../../../src/features/leads/leads.ts'
+import { CALLS } from '../../../../src/features/leads/contract.ts'
 import { loadFeatures } from '../../../../src/features/load.ts'
 import { signedInCaller, startBenchApp, startYardstick } from '../../../bench/app.ts'
 import { type Add, compare, type Work } from '../../../bench/measure.ts'
@@ -25,10 +25,14 @@ export async function bench(add: Add): Promise<void> {
 async function listBench(add: Add): Promise<void> {
   const { url, stop } = await startServer('test/bench/platform-server.ts')
   const http = createHttp()
-  const leads = createLeads(createApi({ platform, baseUrl: url, http }))
+  const api = createApi({ platform, baseUrl: url, http })
   const bare = bareList(`${url}/leads`)
-  const measured = await compare(32, { call: () => leads.list(BARE_SOURCE) }, { call: bare.list })
-  add('`leads.list`, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')
+  const measured = await compare(
+    32,
+    { call: () => api.list(BARE_SOURCE, CALLS.list, {}) },
+    { call: bare.list },
+  )
+  add('a list of leads, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')
   await Promise.all([http.close(), bare.close(), stop()])
 }
 
