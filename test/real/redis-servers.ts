@@ -17,13 +17,16 @@ import { REDIS_SENTINEL } from './programs.ts'
 function ask({ port }: { port: number }, ...command: string[]): Promise<string | null> {
   return new Promise((resolve) => {
     let answer = ''
-    const socket = connect(port, '127.0.0.1', () => socket.write(`${command.join(' ')}\r\nquit\r\n`))
+    const isWhole = () => answer.endsWith('+PONG\r\n')
+    // The answer to the ping ends the one before.
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${command.join(' ')}\r\nping\r\n`))
     socket.setTimeout(1000, () => socket.destroy())
     socket.on('data', (chunk) => {
       answer += chunk
+      if (isWhole()) socket.destroy()
     })
     socket.on('error', () => {})
-    socket.on('close', () => resolve(/\+OK\r\n$/.test(answer) ? answer : null))
+    socket.on('close', () => resolve(isWhole() ? answer : null))
   })
 }
 
