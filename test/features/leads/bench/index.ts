@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createApi, createHttp, platform } from '../../../../src/connect/index.ts'
 import { CALLS } from '../../../../src/features/leads/contract.ts'
 import { loadFeatures } from '../../../../src/features/load.ts'
-import { signedInCaller, startBenchApp, startYardstick } from '../../../bench/app.ts'
+import { signedInCaller, startBenchApp } from '../../../bench/app.ts'
 import { type Add, compare, type Work } from '../../../bench/measure.ts'
 import { BARE_SOURCE, bareList, startServer } from '../../../bench/platform.ts'
 import { copyProject } from '../../../support/project.ts'
@@ -43,14 +43,14 @@ async function routeBench(add: Add): Promise<void> {
   const ours = await startBenchApp('src/start.cjs', redis.url, { apiUrl: platform.url })
   const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url, PLATFORM_AUTH_URL: platform.url }
   const start = (script: string, extra = {}) =>
-    startYardstick(`test/features/leads/bench/${script}`, { ...settings, ...extra })
+    startServer(`test/features/leads/bench/${script}`, { ...settings, ...extra })
   const byHand = await start('simple-oauth2.ts')
   const deployed = await start('simple-oauth2.ts', { DEPLOYED: 'true' })
   const inFastify = await start('fastify.ts')
   const bare = await start('bare-server.ts')
-  const workOf = async ({ url, child }: typeof bare): Promise<Work> => ({
+  const workOf = async ({ url, pid }: typeof bare): Promise<Work> => ({
     call: await signedInCaller(url, ROUTE),
-    pid: child.pid,
+    pid,
   })
   const subject: Work = { call: await signedInCaller(ours.url, ROUTE), pid: ours.pid }
   const [byHandWork, deployedWork, fastifyWork, bareWork] = [
@@ -78,7 +78,7 @@ async function routeBench(add: Add): Promise<void> {
   )
   await Promise.all([
     ours.close(),
-    ...[byHand, deployed, inFastify, bare].map((yardstick) => yardstick.kill()),
+    ...[byHand, deployed, inFastify, bare].map((yardstick) => yardstick.stop()),
     platform.stop(),
   ])
   await redis.close()
@@ -122,7 +122,7 @@ async function refreshBench(add: Add): Promise<void> {
     0,
   )
   const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url, PLATFORM_AUTH_URL: tokens.url }
-  const theirs = await startYardstick('test/features/leads/bench/simple-oauth2.ts', settings)
+  const theirs = await startServer('test/features/leads/bench/simple-oauth2.ts', settings)
   const refreshesOf = async (call: () => Promise<void>) => {
     await fetch(`${tokens.url}/count`)
     await Promise.all(Array.from({ length: CALLERS }, call))
@@ -138,6 +138,6 @@ async function refreshBench(add: Add): Promise<void> {
     '1 of ours',
     '',
   )
-  await Promise.all([ours.close(), theirs.kill(), platform.stop(), tokens.stop()])
+  await Promise.all([ours.close(), theirs.stop(), platform.stop(), tokens.stop()])
   await redis.close()
 }
