@@ -15,13 +15,12 @@ import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
 import { texts as catalogueTexts } from '../catalogues/texts.ts'
 import type { Check } from './check-rows.ts'
-import { audienceProblem } from './confirmation.ts'
 import { ImportError, importNotFound } from './errors.ts'
 import { readDraft } from './form.ts'
 import { type Import, importPath, importSchema } from './import.ts'
 import type { Imports } from './imports.ts'
-import { draftSchema, STATEMENTS, USES } from './layout.ts'
-import { describeStatements, openQuestions } from './questions.ts'
+import { draftSchema, USES } from './layout.ts'
+import { audienceProblem, questionsOf } from './questions.ts'
 import { reportOf } from './report.ts'
 import type { Problem } from './rows.ts'
 import { texts } from './texts.ts'
@@ -62,8 +61,11 @@ export const importSection = (imports: Imports): PageSection => ({
     const all = await imports.list({ userId: requireUser(req), bxcontext: String(bxcontext) })
     const jobs = all.filter(({ catalogueId }) => catalogueId === id)
     const views = jobs.map(importView)
+    const waiting = all.filter(
+      ({ state, draft, catalogueScope }) => state === 'ready' && audienceProblem(draft, catalogueScope),
+    )
     return {
-      data: { imports: views, importBadges: jobs.map(badgeOf), importTexts: texts },
+      data: { imports: views, importBadges: jobs.map(badgeOf), waitingImports: waiting, importTexts: texts },
       json: { imports: views },
     }
   },
@@ -71,13 +73,21 @@ export const importSection = (imports: Imports): PageSection => ({
 
 /** Routes that upload a price file, confirm how it is read, start, stop and discard the import, and show its progress. */
 export function importRoutes(options: ImportRoutesOptions): Router {
-  return Router().use(uploadRoute(options)).use(pageRoutes(options)).use(actionRoutes(options))
+  return Router()
+    .use(uploadRoute(options))
+    .use(moveRoute(options))
+    .use(pageRoutes(options))
+    .use(actionRoutes(options))
 }
 
 /** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
-async function jobOf(imports: Imports, req: Request<JobParameters>): Promise<Import> {
+async function jobOf(
+  imports: Imports,
+  req: Request<{ bxcontext: string; id: string }>,
+  id = req.params.id,
+): Promise<Import> {
   const { userId, bxcontext } = connectionRef(req)
-  const job = await imports.get(userId, req.params.id)
+  const job = await imports.get(userId, id)
   if (job.bxcontext !== bxcontext) throw importNotFound()
   return job
 }
@@ -119,6 +129,25 @@ function uploadRoute(options: ImportRoutesOptions): Router {
           return { ...page, data: { ...page.data, uploadRejected: true } }
         })
       }
+    },
+  )
+}
+
+function moveRoute({ imports, catalogues, vault }: ImportRoutesOptions): Router {
+  return Router().post(
+    '/connections/:bxcontext/catalogues/:id/imports/:importId',
+    describeRoute({
+      summary: 'Moves an import that has not been sent into this catalogue, with what has been answered.',
+      response: importViewSchema,
+      errors: ['not_connected', ...JOB_ERRORS],
+    }),
+    async (req, res) => {
+      const ref = connectionRef(req)
+      const { id, importId } = req.params
+      const catalogue = await catalogues.get(vault.tokenSource(ref), id)
+      const { userId } = await jobOf(imports, req, importId)
+      const job = await imports.move(userId, importId, catalogue)
+      await sendResultOrRedirect(req, res, `${importPath(job)}#next`, importView(job))
     },
   )
 }
@@ -264,6 +293,7 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
     const view = importView(job)
     const check = await imports.reading(job)
     const reading = check && { ...check, problems: check.problems.slice(0, MAX_SHOWN).map(shown) }
+    const step = check && stepOf(job, check)
     if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(job.userId, job.id)
     sendPageOrJson(req, res, {
       view: 'price-files/import',
@@ -273,14 +303,14 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
         bxcontext: job.bxcontext,
         reading,
         listed: check?.problems.length ?? 0,
-        step: reading && stepOf(job, reading),
+        step,
         uses: USES,
         isUnfinished: job.state === 'running',
         isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(vault, job)),
         importTexts: texts,
         catalogueTexts,
       },
-      json: { ...view, reading },
+      json: { ...view, reading, step },
     })
   }
 }
@@ -291,15 +321,16 @@ const shown = ({ cells, ...problem }: Problem): Problem => ({
   cells: cells.slice(0, 8).map((cell) => shorten(cell, 60)),
 })
 
-/** What a person is asked next: to choose columns, a question, or whether the rows are right. */
-function stepOf({ draft, catalogueScope }: Import, { problem }: Check) {
-  const [question = null] = openQuestions(draft)
+/** What a person is asked next, and what they have answered. */
+function stepOf({ draft, catalogueScope }: Import, { problem, outline }: Check) {
+  const questions = questionsOf(draft, outline.sheets, catalogueScope)
+  const open = questions.filter(({ answer }) => answer === undefined)
   return {
     problem,
+    question: open[0] ?? null,
+    left: open.length,
+    answers: questions.filter(({ answer }) => answer !== undefined),
     audienceProblem: audienceProblem(draft, catalogueScope) ?? null,
-    question,
-    number: question ? STATEMENTS.indexOf(question.statement) + 1 : 0,
-    said: describeStatements(draft),
   }
 }
 

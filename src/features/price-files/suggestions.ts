@@ -5,7 +5,7 @@
 import { DECIMALS, type Decimal, readPrice } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
 import { sameSheet } from './confirmation.ts'
-import type { Column, Draft, Layout, SheetLayout } from './layout.ts'
+import { type Column, columnFor, type Draft, type Layout, type SheetLayout, type Use } from './layout.ts'
 import { headingsOf, repeats, type SheetHead } from './outline.ts'
 
 /** What is looked for, the most certain first. */
@@ -92,7 +92,7 @@ function suggestHeadingsRow(rows: readonly Row[]): number {
 /** The columns of a sheet with what they may be used for. Of several prices none is suggested: a person chooses one. */
 function suggestColumns(columns: readonly Seen[]): Column[] {
   const names = columns.map(({ heading }) => normalize(heading))
-  const taken = new Map<number, Column>()
+  const taken = new Map<number, Use>()
   for (const use of ORDER) {
     const isFree = (index: number) => !taken.has(index) && fits(use, columns[index]?.cells ?? [])
     const found = HEADINGS[use]
@@ -100,12 +100,9 @@ function suggestColumns(columns: readonly Seen[]): Column[] {
       .find((index) => index >= 0)
     const isAlone = names.filter((name, index) => isFree(index) && isPrice(name)).length < 2
     if (found === undefined || (use === 'price' && !isAlone)) continue
-    const heading = columns[found]?.heading ?? ''
-    if (use === 'tax included') taken.set(found, { heading, use, yes: [], no: [] })
-    else
-      taken.set(found, use === 'price is for this many' ? { heading, use, divide: false } : { heading, use })
+    taken.set(found, use)
   }
-  return columns.map(({ heading }, index) => taken.get(index) ?? { heading, use: 'ignored' })
+  return columns.map(({ heading }, index) => columnFor(heading, taken.get(index) ?? 'ignored'))
 }
 
 const isPrice = (name: string) => HEADINGS.price.some((known) => known.test(name))
@@ -130,54 +127,39 @@ const isAmount = (cell: string): boolean =>
 
 /** What a file may be read as: the sheets of an earlier layout, or the first visible list. */
 export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | undefined): Draft {
-  const visible = heads.filter(({ sheet }) => !sheet.isHidden)
-  const sheets = visible.map((head) => suggestSheet(head))
-  if (earlier) {
-    const kept = visible.flatMap((head) => {
-      const before = sameSheet(earlier.sheets, head.sheet)
-      return before ? [locatedIn(before, head) ?? withEarlierUses(suggestSheet(head), before)] : []
-    })
-    if (kept.length > 0) return { sheets: kept }
-  }
+  const kept = (earlier?.sheets ?? []).flatMap((before) => {
+    const sheet = sameSheet(
+      heads.map((head) => head.sheet),
+      before,
+    )
+    const head = heads.find((one) => one.sheet === sheet)
+    return head ? [suggestAgain(head, before)] : []
+  })
+  if (kept.length > 0) return { sheets: kept }
+  const sheets = heads.filter(({ sheet }) => !sheet.isHidden).map((head) => suggestSheet(head))
   const isList = ({ columns }: SheetLayout) =>
     columns.some(({ use }) => use === 'code') && columns.some(({ heading }) => isPrice(normalize(heading)))
   const first = sheets.find(isList) ?? sheets.find(({ columns }) => columns.length > 0)
   return { sheets: first ? [first] : [] }
 }
 
-/** A sheet with the earlier answers for the columns that are the same. Suggestions for others do not compete with them. */
-function withEarlierUses(sheet: SheetLayout, before: SheetLayout): SheetLayout {
-  const columns = sheet.columns.map((column): Column => {
-    const same = before.columns.find(({ heading }) => heading === column.heading)
-    const isTaken = before.columns.some(
-      ({ heading, use }) => use === column.use && sheet.columns.some((other) => other.heading === heading),
-    )
-    return same ?? (isTaken ? { heading: column.heading, use: 'ignored' } : column)
+/**
+ * A sheet with the earlier answers for the columns that are the same; its headings may be on another row. Suggestions for
+ * other columns do not compete with these answers.
+ */
+function suggestAgain(head: SheetHead, before: SheetLayout): SheetLayout {
+  const headings = before.columns.map(({ heading }) => heading)
+  const row = before.headingsRow === 0 ? 0 : head.rows.find((one) => repeats(one, headings))?.line
+  const sheet = suggestSheet(head, row)
+  const now = new Set(sheet.columns.map(({ heading }) => heading))
+  const columns = sheet.columns.map((column, index): Column => {
+    const { heading } = column
+    if (before.columns[index]?.heading === heading) return before.columns[index]
+    const isTaken = before.columns.some((other) => other.use === column.use && now.has(other.heading))
+    const same = before.columns.find((other) => other.heading === heading && heading !== '')
+    return same ?? (isTaken ? columnFor(heading, 'ignored') : column)
   })
   return { ...sheet, decimal: before.decimal, columns }
-}
-
-/** A confirmed layout for a file that has its sheets and headings; undefined if one of them is not there. */
-export function located({ sheets, tax, currency, audience }: Layout, heads: readonly SheetHead[]) {
-  const found = sheets.flatMap((sheet) => {
-    const name = sameSheet(
-      heads.map((head) => head.sheet),
-      sheet,
-    )?.name
-    const head = heads.find((one) => one.sheet.name === name)
-    return (head && locatedIn(sheet, head)) ?? []
-  })
-  return found.length === sheets.length ? { sheets: found, tax, currency, audience } : undefined
-}
-
-/** A confirmed sheet where its headings are; they may be on another row. */
-function locatedIn(before: SheetLayout, { sheet, rows }: SheetHead): SheetLayout | undefined {
-  const { name } = sheet
-  if (before.headingsRow === 0) return { ...before, name }
-  const headings = before.columns.map(({ heading }) => heading)
-  const row = rows.find((one) => repeats(one, headings))
-  const isAsWide = row && headingsOf(row, rows).length === headings.length
-  return isAsWide ? { ...before, name, headingsRow: row.line } : undefined
 }
 
 /** A draft for a file: a sheet whose headings are others than its columns say gets those columns anew. */

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { inspect, openChromium, openPage } from '../../support/chromium.ts'
@@ -90,16 +90,13 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await page.getByLabel('Price file').setInputFiles(XLSX)
     await page.getByRole('button', { name: 'Upload and check' }).click()
     await page.getByText('Price list, valid from 1 July 2026').waitFor()
-    // Which of two prices is sent, a person says.
-    await page.getByText('Choose the column of the price').waitFor()
-    await look()
-    await page.getByLabel('Use: RRP inc GST').selectOption('price')
-    await page.getByRole('button', { name: 'Use these columns' }).last().click()
-    // The question is in view beside the columns, and the page is light.
-    const { y = 0, height = 0 } =
-      (await page.getByRole('group', { name: 'Question 1 of 3' }).boundingBox()) ?? {}
-    expect(y + height).toBeLessThanOrEqual(DESKTOP.viewport.height)
+    // Which of two prices is sent, a person says: the question is in view beside the columns, and the page is light.
+    const question = page.getByRole('group', { name: 'Which column is the price?' })
+    await expectInView(question, DESKTOP)
     expect((await page.content()).length).toBeLessThan(60_000)
+    await look()
+    await page.getByRole('button', { name: 'RRP inc GST' }).click()
+    await expectInView(page.getByRole('group', { name: 'Are the prices before GST?' }), DESKTOP)
     await look()
     await page.getByRole('button', { name: 'Including 10 %' }).click()
     await page.getByRole('button', { name: 'Australian dollars' }).waitFor()
@@ -108,8 +105,12 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await page.getByRole('button', { name: 'Australian dollars' }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Everyone' }).click()
-    await page.getByRole('button', { name: 'This is right' }).waitFor()
+    await expectInView(page.getByRole('button', { name: 'This is right' }), DESKTOP)
     await look()
+    // On a phone, the ten rows take no more than two of its heights.
+    expect((await phone.page.locator('table.sent').boundingBox())?.height).toBeLessThan(
+      2 * DARK_PHONE.viewport.height,
+    )
     await page.getByRole('button', { name: 'This is right' }).click()
     await page.getByText('has confirmed it').waitFor()
 
@@ -119,7 +120,9 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     expect(await main.innerText()).toMatch(
       /4,989 of 5,000 rows[\s\S]*11 rows have problems[\s\S]*Nothing has been sent yet/,
     )
-    expect(await main.innerText()).toContain('Including 10 % GST. Australian dollars')
+    expect(await main.innerText()).toMatch(
+      /Which column is the price\?\s+RRP inc GST[\s\S]*Including 10 % GST[\s\S]*Australian dollars/,
+    )
     const problems = await page.locator('.problems tbody tr').allInnerTexts()
     expect(problems.join('\n')).toMatch(
       /6[\s\S]*another price or unit on line 5004[\s\S]*code is missing[\s\S]*"POA" has words[\s\S]*negative[\s\S]*#REF!/,
@@ -226,6 +229,13 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await close()
   })
 })
+
+async function expectInView(locator: Locator, { viewport }: typeof DESKTOP): Promise<void> {
+  await locator.waitFor()
+  const { y, height } = (await locator.boundingBox()) ?? { y: -1, height: 0 }
+  expect(y).toBeGreaterThanOrEqual(0)
+  expect(y + height).toBeLessThanOrEqual(viewport.height)
+}
 
 /** Signs in and connects the supplier's account. */
 async function connect(page: Page, app: Running): Promise<void> {
