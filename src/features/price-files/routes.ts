@@ -1,6 +1,6 @@
-import { type Request, type RequestHandler, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
-import { describeRoute } from '../../connect/express.ts'
+import { describeRoute, type RouteDescription } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { shorten } from '../../tables/prices.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
@@ -75,19 +75,15 @@ export const importSection = (imports: Imports): PageSection => ({
 export function importRoutes(options: ImportRoutesOptions): Router {
   return Router()
     .use(uploadRoute(options))
-    .use(moveRoute(options))
     .use(pageRoutes(options))
     .use(actionRoutes(options))
+    .use(discardRoute(options))
 }
 
 /** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
-async function jobOf(
-  imports: Imports,
-  req: Request<{ bxcontext: string; id: string }>,
-  id = req.params.id,
-): Promise<Import> {
+async function jobOf(imports: Imports, req: Request<JobParameters>): Promise<Import> {
   const { userId, bxcontext } = connectionRef(req)
-  const job = await imports.get(userId, id)
+  const job = await imports.get(userId, req.params.id)
   if (job.bxcontext !== bxcontext) throw importNotFound()
   return job
 }
@@ -129,25 +125,6 @@ function uploadRoute(options: ImportRoutesOptions): Router {
           return { ...page, data: { ...page.data, uploadRejected: true } }
         })
       }
-    },
-  )
-}
-
-function moveRoute({ imports, catalogues, vault }: ImportRoutesOptions): Router {
-  return Router().post(
-    '/connections/:bxcontext/catalogues/:id/imports/:importId',
-    describeRoute({
-      summary: 'Moves an import that has not been sent into this catalogue, with what has been answered.',
-      response: importViewSchema,
-      errors: ['not_connected', ...JOB_ERRORS],
-    }),
-    async (req, res) => {
-      const ref = connectionRef(req)
-      const { id, importId } = req.params
-      const catalogue = await catalogues.get(vault.tokenSource(ref), id)
-      const { userId } = await jobOf(imports, req, importId)
-      const job = await imports.move(userId, importId, catalogue)
-      await sendResultOrRedirect(req, res, `${importPath(job)}#next`, importView(job))
     },
   )
 }
@@ -198,70 +175,88 @@ function pageRoutes(options: ImportRoutesOptions): Router {
     )
 }
 
-/** What a user does with an import. Each answers with what it is then. */
-function actionRoutes({ imports }: ImportRoutesOptions): Router {
-  return Router()
-    .post(
-      `${JOB_PATH}/layout`,
-      describeRoute({
-        summary:
-          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
-        body: z.object({
-          draft: draftSchema,
-          confirm: z.literal('on').optional(),
-          seen: z.string().optional(),
-        }),
-        response: importViewSchema,
-        errors: [...JOB_ERRORS, 'invalid_input'],
-      }),
-      layoutHandler(imports),
-    )
-    .post(
-      `${JOB_PATH}/start`,
-      describeRoute({
-        summary: 'Sends the items, or the rest of them. Answers `202`.',
-        status: 202,
-        response: importViewSchema,
-        errors: [...JOB_ERRORS, 'invalid_input'],
-      }),
-      async (req, res) => {
-        const job = await jobOf(imports, req)
-        // Another tab has sent it already.
-        const isSent = job.state === 'completed' || job.state === 'running'
-        if (isSent && !wantsJson(req)) return res.redirect(303, importPath(job))
-        const started = await imports.start(job.userId, job.id, seenIn(req))
-        await sendResultOrRedirect(req, res, importPath(job), importView(started), { status: 202 })
+/** What a user does with an import. Each action answers with what it is then. */
+function actionRoutes({ imports, catalogues, vault }: ImportRoutesOptions): Router {
+  const router = Router()
+  const action = (
+    name: string,
+    { errors = [], ...description }: Partial<RouteDescription> & { summary: string },
+    run: (job: Import, req: Request<JobParameters>) => Promise<Import>,
+  ) =>
+    router.post(
+      `${JOB_PATH}/${name}`,
+      describeRoute({ ...description, response: importViewSchema, errors: [...JOB_ERRORS, ...errors] }),
+      async (req: Request<JobParameters>, res: Response) => {
+        const job = await run(await jobOf(imports, req), req)
+        const location = `${importPath(job)}${job.state === 'ready' ? '#next' : ''}`
+        await sendResultOrRedirect(req, res, location, importView(job), { status: description.status ?? 200 })
       },
     )
-    .post(
-      `${JOB_PATH}/stop`,
-      describeRoute({
-        summary: 'Stops sending: the state is then `stopped`. `start` resumes.',
-        response: importViewSchema,
-        errors: JOB_ERRORS,
+  action(
+    'layout',
+    {
+      summary:
+        'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
+      body: z.object({
+        draft: draftSchema,
+        confirm: z.literal('on').optional(),
+        seen: z.string().optional(),
       }),
-      async (req, res) => {
-        const { userId, id } = await jobOf(imports, req)
-        const job = await imports.stop(userId, id)
-        await sendResultOrRedirect(req, res, importPath(job), importView(job))
-      },
-    )
-    .post(
-      `${JOB_PATH}/discard`,
-      describeRoute({
-        summary: 'Deletes the file and the import here. Items that the platform has accepted stay there.',
-        response: z.object({ discarded: z.string() }),
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        const { userId, bxcontext } = connectionRef(req)
-        const { id } = req.params
-        const job = await imports.discard(userId, id)
-        const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
-        const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
-        await sendResultOrRedirect(req, res, location, { discarded: id })
-      },
-    )
+      errors: ['invalid_input'],
+    },
+    (job, req) => answer(imports, job, req),
+  )
+  const moveSchema = z.object({ catalogueId: z.string() })
+  action(
+    'move',
+    {
+      summary: 'Moves an import that has not been sent into another catalogue, with what has been answered.',
+      body: moveSchema,
+      errors: ['not_connected', 'invalid_input'],
+    },
+    async (job, { body }) => {
+      const { catalogueId } = moveSchema.parse(body)
+      return imports.move(job.userId, job.id, await catalogues.get(vault.tokenSource(job), catalogueId))
+    },
+  )
+  action(
+    'start',
+    {
+      summary: 'Sends the items, or the rest of them. Answers `202`.',
+      status: 202,
+      errors: ['invalid_input'],
+    },
+    async (job, req) => {
+      // Another tab has sent it already.
+      const isSent = job.state === 'completed' || job.state === 'running'
+      return isSent && !wantsJson(req) ? job : imports.start(job.userId, job.id, seenIn(req))
+    },
+  )
+  action(
+    'stop',
+    { summary: 'Stops sending: the state is then `stopped`. `start` resumes.' },
+    ({ userId, id }) => imports.stop(userId, id),
+  )
+  return router
+}
+
+function discardRoute({ imports }: ImportRoutesOptions): Router {
+  return Router().post(
+    `${JOB_PATH}/discard`,
+    describeRoute({
+      summary: 'Deletes the file and the import here. Items that the platform has accepted stay there.',
+      response: z.object({ discarded: z.string() }),
+      errors: ['not_found'],
+    }),
+    async (req, res) => {
+      const { userId, bxcontext } = connectionRef(req)
+      const { id } = req.params
+      const job = await imports.discard(userId, id)
+      const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
+      const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
+      await sendResultOrRedirect(req, res, location, { discarded: id })
+    },
+  )
 }
 
 /** The check that a page has shown. */
@@ -272,19 +267,14 @@ const seenIn = ({ body }: Request<JobParameters>): string | undefined =>
  * The answers of a person: its last button is "This is right". If the form says anything else than what was read, the file is
  * read again first.
  */
-function layoutHandler(imports: Imports): RequestHandler<JobParameters> {
-  return async (req, res) => {
-    const job = await jobOf(imports, req)
-    const { userId, id } = job
-    const check = await imports.reading(job)
-    const draft = readDraft(req.body, job.draft, check?.outline.sheets ?? [])
-    const isSeen = JSON.stringify(draft) === JSON.stringify(job.draft)
-    const next =
-      req.body?.confirm !== undefined && isSeen
-        ? await imports.confirm(userId, id, { name: currentUser(req)?.name ?? userId, seen: seenIn(req) })
-        : await imports.answer(userId, id, draft)
-    await sendResultOrRedirect(req, res, `${importPath(job)}#next`, importView(next))
-  }
+async function answer(imports: Imports, job: Import, req: Request<JobParameters>): Promise<Import> {
+  const { userId, id } = job
+  const check = await imports.reading(job)
+  const draft = readDraft(req.body, job.draft, check?.outline.sheets ?? [])
+  const isSeen = JSON.stringify(draft) === JSON.stringify(job.draft)
+  return req.body?.confirm !== undefined && isSeen
+    ? imports.confirm(userId, id, { name: currentUser(req)?.name ?? userId, seen: seenIn(req) })
+    : imports.answer(userId, id, draft)
 }
 
 function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<JobParameters> {

@@ -8,43 +8,26 @@ import { sameSheet } from './confirmation.ts'
 import { type Column, columnFor, type Draft, type Layout, type SheetLayout, type Use } from './layout.ts'
 import { headingsOf, repeats, type SheetHead } from './outline.ts'
 
-/** What is looked for, the most certain first. */
-const ORDER = [
-  'price',
-  'code',
-  'name',
-  'description',
-  'unit',
-  'category',
-  'price is for this many',
-  'tax included',
-] as const
+const CODE =
+  /code|sku|number$|^(item|product|part|model)?(no|num|id)$|^(mpn|material|ean|gtin|plu|item|product|part|ref|reference|model)$/
+const PRICE = /^(srp|msrp|rrp|retail|sell|list|each)|price|rrp/
 
-/** Headings, best first, in lower case and without anything but letters and digits. */
-const HEADINGS: Record<(typeof ORDER)[number], RegExp[]> = {
-  price: [
-    /^(rrp|srp|msrp|(unit|sell|selling|sales?|retail|list|recommendedretail)?price)(ex|exc|excl|before)?(gst|tax)?(aud|nzd)?$/,
-    /^(rrp|retail|sell|list|each)/,
-    /price|rrp/,
-  ],
-  code: [
-    /^(item|product|stock|part|sku|supplier|article|material|catalogue|cat|model|mfr|mpn)?(code|no|num|number|id|sku)$/,
-    /^(sku|mpn|material|partnumber|barcode|ean|gtin|plu|item|product|part|ref|reference|model)$/,
-    /code|sku|number$/,
-  ],
-  name: [
-    /^(item|product|short)?(name|title)$/,
-    /^(item|product|stock)?desc(ription)?1?$/,
-    /name|desc|^product$|^item$/,
-  ],
-  description: [/^(long|full|extended|item|product)?desc(ription)?2?$|^details?$|^specification$/],
-  unit: [/^(sell|sales|base)?(unit|uom|unitofmeasure|unitofmeasurecode|um)$/, /uom|^units$|^measure$/],
-  category: [/^(item|product|sub)?(category|group|family|range|department|class|type)(name)?$/],
-  'price is for this many': [
+/** What is looked for, the most certain first, with headings in lower case and without anything but letters and digits. */
+const HEADINGS: [use: Use, heading: RegExp][] = [
+  ['price', PRICE],
+  ['code', /^(item|product|stock|part|supplier|article|material|catalogue|cat)?(code|no|num|number|id|sku)$/],
+  ['code', CODE],
+  ['name', /^(item|product|short)?(name|title)$/],
+  ['name', /name|desc|^product$|^item$/],
+  ['description', /^(long|full|extended|item|product)?desc(ription)?2?$|^details?$|^specification$/],
+  ['unit', /^(sell|sales|base)?(units?|unitofmeasure|unitofmeasurecode|um|measure)$|uom/],
+  ['category', /^(item|product|sub)?(category|group|family|range|department|class|type)(name)?$/],
+  [
+    'price is for this many',
     /^(price|pricing|basis|base|std|per)?(per|unit|qty|quantity|basis|divisor|factor)$/,
   ],
-  'tax included': [/(price|tax|gst).*incl?(usive|uded|udes?)?|^incl?(udes?|uding|usive)?.*(tax|gst)/],
-}
+  ['tax included', /(price|tax|gst).*incl?(usive|uded|udes?)?|^incl?(udes?|uding|usive)?.*(tax|gst)/],
+]
 const DIGITS = /\d/
 /** A column that says which prices include tax has no more different cells than this. */
 const MAX_FLAGS = 20
@@ -83,9 +66,8 @@ function suggestHeadingsRow(rows: readonly Row[]): number {
   const filled = ({ cells }: Row) => cells.filter((cell) => cell.trim() !== '').length
   const width = Math.max(0, ...rows.map(filled))
   const words = rows.filter(({ cells }) => !cells.some(isAmount))
-  const names = ({ cells }: Row, use: 'code' | 'price') =>
-    cells.some((cell) => HEADINGS[use].some((known) => known.test(normalize(cell))))
-  const named = words.find((row) => filled(row) > 1 && names(row, 'code') && names(row, 'price'))
+  const has = ({ cells }: Row, heading: RegExp) => cells.some((cell) => heading.test(normalize(cell)))
+  const named = words.find((row) => filled(row) > 1 && has(row, CODE) && has(row, PRICE))
   return (named ?? words.find((row) => filled(row) * 2 > width))?.line ?? 0
 }
 
@@ -93,22 +75,20 @@ function suggestHeadingsRow(rows: readonly Row[]): number {
 function suggestColumns(columns: readonly Seen[]): Column[] {
   const names = columns.map(({ heading }) => normalize(heading))
   const taken = new Map<number, Use>()
-  for (const use of ORDER) {
-    const isFree = (index: number) => !taken.has(index) && fits(use, columns[index]?.cells ?? [])
-    const found = HEADINGS[use]
-      .map((known) => names.findIndex((name, index) => isFree(index) && known.test(name)))
-      .find((index) => index >= 0)
-    const isAlone = names.filter((name, index) => isFree(index) && isPrice(name)).length < 2
-    if (found === undefined || (use === 'price' && !isAlone)) continue
-    taken.set(found, use)
+  for (const [use, known] of HEADINGS) {
+    const places = names.flatMap((name, index) => {
+      const isFree = !taken.has(index) && fits(use, columns[index]?.cells ?? [])
+      return isFree && known.test(name) ? [index] : []
+    })
+    const [place] = places
+    const isSeveral = use === 'price' && places.length > 1
+    if (place !== undefined && !isSeveral && ![...taken.values()].includes(use)) taken.set(place, use)
   }
   return columns.map(({ heading }, index) => columnFor(heading, taken.get(index) ?? 'ignored'))
 }
 
-const isPrice = (name: string) => HEADINGS.price.some((known) => known.test(name))
-
 /** Whether the cells of a column may be what the use is about. */
-function fits(use: (typeof ORDER)[number], cells: readonly string[]): boolean {
+function fits(use: Use, cells: readonly string[]): boolean {
   if (use === 'price') return cells.some(isAmount)
   if (use === 'price is for this many') return cells.length > 0 && cells.every((cell) => DIGITS.test(cell))
   return use !== 'tax included' || (cells.length <= MAX_FLAGS && !cells.some(isAmount))
@@ -138,7 +118,7 @@ export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | unde
   if (kept.length > 0) return { sheets: kept }
   const sheets = heads.filter(({ sheet }) => !sheet.isHidden).map((head) => suggestSheet(head))
   const isList = ({ columns }: SheetLayout) =>
-    columns.some(({ use }) => use === 'code') && columns.some(({ heading }) => isPrice(normalize(heading)))
+    columns.some(({ use }) => use === 'code') && columns.some(({ heading }) => PRICE.test(normalize(heading)))
   const first = sheets.find(isList) ?? sheets.find(({ columns }) => columns.length > 0)
   return { sheets: first ? [first] : [] }
 }

@@ -116,16 +116,16 @@ describe('the page of a file whose layout is new', () => {
     expect(refused).toMatch(/this catalogue is not Managed[\s\S]*Open or create a Managed catalogue/)
     expect(refused).not.toContain('This is right')
     const managed = await pages.newCatalogue('Trade', 'Managed')
-    const { visitor, importsOf } = pages
-    const moveHere = `${importsOf(managed)}/${json.id}`
-    expect((await visitor.get(importsOf(managed).replace(/.imports$/, ''))).text).toContain(
-      new URL(moveHere).pathname,
+    const { visitor, importsOf, fresh } = pages
+    const catalogue = await visitor.get(importsOf(managed).replace(/.imports$/, ''))
+    expect(catalogue.text).toMatch(
+      new RegExp(`imports/${json.id}/move"><button name="catalogueId" value="${managed}"`),
     )
-    await visitor.post(moveHere, { form: {} })
+    await pages.act(json.id, 'move', { catalogueId: managed })
     expect(await press('confirm=on')).toContain('has confirmed it')
     await pages.act(json.id, 'start')
     expect(await pages.ended(json.id)).toMatchObject({ catalogueId: managed, progress: { sent: 2 } })
-    expect((await visitor.post(`${importsOf(pages.fresh)}/${json.id}`, { form: {} })).status).toBe(409)
+    expect((await pages.act(json.id, 'move', { catalogueId: fresh })).json()).toMatchObject({ status: 409 })
   })
 
   test('does not send prices that are not for everyone into a catalogue that everyone sees', async () => {
