@@ -73,14 +73,14 @@ export const texts = {
     title: 'Confirm how this file is read',
     lead: 'Check the columns, answer the questions, and look at ten rows. Nothing is sent before that, and the next file of this layout needs no confirmation.',
     changed: 'This file differs from the one that was confirmed before:',
-    kept: 'The earlier answers are kept.',
+    kept: 'The earlier answers are kept for what is the same.',
     askedAgain:
       'The columns that are the same keep their use. Because the file says something else, the questions about its prices are asked again.',
     follows: (by: string) => `This file is read as ${by} has confirmed it:`,
     change: 'Change',
     toNext: 'Continue',
     left: (questions: number) => (questions === 1 ? 'Last question.' : `${questions} questions left.`),
-    answers: 'Your answers',
+    answers: 'How the file is read',
     toManaged: 'Open or create a Managed catalogue',
     moveHere: (file: string) => `Move ${file} here, with its answers`,
     waitsHere:
