@@ -3,11 +3,12 @@ import type { OpenFile, Row } from '../../tables/sheet.ts'
 import { openFile } from '../../tables/table.ts'
 import { writeBatches } from './batches.ts'
 import { createCollector, type PreviewRow } from './collector.ts'
-import { columnsProblem, differences, isComplete, keptStatements } from './confirmation.ts'
+import { differences, hasColumnsOf, keptStatements } from './confirmation.ts'
 import type { Draft, Layout } from './layout.ts'
 import { createTexts, type Outline, outlineSheet, readHead, remarksOn, type SheetHead } from './outline.ts'
+import { columnsProblem, isComplete } from './questions.ts'
 import { createRowReader, type Problem } from './rows.ts'
-import { located, suggestDraft, suggestSheet, withHeadings } from './suggestions.ts'
+import { suggestDraft, suggestSheet, withHeadings } from './suggestions.ts'
 import { texts } from './texts.ts'
 
 export interface CheckOptions {
@@ -61,12 +62,14 @@ async function checkSheets(file: OpenFile, { draft, layouts = [], itemsPath }: C
   // Layouts that differ only in the texts around the table share a reading.
   let previous: { how: string; check: Check } | undefined
   for (const layout of layouts) {
-    const same = located(layout, heads)
-    if (!same) continue
+    const { tax, currency, audience } = layout
+    const same = { ...suggestDraft(heads, layout), tax, currency, audience }
+    if (!hasColumnsOf(same, layout)) continue
     const how = JSON.stringify(same)
     if (previous?.how !== how) previous = { how, check: await read(same) }
     const { check } = previous
-    if (check.problem === null && differences(layout, check.outline).length === 0) return { ...check, layout }
+    const isUsable = check.problem === null && isComplete(layout)
+    if (isUsable && differences(layout, check.outline).length === 0) return { ...check, layout }
   }
   const [latest] = layouts
   const suggested = suggestDraft(heads, latest)
@@ -102,7 +105,7 @@ async function readSheets(
   }
   const used = draft.sheets.map(({ name }) => name)
   const outline: Outline = { sheets, remarks: remarksOn(file, used) }
-  const problem = collected.areTooMany() ? texts.layout.manyTexts : (columnsProblem(draft) ?? null)
+  const problem = collected.areTooMany() ? texts.layout.manyTexts : (columnsProblem(draft, sheets) ?? null)
   // Without all answers, nothing is an item.
   const result = statements && problem === null ? collector : createCollector()
   if (itemsPath !== undefined) await writeBatches(itemsPath, result.items())

@@ -7,12 +7,13 @@ import { forgetUserNotice } from '../../web/notice.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CheckTask } from './check-file.ts'
 import type { Check, CheckOptions } from './check-rows.ts'
-import { confirmed, isComplete } from './confirmation.ts'
+import { confirmed } from './confirmation.ts'
 import { ImportError, importNotFound } from './errors.ts'
 import {
   answered,
   confirmedImport,
   type Import,
+  moved,
   newImport,
   parseImport,
   type Read,
@@ -23,6 +24,7 @@ import {
 import type { Draft } from './layout.ts'
 import { addLayout, findLayouts } from './layouts.ts'
 import { createLimiter } from './limiter.ts'
+import { isComplete } from './questions.ts'
 import { activeKey, createSender, noteActive, type SenderOptions } from './sender.ts'
 import type { PriceFilesSettings } from './settings.ts'
 import {
@@ -128,12 +130,13 @@ export class Imports {
     }
   }
 
-  /** Says how the file is to be read. Reads it again, unless statements are missing. Throws as `upload` does. */
+  /** Says how the file is to be read. Reads it again if that makes a difference. Throws as `upload` does. */
   async answer(userId: string, id: string, draft: Draft): Promise<Import> {
     const store = this.#store
     const job = await changeImport(store, userId, id, (now) => answered(now, now.draft))
-    const isSame = JSON.stringify(draft.sheets) === JSON.stringify(job.draft.sheets)
-    if (isSame && !isComplete(draft)) return changeImport(store, userId, id, (now) => answered(now, draft))
+    const isRead = JSON.stringify(draft) === JSON.stringify(job.draft)
+    const isOpen = tablesOf(draft) === tablesOf(job.draft) && !isComplete(draft)
+    if (isRead || isOpen) return changeImport(store, userId, id, (now) => answered(now, draft))
     return inFolder(this.#options.dir, async (folder) => {
       await fetchFile(store, job, join(folder, 'file'))
       const read = await this.#read(userId, folder, { draft })
@@ -152,6 +155,11 @@ export class Imports {
         throw error
       }
     })
+  }
+
+  /** Moves an import that has not been sent into another catalogue. */
+  move(userId: string, id: string, catalogue: Catalogue): Promise<Import> {
+    return changeImport(this.#store, userId, id, (now) => moved(now, catalogue))
   }
 
   /** Confirms how the file is read. `name`: who does; `seen`: the `checkId` of what they have seen. */
@@ -295,6 +303,12 @@ export class Imports {
     for (const job of finished.slice(MAX_FINISHED)) await this.#remove(userId, job.id, job)
   }
 }
+
+/** What decides which rows are in the tables: the rest of the file is shown as what it says. */
+const tablesOf = ({ sheets }: Draft) =>
+  JSON.stringify(
+    sheets.map(({ name, headingsRow, columns }) => [name, headingsRow, columns.map(({ use }) => use)]),
+  )
 
 /** The bytes of an upload, up to the limit. Throws `ImportError` (413). */
 async function* limited(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {

@@ -197,8 +197,7 @@ test('a platform that rotates refresh tokens: the fingerprint differs, and the p
 })
 
 test('the inspector is on in development, and off in production unless FLOW_INSPECTOR is true', () => {
-  const isEnabled = (env: Record<string, string>) =>
-    readSettings(env, { flows: flowInspectorSettings }).flows.isEnabled
+  const isEnabled = (env: Record<string, string>) => readSettings(env, flowInspectorSettings).isEnabled
   expect([{}, { NODE_ENV: 'test' }].map(isEnabled)).toEqual([true, true])
   expect(isEnabled({ NODE_ENV: 'production' })).toBe(false)
   expect(isEnabled({ NODE_ENV: 'production', FLOW_INSPECTOR: 'true' })).toBe(true)
