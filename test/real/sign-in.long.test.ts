@@ -90,16 +90,6 @@ describe('signing in at oidc-provider', () => {
     expect(await nameOf()).toBe('ann of Ridgeline')
   })
 
-  // Also if discovery lists only another, as at a provider whose discovery is out of date.
-  test.each([
-    { method: 'client_secret_basic', only: 'client_secret_post' },
-    { method: 'client_secret_post', only: undefined },
-  ] as const)('uses $method if OIDC_TOKEN_ENDPOINT_AUTH_METHOD says so', async ({ method, only }) => {
-    await start(only, { OIDC_TOKEN_ENDPOINT_AUTH_METHOD: method })
-    await logIn()
-    expect(provider.tokenRequests).toMatchObject([{ method }])
-  })
-
   test.each(METHODS)('logs which settings to check if the secret is wrong (only %s)', async (only) => {
     await start(only, { OIDC_CLIENT_SECRET: 'wrong' })
     await logIn()
