@@ -1,12 +1,11 @@
 import type { RequestListener } from 'node:http'
-import express, { type Express, Router } from 'express'
+import express, { type Express } from 'express'
 import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { FeatureParts } from './features/feature.ts'
 import type { NamedFeature } from './features/load.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
-import { byPath } from './web/by-path.ts'
 import {
   businessName,
   type ConnectionLink,
@@ -19,10 +18,9 @@ import { OPEN_DEMO } from './web/demo-sign-in.ts'
 import { drafts } from './web/drafts.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
-import { waitingNotices } from './web/notice.ts'
+import { notices, waitingNotices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
-import { checkPlatformFirst } from './web/platform-check.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
@@ -39,14 +37,6 @@ export function createListener(dependencies: Dependencies): RequestListener {
     if (!url.startsWith('/') && !URL.canParse(url, 'http://host')) req.url = `/${encodeURIComponent(url)}`
     app(req, res)
   }
-}
-
-function newApp(trustProxy: number): Express {
-  const app = express()
-  app.disable('x-powered-by')
-  app.disable('etag')
-  app.set('trust proxy', trustProxy)
-  return app
 }
 
 /** The links of the features whose permission was granted, as far as the platform reports it: a builder sees no supplier's. */
@@ -71,22 +61,21 @@ export function createApp({
   store,
   sessionStore,
   connect,
-  http,
   signIn,
   features,
   parts,
-  hopListeners,
   drainSignal,
   deps: { sendChanges },
 }: Dependencies): Express {
-  const { baseUrl, platform, sessionSecrets: secrets } = config
+  const { baseUrl, platform, sessionSecrets: secrets, tokenEncryptionKeys: keys } = config
   const { vault, oauth, api } = connect
-  const app = newApp(config.trustProxy)
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('trust proxy', config.trustProxy)
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
-    production: config.production,
-    store,
-    addDrafts: drafts(config.tokenEncryptionKeys, baseUrl),
+    environment: config.environment,
     businessName: (ref: ConnectionRef) => businessName(vault, ref),
     warning,
     linksToSignIn: !signIn.isDemo,
@@ -96,39 +85,36 @@ export function createApp({
   }
   const onHop: OnHop = async (event) => {
     let { target } = event
-    for (const listener of hopListeners) target = await listener({ ...event, target })
+    for (const part of parts) target = (await part.onHop?.({ ...event, target })) ?? target
     return target
   }
-  app.use(requestLog(log), bodyDeadline(), pages(shown))
+  app.use(requestLog(log), bodyDeadline(), notices(store, keys, baseUrl), drafts(keys, baseUrl), pages(shown))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
-  app.use(byPath(parts.flatMap((part) => part.serverRoutes ?? [])))
+  for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
 
   app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
-  app.use(byPath([healthRoutes(store, drainSignal), openApiRoute(baseUrl)]))
+  app.use(healthRoutes(store, drainSignal), openApiRoute(baseUrl))
   app.use(unsafeRequests(baseUrl))
   app.use(sessions({ store: sessionStore, secrets, baseUrl }))
   app.use('/connections', signedInOnly)
+  app.use(signIn.routes)
+  if (platform.sandboxUrl) app.use(customerViewRoute())
+  app.use(connectRoutes({ connect, baseUrl, pages: createConnectPages(vault), onHop, log }))
   app.use(
-    byPath([
-      signIn.routes,
-      ...(platform.sandboxUrl ? [customerViewRoute()] : []),
-      Router().post('/connect', checkPlatformFirst(platform.appUrl, vault, http.api)),
-      connectRoutes({ connect, baseUrl, pages: createConnectPages(vault), onHop, log }),
-      connectionsRoutes({
-        vault,
-        api,
-        requestedScopes: oauth.scopes,
-        connectedAppsUrl: platform.connectedAppsUrl,
-        sendChanges,
-        waitingNotices: (userId) => waitingNotices(store, userId),
-        linksOf: (userId, connection) => linksOf(userId, connection, features, parts),
-        reasonFor: (scope) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
-        connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
-      }),
-      ...parts.flatMap((part) => part.routes ?? []),
-    ]),
+    connectionsRoutes({
+      vault,
+      api,
+      requestedScopes: oauth.scopes,
+      connectedAppsUrl: platform.connectedAppsUrl,
+      sendChanges,
+      waitingNotices: (userId) => waitingNotices(store, userId),
+      linksOf: (userId, connection) => linksOf(userId, connection, features, parts),
+      reasonFor: (scope) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
+      connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
+    }),
   )
+  for (const { routes } of parts) if (routes) app.use(routes)
 
   app.use(notFound)
   // Error handlers from here on.

@@ -12,7 +12,7 @@ import {
   readSettings,
   type SettingsGroup,
   type SettingsOf,
-  settingsGroup,
+  variablesOf,
 } from './settings/read.ts'
 
 const GENERATED =
@@ -20,365 +20,337 @@ const GENERATED =
 const NEW_SECRETS = '`npm run keys` prints a new one'
 const ASK_SUPPORT = "ask the platform's support team"
 
-export const generalSettings = settingsGroup({
-  variables: () => ({
-    NODE_ENV: z
+export const generalSettings = () =>
+  z.object({
+    /** `test` signs in by the demo's sign-in, whatever the product's is. */
+    environment: z
       .enum(['production', 'development', 'test'], 'must be production, development, test or unset')
       .default('development')
       .meta({
+        variable: 'NODE_ENV',
         description:
           '`production`, `development`, or `test`, which has the demo sign-in in place of your own. docs/deploy.md says what `production` requires.',
       }),
-    LOG_LEVEL: field
+    logLevel: field
       .oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
       .default('info')
-      .meta({ description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent`.' }),
-  }),
-  build: (values) => ({
-    production: values.NODE_ENV === 'production',
-    /** Whether this is a test, which signs in by the demo's sign-in, whatever the product's is. */
-    test: values.NODE_ENV === 'test',
-    logLevel: values.LOG_LEVEL,
-  }),
-})
+      .meta({
+        variable: 'LOG_LEVEL',
+        description: '`fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent`.',
+      }),
+  })
 
 /** For a program that listens. */
-export const serverSettings = settingsGroup({
-  variables: (env) => ({
-    PORT: field
+export const serverSettings = (env: Environment) =>
+  z.object({
+    port: field
       .wholeNumber({ min: 1, max: 65_535, default: 3000 })
-      .meta({ description: 'The port that the app listens on.' }),
-    HOST: z.string().optional().meta({
+      .meta({ variable: 'PORT', description: 'The port that the app listens on.' }),
+    host: z.string().optional().meta({
+      variable: 'HOST',
       description: 'The address that the app and the sandbox listen on. Unset: all addresses.',
       example: '127.0.0.1',
     }),
-    BASE_URL: baseUrl(env).meta({
+    /** Without a closing slash. */
+    baseUrl: baseUrl(env).meta({
+      variable: 'BASE_URL',
       description:
         "The app's public address as browsers see it: an origin, without a path. Unset: `http://localhost` with the port.",
       example: 'https://app.example.com',
     }),
-    TRUST_PROXY: field.wholeNumber({ min: 0, max: 9, default: 0 }).meta({
+    trustProxy: field.wholeNumber({ min: 0, max: 9, default: 0 }).meta({
+      variable: 'TRUST_PROXY',
       description:
         'How many reverse proxies are in front of the app. Their `X-Forwarded-*` headers are trusted.',
     }),
-    DRAIN_SECONDS: field.wholeNumber({ min: 0, max: 300, default: 0 }).meta({
-      description:
-        'How long `/health/ready` answers `503` before the app stops, in seconds, for proxies that check it. See docs/deploy.md.',
-    }),
-    DEMO_ALLOW_REMOTE: field.flag(false).meta({
+    drainMs: field
+      .wholeNumber({ min: 0, max: 300, default: 0 })
+      .transform((seconds) => seconds * 1000)
+      .meta({
+        variable: 'DRAIN_SECONDS',
+        description:
+          'How long `/health/ready` answers `503` before the app stops, in seconds, for proxies that check it. See docs/deploy.md.',
+      }),
+    demoAllowRemote: field.flag(false).meta({
+      variable: 'DEMO_ALLOW_REMOTE',
       description:
         '`true` opens the demo sign-in to other machines, for example in a container, a Codespace or behind a tunnel: everyone who can reach the app can then sign in with any name. See docs/deploy.md.',
     }),
-  }),
-  build: (values) => ({
-    port: values.PORT,
-    /** The address to listen on; undefined: all. */
-    host: values.HOST,
-    /** The app's public origin, without a closing slash. */
-    baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
-    /** How many reverse proxies are in front of the app; their `X-Forwarded-*` headers are trusted. */
-    trustProxy: values.TRUST_PROXY,
-    /** How long the app answers that it is not ready before it closes its port, in ms. */
-    drainMs: values.DRAIN_SECONDS * 1000,
-    /** Whether the demo's sign-in accepts connections from other machines. */
-    demoAllowRemote: values.DEMO_ALLOW_REMOTE,
-  }),
-})
+  })
 
 /** For a program with pages. */
-export const sessionSettings = settingsGroup({
-  variables: (env) => ({
-    SESSION_SECRET: field
+export const sessionSettings = (env: Environment) =>
+  z.object({
+    sessionSecrets: field
       .requiredList(NEW_SECRETS)
       .refine(
         (secrets) => !field.isProduction(env) || !secrets.some((secret) => field.isWeak(secret, 32, 10)),
         `is too weak (use 32 random characters or more; ${NEW_SECRETS})`,
       )
       .meta({
+        variable: 'SESSION_SECRET',
         description: `Signs session cookies. ${GENERATED} Separate several with commas: the first signs, all of them verify.`,
       }),
-  }),
-  build: (values) => ({
-    /** The first signs, all of them verify. */
-    sessionSecrets: values.SESSION_SECRET,
-  }),
-})
+  })
 
-/** Sign-in by OpenID Connect; without it, the app has the demo's sign-in or your own. */
-export const signInSettings = settingsGroup({
-  variables: (env) => {
-    const needed = env.OIDC_ISSUER ? field.required('your sign-in service names it') : z.string().optional()
-    return {
+/** Sign-in by OpenID Connect; null: the app has the demo's sign-in or your own. */
+export function oidcSettings(env: Environment) {
+  const hint = 'your sign-in service names it'
+  const needed = env.OIDC_ISSUER ? field.required(hint) : z.string().default('')
+  return z
+    .object({
       // An issuer is compared to the last character (OpenID Connect Discovery 1.0, section 4.3).
-      OIDC_ISSUER: field
-        .httpAddress({ hint: 'your sign-in service names it', env, parts: ['a path'] })
+      issuer: field
+        .httpAddress({ hint, env, parts: ['a path'] })
         .optional()
         .meta({
+          variable: 'OIDC_ISSUER',
           description:
             'The issuer of your OpenID Connect provider. Its `/.well-known/openid-configuration` must be reachable. A user is the issuer and the subject (`sub`) together: if you change the issuer, users lose their connections. Unset: the demo sign-in, or your own.',
           example: 'https://login.example.com',
         }),
-      OIDC_CLIENT_ID: needed.meta({
+      clientId: needed.meta({
+        variable: 'OIDC_CLIENT_ID',
         description:
           'The client id of this app there. Required with `OIDC_ISSUER`. The redirect URL is `BASE_URL/sign-in/callback`; for after logout, `BASE_URL/`.',
       }),
-      OIDC_CLIENT_SECRET: needed.meta({ description: 'The client secret. Required with `OIDC_ISSUER`.' }),
-      OIDC_TOKEN_ENDPOINT_AUTH_METHOD: field
-        .oneOf(['client_secret_basic', 'client_secret_post'])
-        .optional()
-        .meta({
-          description:
-            "How the app authenticates at the provider's token endpoint: in an `Authorization` header (`client_secret_basic`) or in the body (`client_secret_post`). Unset: as the provider's metadata says, and `client_secret_basic` if it names none or both.",
-          example: 'client_secret_basic',
-        }),
-    }
-  },
-  build: ({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET = '', ...values }) => ({
-    oidc:
-      issuer === undefined
-        ? null
-        : {
-            issuer,
-            clientId: OIDC_CLIENT_ID,
-            clientSecret: OIDC_CLIENT_SECRET,
-            tokenEndpointAuthMethod: values.OIDC_TOKEN_ENDPOINT_AUTH_METHOD,
-          },
-  }),
-})
+      clientSecret: needed.meta({
+        variable: 'OIDC_CLIENT_SECRET',
+        description: 'The client secret. Required with `OIDC_ISSUER`.',
+      }),
+    })
+    .transform(({ issuer, ...client }) => (issuer === undefined ? null : { issuer, ...client }))
+}
 
 /** Refuses to start in production with the demo's sign-in. */
-const demoSignInRule = settingsGroup({
-  variables: (env) => ({
-    NODE_ENV: z
-      .string()
-      .optional()
-      .refine(
-        () => !field.isProduction(env),
-        "is production, but the app has the demo's sign-in: set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or add your own in src/web/sign-in.ts",
-      ),
-  }),
-  build: () => null,
-})
+const demoSignInRule = (env: Environment) =>
+  z
+    .string()
+    .optional()
+    .refine(
+      () => !field.isProduction(env),
+      "is production, but the app has the demo's sign-in: set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or add your own in src/web/sign-in.ts",
+    )
+    .meta({ variable: 'NODE_ENV' })
 
-export const storeSettings = settingsGroup({
-  variables: (env) => ({
-    TOKEN_ENCRYPTION_KEYS: encryptionKeys().meta({
+export const storeSettings = (env: Environment) =>
+  z.object({
+    tokenEncryptionKeys: encryptionKeys().meta({
+      variable: 'TOKEN_ENCRYPTION_KEYS',
       description: `Encrypt the stored connections. Each is an id, a colon, and 32 bytes in base64. ${GENERATED} Separate several with commas: the first encrypts, all of them decrypt. docs/deploy.md says how to rotate them.`,
     }),
-    REDIS_URL: redisUrls(env).meta({
+    redisUrls: redisUrls(env).meta({
+      variable: 'REDIS_URL',
       description:
         'A `redis://` or `rediss://` address, of a server or of a Redis Cluster. Several, separated by commas, are nodes of a cluster, or Sentinels: `redis+sentinel://HOST:PORT/NAME` (`rediss+sentinel://` with TLS), where `NAME` is the name of the master. User and password are those of the Redis servers. Unset: an embedded SQLite file in `DATA_DIR`.',
       example: 'redis://localhost:6379',
     }),
-    REDIS_PLAINTEXT: field.flag(false).meta({
+    redisPlaintext: field.flag(false).meta({
+      variable: 'REDIS_PLAINTEXT',
       description:
         '`true` allows a plain `redis://` address of another machine in production, on a private network.',
     }),
-    DATA_DIR: z.string().default('.data').meta({
+    dataDir: z.string().default('.data').meta({
+      variable: 'DATA_DIR',
       description:
         'The folder for the embedded store and for files. The app creates it, and what it writes there, for its own user only.',
     }),
-  }),
-  build: (values) => ({
-    /** The first encrypts, all of them decrypt. */
-    tokenEncryptionKeys: values.TOKEN_ENCRYPTION_KEYS,
-    /** Empty: the embedded SQLite in `dataDir`. Several: nodes of a cluster, or Sentinels. */
-    redisUrls: values.REDIS_URL,
-    dataDir: values.DATA_DIR,
-  }),
-})
+  })
 
 /** For a program that calls the platform's API. */
-export const apiSettings = settingsGroup({
-  variables: (env) => ({
-    PLATFORM_API_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }).meta({
+export const apiSettings = (env: Environment) =>
+  z.object({
+    apiUrl: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }).meta({
+      variable: 'PLATFORM_API_URL',
       description: "The platform's API. May have a path.",
       example: 'https://api.platform.example',
     }),
-    HTTPS_PROXY: proxy(env.https_proxy).meta({
-      description:
-        'The forward proxy for calls to `https` addresses of the platform. This machine is always reached directly. Unset: that of `HTTP_PROXY`.',
-      example: 'http://proxy.internal.example:3128',
-    }),
-    HTTP_PROXY: proxy(env.http_proxy).meta({
-      description: 'The same for `http` addresses. Unset: no proxy.',
-      example: 'http://proxy.internal.example:3128',
-    }),
-    NO_PROXY: field
-      .list()
-      .transform((hosts) => env.no_proxy?.split(',') ?? hosts)
-      .meta({
-        description: 'Hosts to reach directly, separated by commas. `.internal.example` includes subdomains.',
-        example: '.internal.example',
+    proxies: proxies(env),
+  })
+
+/** The forward proxies for calls to the platform; null: none. */
+const proxies = (env: Environment) =>
+  z
+    .object({
+      httpsProxy: proxy(env.https_proxy).meta({
+        variable: 'HTTPS_PROXY',
+        description:
+          'The forward proxy for calls to `https` addresses of the platform. This machine is always reached directly. Unset: that of `HTTP_PROXY`.',
+        example: 'http://proxy.internal.example:3128',
       }),
+      httpProxy: proxy(env.http_proxy).meta({
+        variable: 'HTTP_PROXY',
+        description: 'The same for `http` addresses. Unset: no proxy.',
+        example: 'http://proxy.internal.example:3128',
+      }),
+      noProxy: field
+        .list()
+        // The sandbox runs on this machine.
+        .transform((hosts) => [env.no_proxy ?? hosts, 'localhost', '127.0.0.1', '::1'].join(','))
+        .meta({
+          variable: 'NO_PROXY',
+          description:
+            'Hosts to reach directly, separated by commas. `.internal.example` includes subdomains.',
+          example: '.internal.example',
+        }),
+    })
+    .transform((all) => (all.httpsProxy || all.httpProxy ? all : null))
+
+/** For a program that connects users' accounts. */
+export const oauthSettings = (env: Environment) => z.object({ ...registration(env), ...protocol(env) })
+
+/** This app's registration with the platform. */
+const registration = (env: Environment) => ({
+  appUrl: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }).meta({
+    variable: 'PLATFORM_APP_URL',
+    description: "The platform's web application, where `oauth2.html` is. May have a path.",
+    example: 'https://app.platform.example',
   }),
-  build: (values) => ({
-    apiUrl: values.PLATFORM_API_URL,
-    /** The forward proxies for calls to the platform; null: none. */
-    proxies: proxiesOf(values.HTTPS_PROXY, values.HTTP_PROXY, values.NO_PROXY),
+  authUrl: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }).meta({
+    variable: 'PLATFORM_AUTH_URL',
+    description: "The platform's identity provider, and the expected issuer. May have a path.",
+    example: 'https://identity.platform.example',
+  }),
+  clientId: field.required(ASK_SUPPORT).meta({
+    variable: 'PLATFORM_CLIENT_ID',
+    description: 'The client id of your app.',
+    sandbox: 'sandbox-client',
+  }),
+  clientSecret: field
+    .required(ASK_SUPPORT)
+    .refine(
+      (secret) => !field.isProduction(env) || !field.isSandboxSecret(secret),
+      `is the sandbox's (${ASK_SUPPORT})`,
+    )
+    .meta({
+      variable: 'PLATFORM_CLIENT_SECRET',
+      description: 'The client secret of your app.',
+      sandbox: 'sandbox-client-secret',
+    }),
+  scopes: scopes().meta({
+    variable: 'PLATFORM_SCOPES',
+    description:
+      'The scopes that the app asks every user for, separated by spaces. Add `offline_access` if the platform issues refresh tokens only for it. Unset: those that the features need, or those that the platform documents if no feature needs any.',
+    example: platform.scopes.join(' '),
   }),
 })
 
-/** For a program that connects users' accounts. */
-export const oauthSettings = settingsGroup({
-  variables: (env) => ({
-    PLATFORM_APP_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }).meta({
-      description: "The platform's web application, where `oauth2.html` is. May have a path.",
-      example: 'https://app.platform.example',
+/** How the platform's endpoints are used. */
+const protocol = (env: Environment) => ({
+  authorizePath: field
+    .pattern(/^\/[\w\-./~%]*$/, 'must be a path that starts with /')
+    .default(platform.authorizePath)
+    .meta({
+      variable: 'PLATFORM_AUTHORIZE_PATH',
+      description: 'The path of the consent page below `PLATFORM_AUTH_URL`.',
     }),
-    PLATFORM_AUTH_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }).meta({
-      description: "The platform's identity provider, and the expected issuer. May have a path.",
-      example: 'https://identity.platform.example',
-    }),
-    PLATFORM_CLIENT_ID: field
-      .required(ASK_SUPPORT)
-      .meta({ description: 'The client id of your app.', sandbox: 'sandbox-client' }),
-    PLATFORM_CLIENT_SECRET: field
-      .required(ASK_SUPPORT)
-      .refine(
-        (secret) => !field.isProduction(env) || !field.isSandboxSecret(secret),
-        `is the sandbox's (${ASK_SUPPORT})`,
-      )
-      .meta({ description: 'The client secret of your app.', sandbox: 'sandbox-client-secret' }),
-    PLATFORM_SCOPES: scopes().meta({
-      description:
-        'The scopes that the app asks every user for, separated by spaces. Add `offline_access` if the platform issues refresh tokens only for it. Unset: those that the features need, or those that the platform documents if no feature needs any.',
-      example: platform.scopes.join(' '),
-    }),
-    PLATFORM_AUTHORIZE_PATH: field
-      .pattern(/^\/[\w\-./~%]*$/, 'must be a path that starts with /')
-      .default(platform.authorizePath)
-      .meta({ description: 'The path of the consent page below `PLATFORM_AUTH_URL`.' }),
-    PLATFORM_AUTHORIZE_PARAMS: authorizeParams().meta({
-      description:
-        'Further parameters of the consent URL, as a query string. A name may come twice, such as `resource`. They cannot replace the parameters of the flow.',
-      example: 'audience=https://api.platform.example',
-    }),
-    PLATFORM_PKCE: field.flag(true).meta({ description: 'Whether to send a PKCE challenge.' }),
-    PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: field
-      .oneOf(['client_secret_post', 'client_secret_basic'])
-      .default('client_secret_post')
-      .meta({
-        description:
-          'How token requests carry the client id and the secret: in the body (`client_secret_post`) or in an `Authorization` header (`client_secret_basic`).',
-      }),
-    // RFC 7009 section 2: it may have a query.
-    PLATFORM_REVOCATION_URL: field
-      .httpAddress({ hint: '', env, parts: ['a path', 'a query'] })
-      .optional()
-      .meta({
-        description:
-          "The platform's revocation endpoint (RFC 7009), used as it is typed: a closing slash and a query count. If it is set, Disconnect also ends the consent on the platform.",
-      }),
-    PLATFORM_CONNECTED_APPS_URL: field
-      .httpAddress({ hint: '', env, parts: ['a path', 'a query', 'a #'] })
-      .optional()
-      .meta({
-        description:
-          "The platform's page where users withdraw a consent; it may have a query and a `#` (in `.env`, put it in quotes then). Disconnect links to it if the consent remains.",
-      }),
+  authorizeParams: authorizeParams().meta({
+    variable: 'PLATFORM_AUTHORIZE_PARAMS',
+    description:
+      'Further parameters of the consent URL, as a query string. A name may come twice, such as `resource`. They cannot replace the parameters of the flow.',
+    example: 'audience=https://api.platform.example',
   }),
-  build: (values) => ({
-    appUrl: values.PLATFORM_APP_URL,
-    authUrl: values.PLATFORM_AUTH_URL,
-    clientId: values.PLATFORM_CLIENT_ID,
-    clientSecret: values.PLATFORM_CLIENT_SECRET,
-    /** Undefined: those that the platform documents and the features need. */
-    scopes: values.PLATFORM_SCOPES,
-    authorizePath: values.PLATFORM_AUTHORIZE_PATH,
-    /** Parameters that the authorization URL has in addition to those of the flow. */
-    authorizeParams: values.PLATFORM_AUTHORIZE_PARAMS,
-    pkce: values.PLATFORM_PKCE,
-    tokenEndpointAuthMethod: values.PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD,
-    /** The platform's revocation endpoint (RFC 7009); undefined: it has none. */
-    revocationUrl: values.PLATFORM_REVOCATION_URL,
-    /** The platform's page where users withdraw a consent. */
-    connectedAppsUrl: values.PLATFORM_CONNECTED_APPS_URL,
-  }),
+  pkce: field
+    .flag(true)
+    .meta({ variable: 'PLATFORM_PKCE', description: 'Whether to send a PKCE challenge.' }),
+  tokenEndpointAuthMethod: field
+    .oneOf(['client_secret_post', 'client_secret_basic'])
+    .default('client_secret_post')
+    .meta({
+      variable: 'PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD',
+      description:
+        'How token requests carry the client id and the secret: in the body (`client_secret_post`) or in an `Authorization` header (`client_secret_basic`).',
+    }),
+  // RFC 7009 section 2: it may have a query.
+  revocationUrl: field
+    .httpAddress({ hint: '', env, parts: ['a path', 'a query'] })
+    .optional()
+    .meta({
+      variable: 'PLATFORM_REVOCATION_URL',
+      description:
+        "The platform's revocation endpoint (RFC 7009), used as it is typed: a closing slash and a query count. If it is set, Disconnect also ends the consent on the platform.",
+    }),
+  connectedAppsUrl: field
+    .httpAddress({ hint: '', env, parts: ['a path', 'a query', 'a #'] })
+    .optional()
+    .meta({
+      variable: 'PLATFORM_CONNECTED_APPS_URL',
+      description:
+        "The platform's page where users withdraw a consent; it may have a query and a `#` (in `.env`, put it in quotes then). Disconnect links to it if the consent remains.",
+    }),
 })
 
 /** Where the sandbox is. */
-export const sandboxAddressSettings = settingsGroup({
-  variables: (env) => ({
-    SANDBOX_PORT: field
-      .wholeNumber({ min: 1, max: 65_535, default: 4400 })
-      .meta({ description: 'The port that the sandbox listens on.', sandbox: '4400' }),
-    SANDBOX_URL: field
+export const sandboxAddressSettings = (env: Environment) =>
+  z.object({
+    sandboxPort: field.wholeNumber({ min: 1, max: 65_535, default: 4400 }).meta({
+      variable: 'SANDBOX_PORT',
+      description: 'The port that the sandbox listens on.',
+      sandbox: '4400',
+    }),
+    /** Undefined: `http://localhost` with the port, or the platform is not the sandbox. */
+    sandboxUrl: field
       .baseAddress({ hint: '', env, parts: [] })
       .optional()
       .refine((url) => url === undefined || !field.isProduction(env), 'must not be set in production')
       .meta({
+        variable: 'SANDBOX_URL',
         description:
           "The sandbox's address as browsers and the app see it. If it is set for the app, its pages link to the sandbox. Must not be set in production. Unset: `http://localhost` with the sandbox's port.",
         example: 'https://sandbox.example.com',
       }),
-  }),
-  build: (values) => ({
-    port: values.SANDBOX_PORT,
-    /** Undefined: `http://localhost` with the port, or the platform is not the sandbox. */
-    url: values.SANDBOX_URL,
-  }),
-})
+  })
 
-/** Every group of the core. A program that needs less reads some of them, with `readSettings`. */
-export const coreSettings = {
-  general: generalSettings,
-  server: serverSettings,
-  session: sessionSettings,
-  signIn: signInSettings,
-  store: storeSettings,
-  api: apiSettings,
-  oauth: oauthSettings,
-  sandbox: sandboxAddressSettings,
-}
+/** The settings of the core. A program that needs less reads some of these groups, with `readSettings`. */
+export const coreSettings = (env: Environment) =>
+  z.object({
+    ...generalSettings().shape,
+    ...serverSettings(env).shape,
+    ...sessionSettings(env).shape,
+    oidc: oidcSettings(env),
+    ...storeSettings(env).shape,
+    platform: z.object({
+      ...oauthSettings(env).shape,
+      ...apiSettings(env).shape,
+      ...sandboxAddressSettings(env).shape,
+    }),
+  })
 
-type Core = SettingsOf<typeof coreSettings>
-export type StoreConfig = Core['store']
+export type Config = ReturnType<typeof readConfig>
+export type StoreConfig = Omit<SettingsOf<typeof storeSettings>, 'redisPlaintext'>
 
-export type Config = Core['general'] &
-  Core['server'] &
-  Core['session'] &
-  Core['signIn'] &
-  Core['store'] & {
-    platform: Core['api'] &
-      Omit<Core['oauth'], 'scopes'> & {
-        scopes: readonly string[]
-        /** The sandbox's address, if the platform is the sandbox: pages link to it. */
-        sandboxUrl: string | undefined
-      }
-    /** The settings of each feature, by the feature's name. */
-    features: Readonly<Record<string, unknown>>
-  }
+/** The settings of the features, by the feature's name. */
+export type FeatureSettings = Readonly<Record<string, SettingsGroup>>
 
 export interface ReadOptions {
   /** Whether the sign-in is your own: the demo's must not run in production. */
   hasOwnSignIn: boolean
-  /** The settings of the features, by the feature's name. */
-  features?: Readonly<Record<string, SettingsGroup<unknown>>>
+  features?: FeatureSettings
   /** The scopes to ask for if `PLATFORM_SCOPES` is not set. */
   scopes?: readonly string[]
 }
 
 /** Reads the settings of the whole app: the core's and the features'. Throws a `ConfigError` with every problem. */
-export function readConfig(
-  env: Environment,
-  { hasOwnSignIn, features = {}, scopes = [] }: ReadOptions,
-): Config {
-  const rule = hasOwnSignIn || env.OIDC_ISSUER ? {} : { demoSignIn: demoSignInRule }
-  const { general, server, session, signIn, store, api, oauth, sandbox, ...rest } = readSettings(env, {
-    ...coreSettings,
-    ...rule,
-    features,
-  })
-  const connectedApps = sandbox.url === undefined ? undefined : `${sandbox.url}/connected-apps`
-  const client = {
-    ...oauth,
-    ...api,
-    scopes: oauth.scopes ?? scopes,
-    connectedAppsUrl: oauth.connectedAppsUrl ?? connectedApps,
-    sandboxUrl: sandbox.url,
+export function readConfig(env: Environment, { hasOwnSignIn, features = {}, scopes = [] }: ReadOptions) {
+  const { platform, ...config } = readSettings(env, (given) =>
+    coreSettings(given).extend({
+      ...(hasOwnSignIn || given.OIDC_ISSUER ? {} : { demoSignIn: demoSignInRule(given) }),
+      features: z.object(
+        Object.fromEntries(Object.entries(features).map(([name, group]) => [name, group(given)])),
+      ),
+    }),
+  )
+  const { sandboxUrl } = platform
+  const connectedApps = sandboxUrl === undefined ? undefined : `${sandboxUrl}/connected-apps`
+  return {
+    ...config,
+    platform: {
+      ...platform,
+      scopes: platform.scopes ?? scopes,
+      connectedAppsUrl: platform.connectedAppsUrl ?? connectedApps,
+      sandboxUrl,
+    },
   }
-  return { ...general, ...server, ...session, ...signIn, ...store, platform: client, features: rest.features }
 }
 
 /** Names that belong in `.env` and are not the app's: of Node, OpenTelemetry, and Docker Compose. */
@@ -392,11 +364,11 @@ const A_NAME = /^[A-Z][A-Z\d_]{0,39}$/
  */
 export function unknownSettings(
   env: Environment,
-  features: Readonly<Record<string, SettingsGroup<unknown>>> = {},
+  features: FeatureSettings = {},
   namesInEnvFile: readonly string[] = [],
 ): string[] {
-  const groups: SettingsGroup<unknown>[] = [...Object.values(coreSettings), ...Object.values(features)]
-  const known = new Set(groups.flatMap((group) => Object.keys(group.variables({}))))
+  const groups: SettingsGroup[] = [coreSettings, ...Object.values(features)]
+  const known = new Set(groups.flatMap((group) => variablesOf(group({})).map(([name]) => name)))
   const names = [
     ...namesInEnvFile.filter((name) => A_NAME.test(name) && !OF_OTHERS.test(name)),
     ...Object.keys(env).filter((name) => /^(PLATFORM|OIDC)_/.test(name)),
@@ -406,7 +378,8 @@ export function unknownSettings(
 
 function baseUrl(env: Environment) {
   const address = field.baseAddress({ hint: 'production needs the public https address', env, parts: [] })
-  return field.isProduction(env) ? address : address.optional()
+  if (field.isProduction(env)) return address
+  return address.optional().transform((url) => url ?? `http://localhost:${env.PORT ?? 3000}`)
 }
 
 /** The address of a forward proxy. As in other programs, the variable in lower case comes first. */
@@ -419,12 +392,6 @@ const proxy = (lowerCase: string | undefined) =>
       (address = 'http:') => /^https?:(?!.*%(?![\dA-Fa-f]{2}))/i.test(address),
       'must be an http or https address, with %25 for a % in the user name or password',
     )
-
-/** This machine is never reached through a proxy: the sandbox runs here. */
-const proxiesOf = (httpsProxy: string | undefined, httpProxy: string | undefined, noProxy: string[]) =>
-  httpsProxy || httpProxy
-    ? { httpsProxy, httpProxy, noProxy: [...noProxy, 'localhost', '127.0.0.1', '::1'].join(',') }
-    : null
 
 function encryptionKeys() {
   return field

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import type { OnHop } from './connect/express.ts'
 import { createConnect, createHttpPools, type HttpPools, platform } from './connect/index.ts'
 import type { FeatureDeps, FeatureParts } from './features/feature.ts'
 import type { NamedFeature } from './features/load.ts'
@@ -17,14 +16,14 @@ const FINAL_GRACE_MS = 1_000
 
 /**
  * Creates the dependencies of the app. Doesn't wait for Redis, which connects in the background. Throws a one-line
- * error if the SQLite store cannot be opened or the sign-in is incomplete.
+ * error if the SQLite store cannot be opened.
  */
 export async function createDependencies(
   config: Config,
   log: Logger,
   features: readonly NamedFeature[],
   http: HttpPools = createHttpPools(platform, { proxies: config.platform.proxies }),
-  ownSignIn = config.test ? null : OWN_SIGN_IN,
+  ownSignIn = config.environment === 'test' ? null : OWN_SIGN_IN,
 ) {
   const { store, sessionStore } = await createStore(config, log)
   const { platform: client, tokenEncryptionKeys: keys, oidc, baseUrl } = config
@@ -34,7 +33,6 @@ export async function createDependencies(
   const signIn = await createSignIn(signInOptions, ownSignIn)
   const draining = new AbortController()
   const shutdown = new AbortController()
-  const hopListeners: OnHop[] = []
   const deps: FeatureDeps = {
     config,
     connect,
@@ -44,7 +42,6 @@ export async function createDependencies(
     hasDemoSignIn: signIn.isDemo,
     shutdownSignal: shutdown.signal,
     sendChanges: createChangeStreams(shutdown.signal),
-    onHop: (listener) => void hopListeners.push(listener),
   }
   const parts: FeatureParts[] = []
   for (const { name, create } of features) parts.push((await create?.(deps, config.features[name])) ?? {})
@@ -61,8 +58,6 @@ export async function createDependencies(
     parts,
     /** What features can use. */
     deps,
-    /** What features listen to at each hop of a connect flow, in their order. */
-    hopListeners,
     /** Aborted when the app is about to stop: it still answers everything, and says that it is not ready. */
     drainSignal: draining.signal,
     drain: () => draining.abort(),

@@ -1,8 +1,9 @@
 import { flushCompileCache } from 'node:module'
-import { loadFeatures } from './features/load.ts'
+import { unknownSettings } from './config.ts'
+import { featureOptions, loadFeatures } from './features/load.ts'
 import { namesInEnvFile } from './runtime/env-file.ts'
 import { createLog } from './runtime/log.ts'
-import { configOf, start, unknownSettingsOf } from './runtime/run-app.ts'
+import { configOf, start } from './runtime/run-app.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
 
 /** `npm run dev` prints lines for people; otherwise, the log is JSON. */
@@ -25,7 +26,7 @@ try {
   const features = await loadFeatures()
   const config = configOf(process.env, features)
   const log = createLog(config.logLevel, await destination())
-  for (const name of unknownSettingsOf(process.env, features, namesInEnvFile))
+  for (const name of unknownSettings(process.env, featureOptions(features).features, namesInEnvFile))
     log.warn({ name }, 'there is no setting of this name; .env.example lists them all')
   const app = await start(config, features, log)
   const { sandboxUrl } = config.platform

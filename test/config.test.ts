@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import { configurationPage, envExample } from '../src/cli/settings-docs.ts'
 import {
   apiSettings,
   coreSettings,
-  generalSettings,
   readConfig,
   serverSettings,
   storeSettings,
@@ -15,7 +15,7 @@ import {
 import { featureOptions, loadFeatures } from '../src/features/load.ts'
 import { missingSandboxEnv } from '../src/runtime/load-env-file.ts'
 import { wholeNumber } from '../src/settings/fields.ts'
-import { ConfigError, type Environment, readSettings, settingsGroup } from '../src/settings/read.ts'
+import { ConfigError, type Environment, readSettings, variablesOf } from '../src/settings/read.ts'
 import { testEnv } from './support/env.ts'
 
 const SECRETS = {
@@ -57,12 +57,12 @@ test('good settings make a config; addresses lose their closing slash', () => {
     redisUrls: [],
     dataDir: '.data',
     logLevel: 'info',
-    production: false,
+    environment: 'development',
     demoAllowRemote: false,
     features: {},
   })
   expect(config.tokenEncryptionKeys).toEqual([{ id: 'k1', secret: expect.any(Buffer) }])
-  expect(config.platform).toEqual({
+  expect(config.platform).toMatchObject({
     appUrl: 'https://app.platform.example',
     authUrl: 'https://auth.platform.example',
     apiUrl: 'https://api.platform.example/v1',
@@ -103,10 +103,8 @@ test('every problem is reported at once, by the name of its variable', () => {
 })
 
 describe('settings of features', () => {
-  const feature = settingsGroup({
-    variables: () => ({ WORKERS: wholeNumber({ min: 1, max: 9, default: 1 }) }),
-    build: (values) => ({ workers: values.WORKERS }),
-  })
+  const feature = () =>
+    z.object({ workers: wholeNumber({ min: 1, max: 9, default: 1 }).meta({ variable: 'WORKERS' }) })
 
   test('are in the config by the name of the feature', () => {
     const config = readConfig(good({ WORKERS: '4' }), { hasOwnSignIn: false, features: { feature } })
@@ -221,7 +219,7 @@ test('every name of compose.yaml is known', async () => {
 })
 
 test('no problem repeats the value that caused it: it may be a secret', () => {
-  const names = Object.values(coreSettings).flatMap((group) => Object.keys(group.variables({})))
+  const names = variablesOf(coreSettings({})).map(([name]) => name)
   const env = Object.fromEntries(names.map((name) => [name, 'k1:hunter2 hunter2']))
   for (const NODE_ENV of ['hunter2', 'production', 'test']) {
     const reported = problems({ ...env, NODE_ENV }, true)
@@ -294,23 +292,22 @@ test.each(['prod', 'Production', 'PRODUCTION', 'staging'])('NODE_ENV=%s does not
 
 test.each(['production ', ' development', 'test'])('NODE_ENV=%j is understood', (environment) => {
   const env = good({ NODE_ENV: environment, BASE_URL: 'https://app.example' })
-  expect(readConfig(env, { hasOwnSignIn: true }).production).toBe(environment.trim() === 'production')
+  expect(readConfig(env, { hasOwnSignIn: true }).environment).toBe(environment.trim())
 })
 
 describe('a program without pages reads only what it needs', () => {
   const production = { NODE_ENV: 'production', TOKEN_ENCRYPTION_KEYS: SECRETS.TOKEN_ENCRYPTION_KEYS }
 
   test('a job that calls the API needs neither sessions nor an address of its own', () => {
-    const job = { general: generalSettings, store: storeSettings, api: apiSettings }
-    const { general, api } = readSettings({ ...production, PLATFORM_API_URL: 'https://api.example' }, job)
-    expect(general.production).toBe(true)
-    expect(api.apiUrl).toBe('https://api.example')
+    const job = (env: Environment) => storeSettings(env).extend(apiSettings(env).shape)
+    const { apiUrl } = readSettings({ ...production, PLATFORM_API_URL: 'https://api.example' }, job)
+    expect(apiUrl).toBe('https://api.example')
     expect(() => readSettings(production, job)).toThrow('PLATFORM_API_URL is required')
   })
 
   test('a server needs BASE_URL in production, and nothing of the platform', () => {
-    const server = { general: generalSettings, server: serverSettings, store: storeSettings }
-    expect(readSettings({ ...production, BASE_URL: 'https://x.example' }, server).server.port).toBe(3000)
+    const server = (env: Environment) => storeSettings(env).extend(serverSettings(env).shape)
+    expect(readSettings({ ...production, BASE_URL: 'https://x.example' }, server).port).toBe(3000)
     expect(() => readSettings(production, server)).toThrow('BASE_URL is required')
   })
 })

@@ -3,12 +3,27 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import config from './vitest.config.ts'
 
+/** Words in the names of those that take longest, the longest first. */
+const LONGEST = [
+  '/starter/',
+  'redis-modes',
+  'browser',
+  'demo-script',
+  'chromium',
+  'proxies',
+  'collection',
+  'kill',
+  'processes',
+]
+
 /** Starts those that take longest at first, so that none of them is left over at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => moduleId.includes('/test/starter/')
-    const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const rank = LONGEST.findIndex((word) => moduleId.includes(word))
+      return rank < 0 ? LONGEST.length : rank
+    }
+    return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b))
   }
 }
 

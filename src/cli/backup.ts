@@ -19,9 +19,7 @@ const command = createCommand(
 const [file = ''] = command.args
 
 try {
-  const { redisUrls, dataDir } = readSettings(withDevelopmentSecrets(process.env), {
-    store: storeSettings,
-  }).store
+  const { redisUrls, dataDir } = readSettings(withDevelopmentSecrets(process.env), storeSettings)
   if (redisUrls.length > 0)
     throw new Error(
       'REDIS_URL is set: back up Redis with its own tools (docs/deploy.md, Backup and restore).',

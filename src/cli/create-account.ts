@@ -20,7 +20,7 @@ const [email = ''] = command.args
 try {
   if (!/^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u.test(email))
     throw new Error('The email address must be like ann@example.com.')
-  const config = readSettings(withDevelopmentSecrets(process.env), { store: storeSettings }).store
+  const config = readSettings(withDevelopmentSecrets(process.env), storeSettings)
   const { store } = await createStore(config, createLog('silent'))
   await ready(store)
   const password = randomBytes(12).toString('base64url')

@@ -1,8 +1,8 @@
 /** `npm run pack-core`: packs the core, for an Express app that you have, as `connect-core-VERSION.tgz`. */
 import { spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
@@ -20,25 +20,10 @@ const command = createCommand(
   .argument('[folder]', 'where to write it (default: this folder)', '.')
   .parse()
 
-/** Compiles the core into a folder. Throws what the compiler says. */
+/** Compiles the core into a folder, as its tsconfig.json says. Throws what the compiler says. */
 function compile(outDir: string): void {
-  // Below this folder, so that the compiler finds the types of the packages.
-  const file = join(root, `node_modules/.cache/core-${process.pid}.json`)
-  const compilerOptions = {
-    noEmit: false,
-    incremental: false,
-    outDir,
-    declaration: true,
-    rewriteRelativeImportExtensions: true,
-    rootDir: join(root, 'src/connect'),
-  }
-  const files = ENTRIES.map((entry) => join(root, `src/connect/${entry}.ts`))
-  const settings = { extends: join(root, 'tsconfig.json'), compilerOptions, include: [], files }
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, JSON.stringify(settings))
-  const tsc = join(root, 'node_modules/.bin/tsc')
-  const { status, stdout } = spawnSync(tsc, ['-p', file], { cwd: root, encoding: 'utf8' })
-  rmSync(file)
+  const args = ['-p', join(root, 'src/connect'), '--outDir', outDir]
+  const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`The core does not compile by itself:\n${stdout}`)
 }
 

@@ -5,13 +5,13 @@ import {
   apiSettings,
   generalSettings,
   oauthSettings,
+  oidcSettings,
   sandboxAddressSettings,
   serverSettings,
   sessionSettings,
-  signInSettings,
   storeSettings,
 } from '../config.ts'
-import type { SettingsGroup } from '../settings/read.ts'
+import { type SettingsGroup, variablesOf } from '../settings/read.ts'
 import { table } from './markdown.ts'
 
 const ROOT = new URL('../../', import.meta.url)
@@ -19,18 +19,18 @@ const ROOT = new URL('../../', import.meta.url)
 /** A feature, as far as its settings are described. */
 export interface Described {
   name: string
-  settings?: SettingsGroup<unknown> | undefined
+  settings?: SettingsGroup | undefined
 }
 
 interface Section {
   heading: string
   introduction?: string
-  groups: readonly SettingsGroup<unknown>[]
+  groups: readonly SettingsGroup[]
 }
 
 const CORE: readonly Section[] = [
   { heading: 'The app', groups: [generalSettings, serverSettings] },
-  { heading: 'Sessions and sign-in', groups: [sessionSettings, signInSettings] },
+  { heading: 'Sessions and sign-in', groups: [sessionSettings, oidcSettings] },
   { heading: 'Storage', groups: [storeSettings] },
   {
     heading: 'The platform',
@@ -75,14 +75,14 @@ interface Setting extends z.output<typeof metaSchema> {
   fallback: string
 }
 
-function settingsOf(group: SettingsGroup<unknown>): Setting[] {
-  const inProduction = group.variables({ NODE_ENV: 'production' })
-  return Object.entries(group.variables({})).map(([name, schema]) => {
+function settingsOf(group: SettingsGroup): Setting[] {
+  const inProduction = new Map(variablesOf(group({ NODE_ENV: 'production' })))
+  return variablesOf(group({})).map(([name, schema]) => {
     const meta = metaSchema.safeParse(jsonSchemaOf(schema))
     if (!meta.success)
       throw new Error(`${name} needs a description: end its schema with .meta({ description: '…' })`)
     const usual = fallbackOf(schema)
-    const production = fallbackOf(inProduction[name] ?? schema)
+    const production = fallbackOf(inProduction.get(name) ?? schema)
     const differs = production === usual ? '' : `; in production ${production}`
     return { name, fallback: `${usual}${differs}`, ...meta.data }
   })

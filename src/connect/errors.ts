@@ -14,7 +14,6 @@ export {
   PlatformRejectedError,
   PlatformUnavailableError,
   RefreshTooSoonError,
-  TokenRefusedError,
 } from './platform/errors.ts'
 export { StoreUnavailableError } from './store/store.ts'
 export { DecryptionError } from './vault/encryption.ts'

@@ -1,9 +1,5 @@
 /** The connect flow as Express routes, and what describes a route. */
-export {
-  type ConnectPages,
-  connectRoutes,
-  type HopEvent,
-  type OnHop,
-  redirectFailedCallback,
-} from './authorization/routes.ts'
+export { redirectFailedCallback } from './authorization/callback.ts'
+export { connectRoutes } from './authorization/routes.ts'
+export type { ConnectPages, HopEvent, OnHop } from './authorization/visit.ts'
 export { type DescribedHandler, describeRoute, type RouteDescription } from './describe-route.ts'

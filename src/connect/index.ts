@@ -52,8 +52,8 @@ export type {
 } from './vault/connection.ts'
 export type { Connection, UnreadableConnection } from './vault/description.ts'
 export { createRecordCipher, type EncryptionKey, type RecordCipher } from './vault/encryption.ts'
-export { connectionKind } from './vault/records.ts'
-export { type Reencryption, type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
+export { connectionKind, type Reencryption } from './vault/records.ts'
+export { type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
 
 export interface CreateConnectOptions {
   /** Where connections are stored: `openRedis` or `openSqlite` of `stores.ts`. */

@@ -1,11 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import type { Assumption } from '../connect/index.ts'
 import { foldersWith } from './load.ts'
 import type { Contract } from './tools.ts'
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Loads all contracts: the core's first, then those of the features, which are found by folder. */
 export async function loadContracts(): Promise<Contract[]> {
@@ -31,15 +27,8 @@ const templatesOf = (paths: Readonly<Record<string, PathOf>>) =>
     return decodeURIComponent(text).replace(/\?.*/, '').replaceAll('{id}', ':id')
   })
 
-/** Where to change the code if an assumption is wrong, such as `src/connect/platform/contract.ts:97`. Throws if it is not there. */
-export function placeOf({ file }: Contract, { id, code }: Assumption): string {
+/** Where to change the code if an assumption is wrong, such as `platform in src/connect/platform/contract.ts`. */
+export function placeOf({ file }: Contract, { code }: Assumption): string {
   const [name = '', beside] = code.split('#').reverse()
-  const path = beside ? relative(ROOT, join(ROOT, dirname(file), beside)) : file
-  const lines = readFileSync(join(ROOT, path), 'utf8').split('\n')
-  const declaration = new RegExp(
-    `^\\s*((export )?(async )?(const|function|interface|type|class) ${name}\\b|${name}: )`,
-  )
-  const index = lines.findIndex((line) => declaration.test(line))
-  if (index === -1) throw new Error(`assumption ${id}: ${path} has no ${name}`)
-  return `${path}:${index + 1}`
+  return `${name} in ${beside ? join(dirname(file), beside) : file}`
 }

@@ -7,7 +7,7 @@ import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
 import type { ConnectionLink } from '../web/connections.ts'
-import type { PageSection } from '../web/sections.ts'
+import type { PageSection } from '../web/pages.ts'
 import type { SendChanges } from '../web/sse.ts'
 
 /**
@@ -47,8 +47,6 @@ export interface FeatureDeps {
   readonly shutdownSignal: AbortSignal
   /** Sends the user an event when a page has changed. */
   readonly sendChanges: SendChanges
-  /** Has `listener` called at each hop of a connect flow; it may send the browser to a page of its own instead. */
-  onHop(listener: OnHop): void
 }
 
 /** What a feature adds to a running app; all of it is optional. */
@@ -66,6 +64,8 @@ export interface FeatureParts {
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
   /** What it adds to pages of the app and of other features. */
   sections?: PageSection[]
+  /** Called at each hop of a connect flow; it may send the browser to a page of its own instead. */
+  onHop?: OnHop
   /** Called when the app is listening and the store has answered. */
   start?(): void
   /** Stops background work. The store and the platform are still reachable. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { FeatureSettings } from '../config.ts'
 import { platform } from '../connect/index.ts'
-import type { SettingsGroup } from '../settings/read.ts'
 import type { Feature } from './feature.ts'
 
 /** A feature with the name of its folder. */
@@ -55,12 +55,14 @@ export async function loadTools<Tool>(file: string): Promise<Map<string, Tool>> 
 
 /** What the features add to the config: their settings, and the scopes that they need. */
 export function featureOptions(features: readonly NamedFeature[]): {
-  features: Record<string, SettingsGroup<unknown>>
+  features: FeatureSettings
   scopes: string[]
 } {
-  const groups: Record<string, SettingsGroup<unknown>> = {}
-  for (const { name, settings } of features) if (settings) groups[name] = settings
+  const groups = features.flatMap(({ name, settings }) => (settings ? [[name, settings] as const] : []))
   const needed = new Set(features.flatMap(({ scopes = {} }) => Object.keys(scopes)))
   // An app whose features need none asks for those that the platform documents: it can connect nevertheless.
-  return { features: groups, scopes: needed.size > 0 ? [...needed].sort() : [...platform.scopes] }
+  return {
+    features: Object.fromEntries(groups),
+    scopes: needed.size > 0 ? [...needed].sort() : [...platform.scopes],
+  }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '../settings/read.ts'
 
@@ -28,23 +28,11 @@ function developmentSecrets(dataDir: string): ReturnType<typeof newSecrets> {
   const file = join(dataDir, 'secrets.json')
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    if (!existsSync(file)) create(file)
+    if (!existsSync(file))
+      writeFileSync(file, JSON.stringify(newSecrets(), null, 2), { mode: 0o600, flag: 'wx' })
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     const cure = error instanceof SyntaxError ? ' Delete it to get new secrets.' : ''
     throw new Error(`DATA_DIR: ${file}: ${error instanceof Error ? error.message : error}.${cure}`)
-  }
-}
-
-function create(file: string): void {
-  const draft = `${file}.${process.pid}`
-  writeFileSync(draft, JSON.stringify(newSecrets(), null, 2), { mode: 0o600 })
-  try {
-    // A link appears with all that is in the file, and only once: several processes may start together.
-    linkSync(draft, file)
-  } catch (error) {
-    if (!existsSync(file)) throw error
-  } finally {
-    rmSync(draft)
   }
 }

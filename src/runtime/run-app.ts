@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createListener } from '../app.ts'
-import { type Config, readConfig, unknownSettings } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { retry } from '../connect/index.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
@@ -17,13 +17,6 @@ export function configOf(env: NodeJS.ProcessEnv, features: readonly NamedFeature
   const hasOwnSignIn = OWN_SIGN_IN !== null
   return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn, ...featureOptions(features) })
 }
-
-/** The variables that look like settings and are none: a misspelled one would be ignored without a word. */
-export const unknownSettingsOf = (
-  env: NodeJS.ProcessEnv,
-  features: readonly NamedFeature[],
-  namesInEnvFile: readonly string[],
-): string[] => unknownSettings(env, featureOptions(features).features, namesInEnvFile)
 
 /** Begins background work when the store answers, unless the app stops before. */
 async function startBackgroundWork({ store, parts, deps }: Dependencies): Promise<void> {

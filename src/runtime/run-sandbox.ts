@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { sandboxAddressSettings } from '../config.ts'
+import { sandboxAddressSettings, serverSettings } from '../config.ts'
 import { redirectUrls } from '../connect/index.ts'
 import { ACCOUNTS } from '../sandbox/accounts.ts'
 import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.ts'
@@ -13,14 +13,10 @@ export type SandboxSettings = Awaited<ReturnType<typeof sandboxSettings>>
 /** Reads the sandbox's settings, which all have defaults. Throws an error that names an invalid setting. */
 export async function sandboxSettings(env: NodeJS.ProcessEnv) {
   const simulated = await loadSandboxFeatures()
-  const { port, url = `http://localhost:${port}` } = readSettings(env, {
-    sandbox: sandboxAddressSettings,
-  }).sandbox
-  const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
-  if (!URL.canParse(appUrl))
-    throw new Error(
-      env.BASE_URL ? 'BASE_URL must be an address' : 'PORT must be a whole number from 1 to 65535',
-    )
+  const settings = readSettings(env, (given) =>
+    sandboxAddressSettings(given).extend(serverSettings(given).shape),
+  )
+  const { sandboxPort: port, sandboxUrl: url = `http://localhost:${port}`, baseUrl: appUrl } = settings
   const defaults: Record<string, string> = Object.assign({}, ...simulated.map(({ demoEnv }) => demoEnv))
   const shared = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, env[name]?.trim() || value]),
@@ -28,8 +24,8 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv) {
   const optionsOf = ({ demoOptions }: NamedSandboxFeature) => demoOptions?.({ ...env, ...shared }, appUrl)
   return {
     port,
-    host: env.HOST?.trim() || undefined,
-    allowRemote: env.DEMO_ALLOW_REMOTE?.trim() === 'true',
+    host: settings.host,
+    allowRemote: settings.demoAllowRemote,
     /** The sandbox's public URL, for browsers and the app. */
     url,
     /** The URL and credentials of the app that is registered with the sandbox. */

@@ -113,10 +113,6 @@ export const baseAddress = (options: AddressOptions) =>
     return (origin + pathname).replace(/\/+$/, '')
   })
 
-/** The limit that two settings make together; null: no limit. */
-export const rateLimit = (limit: number, seconds: number): RateLimit | null =>
-  limit === 0 ? null : { limit, windowMs: seconds * 1000 }
-
 /** Whether a secret is short, or has fewer than `minDistinct` different characters. */
 export const isWeak = (secret: string, minLength: number, minDistinct = 0): boolean =>
   secret.length < minLength || new Set(secret).size < minDistinct

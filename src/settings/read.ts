@@ -1,27 +1,27 @@
 import * as z from 'zod'
 
+declare module 'zod' {
+  interface GlobalMeta {
+    /** The environment variable that a setting is read from. */
+    variable?: string
+    /** What `.env.example` shows in a comment. */
+    example?: string
+    /** The value that works with `npm run sandbox`. */
+    sandbox?: string
+  }
+}
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Settings that belong together: one part of the core, or one feature. */
-export interface SettingsGroup<T> {
-  /**
-   * A schema for each variable, by name. A schema reads the text of its own variable and may depend on the others in
-   * `env`, for example on `NODE_ENV`. `Object.keys(group.variables({}))` lists the names. Each ends with `.meta`, whose
-   * `description` `npm run docs` writes to docs/configuration.md and .env.example.
-   */
-  variables(env: Environment): z.core.$ZodShape
-  /** Turns the values of the variables into the typed settings. */
-  build(values: Readonly<Record<string, unknown>>): T
-}
+/**
+ * Settings that belong together, one part of the core or one feature: an object schema, which may nest others, and may end with
+ * `transform`. A setting reads the text of its variable and may depend on the others in `env`, for example on `NODE_ENV`. Each
+ * ends with `.meta`: its `variable`, and the `description` that `npm run docs` writes to docs/configuration.md and .env.example.
+ */
+export type SettingsGroup<T = unknown> = (env: Environment) => z.ZodType<T>
 
-/** Groups by name; they may be nested. */
-export interface SettingsGroups {
-  readonly [name: string]: SettingsGroup<unknown> | SettingsGroups
-}
-
-/** What a group, or a record of groups, is read as. */
-export type SettingsOf<G> =
-  G extends SettingsGroup<infer T> ? T : { -readonly [K in keyof G]: SettingsOf<G[K]> }
+/** What a group is read as. */
+export type SettingsOf<G extends SettingsGroup> = z.output<ReturnType<G>>
 
 /** The settings are not valid; `problems` has one line for each problem, starting with the variable's name. */
 export class ConfigError extends Error {
@@ -37,46 +37,54 @@ export class ConfigError extends Error {
   }
 }
 
-/** Defines a group; the parameter of `build` gets its type from `variables`. */
-export function settingsGroup<S extends z.core.$ZodShape, T>(group: {
-  variables: (env: Environment) => S
-  build: (values: z.output<z.ZodObject<S>>) => T
-}): SettingsGroup<T> {
-  return { ...group, build: (values) => group.build(values as z.output<z.ZodObject<S>>) }
-}
-
 /**
- * Reads several groups at once. A blank variable counts as unset. Throws a `ConfigError` with the problems of all
- * groups; it never repeats a value, which may be a secret.
+ * Reads a group. A blank variable counts as unset. Throws a `ConfigError` with all problems at once; it never repeats a value,
+ * which may be a secret.
  */
-export function readSettings<G extends SettingsGroups>(env: Environment, groups: G): SettingsOf<G> {
-  const given = Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined])
+export function readSettings<T>(env: Environment, group: SettingsGroup<T>): T {
+  const given = Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]),
+  )
+  const schema = group(given)
   // Two groups may report the same problem of a variable that both read.
   const problems = new Set<string>()
-  const settings = readGroups(Object.fromEntries(given), groups, problems)
+  for (const [variable, field] of variablesOf(schema)) {
+    if (/^(["']).*\1$/s.test(given[variable] ?? ''))
+      problems.add(`${variable} is in quotes, which docker --env-file and kubectl keep: remove them`)
+    const { error } = z.safeParse(field, given[variable])
+    for (const { message } of error?.issues ?? []) problems.add(`${variable} ${message}`)
+  }
   if (problems.size > 0) throw new ConfigError([...problems])
-  return settings as SettingsOf<G>
+  return schema.parse(textsOf(schema, given))
 }
 
-function readGroups(env: Environment, groups: SettingsGroups, problems: Set<string>): unknown {
-  const read = Object.entries(groups).map(([name, group]) => [
-    name,
-    isGroup(group) ? readGroup(env, group, problems) : readGroups(env, group, problems),
-  ])
-  return Object.fromEntries(read)
+/** The settings of a group, those of nested objects included, each with its variable. */
+export const variablesOf = (schema: z.core.$ZodType): (readonly [variable: string, z.core.$ZodType])[] =>
+  Object.entries(shapeOf(schema) ?? {}).flatMap(([key, field]) =>
+    shapeOf(field) ? variablesOf(field) : [[variableOf(field, key), field] as const],
+  )
+
+/** The fields of an object, also of one that is transformed; null for a setting. */
+function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | null {
+  if (schema instanceof z.ZodObject) return schema.shape
+  return schema instanceof z.ZodPipe ? shapeOf(schema.in) : null
 }
 
-function readGroup(env: Environment, group: SettingsGroup<unknown>, problems: Set<string>): unknown {
-  const variables = group.variables(env)
-  for (const name of Object.keys(variables))
-    if (/^(["']).*\1$/s.test(env[name] ?? ''))
-      problems.add(`${name} is in quotes, which docker --env-file and kubectl keep: remove them`)
-  const values = Object.fromEntries(Object.keys(variables).map((name) => [name, env[name]]))
-  const result = z.object(variables).safeParse(values)
-  if (result.success) return group.build(result.data)
-  for (const { path, message } of result.error.issues) problems.add(`${String(path[0])} ${message}`)
-  return undefined
+function variableOf(field: z.core.$ZodType, key: string): string {
+  const variable = z.globalRegistry.get(field)?.variable
+  if (variable !== undefined) return variable
+  // Of a partial object.
+  if (field instanceof z.ZodOptional) return variableOf(field.unwrap(), key)
+  throw new Error(
+    `${key} needs a variable: end its schema with .meta({ variable: 'NAME', description: '…' })`,
+  )
 }
 
-const isGroup = (value: SettingsGroup<unknown> | SettingsGroups): value is SettingsGroup<unknown> =>
-  typeof value.variables === 'function'
+/** What a schema parses: the texts of its variables. */
+const textsOf = (schema: z.core.$ZodType, env: Environment): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(shapeOf(schema) ?? {}).map(([key, field]) => [
+      key,
+      shapeOf(field) ? textsOf(field, env) : env[variableOf(field, key)],
+    ]),
+  )

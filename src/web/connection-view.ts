@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { EndReason } from '../connect/errors.ts'
 import type { Connection, UnreadableConnection } from '../connect/index.ts'
 import { texts } from './texts.ts'
 
@@ -44,76 +43,62 @@ export type ConnectionView = z.infer<typeof connectionViewSchema>
 /** Why a connection cannot be read. `missingKeyId`: the key that the app does not have, if that is the reason. */
 export const unreadableText = (missingKeyId: string | null): string =>
   missingKeyId === null
-    ? texts.errors.record_decryption_failed.detail
+    ? texts.coreErrors.record_decryption_failed.detail
     : texts.summary.missingKey(missingKeyId)
 
-/** Converts a stored connection for pages and JSON. */
-export function connectionView(connection: Connection | UnreadableConnection): ConnectionView {
-  const { bxcontext } = connection
-  if ('reason' in connection) {
-    const summary = unreadableText(connection.missingKeyId)
-    return { ...NOTHING_KNOWN, bxcontext, status: 'unreadable', summary, canReconnect: true, canTest: false }
-  }
-  const { businessName, userName, scopes, missingScopes, connectedAt, lastUsedAt, tokens, view } = connection
-  const isRevoked = view.state === 'revoked'
+/** Converts a stored connection for pages and JSON. Of one that cannot be read, nothing else is known. */
+export function connectionView(stored: Connection | UnreadableConnection): ConnectionView {
+  const connection = 'reason' in stored ? null : stored
+  const tokens = connection?.tokens
+  const revoked = connection?.view.state === 'revoked' ? connection.view : null
   return {
-    bxcontext,
-    businessName,
-    userName,
-    status: view.state,
-    ...statusOf(connection),
-    scopes,
-    missingScopes,
-    expiresAt: isRevoked ? null : iso(tokens?.expiresAt ?? null),
-    connectedAt: iso(connectedAt),
+    bxcontext: stored.bxcontext,
+    businessName: connection?.businessName ?? null,
+    userName: connection?.userName ?? null,
+    ...('reason' in stored ? unreadable(stored) : statusOf(stored)),
+    scopes: connection?.scopes ?? null,
+    missingScopes: connection?.missingScopes ?? [],
+    expiresAt: revoked ? null : iso(tokens?.expiresAt ?? null),
+    connectedAt: iso(connection?.connectedAt ?? null),
     refreshedAt: tokens && tokens.refreshes > 0 ? iso(tokens.issuedAt) : null,
-    lastUsedAt: iso(lastUsedAt),
-    revokedAt: isRevoked ? iso(view.at) : null,
-    revokedReason: isRevoked ? texts.revocation[view.reason] : null,
+    lastUsedAt: iso(connection?.lastUsedAt ?? null),
+    revokedAt: iso(revoked?.at ?? null),
+    revokedReason: revoked && texts.revocation[revoked.reason],
   }
 }
 
-const NOTHING_KNOWN = {
-  businessName: null,
-  userName: null,
-  scopes: null,
-  missingScopes: [],
-  expiresAt: null,
-  connectedAt: null,
-  refreshedAt: null,
-  lastUsedAt: null,
-  revokedAt: null,
-  revokedReason: null,
-}
+type Status = Pick<ConnectionView, 'status' | 'summary' | 'canReconnect' | 'canTest'>
 
-function statusOf(connection: Connection): Pick<ConnectionView, 'summary' | 'canReconnect' | 'canTest'> {
+const unreadable = ({ missingKeyId }: UnreadableConnection): Status => ({
+  status: 'unreadable',
+  summary: unreadableText(missingKeyId),
+  canReconnect: true,
+  canTest: false,
+})
+
+function statusOf(connection: Connection): Status {
   const { view } = connection
+  const { state: status } = view
   switch (view.state) {
-    case 'revoked':
-      return {
-        summary: endedText(view.reason, view.at),
-        canReconnect: true,
-        canTest: view.reason === 'refused',
-      }
+    case 'revoked': {
+      const text = view.reason === 'refused' ? texts.summary.refused : texts.summary.ended
+      return { status, summary: text(iso(view.at)), canReconnect: true, canTest: view.reason === 'refused' }
+    }
     case 'misconfigured':
-      return { summary: texts.problems.misconfigured, canReconnect: false, canTest: true }
+      return { status, summary: texts.problems.misconfigured, canReconnect: false, canTest: true }
     case 'degraded':
-      return { summary: texts.problems[view.trouble], canReconnect: view.canReconnect, canTest: true }
+      return { status, summary: texts.problems[view.trouble], canReconnect: view.canReconnect, canTest: true }
     case 'needs_consent': {
       const { missing, forbidden } = texts.summary
-      const { missingScopes } = view
-      const summary = missingScopes.length > 0 ? missing(missingScopes) : forbidden
-      return { summary, canReconnect: true, canTest: true }
+      const summary = view.missingScopes.length > 0 ? missing(view.missingScopes) : forbidden
+      return { status, summary, canReconnect: true, canTest: true }
     }
     case 'active':
-      return { summary: activeText(connection), canReconnect: false, canTest: true }
+      return { status, summary: activeText(connection), canReconnect: false, canTest: true }
     default:
       return view satisfies never
   }
 }
-
-const endedText = (reason: EndReason, at: number) =>
-  reason === 'refused' ? texts.summary.refused(iso(at)) : texts.summary.ended(iso(at))
 
 /** Also what happens to a connection that cannot be refreshed. */
 function activeText({ tokens }: Connection): string {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
@@ -18,7 +17,7 @@ export interface ConnectionLink {
   label: string
   /** Shown behind the label, if it is not 0. */
   count?: number
-  /** Hidden while the demo is shown to customers. */
+  /** Under "Details", and hidden while the demo is shown to customers. */
   isForDevelopers?: boolean
 }
 
@@ -278,8 +277,7 @@ function listHandlers(options: ConnectionsOptions) {
     const userId = requireUser(req)
     const getSnapshot = async () => {
       const [stored, notices] = await Promise.all([vault.list(userId), options.waitingNotices(userId)])
-      const json = JSON.stringify([stored.map(connectionView), notices])
-      return createHash('sha256').update(json).digest('base64')
+      return JSON.stringify([stored.map(connectionView), notices])
     }
     sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
   }
@@ -301,7 +299,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   signedOut: () => notSignedIn(texts.signIn.signedOutWhileConnecting),
   async connectedPage(req, bxcontext) {
     const notice = await connectedNotice(vault, req, bxcontext)
-    if (notice) await req.leaveNotice(notice)
+    if (notice) req.leaveNotice?.(notice)
     return '/connections'
   },
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),

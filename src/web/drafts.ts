@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express'
+import type { Request, RequestHandler } from 'express'
 import * as z from 'zod'
 import { createRecordCipher, type EncryptionKey } from '../connect/index.ts'
 import { encryptedCookie } from './encrypted-cookie.ts'
@@ -30,13 +30,13 @@ const DRAFT_MS = 15 * 60_000
 const FIRST_PAGE = '/connections'
 
 /**
- * Returns a function that gives requests their drafts, which are kept in an encrypted cookie. Of what does not fit into a cookie,
+ * Gives requests their drafts, which are kept in an encrypted cookie. Of what does not fit into a cookie,
  * only the page is kept.
  */
-export function drafts(keys: readonly EncryptionKey[], baseUrl: string) {
+export function drafts(keys: readonly EncryptionKey[], baseUrl: string): RequestHandler {
   const options = { name: 'draft', schema: draftSchema, ms: DRAFT_MS }
   const cookie = encryptedCookie(createRecordCipher(keys), baseUrl, options)
-  return function addDrafts(req: Request, res: Response): void {
+  return (req, res, next) => {
     req.findDraft = () => {
       const draft = cookie.read(req)
       return draft && draft.page === localPath(req.originalUrl) ? draft : null
@@ -49,6 +49,7 @@ export function drafts(keys: readonly EncryptionKey[], baseUrl: string) {
     req.forgetDraft = () => {
       if (cookie.read(req)) cookie.clear(res)
     }
+    next()
   }
 }
 

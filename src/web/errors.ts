@@ -6,12 +6,8 @@ import {
   ConnectionRevokedError,
   DecryptionError,
   InsufficientScopeError,
-  NotFoundError,
   PlatformError,
-  PlatformRejectedError,
   PlatformUnavailableError,
-  StoreUnavailableError,
-  TokenRefusedError,
 } from '../connect/errors.ts'
 import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
@@ -23,9 +19,14 @@ import { type ErrorText, texts } from './texts.ts'
 export class WebError extends AppError {
   readonly code: string
   readonly status: number
-  /** `field`: the invalid input field, if any. */
-  constructor(status: number, code: string, message: string, field?: string) {
-    super(message, { field })
+  /** `message`: for the user. `options`: such as the `reason`, which only the log has. */
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options?: ConstructorParameters<typeof AppError>[1],
+  ) {
+    super(message, options)
     this.status = status
     this.code = code
   }
@@ -35,8 +36,9 @@ export class WebError extends AppError {
 export const notSignedIn = (message: string = texts.errors.unauthenticated.detail) =>
   new WebError(401, 'unauthenticated', message)
 
-/** 400: the browser did not send the session cookie that it received a moment ago. */
-export const cookiesBlocked = () => new WebError(400, 'sign_in_failed', texts.signIn.cookiesBlocked)
+/** 400: the sign-in was not completed. `reason`: for the log. */
+export const signInFailed = (message: string, reason?: string) =>
+  new WebError(400, 'sign_in_failed', message, { reason })
 
 /** 400: invalid input. The message names the field and the rule. */
 export const badInput = (field: string, rule: string) => new InvalidInputError(field, rule)
@@ -44,7 +46,7 @@ export const badInput = (field: string, rule: string) => new InvalidInputError(f
 class InvalidInputError extends WebError {
   readonly rule: string
   constructor(field: string, rule: string) {
-    super(400, 'invalid_input', texts.details.invalid(field, rule), field)
+    super(400, 'invalid_input', texts.details.invalid(field, rule), { field })
     this.rule = rule
   }
 }
@@ -63,60 +65,63 @@ interface Problem {
   extensions?: Record<string, unknown>
 }
 
-/** An error for which the platform gave no usable answer. */
-const isOutage = (error: unknown): error is PlatformUnavailableError | TokenRefusedError =>
-  error instanceof PlatformUnavailableError || error instanceof TokenRefusedError
+const coreErrors: Partial<Record<string, ErrorText>> = texts.coreErrors
+const errors: Partial<Record<string, ErrorText>> = texts.errors
 
-const errorTexts: Record<string, ErrorText> = texts.errors
-
-/** What users read about an error: errors of the core have the text of their code, others bring their own. */
+/** What users read about an error: errors of the core have the text of their code, all others bring their own. */
 function textOf(error: AppError): ErrorText {
+  if (!error.expose) return texts.errors.internal_error
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
-  if (isOutage(error)) return texts.outages[error.kind]
-  const { title, detail } = errorTexts[error.code] ?? texts.errors.internal_error
-  if (error instanceof DecryptionError) return { title, detail: unreadableText(error.missingKeyId ?? null) }
-  if (error instanceof InsufficientScopeError && error.scope !== undefined)
-    return { title, detail: texts.details.missingScope(error.scope) }
-  if (error instanceof PlatformRejectedError && error.field !== undefined)
-    return { title, detail: texts.details.unexpectedFormat(error.field) }
-  // A feature says what does not exist, and what its own codes mean.
-  const isOfCore = error instanceof PlatformError && !(error instanceof NotFoundError)
-  const hasText = error.code in errorTexts && (isOfCore || error instanceof StoreUnavailableError)
-  return hasText ? { title, detail } : { title: error.title ?? title, detail: error.message }
+  if (error instanceof PlatformUnavailableError) return texts.outages[error.kind]
+  const ofCore = coreErrors[error.code]
+  if (ofCore) return { title: ofCore.title, detail: particularsOf(error) ?? ofCore.detail }
+  const { title } = errors[error.code] ?? texts.errors.internal_error
+  return { title: error.title ?? title, detail: error.message }
+}
+
+/** What is known beside the code. */
+function particularsOf(error: AppError): string | undefined {
+  if (error instanceof DecryptionError) return unreadableText(error.missingKeyId ?? null)
+  if (error instanceof InsufficientScopeError) return error.scope && texts.details.missingScope(error.scope)
+  return error.field && texts.details.unexpectedFormat(error.field)
 }
 
 const secondsOf = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
 
 /** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
 export function problemOf(error: unknown): Problem {
-  if (error instanceof AppError) {
-    const { status, code, field, details } = error
-    const retryAfterMs = error.retryAfterMs ?? (status === 503 ? 1000 : undefined)
-    const text = error.expose ? textOf(error) : texts.errors.internal_error
-    const extensions: Record<string, unknown> = field === undefined ? { ...details } : { field, ...details }
-    if (error instanceof ConnectionRevokedError) extensions.revokedReason = texts.revocation[error.endReason]
-    const rule = error instanceof InvalidInputError ? `${error.rule}.` : undefined
-    const saysWhen = error instanceof PlatformError && retryAfterMs !== undefined
-    const tryAgain = saysWhen ? texts.tryAgain(secondsOf(retryAfterMs)) : undefined
-    return { status, code, ...text, tryAgain, retryAfterMs, rule, extensions }
-  }
   if (error instanceof ZodError) {
     const [issue] = error.issues
     const field = (issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path.join('.')) || 'input'
     return problemOf(badInput(field, issue?.message ?? texts.rules.invalid))
   }
-  // Errors of Express and its body parsers: a malformed URL or body, or a body that is too large.
-  const { status, expose } = (error ?? {}) as { status?: unknown; expose?: unknown }
-  if (
-    typeof status === 'number' &&
-    status >= 400 &&
-    status < 500 &&
-    (expose === true || error instanceof URIError)
-  ) {
-    const code = status === 413 ? 'payload_too_large' : 'invalid_request'
-    return { status, code, ...texts.errors[code] }
+  if (!(error instanceof AppError)) return problemOfExpress(error)
+  const { status, code, field, details } = error
+  const retryAfterMs = error.retryAfterMs ?? (status === 503 ? 1000 : undefined)
+  const saysWhen = error instanceof PlatformError && retryAfterMs !== undefined
+  return {
+    status,
+    code,
+    ...textOf(error),
+    tryAgain: saysWhen ? texts.tryAgain(secondsOf(retryAfterMs)) : undefined,
+    retryAfterMs,
+    rule: error instanceof InvalidInputError ? `${error.rule}.` : undefined,
+    extensions: {
+      ...(field !== undefined && { field }),
+      ...details,
+      ...(error instanceof ConnectionRevokedError && { revokedReason: texts.revocation[error.endReason] }),
+    },
   }
-  return { status: 500, code: 'internal_error', ...texts.errors.internal_error }
+}
+
+/** Errors of Express and its body parsers: a malformed URL or body, or a body that is too large. */
+function problemOfExpress(error: unknown): Problem {
+  const { status, expose } = (error ?? {}) as { status?: unknown; expose?: unknown }
+  const isOfClient = typeof status === 'number' && status >= 400 && status < 500
+  if (!isOfClient || !(expose === true || error instanceof URIError))
+    return { status: 500, code: 'internal_error', ...texts.errors.internal_error }
+  const code = status === 413 ? 'payload_too_large' : 'invalid_request'
+  return { status, code, ...texts.errors[code] }
 }
 
 /** All that a problem says. */
@@ -144,7 +149,10 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
   // The browser opens the page again, as it says.
-  const waitMs = req.method === 'GET' && isOutage(error) ? secondsOf(problem.retryAfterMs ?? 0) * 1000 : null
+  const waitMs =
+    req.method === 'GET' && error instanceof PlatformUnavailableError
+      ? secondsOf(problem.retryAfterMs ?? 0) * 1000
+      : null
   if (waitMs !== null) res.set('Refresh', String(waitMs / 1000))
   const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
@@ -248,19 +256,25 @@ export async function rejectForm(
   res.page(view, { title, ...data, form })
 }
 
+/** Without these, there is no page to show the form on. */
 const NO_FORM = new Set([
   'unauthenticated',
   'not_connected',
   'connection_revoked',
   'record_decryption_failed',
 ])
-const CONNECT_AGAIN = new Set([
-  'not_connected',
-  'connection_revoked',
-  'insufficient_scope',
-  'record_decryption_failed',
-])
-const TRY_AGAIN = new Set(['platform_unavailable', 'store_unavailable', 'internal_error', 'refresh_too_soon'])
+
+/** The next step after an error, by its code. */
+const NEXT: Partial<Record<string, 'connect' | 'retry'>> = {
+  not_connected: 'connect',
+  connection_revoked: 'connect',
+  insufficient_scope: 'connect',
+  record_decryption_failed: 'connect',
+  platform_unavailable: 'retry',
+  store_unavailable: 'retry',
+  internal_error: 'retry',
+  refresh_too_soon: 'retry',
+}
 
 /**
  * The next steps on an error page: connect, reload or submit the form again. URLs of the connect flow are not offered
@@ -268,14 +282,14 @@ const TRY_AGAIN = new Set(['platform_unavailable', 'store_unavailable', 'interna
  */
 function recovery(req: Request, error: unknown, code: string) {
   const isFlow = error instanceof ConnectError
+  const next = isFlow ? 'connect' : NEXT[code]
   const reload = req.method === 'GET' && !req.path.toLowerCase().startsWith('/connect/')
   const currentPath = (reload && localPath(req.originalUrl)) || '/connections'
-  const next = isFlow || CONNECT_AGAIN.has(code) ? 'connect' : TRY_AGAIN.has(code) ? 'retry' : null
   // Still encoded. Error handlers have no access to route parameters.
-  const [, segment = null] = /^\/connections\/([^/]+)/.exec(req.path) ?? []
-  const ofPage = CONNECT_AGAIN.has(code) && segment !== null ? decodeURIComponent(segment) : null
+  const [, segment] = /^\/connections\/([^/]+)/.exec(req.path) ?? []
+  const ofPage = next === 'connect' && segment ? decodeURIComponent(segment) : null
   // Refreshing shows whether access was revoked.
-  const mayBeRevoked = isOutage(error) && error.kind === 'rejected' && segment !== null
+  const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
   return {
     recovery: next,
     retry: currentPath,

@@ -20,18 +20,6 @@ export const format = {
       minimumFractionDigits: 2,
       maximumFractionDigits: 6,
     }),
-  /** `1, 2 and 3`. */
-  list: (items: readonly string[]) => new Intl.ListFormat(language).format(items),
-  /** Formats a share as a change: 0.5 as `+50%`. */
-  percent: (share: number) =>
-    share.toLocaleString(language, { style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 0 }),
-  /** Formats seconds: `75 seconds`, `2 minutes`. */
-  duration(seconds: number): string {
-    const inUnit = (value: number, unit: string) =>
-      Math.round(value).toLocaleString(language, { style: 'unit', unit, unitDisplay: 'long' })
-    if (seconds < 90) return inUnit(seconds, 'second')
-    return seconds < 5400 ? inUnit(seconds / 60, 'minute') : inUnit(seconds / 3600, 'hour')
-  },
   /** The attributes of a wrong field of a form, whose `field-error` has the id `ID-error`; it has the focus. */
   invalid: (form: { field: string | null } | undefined, field: string, id: string) =>
     form?.field === field ? ` aria-invalid="true" aria-describedby="${id}-error" autofocus` : '',

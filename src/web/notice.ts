@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto'
-import type { Request } from 'express'
+import type { RequestHandler } from 'express'
 import * as z from 'zod'
-import { parseJson } from '../connect/index.ts'
+import { createRecordCipher, type EncryptionKey, parseJson } from '../connect/index.ts'
 import { type Key, type KeyValueStore, update } from '../connect/stores.ts'
+import { encryptedCookie } from './encrypted-cookie.ts'
 import { type Notice, noticeSchema } from './respond.ts'
 import { currentUser } from './user.ts'
 
@@ -12,10 +12,10 @@ export type UserNotice = z.infer<typeof userNoticesSchema>[number]
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Stores a notice for the next page of this session. Notices never come from a URL, which could be forged. */
-    leaveNotice(notice: Notice): Promise<void>
+    /** Keeps a notice for the next page of this browser. Notices never come from a URL, which could be forged. */
+    leaveNotice?(notice: Notice): void
     /** Returns and deletes the notices that wait for the signed-in user; without `ofAction`, only those for the user. */
-    takeNotices(options: { ofAction: boolean }): Promise<Notice[]>
+    takeNotices?(options: { ofAction: boolean }): Promise<Notice[]>
   }
 }
 
@@ -25,28 +25,31 @@ const NOTICE_MS = 60_000
 const USER_NOTICES_MS = 7 * 86_400_000
 const MAX_USER_NOTICES = 5
 
-/**
- * Gives a request its notices. They are stored separately from sessions: writing the session would extend its lifetime, and
- * could restore it after a sign-out. If the store is unreachable, the notice is lost.
- */
-export function addNotices(req: Request, store: KeyValueStore): void {
-  req.leaveNotice = (notice) => store.set(actionKey(req), JSON.stringify(notice), NOTICE_MS).catch(() => {})
-  req.takeNotices = async ({ ofAction }) => {
-    const user = currentUser(req)
-    const [action, forUser] = await Promise.all([
-      ofAction ? take(store, actionKey(req)) : null,
-      user ? take(store, userKey(user.id)) : null,
-    ])
-    const { data: left } = noticeSchema.safeParse(parseJson(action ?? ''))
-    return [...(left ? [left] : []), ...parseUserNotices(forUser)]
+/** Gives requests their notices: that of an action is in an encrypted cookie, those for a user are in the store. */
+export function notices(
+  store: KeyValueStore,
+  keys: readonly EncryptionKey[],
+  baseUrl: string,
+): RequestHandler {
+  // With its user: another one may sign in next in this browser.
+  const schema = noticeSchema.extend({ userId: z.string() })
+  const cookie = encryptedCookie(createRecordCipher(keys), baseUrl, { name: 'notice', schema, ms: NOTICE_MS })
+  return (req, res, next) => {
+    req.leaveNotice = (notice) => {
+      const user = currentUser(req)
+      if (user) cookie.write(res, { ...notice, userId: user.id })
+    }
+    req.takeNotices = async ({ ofAction }) => {
+      const user = currentUser(req)
+      if (!user) return []
+      const left = ofAction ? cookie.read(req) : null
+      if (left) cookie.clear(res)
+      const forUser = parseUserNotices(await take(store, userKey(user.id)))
+      return left?.userId === user.id ? [left, ...forUser] : forUser
+    }
+    next()
   }
 }
-
-const actionKey = (req: Request): Key => ({
-  kind: 'notice',
-  owner: hash('sha256', req.sessionID, 'base64url'),
-  id: '',
-})
 
 /** Reads and deletes a value, for one caller only. A store that is unreachable has none. */
 async function take(store: KeyValueStore, key: Key): Promise<string | null> {

@@ -1,6 +1,7 @@
 import * as client from 'openid-client'
 import { AppError } from '../connect/errors.ts'
-import type { Http, TokenEndpointAuthMethod } from '../connect/index.ts'
+import type { Http } from '../connect/index.ts'
+import { WebError } from './errors.ts'
 import { texts } from './texts.ts'
 
 /** How far the provider's clock may be off, in seconds. */
@@ -12,28 +13,23 @@ export interface OidcProvider {
   issuer: string
   clientId: string
   clientSecret: string
-  /** How token requests carry the secret; undefined: as the provider's metadata says. */
-  tokenEndpointAuthMethod?: TokenEndpointAuthMethod | undefined
 }
 
-/** The provider does not answer, or its answer is unusable. */
-export class SignInUnavailableError extends AppError {
-  readonly code = 'sign_in_unavailable'
-  readonly status = 503
-  constructor(reason: string) {
-    super(texts.errors.sign_in_unavailable.detail, { reason, retryAfterMs: 5_000 })
-  }
-}
+/** 503: the provider does not answer, or its answer is unusable. `reason`: for the log. */
+export const signInUnavailable = (reason: string) =>
+  new WebError(503, 'sign_in_unavailable', texts.errors.sign_in_unavailable.detail, {
+    reason,
+    retryAfterMs: 5_000,
+  })
 
 /**
- * Returns a function that resolves to the provider's configuration, which is read once. Throws `SignInUnavailableError`, and
+ * Returns a function that resolves to the provider's configuration, which is read once. Throws `sign_in_unavailable` (503), and
  * reads it again after that.
  */
 export function discovery(provider: OidcProvider & { http: Http }): () => Promise<client.Configuration> {
-  const { issuer, clientId, clientSecret, tokenEndpointAuthMethod, http } = provider
+  const { issuer, clientId, clientSecret, http } = provider
   const server = new URL(issuer)
   const metadata = { client_secret: clientSecret, [client.clockTolerance]: CLOCK_TOLERANCE }
-  const authentication = clientAuthentication(clientSecret, tokenEndpointAuthMethod)
   const options: client.DiscoveryRequestOptions = {
     [client.customFetch]: (url, request) => fetchBy(http, url, request),
     // config.ts requires https in production.
@@ -42,45 +38,40 @@ export function discovery(provider: OidcProvider & { http: Http }): () => Promis
   let known: Promise<client.Configuration> | undefined
   return () => {
     known ??= client
-      .discovery(server, clientId, metadata, authentication, options)
+      .discovery(server, clientId, metadata, authenticationWith(clientSecret), options)
       .catch((error: unknown) => {
         known = undefined
-        throw new SignInUnavailableError(`discovery failed: ${codeOf(error)}`)
+        throw signInUnavailable(`discovery failed: ${reasonOf(error)}`)
       })
     return known
   }
 }
 
 /**
- * Authenticates this app at the token endpoint by the setting, or by what the provider supports. HTTP Basic is the default of
- * OpenID Connect (Discovery 1.0, section 3), so it comes first.
+ * Authenticates this app at the token endpoint by HTTP Basic, the default of OpenID Connect (Discovery 1.0, section 3), or in the
+ * body if the provider's metadata names only that.
  */
-export function clientAuthentication(
-  secret: string,
-  method: TokenEndpointAuthMethod | undefined,
-): client.ClientAuth {
-  const methods = {
-    client_secret_basic: client.ClientSecretBasic(secret),
-    client_secret_post: client.ClientSecretPost(secret),
+function authenticationWith(secret: string): client.ClientAuth {
+  const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)]
+  return (server, ...request) => {
+    const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const inBody = supported.includes('client_secret_post') && !supported.includes('client_secret_basic')
+    return (inBody ? post : basic)(server, ...request)
   }
-  return (server, ...request) => methods[method ?? authMethodOf(server)](server, ...request)
 }
 
-/** The method that a provider's metadata calls for. */
-export function authMethodOf({
-  token_endpoint_auth_methods_supported: supported,
-}: Pick<client.ServerMetadata, 'token_endpoint_auth_methods_supported'>): TokenEndpointAuthMethod {
-  const acceptsBasic = supported === undefined || supported.includes('client_secret_basic')
-  return !acceptsBasic && supported.includes('client_secret_post')
-    ? 'client_secret_post'
-    : 'client_secret_basic'
+/** The error of our HTTP client behind one of openid-client, if there is one. */
+export function httpErrorIn(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error
+  return error instanceof Error ? httpErrorIn(error.cause) : undefined
 }
 
-/** What an error of the sign-in may be logged as: the reason of ours, or a code. */
-export function codeOf(error: unknown): string {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof AppError) return cause.reason ?? cause.code
-  return String((error as { code?: unknown } | null)?.code ?? 'no code')
+/** What an error of openid-client may be logged as: the reason of ours, or a code. Codes, tokens and the provider's texts stay out. */
+export function reasonOf(error: unknown): string {
+  const ours = httpErrorIn(error)
+  if (ours) return ours.reason ?? ours.code
+  const hasCode = error instanceof Error && 'code' in error
+  return hasCode ? String(error.code) : 'no code'
 }
 
 /** Sends openid-client's requests through our pool, with its limits and proxies. */

@@ -1,9 +1,8 @@
 import { type Request, Router } from 'express'
 import * as client from 'openid-client'
-import { AppError } from '../connect/errors.ts'
 import { createRecordCipher, type EncryptionKey, type Http, type RecordCipher } from '../connect/index.ts'
-import { cookiesBlocked } from './errors.ts'
-import { codeOf, discovery, type OidcProvider, SignInUnavailableError } from './oidc-discovery.ts'
+import { signInFailed } from './errors.ts'
+import { discovery, httpErrorIn, type OidcProvider, reasonOf, signInUnavailable } from './oidc-discovery.ts'
 import { type PendingSignIn, pendingSignIns } from './pending-sign-ins.ts'
 import { sendOnward, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
@@ -23,24 +22,12 @@ const MAX_SUBJECT = 255
 const MAX_HINT = 7_000
 const CALLBACK = '/sign-in/callback'
 
-/** The redirect URI of this app at the provider. */
-export const redirectUriOf = (baseUrl: string) => baseUrl + CALLBACK
-
 export interface OidcOptions extends OidcProvider {
   /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}/` for after logout. */
   baseUrl: string
   /** The first encrypts, all of them decrypt. */
   encryptionKeys: readonly EncryptionKey[]
   http: Http
-}
-
-/** The sign-in was not completed. */
-class SignInFailedError extends AppError {
-  readonly code = 'sign_in_failed'
-  readonly status = 400
-  constructor(message: string, reason?: string) {
-    super(message, { reason })
-  }
 }
 
 /**
@@ -68,9 +55,9 @@ export function oidcSignIn(options: OidcOptions): Router {
       const pending = started.find(req)
       // Another tab has signed in meanwhile.
       if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
-      if (!pending && req.headers.cookie === undefined) throw cookiesBlocked()
+      if (!pending && req.headers.cookie === undefined) throw signInFailed(texts.signIn.cookiesBlocked)
       // A callback that comes twice at once sends its code once. Later, the browser has forgotten the state.
-      if (!pending || answering.has(pending.state)) throw new SignInFailedError(texts.signIn.notPending)
+      if (!pending || answering.has(pending.state)) throw signInFailed(texts.signIn.notPending)
       answering.add(pending.state)
       try {
         const config = await configuration()
@@ -104,7 +91,7 @@ const newSignIn = (returnTo: string | null): PendingSignIn => ({
 
 const authorizationUrl = async (config: client.Configuration, baseUrl: string, pending: PendingSignIn) =>
   client.buildAuthorizationUrl(config, {
-    redirect_uri: redirectUriOf(baseUrl),
+    redirect_uri: baseUrl + CALLBACK,
     scope: 'openid profile email',
     state: pending.state,
     nonce: pending.nonce,
@@ -133,27 +120,26 @@ async function exchange(
   { baseUrl }: OidcOptions,
   pending: PendingSignIn,
 ): Promise<{ user: User; idToken: string }> {
-  try {
-    const tokens = await client.authorizationCodeGrant(config, new URL(callback, baseUrl), {
+  const tokens = await client
+    .authorizationCodeGrant(config, new URL(callback, baseUrl), {
       pkceCodeVerifier: pending.codeVerifier,
       expectedState: pending.state,
       expectedNonce: pending.nonce,
       idTokenExpected: true,
     })
-    const claims = tokens.claims()
-    if (!claims || !tokens.id_token)
-      throw new SignInFailedError(texts.signIn.unknownUser, 'token response: no ID token')
-    // An issuer has no fragment, so both parts can be told apart.
-    const id = `${claims.iss}#${claims.sub}`
-    if (claims.sub === '' || claims.sub.length > MAX_SUBJECT || !isUserId(id))
-      throw new SignInFailedError(
-        texts.signIn.unknownUser,
-        'ID token: sub is empty, too long, or has control characters',
-      )
-    return { user: { id, name: await nameOf(config, claims, tokens.access_token) }, idToken: tokens.id_token }
-  } catch (error) {
-    throw toSignInError(error)
-  }
+    .catch((error: unknown) => {
+      throw signInError(error)
+    })
+  const claims = tokens.claims()
+  if (!claims || !tokens.id_token) throw signInFailed(texts.signIn.unknownUser, 'token response: no ID token')
+  // An issuer has no fragment, so both parts can be told apart.
+  const id = `${claims.iss}#${claims.sub}`
+  if (claims.sub === '' || claims.sub.length > MAX_SUBJECT || !isUserId(id))
+    throw signInFailed(
+      texts.signIn.unknownUser,
+      'ID token: sub is empty, too long, or has control characters',
+    )
+  return { user: { id, name: await nameOf(config, claims, tokens.access_token) }, idToken: tokens.id_token }
 }
 
 /**
@@ -165,20 +151,12 @@ async function nameOf(
   claims: client.IDToken,
   accessToken: string,
 ): Promise<string> {
-  const known = cleanName(claims.name)
-  const info = known
+  const isNamed = cleanName(claims.name) !== ''
+  const info = isNamed
     ? undefined
     : await client.fetchUserInfo(config, accessToken, claims.sub).catch(() => undefined)
-  const names = [
-    info?.name,
-    claims.preferred_username,
-    info?.preferred_username,
-    claims.email,
-    info?.email,
-    claims.sub,
-  ]
-  const name = known || names.map(cleanName).find((each) => each !== '')
-  return (name ?? texts.signIn.unnamed).slice(0, 100)
+  const names = ['name', 'preferred_username', 'email', 'sub'].flatMap((key) => [claims[key], info?.[key]])
+  return (names.map(cleanName).find((name) => name !== '') ?? texts.signIn.unnamed).slice(0, 100)
 }
 
 const cleanName = (name: unknown): string =>
@@ -189,21 +167,18 @@ const cleanName = (name: unknown): string =>
         .trim()
     : ''
 
-/** Codes, tokens and the provider's texts stay out of errors. */
-function toSignInError(error: unknown): AppError {
-  if (error instanceof AppError) return error
+function signInError(error: unknown) {
   if (error instanceof client.AuthorizationResponseError) {
     const message = error.error === 'access_denied' ? texts.signIn.cancelled : texts.signIn.refused
-    return new SignInFailedError(message, `authorization response: ${error.error.slice(0, 60)}`)
+    return signInFailed(message, `authorization response: ${error.error.slice(0, 60)}`)
   }
   if (error instanceof client.ResponseBodyError && error.error === 'invalid_client')
-    return new SignInFailedError(
+    return signInFailed(
       texts.signIn.misconfigured,
-      'token endpoint: invalid_client; check OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and OIDC_TOKEN_ENDPOINT_AUTH_METHOD',
+      'token endpoint: invalid_client; check OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
     )
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof AppError) return new SignInUnavailableError(cause.reason ?? cause.message)
-  return new SignInFailedError(texts.errors.sign_in_failed.detail, codeOf(error))
+  if (httpErrorIn(error)) return signInUnavailable(reasonOf(error))
+  return signInFailed(texts.errors.sign_in_failed.detail, reasonOf(error))
 }
 
 /**

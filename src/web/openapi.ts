@@ -12,11 +12,10 @@ export interface Operation extends RouteDescription {
 }
 
 /** The routes of a router, with those of nested routers that are mounted without a prefix. */
-export const routesOf = (router: Router): IRoute[] =>
+const routesOf = (router: Router): IRoute[] =>
   router.stack.flatMap(({ route, handle }) => route ?? (isRouter(handle) ? routesOf(handle) : []))
 
-export const isRouter = (handler: unknown): handler is Router =>
-  typeof handler === 'function' && 'stack' in handler
+const isRouter = (handler: unknown): handler is Router => typeof handler === 'function' && 'stack' in handler
 
 /** The described routes of a router. */
 export function operationsOf(router: Router): Operation[] {

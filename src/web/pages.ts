@@ -1,14 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
-import express, { type Request, type RequestHandler, type Response } from 'express'
+import express, { type Request, type RequestHandler } from 'express'
 import type { ConnectionRef } from '../connect/index.ts'
-import type { KeyValueStore } from '../connect/stores.ts'
 import { isCustomerView } from './customer-view.ts'
 import { hasText, type RejectedForm } from './errors.ts'
 import { format } from './format.ts'
-import { addNotices } from './notice.ts'
 import type { Notice } from './respond.ts'
-import { type LoadedSection, loadSections, type PageSection } from './sections.ts'
 import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
 
@@ -17,18 +14,29 @@ declare module 'express-serve-static-core' {
     /** Renders a template in `views`, such as `app/home`. `keepNotice`: leaves the notice to the next page. */
     page(view: string, data: { title: string; keepNotice?: boolean } & Record<string, unknown>): void
     /** Loads what features add to a page, by its template. */
-    loadSections(page: string): Promise<LoadedSection[]>
+    loadSections(page: string): Promise<({ view: string } & SectionContent)[]>
   }
+}
+
+/** A section that a feature adds to a page of the app or of another feature. */
+export interface PageSection {
+  /** Template of the page, such as `catalogues/catalogue`. */
+  page: string
+  /** Template of the section; it receives the page's data and the result of `load`. */
+  view: string
+  /** Loads `data` for the templates and `json` for the JSON response. The request has the parameters of the page's address. */
+  load(req: Request): Promise<SectionContent>
+}
+
+interface SectionContent {
+  data: Record<string, unknown>
+  json: Record<string, unknown>
 }
 
 const views = fileURLToPath(new URL('../../views', import.meta.url))
 
 export interface PagesOptions {
-  production: boolean
-  /** Where notices wait for the next page; without it, there are none. */
-  store?: KeyValueStore
-  /** Gives requests their drafts. */
-  addDrafts?: (req: Request, res: Response) => void
+  environment: 'production' | 'development' | 'test'
   /** Shown on every page. */
   warning?: string | null
   /** Whether pages link to `/sign-in`, instead of showing the demo's form. */
@@ -43,22 +51,18 @@ export interface PagesOptions {
   sections?: readonly PageSection[]
 }
 
-/** Adds `res.page()`, and the notices that pages show. Templates escape their output. */
+/** Adds `res.page()`. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
   const {
-    production,
-    store,
-    addDrafts,
+    environment,
     warning = null,
     linksToSignIn = false,
     sandboxUrl,
     navigation = [],
     sections = [],
   } = options
-  const eta = new Eta({ views, cache: production })
+  const eta = new Eta({ views, cache: environment === 'production' })
   return (req, res, next) => {
-    if (store) addNotices(req, store)
-    addDrafts?.(req, res)
     const render = (view: string, data: object, notices: Notice[]) => {
       const shared = {
         user: currentUser(req),
@@ -76,7 +80,10 @@ export function pages(options: PagesOptions): RequestHandler {
       const html = eta.render(`/${view}`, { ...shared, ...format, ...data })
       res.type('html').send(html)
     }
-    res.loadSections = (page) => loadSections(sections, page, req)
+    res.loadSections = (page) => {
+      const added = sections.filter((section) => section.page === page)
+      return Promise.all(added.map(async ({ view, load }) => ({ view, ...(await load(req)) })))
+    }
     res.page = (view, data) => {
       // The notice of an action is for the page that follows it: not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined
@@ -85,10 +92,10 @@ export function pages(options: PagesOptions): RequestHandler {
       const { bxcontext, keepNotice = res.statusCode >= 400 } = data
       const form = data.form ?? (keepNotice || isUpdate ? undefined : restoredForm(req))
       Promise.all([
-        keepNotice ? [] : req.takeNotices({ ofAction: !isUpdate }),
+        keepNotice ? undefined : req.takeNotices?.({ ofAction: !isUpdate }),
         typeof bxcontext === 'string' ? options.businessName?.({ userId: user.id, bxcontext }) : undefined,
       ])
-        .then(([notices, businessName]) => render(view, { businessName, ...data, form }, notices))
+        .then(([notices = [], businessName]) => render(view, { businessName, ...data, form }, notices))
         .catch(next)
     }
     next()

@@ -16,17 +16,19 @@ export interface ListFields {
   orders: Readonly<Record<string, { orderBy: string; label: string }>>
 }
 
-const whole = (min: number, max: number) => {
+/** An empty text is as if there was none. */
+const whole = (min: number, max: number, fallback: number) => {
   const rule = texts.rules.wholeNumber(min, max)
-  return z.coerce.number(rule).int(rule).min(min, rule).max(max, rule)
+  const number = z.coerce.number(rule).int(rule).min(min, rule).max(max, rule).default(fallback)
+  return z.preprocess((given) => (given === '' ? undefined : given), number)
 }
 /** An empty text, or none: nothing was chosen. */
 const oneOf = (values: readonly string[]) => z.enum(['', ...values], texts.rules.oneOf(values)).default('')
 
 /** Query parameters of a page of a list. */
 export const pageQuery = z.object({
-  top: whole(1, platform.paging.maxTop).default(PAGE_SIZE),
-  skip: whole(0, MAX_SKIP).default(0),
+  top: whole(1, platform.paging.maxTop, PAGE_SIZE),
+  skip: whole(0, MAX_SKIP, 0),
 })
 
 /** Query parameters of a list that can be narrowed and ordered. */

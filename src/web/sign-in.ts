@@ -3,12 +3,11 @@
  * Without either, the demo's form signs users in, and the app refuses to start in production. This file decides which
  * routes exist, what pages show to visitors, and whether other machines may connect.
  */
-import type { IRoute, Router } from 'express'
+import type { Router } from 'express'
 import type { EncryptionKey, Http } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { demoSignIn } from './demo-sign-in.ts'
 import type { OidcProvider } from './oidc-discovery.ts'
-import { routesOf } from './openapi.ts'
 import type { OwnSignIn } from './user.ts'
 
 /**
@@ -38,10 +37,9 @@ export interface SignIn {
   isDemo: boolean
 }
 
-/** Creates the sign-in. Throws an error for the developer if `own` lacks a route. */
 export async function createSignIn(options: SignInOptions, own: OwnSignIn | null): Promise<SignIn> {
   const { oidc, requestedScopes, store, ...rest } = options
-  if (own) return { routes: requireRoutes(own({ store, baseUrl: rest.baseUrl })), isDemo: false }
+  if (own) return { routes: own({ store, baseUrl: rest.baseUrl }), isDemo: false }
   if (oidc) {
     // Only here: it loads openid-client, a tenth of what the app has to compile at its start.
     const { oidcSignIn } = await import('./oidc-sign-in.ts')
@@ -49,23 +47,3 @@ export async function createSignIn(options: SignInOptions, own: OwnSignIn | null
   }
   return { routes: demoSignIn({ requestedScopes }), isDemo: true }
 }
-
-/** What pages link and post to. */
-const REQUIRED_ROUTES = [
-  ['get', '/sign-in'],
-  ['post', '/sign-out'],
-] as const
-
-function requireRoutes(router: Router): Router {
-  const routes = routesOf(router)
-  for (const [method, path] of REQUIRED_ROUTES)
-    if (!routes.some((route) => [route.path].flat().includes(path) && answers(route, method)))
-      throw new Error(
-        `src/web/sign-in.ts: OWN_SIGN_IN has no route ${method.toUpperCase()} ${path}, which pages need; add it to its router`,
-      )
-  return router
-}
-
-/** A handler without a method answers all of them. */
-const answers = ({ stack }: IRoute, method: string) =>
-  stack.some((handler) => handler.method === method || handler.method === undefined)

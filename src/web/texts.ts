@@ -18,6 +18,7 @@ const SAFE = 'Your connection is safe.'
 const TRIED_AGAIN = 'Your connection is safe, and the app will try again on next use.'
 /** A heading, and what follows it; in JSON, both are one text. */
 const outage = (title: string, more: string): ErrorText => ({ title, detail: `${title}. ${more}` })
+const unfinished = (detail: string): ErrorText => ({ title: 'The connection could not be finished', detail })
 
 export const texts = {
   language: LANGUAGE,
@@ -281,17 +282,8 @@ export const texts = {
     requestId: 'request ID',
   },
 
-  /** Errors of this layer and of the core, by code. */
-  errors: {
-    unauthenticated: { title: 'Please sign in to continue', detail: 'Please sign in to continue.' },
-    sign_in_failed: {
-      title: 'You are not signed in',
-      detail: 'The sign-in could not be completed. Please try again.',
-    },
-    sign_in_unavailable: {
-      title: 'Sign-in is not available',
-      detail: "The sign-in service isn't responding. Please try again in a moment.",
-    },
+  /** Errors of the core, by code. */
+  coreErrors: {
     not_connected: {
       title: 'Not connected',
       detail: 'This account is not connected. Connect it to continue.',
@@ -325,6 +317,19 @@ export const texts = {
       title: 'This connection cannot be read',
       detail:
         "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they cannot restore it, connect the account again.",
+    },
+  } satisfies Record<string, ErrorText>,
+
+  /** Errors of this layer, by code. Some have a detail of their own. */
+  errors: {
+    unauthenticated: { title: 'Please sign in to continue', detail: 'Please sign in to continue.' },
+    sign_in_failed: {
+      title: 'You are not signed in',
+      detail: 'The sign-in could not be completed. Please try again.',
+    },
+    sign_in_unavailable: {
+      title: 'Sign-in is not available',
+      detail: "The sign-in service isn't responding. Please try again in a moment.",
     },
     invalid_input: { title: 'Please check your input', detail: 'The input is not valid.' },
     csrf_rejected: {
@@ -393,16 +398,12 @@ export const texts = {
       title: 'No connection in progress',
       detail: 'No connection was started in this browser, or it has already finished. Please connect again.',
     },
-    invalid_callback: {
-      title: 'The connection could not be finished',
-      detail:
-        'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
-    },
-    invalid_state: {
-      title: 'The connection could not be finished',
-      detail:
-        'This consent does not belong to a connection that you started in this browser as this user, or you have chosen another business since.',
-    },
+    invalid_callback: unfinished(
+      'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
+    ),
+    invalid_state: unfinished(
+      'This consent does not belong to a connection that you started in this browser as this user, or you have chosen another business since.',
+    ),
     consent_denied: {
       title: 'Access was not granted',
       detail: 'Access was not granted on the consent page, so nothing was connected.',
@@ -412,15 +413,10 @@ export const texts = {
       detail:
         'More than 15 minutes passed before access was granted, so nothing was connected. Please connect again.',
     },
-    code_rejected: {
-      title: 'The connection could not be finished',
-      detail:
-        'The platform did not accept the code of this consent: it may have been used already or have expired. Please connect again.',
-    },
-    not_a_navigation: {
-      title: 'The connection could not be finished',
-      detail: 'Open this address in its own tab: it cannot be part of another page.',
-    },
+    code_rejected: unfinished(
+      'The platform did not accept the code of this consent: it may have been used already or have expired. Please connect again.',
+    ),
+    not_a_navigation: unfinished('Open this address in its own tab: it cannot be part of another page.'),
     not_saved_yet: {
       title: 'Not saved yet',
       detail:
@@ -431,11 +427,9 @@ export const texts = {
       detail:
         'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
     },
-    platform_unavailable: {
-      title: 'The connection could not be finished',
-      detail:
-        'The platform did not give this app its tokens: it did not respond, or returned an error. Nothing was stored; please connect again.',
-    },
+    platform_unavailable: unfinished(
+      'The platform did not give this app its tokens: it did not respond, or returned an error. Nothing was stored; please connect again.',
+    ),
     platform_rejected: {
       title: 'The platform rejected this request',
       detail:

@@ -1,8 +1,8 @@
+import { promisify } from 'node:util'
 import type { Request, RequestHandler, Router } from 'express'
 import type { SessionData } from 'express-session'
-import { AppError } from '../connect/errors.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
-import { notSignedIn } from './errors.ts'
+import { notSignedIn, WebError } from './errors.ts'
 import { texts } from './texts.ts'
 
 /** A user of this app. */
@@ -57,29 +57,19 @@ export const isUserId = (id: unknown): id is string =>
   id.isWellFormed() &&
   !/\p{Cc}/u.test(id)
 
-/** Thrown when a sign-in passes an invalid user id to `signIn`. The log has the reason; the user sees a general error. */
-class InvalidUserIdError extends AppError {
-  readonly code = 'internal_error'
-  readonly status = 500
-  override readonly expose = false
-  constructor(id: unknown) {
-    const given =
-      typeof id === 'string' ? `text of ${id.length} characters` : `${id === null ? 'null' : typeof id}`
-    super('signIn was called with an invalid user id', {
-      reason: `signIn(req, user): user.id must be 1 to ${MAX_USER_ID} characters of text without control characters, and is ${given}`,
-    })
-  }
-}
-
 /**
  * Signs a user in. The session gets a new id, and the connect flows of the old one become invalid. `data`: what
  * the session keeps beside the user. Throws an error with a reason for the log if `isUserId(user.id)` is false.
  */
 export async function signIn(req: Request, user: User, data: Partial<SessionData> = {}): Promise<void> {
-  if (!isUserId(user.id)) throw new InvalidUserIdError(user.id)
-  await regenerateSession(req)
+  if (!isUserId(user.id))
+    throw new WebError(500, 'internal_error', texts.errors.internal_error.detail, {
+      reason: `signIn(req, user): user.id must be 1 to ${MAX_USER_ID} characters of text without control characters`,
+    })
+  await renewSession(req)
   Object.assign(req.session, data, { user })
-  await saveSession(req)
+  // Before responding: the next request may arrive first, and a failure must not look like success.
+  await promisify(req.session.save).call(req.session)
 }
 
 /**
@@ -88,18 +78,7 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
  */
 export async function signOut(req: Request): Promise<void> {
   req.forgetDraft?.()
-  if (currentUser(req)) await regenerateSession(req)
+  if (currentUser(req)) await renewSession(req)
 }
 
-/** Saves the session before responding: the next request may arrive first, and a failure must not look like success. */
-function saveSession(req: Request): Promise<void> {
-  return new Promise((resolve, reject) => {
-    req.session.save((error: unknown) => (error ? reject(error) : resolve()))
-  })
-}
-
-function regenerateSession(req: Request): Promise<void> {
-  return new Promise((resolve, reject) => {
-    req.session.regenerate((error: unknown) => (error ? reject(error) : resolve()))
-  })
-}
+const renewSession = ({ session }: Request) => promisify(session.regenerate).call(session)

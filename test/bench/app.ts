@@ -2,7 +2,7 @@ import { Agent, request } from 'undici'
 import { openRedis } from '../../src/connect/stores.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
-import { answering, type Program, run } from '../support/process.ts'
+import { answering, run } from '../support/process.ts'
 import { ready } from '../support/redis.ts'
 import { consent, REF, vaultSetup } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
@@ -47,36 +47,19 @@ export async function startBenchApp(
   }
 }
 
-/** A yardstick of the benchmark in a process of its own. */
-export async function startYardstick(
-  script: string,
-  env: Record<string, string>,
-): Promise<Program & { url: string }> {
-  const port = String(await freePort())
-  // Its log is written, but not read by this process, like that of ours.
-  const program = run(script, { ...env, PORT: port }, { stdout: '/dev/null' })
-  const url = `http://localhost:${port}`
-  await answering(`${url}/health/live`, program)
-  return { ...program, url }
-}
-
 const dispatcher = new Agent({ connections: 128 })
-
-/** Signs in; resolves to the header `Cookie` of the session. */
-async function signIn(origin: string, name: string, path = '/sign-in'): Promise<string> {
-  const visitor = createVisitor()
-  await visitor.post(origin + path, { form: { name } })
-  const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]
-  return cookies.map((pair) => pair.join('=')).join('; ')
-}
 
 /** Signs in; resolves to a function that makes one call of a path and throws unless it is answered with 200. */
 export async function signedInCaller(
   origin: string,
   path: string,
-  signInPath?: string,
+  signInPath = '/sign-in',
 ): Promise<() => Promise<void>> {
-  const headers = { cookie: await signIn(origin, REF.userId, signInPath), accept: 'application/json' }
+  const visitor = createVisitor()
+  await visitor.post(origin + signInPath, { form: { name: REF.userId } })
+  const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]
+  const cookie = cookies.map((pair) => pair.join('=')).join('; ')
+  const headers = { cookie, accept: 'application/json' }
   return async () => {
     const { statusCode, body } = await request(origin + path, { dispatcher, headers })
     const text = await body.text()

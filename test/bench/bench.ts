@@ -14,7 +14,7 @@ import { answering, type Program, run } from '../support/process.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { recordKey } from '../support/stored.ts'
 import { consent, newKey, REF, vaultSetup } from '../support/vault.ts'
-import { signedInCaller, startBenchApp, startYardstick } from './app.ts'
+import { signedInCaller, startBenchApp } from './app.ts'
 import { type Add, compare, type Measured, medianOf, memoryKb } from './measure.ts'
 import { BARE_SOURCE, bareList, startServer } from './platform.ts'
 
@@ -108,12 +108,12 @@ async function appBench(redis: RedisServer): Promise<void> {
   const platform = await startServer('test/bench/platform-server.ts')
   const ours = await startBenchApp('test/bench/probe-app.ts', redis.url, { apiUrl: platform.url })
   const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url }
-  const byHand = await startYardstick('test/bench/hand-written.ts', settings)
+  const byHand = await startServer('test/bench/hand-written.ts', settings)
   const path = `/connections/${REF.bxcontext}/probe`
   const measured = await compare(
     32,
     { call: await signedInCaller(ours.url, path), pid: ours.pid },
-    { call: await signedInCaller(byHand.url, path), pid: byHand.child.pid },
+    { call: await signedInCaller(byHand.url, path), pid: byHand.pid },
   )
   add(
     '`GET /connections/:bxcontext/probe`, whole app, Redis, 32 callers',
@@ -121,13 +121,14 @@ async function appBench(redis: RedisServer): Promise<void> {
     measured,
     '>= 1.0',
   )
-  await Promise.all([ours.close(), byHand.kill(), platform.stop()])
+  await Promise.all([ours.close(), byHand.stop(), platform.stop()])
 }
 
 async function startBench(): Promise<void> {
   const { dir, remove } = tempDir()
-  const addresses = addressesOf('http://127.0.0.1:1')
-  const env = testEnv({ ...addresses, PORT: String(await freePort()), DATA_DIR: dir, LOG_LEVEL: 'info' })
+  const nowhere = 'http://127.0.0.1:1'
+  const addresses = { PLATFORM_APP_URL: nowhere, PLATFORM_AUTH_URL: nowhere, PLATFORM_API_URL: nowhere }
+  const env = testEnv({ ...addresses, PORT: String(await freePort()), DATA_DIR: dir })
   const timeOf = async (start: () => Program): Promise<number> => {
     const started = performance.now()
     const program = start()
@@ -152,14 +153,10 @@ async function memoryBench(redis: RedisServer): Promise<void> {
   // The first start after an install compiles the modules, and has Node's compiler of TypeScript in memory.
   await (await start()).close()
   const ours = await start()
-  const empty = await startYardstick('test/bench/empty-app.ts', {})
+  const empty = await startServer('test/bench/empty-app.ts')
   await setTimeout(5000)
-  const [subject = 0, yardstick = 0] = [ours, empty.child].map(({ pid = 0 }) => memoryKb(pid) / 1024)
+  const [subject = 0, yardstick = 0] = [ours, empty].map(({ pid = 0 }) => memoryKb(pid) / 1024)
   const measured = { subject, yardstick, ratio: subject / yardstick }
   add('memory at rest, with Redis', "an empty Express app's", measured, '<= 110 MB', 'MB')
-  await Promise.all([ours.close(), empty.kill()])
-}
-
-function addressesOf(url: string): Record<string, string> {
-  return { PLATFORM_APP_URL: url, PLATFORM_AUTH_URL: url, PLATFORM_API_URL: url }
+  await Promise.all([ours.close(), empty.stop()])
 }

@@ -45,37 +45,31 @@ export async function compare(
   count = ROUNDS,
 ): Promise<Measured> {
   for (const work of [subject, yardstick]) await costOf(work, callers, WARM_UP_MS)
-  const rounds: { ours: Cost; bare: Cost; ratio: number }[] = []
+  const rounds: Measured[] = []
   for (let round = 0; round < count; round++) {
     // Who goes first changes with each round, so that neither profits from it.
     const order = round % 2 === 0 ? [subject, yardstick] : [yardstick, subject]
     const costs = new Map<Work, Cost>()
     for (const work of order) costs.set(work, await costOf(work, callers))
     const [ours, bare] = [costs.get(subject) ?? NONE, costs.get(yardstick) ?? NONE]
-    rounds.push({ ours, bare, ratio: bare.us / ours.us })
+    const rates = { subject: ours.rate, yardstick: bare.rate }
+    rounds.push({ subject: ours.us, yardstick: bare.us, ratio: bare.us / ours.us, rates })
   }
-  const middle = (of: (round: (typeof rounds)[number]) => number) => median(rounds.map(of))
-  return {
-    subject: middle(({ ours }) => ours.us),
-    yardstick: middle(({ bare }) => bare.us),
-    ratio: middle(({ ratio }) => ratio),
-    rates: { subject: middle(({ ours }) => ours.rate), yardstick: middle(({ bare }) => bare.rate) },
-  }
+  return medianOf(rounds)
 }
 
 /** The median of each number over several rounds. */
 export function medianOf(rounds: Measured[]): Measured {
   const middle = (of: (round: Measured) => number) => median(rounds.map(of))
+  const rates = {
+    subject: middle(({ rates }) => rates?.subject ?? Number.NaN),
+    yardstick: middle(({ rates }) => rates?.yardstick ?? Number.NaN),
+  }
   return {
     subject: middle(({ subject }) => subject),
     yardstick: middle(({ yardstick }) => yardstick),
     ratio: middle(({ ratio }) => ratio),
-    ...(rounds[0]?.rates && {
-      rates: {
-        subject: middle(({ rates }) => rates?.subject ?? Number.NaN),
-        yardstick: middle(({ rates }) => rates?.yardstick ?? Number.NaN),
-      },
-    }),
+    ...(rounds[0]?.rates && { rates }),
   }
 }
 

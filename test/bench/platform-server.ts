@@ -1,4 +1,4 @@
-/** A page of 25 records of the platform, as fast as Node can answer it, in a process of its own. */
+/** A page of 25 records of the platform, and tokens for a POST, as fast as Node can answer them, in a process of its own. */
 import { createServer } from 'node:http'
 
 const records = Array.from({ length: 25 }, (_, index) => ({
@@ -19,6 +19,8 @@ const headers = {
   'content-length': Buffer.byteLength(body),
 }
 
-createServer((_req, res) => {
-  res.writeHead(200, headers).end(body)
-}).listen(Number(process.env.PORT), '127.0.0.1')
+createServer((req, res) => {
+  if (req.method === 'GET') return void res.writeHead(200, headers).end(body)
+  const tokens = { access_token: crypto.randomUUID().repeat(20), token_type: 'Bearer', expires_in: 3600 }
+  res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(tokens))
+}).listen(Number(process.env.PORT))

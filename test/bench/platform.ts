@@ -11,13 +11,14 @@ export const BARE_SOURCE: TokenSource = {
   noteCall: async () => {},
 }
 
-/** Starts a server of this folder in a process of its own; resolves to its address and its end. */
+/** Starts a server, such as a yardstick, in a process of its own; resolves when it answers. */
 export async function startServer(script: string, settings: Record<string, string> = {}) {
   const port = String(await freePort())
-  const url = `http://127.0.0.1:${port}`
-  const server = run(script, { PORT: port, ...settings })
-  await answering(`${url}/times`, server)
-  return { url, stop: () => server.kill() }
+  // `localhost`, as some of them listen on IPv6. Its log is written, but not read by this process, which measures.
+  const url = `http://localhost:${port}`
+  const server = run(script, { PORT: port, ...settings }, { stdout: '/dev/null' })
+  await answering(`${url}/health/live`, server)
+  return { url, pid: server.child.pid, stop: () => server.kill() }
 }
 
 /** The yardstick of a list call: a bare request and JSON.parse. */

@@ -3,10 +3,9 @@ import { chownSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { endsWithFile } from '../support/children.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
-import { answering, type Program } from '../support/process.ts'
+import { answering, programOf } from '../support/process.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
@@ -27,7 +26,7 @@ function build(app: string): void {
 }
 
 // Only root can mount a folder read-only and become another user.
-test.skipIf(!process.env.LONG_TESTS || process.getuid?.() !== 0)(
+test.skipIf(process.getuid?.() !== 0)(
   'the steps of the Dockerfile, run without Docker: the app starts as a user without rights in a read-only folder, is healthy, and stops at SIGTERM',
   async () => {
     const { dir, remove } = tempDir()
@@ -41,33 +40,25 @@ test.skipIf(!process.env.LONG_TESTS || process.getuid?.() !== 0)(
 
     const port = await freePort()
     const url = 'https://platform.example'
-    const env = {
-      ...testEnv({
-        NODE_ENV: 'production',
-        PORT: String(port),
-        BASE_URL: 'https://connect.example',
-        PLATFORM_APP_URL: url,
-        PLATFORM_AUTH_URL: url,
-        PLATFORM_API_URL: url,
-        OIDC_ISSUER: 'https://login.example',
-        OIDC_CLIENT_ID: 'app',
-        OIDC_CLIENT_SECRET: 'secret of the app',
-        DATA_DIR: data,
-      }),
-    }
+    const env = testEnv({
+      NODE_ENV: 'production',
+      PORT: String(port),
+      BASE_URL: 'https://connect.example',
+      PLATFORM_APP_URL: url,
+      PLATFORM_AUTH_URL: url,
+      PLATFORM_API_URL: url,
+      OIDC_ISSUER: 'https://login.example',
+      OIDC_CLIENT_ID: 'app',
+      OIDC_CLIENT_SECRET: 'secret of the app',
+      DATA_DIR: data,
+    })
     const command = JSON.parse(instruction(/^CMD (\[.*\])$/m)) as string[]
     const script = `mount --bind "$APP" "$APP" && mount -o remount,bind,ro "$APP" && cd "$APP" &&
       exec setpriv --reuid ${USER} --regid ${USER} --clear-groups --no-new-privs "$NODE" "$@"`
     const child = spawn('unshare', ['--mount', 'sh', '-c', script, 'sh', ...command.slice(1)], {
       env: { ...env, APP: app, NODE: node, PATH: process.env.PATH ?? '' },
     })
-    endsWithFile(child)
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-    const exited = new Promise<number | NodeJS.Signals>((resolve) =>
-      child.once('close', (code, signal) => resolve(signal ?? code ?? 0)),
-    )
-    const program: Program = { child, exited, output: () => output, kill: async () => exited }
+    const program = programOf(child)
     await answering(`http://127.0.0.1:${port}/health/live`, program)
 
     const [status] = readFileSync(`/proc/${child.pid}/status`, 'utf8').match(/^Uid:.*$/m) ?? []
@@ -80,9 +71,9 @@ test.skipIf(!process.env.LONG_TESTS || process.getuid?.() !== 0)(
     expect(existsSync(join(app, 'node_modules/.cache'))).toBe(false)
 
     child.kill('SIGTERM')
-    expect(await exited).toBe(0)
-    expect(output).toContain('listening')
-    expect(output).not.toMatch(/EROFS|EACCES/)
+    expect(await program.exited).toBe(0)
+    expect(program.output()).toContain('listening')
+    expect(program.output()).not.toMatch(/EROFS|EACCES/)
     remove()
   },
 )

@@ -14,7 +14,7 @@ import { ROOT, read } from '../support/documents.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { connected } from '../support/flow.ts'
 import { freePort, serve } from '../support/ports.ts'
-import { answering, run } from '../support/process.ts'
+import { answering, programOf, run } from '../support/process.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 const exec = promisify(execFile)
@@ -70,11 +70,9 @@ test('Tracing: a trace has the requests of the app and to the platform, and no s
   const sandbox = run('src/cli/sandbox.ts', { ...env, DATA_DIR: join(dir, 'sandbox') })
   onTestFinished(async () => void (await sandbox.kill()))
   const [program = '', ...args] = start.trim().split(' ')
-  const app = spawn(program, args, { cwd: dir, env: { PATH: process.env.PATH, ...env }, stdio: 'inherit' })
-  const exited = new Promise<number>((resolve) => app.once('close', (exitCode) => resolve(exitCode ?? 1)))
-  onTestFinished(() => void app.kill('SIGKILL'))
+  const app = programOf(spawn(program, args, { cwd: dir, env: { PATH: process.env.PATH, ...env } }))
   const url = `http://localhost:${port}`
-  await answering(`${url}/health/live`, { child: app, exited, output: () => '', kill: () => exited })
+  await answering(`${url}/health/live`, app)
 
   const visitor = createVisitor()
   await connectDemo(visitor, { app: url, platform } as Parameters<typeof connectDemo>[1])
@@ -93,8 +91,7 @@ test('Tracing: a trace has the requests of the app and to the platform, and no s
     inTrace.filter(({ name }) => name === 'POST').map((span) => span.attributes),
   )
   expect(attributes).toContain('"http.response.status_code","value":{"intValue":200}')
-  app.kill('SIGTERM')
-  expect(await exited).toBe(0)
+  expect(await app.kill('SIGTERM')).toBe(0)
 
   const cookies = [...visitor.cookies.values()].flatMap((jar) => [...jar.values()])
   const { PLATFORM_CLIENT_SECRET = '', SESSION_SECRET = '', TOKEN_ENCRYPTION_KEYS = '' } = env
@@ -125,7 +122,7 @@ test('Webhooks to your own system: changes arrive signed, again after a failure,
   if (!feature.settings) throw new Error('the recipe has no feature')
   const app = await startAll()
   onTestFinished(app.close)
-  const settings = readSettings(env, { own: feature.settings }).own
+  const settings = readSettings(env, feature.settings)
   const parts = await feature.create?.(app.services.deps, settings)
 
   const visitor = await connected(app)

@@ -1,20 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { CERTIFICATES } from '../support/certificates.ts'
-import { endsWithFile } from '../support/children.ts'
 import { tempDir } from '../support/env.ts'
+import { answering, programOf } from '../support/process.ts'
 import { CADDY, NGINX, withCaddy, withNginx } from './programs.ts'
 
-export interface RunningProxy {
-  /** What it has logged so far. */
-  output(): string
-  stop(): Promise<void>
-}
-
-export interface ProxyOptions {
+interface ProxyOptions {
   /** Where it listens, with TLS. */
   port: number
   /** The ports of the two processes of the app. */
@@ -30,7 +23,8 @@ interface Product {
   noticesWithinMs: number
   /** How long it keeps an idle connection to the app, in seconds. */
   keepsIdleSeconds: number
-  start(options: ProxyOptions): Promise<RunningProxy>
+  /** Resolves when it answers, to its end. */
+  start(options: ProxyOptions): Promise<() => Promise<void>>
 }
 
 const documented = (file: string) =>
@@ -70,7 +64,7 @@ function replaceOnce(text: string, replacements: readonly [from: string, to: str
 }
 
 /** The nginx of this machine, with `docs/deploy/nginx.conf`: only addresses and the certificate are replaced. */
-function startNginx({ port, targets }: ProxyOptions): Promise<RunningProxy> {
+function startNginx({ port, targets }: ProxyOptions) {
   const folder = proxyFolder()
   const site = replaceOnce(NGINX_CONF, [
     ['server 127.0.0.1:3001', `server 127.0.0.1:${targets[0]}`],
@@ -103,7 +97,7 @@ ${site}
 }
 
 /** The Caddy of this machine, with `docs/deploy/Caddyfile`: only addresses and the certificate are replaced. */
-function startCaddy({ port, targets }: ProxyOptions): Promise<RunningProxy> {
+function startCaddy({ port, targets }: ProxyOptions) {
   const folder = proxyFolder()
   const site = replaceOnce(CADDYFILE, [
     ['127.0.0.1:3001 127.0.0.1:3002', `127.0.0.1:${targets[0]} 127.0.0.1:${targets[1]}`],
@@ -132,37 +126,13 @@ function proxyFolder() {
   return { dir, remove, write, certificate: write('cert.pem', cert), key: write('key.pem', key) }
 }
 
-/** Resolves when the proxy accepts connections. Throws with its output when it ends before that. */
-async function started(child: ChildProcess, port: number, remove: () => void): Promise<RunningProxy> {
+/** Resolves when the proxy answers. Throws with its output when it ends before that. */
+async function started(child: ChildProcess, port: number, remove: () => void) {
   // By SIGKILL, nginx would leave its workers behind.
-  endsWithFile(child, 'SIGTERM')
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))
-  let ended = false
-  const exited = new Promise<void>((resolve) =>
-    child.once('close', () => {
-      ended = true
-      resolve()
-    }),
-  )
-  while (!(await accepts(port))) {
-    if (ended) throw new Error(`the proxy ended:\n${output}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  const program = programOf(child, 'SIGTERM')
+  await answering(`https://localhost:${port}/health/live`, program)
+  return async () => {
+    await program.kill('SIGTERM')
+    remove()
   }
-  return {
-    output: () => output,
-    stop: async () => {
-      child.kill('SIGTERM')
-      await exited
-      remove()
-    },
-  }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true))
-    socket.once('connect', () => socket.destroy())
-    socket.once('error', () => resolve(false))
-  })
 }

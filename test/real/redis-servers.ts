@@ -1,26 +1,33 @@
 /** A Redis Cluster, a master with Sentinels, and a Redis that speaks TLS. */
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { CERTIFICATES, TEST_CA } from '../support/certificates.ts'
 import { freePort } from '../support/ports.ts'
 import { killed, type RedisServer, spawnServer, startRedis } from '../support/redis.ts'
 import { REDIS_SENTINEL } from './programs.ts'
 
-/** What a server answers to a command of redis-cli; null if it does not answer within a second, or fails. */
-async function ask({ port }: { port: number }, ...command: string[]): Promise<string | null> {
-  try {
-    const { stdout } = await promisify(execFile)('redis-cli', ['-p', String(port), ...command], {
-      timeout: 1000,
-      killSignal: 'SIGKILL',
+/**
+ * What a server answers to a command, in the protocol of Redis; null if it does not answer within a second. A program such as
+ * redis-cli for each question would keep the machine busy.
+ */
+function ask({ port }: { port: number }, ...command: string[]): Promise<string | null> {
+  return new Promise((resolve) => {
+    let answer = ''
+    const isWhole = () => answer.endsWith('+PONG\r\n')
+    // The answer to the ping ends the one before.
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${command.join(' ')}\r\nping\r\n`))
+    socket.setTimeout(1000, () => socket.destroy())
+    socket.on('data', (chunk) => {
+      answer += chunk
+      if (isWhole()) socket.destroy()
     })
-    return stdout.trim()
-  } catch {
-    return null
-  }
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(isWhole() ? answer : null))
+  })
 }
 
 /** Resolves when the condition holds. */
@@ -29,7 +36,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
     if (Date.now() > deadline) throw new Error(`${what} did not happen within a minute`)
 }
 
-const isMaster = async (node: RedisServer) => (await ask(node, 'role'))?.startsWith('master') === true
+const isMaster = async (node: RedisServer) => (await ask(node, 'role'))?.includes('\nmaster') === true
 
 /** Whether it is a replica that has everything its master has. */
 export const isLinked = async (node: RedisServer) =>
@@ -46,29 +53,24 @@ export const APP_USER =
 /** The same, on a node of a Redis Cluster. */
 export const CLUSTER_APP_USER = [...APP_USER, '+cluster|slots']
 
-export interface ClusterOptions {
-  /** Whether each master has a replica. */
-  replicas?: boolean
-  /** Settings of each node, such as a user. */
-  settings?: string[]
-  /** The address at which the nodes reach each other, and clients reach them. */
-  host?: string
-}
-
-export interface RedisCluster {
+export interface RedisServers {
+  /** Their addresses, as `REDIS_URL` has them. */
   urls: string[]
   nodes: RedisServer[]
-  /** The node that serves a key now. It asks all that answer: a frozen master does not. */
-  masterOf(key: string): Promise<RedisServer>
+  /** The node that serves a key now, as most of those that answer say. Throws if there is none. */
+  masterOf(key?: string): Promise<RedisServer>
   close(): Promise<void>
 }
 
-/** Three masters of a Redis Cluster, each with a replica if you like. A replica takes over after 3 to 7 seconds. */
+/**
+ * Three masters of a Redis Cluster, each with a replica if you like, which takes over after 3 to 7 seconds. `host`: the
+ * address at which the nodes reach each other, and clients reach them.
+ */
 export async function startCluster({
   replicas = false,
-  settings = [],
+  settings = [] as string[],
   host = '127.0.0.1',
-}: ClusterOptions = {}): Promise<RedisCluster> {
+} = {}): Promise<RedisServers> {
   const count = replicas ? 6 : 3
   const nodeSettings = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', ...settings]
   const nodes = await Promise.all(Array.from({ length: count }, () => startRedis(...nodeSettings)))
@@ -83,79 +85,58 @@ export async function startCluster({
     const areLinked = await Promise.all(nodes.map(isLinked))
     return nodes.every((_node, index) => areMasters[index] || areLinked[index])
   })
-
   return {
     urls: nodes.map(({ url }) => (host === '::1' ? url.replace('127.0.0.1', '[::1]') : url)),
     nodes,
-    async masterOf(key) {
+    async masterOf(key = '') {
       // The others answer MOVED, also a replica of the right one; and a master without its majority CLUSTERDOWN.
       const answers = await Promise.all(nodes.map((node) => ask(node, 'exists', key)))
-      const master = nodes.find((_node, index) => /^\d+$/.test(answers[index] ?? ''))
+      const master = nodes.find((_node, index) => answers[index]?.startsWith(':'))
       if (!master) throw new Error(`no node serves ${key}`)
       return master
     },
-    close: async () => {
-      await Promise.all(nodes.map((node) => node.close()))
-    },
+    close: async () => void (await Promise.all(nodes.map((node) => node.close()))),
   }
 }
 
-export interface RedisSentinels {
-  /** `127.0.0.1:PORT` of each sentinel. */
-  addresses: string[]
-  /** The name under which they know the master. */
-  masterName: string
-  sentinels: SentinelServer[]
-  /** The master and its replica; which is which changes. */
-  nodes: RedisServer[]
-  /** The node that two of the sentinels call the master. */
-  master(): Promise<RedisServer>
-  close(): Promise<void>
+export interface SentinelServers extends RedisServers {
+  sentinels: Sentinel[]
 }
 
-export interface SentinelServer {
-  port: number
-  /** SIGSTOP or SIGCONT. */
-  signal(signal: NodeJS.Signals): void
-  close(): Promise<void>
-}
+type Sentinel = Pick<RedisServer, 'port' | 'signal' | 'close'>
 
 const MASTER_NAME = 'mymaster'
 
 /** A master, its replica, and three sentinels of which two decide. The replica takes over after 3 to 6 seconds. */
-export async function startSentinel(...settings: string[]): Promise<RedisSentinels> {
+export async function startSentinel(...settings: string[]): Promise<SentinelServers> {
   const master = await startRedis(...settings)
   const replica = await startRedis('--replicaof', '127.0.0.1', String(master.port), ...settings)
   const nodes = [master, replica]
   await until('the first replication', () => isLinked(replica))
   const sentinels = await Promise.all(Array.from({ length: 3 }, () => startOneSentinel(master.port)))
-  const masterPort = async (sentinel: SentinelServer) => {
+  const masterPort = async (sentinel: Sentinel) => {
     const address = await ask(sentinel, 'sentinel', 'get-master-addr-by-name', MASTER_NAME)
-    return Number(address?.split('\n')[1])
+    return Number(/\r\n(\d+)\r\n/.exec(address ?? '')?.[1])
   }
   await until('the acquaintance of the sentinels', async () => {
     const known = await Promise.all(sentinels.map((sentinel) => ask(sentinel, 'info', 'sentinel')))
     return known.every((info) => /status=ok,.*slaves=1,sentinels=3/.test(info ?? ''))
   })
-
   return {
-    addresses: sentinels.map(({ port }) => `127.0.0.1:${port}`),
-    masterName: MASTER_NAME,
+    urls: sentinels.map(({ port }) => `redis+sentinel://127.0.0.1:${port}/${MASTER_NAME}`),
     sentinels,
     nodes,
-    async master() {
+    async masterOf() {
       const ports = await Promise.all(sentinels.map(masterPort))
       const found = nodes.find(({ port }) => ports.filter((each) => each === port).length >= 2)
       if (!found) throw new Error('the sentinels do not agree on a master')
       return found
     },
-    close: async () => {
-      await Promise.all([...sentinels, ...nodes].map((server) => server.close()))
-    },
+    close: async () => void (await Promise.all([...sentinels, ...nodes].map((server) => server.close()))),
   }
 }
 
-async function startOneSentinel(masterPort: number): Promise<SentinelServer> {
+async function startOneSentinel(masterPort: number): Promise<Sentinel> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'connect-sentinel-'))
   const file = join(dir, 'sentinel.conf')
@@ -170,7 +151,10 @@ async function startOneSentinel(masterPort: number): Promise<SentinelServer> {
   ]
   writeFileSync(file, lines.join('\n'))
   const child = spawnServer(REDIS_SENTINEL ?? 'redis-sentinel', [file])
-  await until('the start of a sentinel', async () => (await ask({ port }, 'ping')) === 'PONG')
+  await until(
+    'the start of a sentinel',
+    async () => (await ask({ port }, 'ping'))?.startsWith('+PONG') === true,
+  )
   return {
     port,
     signal: (signal) => void child.kill(signal),

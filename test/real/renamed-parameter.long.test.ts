@@ -4,12 +4,7 @@ import { expect, test } from 'vitest'
 import { copyProject } from '../support/project.ts'
 
 /** What acts on the real sandbox, so that both sides must agree on the name: no test among them spells it. */
-const TESTS = [
-  'test/connect/authorization/flow.test.ts',
-  'test/features/flow-inspector/flows.test.ts',
-  'test/features/flow-inspector/pauses.test.ts',
-  'test/features/first-contact/sandbox.test.ts',
-]
+const TESTS = ['test/connect/authorization/flow.test.ts', 'test/features/flow-inspector/flows.test.ts']
 
 test('a platform that calls the bxcontext otherwise is a change of one line of the contract', async () => {
   const { dir, bin, remove } = copyProject()

@@ -59,14 +59,29 @@ async function findMaster(urls: string[]): Promise<string> {
   }
 }
 
+/** A server that is no Sentinel: it reads what is sent. */
+async function other(onData: (data: string, socket: Socket) => void) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).on('data', (data) => onData(data.toString(), socket))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  closing.push(() => server.close())
+  return `redis+sentinel://127.0.0.1:${(server.address() as AddressInfo).port}/mymaster`
+}
+const silent = () => other(() => {})
+const closes = () =>
+  other((data, socket) => {
+    if (data.includes('SENTINEL')) socket.destroy()
+    else socket.write('+OK\r\n'.repeat(data.match(/^\*/gm)?.length ?? 1))
+  })
+const unreachable = async () => 'redis+sentinel://127.0.0.1:9/mymaster'
+
 describe('the master', () => {
   test('is the one that most of the Sentinels name, under the name in their address', async () => {
     const named = ['10.0.0.1', '10.0.0.2', '10.0.0.2']
     const sentinels = await Promise.all(named.map((host) => sentinel(address(host))))
     const urls = sentinels.map(({ url }) => url)
-    await vi.waitFor(async () => expect(await findMaster(urls)).toBe('redis://10.0.0.2:6379'), {
-      timeout: 30_000,
-    })
+    await vi.waitFor(async () => expect(await findMaster(urls)).toBe('redis://10.0.0.2:6379'))
     const questions = sentinels.map(({ asked }) => asked())
     expect(questions).toContainEqual(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster'])
   })
@@ -81,38 +96,20 @@ describe('the master', () => {
     await expect.poll(open).toBe(0)
   })
 
-  test('is found although a Sentinel is unreachable', async () => {
+  test.each([
+    ['is unreachable', unreachable],
+    ['closes the connection in place of an answer', closes],
+  ])('is found although a Sentinel %s', async (_what, start) => {
     const { url } = await sentinel(address('10.0.0.1', 7000))
-    expect(await findMaster(['redis+sentinel://127.0.0.1:9/mymaster', url])).toBe('redis://10.0.0.1:7000')
+    expect(await findMaster([await start(), url])).toBe('redis://10.0.0.1:7000')
   })
 
   test('is found at once although a Sentinel is silent, if most of them agree', async () => {
-    const silent = createServer((socket) => void socket.on('error', () => {}))
-    await once(silent.listen(0, '127.0.0.1'), 'listening')
-    closing.push(() => silent.close())
-    const { port } = silent.address() as AddressInfo
     const named = await Promise.all([1, 2].map(() => sentinel(address('10.0.0.1', 7000))))
-    const urls = [`redis+sentinel://127.0.0.1:${port}/mymaster`, ...named.map(({ url }) => url)]
+    const urls = [await silent(), ...named.map(({ url }) => url)]
     // A busy machine may need more time once.
     await vi.waitFor(async () =>
       expect(await Promise.race([findMaster(urls), pause(900, 'waits')])).toBe('redis://10.0.0.1:7000'),
-    )
-  })
-
-  test('is found although a Sentinel closes the connection in place of an answer', async () => {
-    const closes = createServer((socket) => {
-      socket.on('error', () => {})
-      socket.on('data', (data) => {
-        if (data.toString().includes('SENTINEL')) socket.destroy()
-        else socket.write('+OK\r\n'.repeat(data.toString().match(/^\*/gm)?.length ?? 1))
-      })
-    })
-    await once(closes.listen(0, '127.0.0.1'), 'listening')
-    closing.push(() => closes.close())
-    const { port } = closes.address() as AddressInfo
-    const { url } = await sentinel(address('10.0.0.1', 7000))
-    expect(await findMaster([`redis+sentinel://127.0.0.1:${port}/mymaster`, url])).toBe(
-      'redis://10.0.0.1:7000',
     )
   })
 
@@ -122,26 +119,13 @@ describe('the master', () => {
   })
 })
 
-describe('the user and the password of the data servers', () => {
-  const withLogin = (url: string) => url.replace('//', '//app:secret@')
-
-  test('are not sent to a Sentinel that needs no login', async () => {
-    const { url, wasAskedWithLogin } = await sentinel(address('10.0.0.1'))
-    expect(await findMaster([withLogin(url)])).toBe('redis://app:secret@10.0.0.1:6379')
-    expect(wasAskedWithLogin()).toBe(false)
-  })
-
-  test.each([
-    ['needs a login', LOGIN_NEEDED],
-    ['does not allow the question without a login', NOT_ALLOWED],
-  ])('are sent to a Sentinel that %s', async (_what, refusal) => {
-    const { url, wasAskedWithLogin } = await sentinel(address('10.0.0.1'), refusal)
-    expect(await findMaster([withLogin(url)])).toBe('redis://app:secret@10.0.0.1:6379')
-    expect(wasAskedWithLogin()).toBe(true)
-  })
-
-  test('may be a password alone', async () => {
-    const { url } = await sentinel(address('10.0.0.1'), LOGIN_NEEDED)
-    expect(await findMaster([url.replace('//', '//:secret@')])).toBe('redis://:secret@10.0.0.1:6379')
-  })
+test.each([
+  ['not sent to a Sentinel that needs no login', '', 'app:secret', false],
+  ['sent to a Sentinel that needs a login', LOGIN_NEEDED, 'app:secret', true],
+  ['sent to one that does not allow the question without a login', NOT_ALLOWED, 'app:secret', true],
+  ['sent also if there is only a password', LOGIN_NEEDED, ':secret', true],
+])('the user and the password of the data servers are %s', async (_what, refusal, login, isSent) => {
+  const { url, wasAskedWithLogin } = await sentinel(address('10.0.0.1'), refusal)
+  expect(await findMaster([url.replace('//', `//${login}@`)])).toBe(`redis://${login}@10.0.0.1:6379`)
+  expect(wasAskedWithLogin()).toBe(isSent)
 })

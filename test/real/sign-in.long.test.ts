@@ -1,115 +1,124 @@
 import { decodeJwt } from 'jose'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { sessionCookie } from '../../src/web/session.ts'
 import { type Running, startAll } from '../support/app.ts'
-import { OIDC_CLIENT, type OpenIdProvider } from '../support/openid-provider.ts'
+import { OIDC_CLIENT } from '../support/openid-provider.ts'
 import { freePort } from '../support/ports.ts'
+import { REDIS, withRedis } from '../support/programs.ts'
+import { type RedisServer, startRedis } from '../support/redis.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
-import { startOidcProvider } from './openid-provider.ts'
+import { hideAdvice, passPages, type SignInProvider, startSignInProvider } from './oidc-provider.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
-const signedInAs = async (app: Running, visitor: Visitor) =>
-  /class="who">([^<]*)</.exec((await visitor.get(`${app.url}/connections`)).text)?.[1]
+const METHODS = ['client_secret_basic', 'client_secret_post'] as const
 
-/** Goes through the provider's pages. */
-async function logInAt(app: Running, visitor: Visitor, name: string, path = '/sign-in') {
-  let page = await visitor.follow(await visitor.get(app.url + path))
-  for (const form of [{ prompt: 'login', login: name, password: 'x' }, { prompt: 'consent' }]) {
-    if (page.url.startsWith(app.url)) break
-    const action = /action="([^"]+)"/.exec(page.text)?.[1] ?? ''
-    page = await visitor.follow(await visitor.post(new URL(action, page.url).href, { form }))
-  }
-  return page
+let provider: SignInProvider
+let app: Running
+let visitor: Visitor
+beforeEach(() => {
+  hideAdvice()
+  visitor = createVisitor()
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await app.close()
+  await provider.close()
+})
+
+/** Starts the provider, and the app with these settings. */
+async function start(only?: (typeof METHODS)[number], settings: Record<string, string> = {}) {
+  const port = await freePort()
+  provider = await startSignInProvider(`http://localhost:${port}`, only)
+  app = await startAll({ ...provider.env, ...settings }, {}, undefined, port)
 }
 
-/** Where the page after signing out goes on to. */
-const logoutUrlIn = ({ text }: { text: string }) =>
-  new URL(/url=([^"]+)/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '')
+/** Goes through the provider's pages, as far as the callback, which is not yet opened. */
+async function toCallback(who = visitor, name = 'ann', path = '/sign-in') {
+  const started = await who.get(app.url + path)
+  return (await passPages(who, started, `${app.url}/sign-in/callback`, name)).url
+}
+const logIn = async (...login: Parameters<typeof toCallback>) =>
+  (login[0] ?? visitor).follow(await (login[0] ?? visitor).get(await toCallback(...login)))
+const nameOf = async (who = visitor) =>
+  /class="who">([^<]*)</.exec((await who.get(`${app.url}/connections`)).text)?.[1]
 
-describe('sign-in at a real provider (node-oidc-provider)', () => {
-  let app: Running
-  let provider: OpenIdProvider
-  beforeEach(async () => {
-    // It prints advice for production.
-    for (const method of ['info', 'warn'] as const) vi.spyOn(console, method).mockImplementation(() => {})
-    const port = await freePort()
-    provider = await startOidcProvider(`http://localhost:${port}`)
-    app = await startAll(provider.env, {}, undefined, port)
-  })
-  afterEach(async () => {
-    vi.restoreAllMocks()
-    await app.close()
-    await provider.close()
-  })
-
-  const logIn = (visitor: Visitor, name: string, path?: string) => logInAt(app, visitor, name, path)
-
-  test('returns to the page that asked for it; the user is the issuer and the subject together', async () => {
-    const visitor = createVisitor()
+describe('signing in at oidc-provider', () => {
+  test('works with its defaults: returns to the page that asked for it, with the name of UserInfo', async () => {
+    await start()
     const asked = await visitor.get(`${app.url}/connections`)
     expect(asked.text).toContain('href="/sign-in?returnTo=%2Fconnections"')
     expect(asked.text).not.toContain('name="name"')
     const page = await logIn(visitor, 'ann', '/sign-in?returnTo=/connections')
     expect(page.url).toBe(`${app.url}/connections`)
-    expect(await signedInAs(app, visitor)).toBe('ann of Ridgeline')
-    await visitor.post(`${app.url}/connect`)
+    expect(await nameOf()).toBe('ann of Ridgeline')
     expect(app.logLines.join('')).not.toMatch(/code_verifier|id_token|openid-client-secret/)
   })
 
   test('renews the session, and two users have nothing in common', async () => {
-    const [ann, bob] = [createVisitor(), createVisitor()]
-    await ann.get(`${app.url}/sign-in`)
-    const before = ann.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))
-    await logIn(ann, 'ann')
-    expect(ann.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))).not.toBe(before)
+    await start()
+    const cookie = () => visitor.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))
+    await visitor.get(`${app.url}/sign-in`)
+    const before = cookie()
+    await logIn()
+    expect(cookie()).not.toBe(before)
+    const bob = createVisitor()
     await logIn(bob, 'bob')
-    expect([await signedInAs(app, ann), await signedInAs(app, bob)]).toEqual([
-      'ann of Ridgeline',
-      'bob of Ridgeline',
-    ])
+    expect([await nameOf(), await nameOf(bob)]).toEqual(['ann of Ridgeline', 'bob of Ridgeline'])
   })
 
-  test('signs out here and leads to the provider’s logout', async () => {
-    const visitor = createVisitor()
-    await logIn(visitor, 'ann')
-    const logout = `${provider.env.OIDC_ISSUER}/session/end?client_id=${OIDC_CLIENT.id}`
-    const page = await visitor.follow(await visitor.post(`${app.url}/sign-out`), logout)
-    expect(page.url).toContain(logout)
+  test('and out leads to its logout, which is told who signs out and accepts it', async () => {
+    await start()
+    await logIn()
+    const page = await visitor.post(`${app.url}/sign-out`)
     // By a page of ours: browsers block a form post that is redirected to another site.
     expect(page.status).toBe(200)
-    expect(await signedInAs(app, visitor)).toBeUndefined()
-    expect((await visitor.post(`${app.url}/sign-out`, JSON_TYPE)).json()).toMatchObject({
-      user: null,
-      logoutUrl: expect.stringContaining('/session/end'),
-    })
-  })
-
-  test('is told at the logout who signs out, and accepts it', async () => {
-    const visitor = createVisitor()
-    await logIn(visitor, 'ann')
-    const url = logoutUrlIn(await visitor.post(`${app.url}/sign-out`))
+    const url = new URL(/url=([^"]+)/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? '')
+    expect(url.href).toContain(`${provider.env.OIDC_ISSUER}/session/end?client_id=${OIDC_CLIENT.id}`)
     expect(decodeJwt(url.searchParams.get('id_token_hint') ?? '')).toMatchObject({ sub: 'ann' })
     expect((await visitor.get(url.href)).status).toBe(200)
     url.searchParams.set('id_token_hint', 'x')
     expect((await visitor.get(url.href)).status).toBe(400)
+    expect(await nameOf()).toBeUndefined()
+    const again = await visitor.post(`${app.url}/sign-out`, JSON_TYPE)
+    expect(again.json()).toMatchObject({ user: null, logoutUrl: expect.stringContaining('/session/end') })
   })
 
-  test.each(['//evil.example', 'https://evil.example/', '/\\evil.example'])(
-    'never returns to another site: %s',
-    async (returnTo) => {
-      const page = await logIn(createVisitor(), 'ann', `/sign-in?returnTo=${encodeURIComponent(returnTo)}`)
-      expect(new URL(page.url).origin).toBe(app.url)
-    },
-  )
+  test.each(METHODS)('works by discovery alone if it offers only %s', async (only) => {
+    await start(only)
+    await logIn()
+    expect(provider.tokenRequests).toMatchObject([{ method: only, status: 200 }])
+    expect(await nameOf()).toBe('ann of Ridgeline')
+  })
+
+  test.each(METHODS)('logs which settings to check if the secret is wrong (only %s)', async (only) => {
+    await start(only, { OIDC_CLIENT_SECRET: 'wrong' })
+    await logIn()
+    expect(provider.tokenRequests).toMatchObject([{ status: 401, answer: { error: 'invalid_client' } }])
+    const line = app.logLines.findLast((text) => text.includes('"route":"/sign-in/callback"'))
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      code: 'sign_in_failed',
+      reason: expect.stringMatching(/OIDC_CLIENT_ID.*OIDC_CLIENT_SECRET/),
+    })
+  })
 })
 
-test('shows the name of UserInfo if the ID token has none, at a real provider', async () => {
-  for (const method of ['info', 'warn'] as const) vi.spyOn(console, method).mockImplementation(() => {})
-  const port = await freePort()
-  const provider = await startOidcProvider(`http://localhost:${port}`, { namesInUserInfo: true })
-  const app = await startAll(provider.env, {}, undefined, port)
-  onTestFinished(async () => void (await Promise.all([app.close(), provider.close()])))
-  const visitor = createVisitor()
-  await logInAt(app, visitor, 'ann')
-  expect(await signedInAs(app, visitor)).toBe('ann of Ridgeline')
+describe.each([
+  { sessions: 'SQLite', redis: false },
+  { sessions: `Redis${withRedis}`, redis: true },
+])('ten callbacks at once, with sessions in $sessions', (store) => {
+  let redis: RedisServer | undefined
+  beforeAll(async () => {
+    if (store.redis && REDIS) redis = await startRedis()
+  })
+  afterAll(() => redis?.close())
+
+  test.skipIf(store.redis && !REDIS)('send the code once, and leave the browser signed in', async () => {
+    await start(undefined, redis && { REDIS_URL: redis.url })
+    const callback = await toCallback()
+    // The first round opens ten connections, so that the requests of the second arrive together.
+    for (const url of [`${app.url}/health/live`, callback])
+      await Promise.all(Array.from({ length: 10 }, () => visitor.get(url)))
+    expect(provider.tokenRequests).toHaveLength(1)
+    expect(await nameOf()).toBe('ann of Ridgeline')
+  })
 })

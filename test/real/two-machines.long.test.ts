@@ -1,11 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openChromium, openPage } from '../support/chromium.ts'
-import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
-import { answering, run, runApp } from '../support/process.ts'
 import { CHROMIUM, REDIS } from '../support/programs.ts'
-import { startRedis } from '../support/redis.ts'
 import { startAlternatingProxy } from './alternating-proxy.ts'
+import { startProcesses } from './processes.ts'
 
 const PRICES = [
   'Code,Description,Unit,Price',
@@ -13,36 +11,18 @@ const PRICES = [
   'T-X,no price,each,on request',
 ].join('\n')
 
-test.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)(
+test.skipIf(!CHROMIUM || !REDIS)(
   'two processes with a folder each, behind a proxy that sends every request to the other one: every page, upload, live update and flow works',
   async () => {
-    const [port, one, two, sandboxPort] = [
-      await freePort(),
-      await freePort(),
-      await freePort(),
-      await freePort(),
-    ]
-    const [url, platform] = [`http://localhost:${port}`, `http://localhost:${sandboxPort}`]
-    const redis = await startRedis()
-    const folders = [tempDir(), tempDir(), tempDir()] as const
-    const settings = testEnv({
-      BASE_URL: url,
-      PLATFORM_APP_URL: platform,
-      PLATFORM_AUTH_URL: `${platform}/auth`,
-      PLATFORM_API_URL: `${platform}/api`,
-      SANDBOX_URL: platform,
-      SANDBOX_PORT: String(sandboxPort),
-      REDIS_URL: redis.url,
-    })
-    const sandbox = run('src/cli/sandbox.ts', { ...settings, DATA_DIR: folders[2].dir, HOST: '127.0.0.1' })
-    await answering(`${platform}/`, sandbox)
-    const apps = await Promise.all(
-      [one, two].map((at, index) =>
-        runApp({ ...settings, PORT: String(at), DATA_DIR: folders[index]?.dir ?? '' }),
-      ),
-    )
+    const [port, one, two] = [await freePort(), await freePort(), await freePort()]
+    const url = `http://localhost:${port}`
+    const processes = await startProcesses(url, [one, two], (SANDBOX_URL) => ({ SANDBOX_URL }))
+    onTestFinished(processes.close)
+    const { platform } = processes
     const proxy = await startAlternatingProxy(port, [one, two])
+    onTestFinished(proxy.close)
     const browser = await openChromium()
+    onTestFinished(() => browser.close())
     const [supplier, builder] = [await openPage(browser), await openPage(browser)]
     const { page } = supplier
     const press = (name: string | RegExp, at = page) => at.getByRole('button', { name }).first().click()
@@ -79,8 +59,8 @@ test.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)(
     await page
       .getByText('The platform has completed the import: 3,000 items sent')
       .waitFor({ timeout: 30_000 })
-    for (let request = 0; request < 4; request++)
-      expect(await (await page.request.get(`${importUrl}/report.csv`)).text()).toContain('on request')
+    const report = async () => (await page.request.get(`${importUrl}/report.csv`)).text()
+    for (let request = 0; request < 4; request++) await expect.poll(report).toContain('on request')
 
     // A webhook arrives at one process, and the page that is open at the other one shows it.
     await page.goto(`${url}/connections/summit-supplies/builder-requests`)
@@ -124,11 +104,5 @@ test.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)(
     await page.getByRole('heading', { level: 1, name: 'Connect your account' }).waitFor()
     expect([...supplier.complaints, ...builder.complaints]).toEqual([])
     expect(Math.min(...proxy.handled)).toBeGreaterThan(20)
-
-    await browser.close()
-    await proxy.close()
-    await Promise.all([...apps, sandbox].map((program) => program.kill()))
-    await redis.close()
-    for (const { remove } of folders) remove()
   },
 )

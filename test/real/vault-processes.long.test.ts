@@ -1,62 +1,89 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from 'vitest'
-import { REDIS } from '../support/programs.ts'
-import { REF } from '../support/vault.ts'
-import { type StoreKind, startVaultProcesses, work } from './vault-processes.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { openRedis, openSqlite } from '../../src/connect/stores.ts'
+import { tempDir } from '../support/env.ts'
+import { forkWorker } from '../support/process.ts'
+import { REDIS, withRedis } from '../support/programs.ts'
+import { ready, startRedis } from '../support/redis.ts'
+import { consent, newKey, REF, vaultSetup } from '../support/vault.ts'
 import type { Done } from './vault-worker.ts'
 
+const PROCESSES = 4
+const TOKEN_SECONDS = 2
 const CALL_MS = 12_000
-let processes: Awaited<ReturnType<typeof startVaultProcesses>>
-afterEach(() => processes?.close())
 
-/** Four processes that use tokens of two seconds, and all tokens that were issued. */
-async function started(kind: StoreKind) {
-  processes = await startVaultProcesses(kind, 4, 2)
-  const { setup } = processes
-  const issued = new Set(['access-0'])
-  setup.endpoint.answers((res) => {
-    const token = `access-${issued.size}`
-    issued.add(token)
+/** Processes that share a store with one connection, and the tokens that were issued for it. */
+async function startProcesses(kind: 'SQLite' | 'Redis') {
+  const { dir, remove } = tempDir()
+  onTestFinished(remove)
+  const redis = kind === 'Redis' ? await startRedis() : null
+  onTestFinished(() => redis?.close())
+  const address = redis?.url ?? join(dir, 'store.sqlite')
+  const store = redis ? await ready(await openRedis({ urls: [address] })) : openSqlite({ file: address })
+  const key = newKey()
+  const { vault, endpoint, close } = await vaultSetup({ store, keys: [key], now: Date.now })
+  onTestFinished(close)
+  await consent(vault, { expiresIn: TOKEN_SECONDS })
+  const issued = ['access-0']
+  endpoint.answers((res) => {
+    const access_token = `access-${issued.length}`
+    issued.push(access_token)
     res.writeHead(200, { 'content-type': 'application/json' })
-    res.end(JSON.stringify({ access_token: token, expires_in: 2 }))
+    res.end(JSON.stringify({ access_token, expires_in: TOKEN_SECONDS }))
   })
-  return { ...processes, issued }
-}
-
-const refreshesOf = async () => (await processes.setup.vault.find(REF))?.tokens?.refreshes ?? 0
-
-function expectNothingWrong(done: readonly Done[], issued: ReadonlySet<string>): void {
-  for (const { tokens, errors } of done) {
-    expect(errors).toEqual([])
-    expect([...issued]).toEqual(expect.arrayContaining(tokens))
+  const env = { STORE: address, AUTH_URL: endpoint.authUrl, KEY: key.secret.toString('base64') }
+  const start = async (): Promise<ChildProcess> => {
+    const worker = forkWorker('../real/vault-worker.ts', env)
+    onTestFinished(() => void worker.kill('SIGKILL'))
+    await once(worker, 'message')
+    return worker
+  }
+  return {
+    start,
+    workers: await Promise.all(Array.from({ length: PROCESSES }, start)),
+    requests: () => endpoint.requests.length,
+    refreshes: async () => (await vault.find(REF))?.tokens?.refreshes ?? 0,
+    /** Lets a process use tokens; resolves when it has, without an error and with tokens that were issued. */
+    async work(worker: ChildProcess): Promise<void> {
+      worker.send({ callMs: CALL_MS })
+      const [done] = await once(worker, 'message')
+      const { tokens, errors }: Done = done
+      expect(errors).toEqual([])
+      expect(issued).toEqual(expect.arrayContaining(tokens))
+    },
   }
 }
 
-describe.each<StoreKind>(REDIS ? ['SQLite', 'Redis'] : ['SQLite'])('four processes on %s', (kind) => {
-  test('send as many requests as there are refreshes', async () => {
-    const { setup, workers, issued } = await started(kind)
-    const done = await Promise.all(workers.map((worker) => work(worker, { callMs: CALL_MS })))
-    expectNothingWrong(done, issued)
-    expect(setup.endpoint.requests.length).toBeGreaterThan(3)
-    expect(setup.endpoint.requests.length).toBe(await refreshesOf())
-  })
+test.skipIf(!REDIS).each(['SQLite', 'Redis'] as const)(
+  `four processes on %s send as many requests as there are refreshes${withRedis}`,
+  async (kind) => {
+    const { workers, work, requests, refreshes } = await startProcesses(kind)
+    await Promise.all(workers.map(work))
+    expect(requests()).toBeGreaterThan(3)
+    expect(requests()).toBe(await refreshes())
+  },
+)
 
-  test('of which one after the other is killed send one more request for each of them at most, and no other caller fails', async () => {
-    const { setup, workers, start, issued } = await started(kind)
-    const [survivor] = workers
+test.skipIf(!REDIS)(
+  `processes on Redis of which one after the other is killed send one more request for each of them at most, and no other caller fails${withRedis}`,
+  async () => {
+    const { workers, start, work, requests, refreshes } = await startProcesses('Redis')
+    const [survivor, ...others] = workers
     if (!survivor) throw new Error('there are four processes')
-    const surviving = work(survivor, { callMs: CALL_MS })
-    for (const worker of workers.slice(1)) worker.send({ callMs: CALL_MS })
+    const surviving = work(survivor)
+    for (const worker of others) worker.send({ callMs: CALL_MS })
     let kills = 0
     for (const end = performance.now() + CALL_MS - 1_000; performance.now() < end; kills++) {
       await pause(700)
-      workers.at(-1)?.kill('SIGKILL')
-      workers.splice(1, workers.length - 3)
+      others.pop()?.kill('SIGKILL')
       const next = await start()
       next.send({ callMs: CALL_MS })
-      workers.push(next)
+      others.push(next)
     }
-    expectNothingWrong([await surviving], issued)
-    expect(setup.endpoint.requests.length).toBeLessThanOrEqual((await refreshesOf()) + kills)
-  })
-})
+    await surviving
+    expect(requests()).toBeLessThanOrEqual((await refreshes()) + kills)
+  },
+)

@@ -99,16 +99,12 @@ async function walk({ store, vault }: { store: KeyValueStore; vault: Vault }) {
 
 async function measure(size: number, authUrl: string): Promise<Figures> {
   const [full, small] = [await openVault(size, authUrl), await openVault(OF_ONE_USER + HOT, authUrl)]
-  const read =
-    ({ vault }: typeof full) =>
-    () =>
-      vault.accessToken(hotRef())
-  const list =
-    ({ vault }: typeof full) =>
-    () =>
-      vault.list(HEAVY_USER)
-  const reads = await compare(64, { call: read(full) }, { call: read(small) })
-  const lists = await compare(4, { call: list(full) }, { call: list(small) })
+  const [read, list] = [
+    ({ vault }: typeof full) => ({ call: () => vault.accessToken(hotRef()) }),
+    ({ vault }: typeof full) => ({ call: () => vault.list(HEAVY_USER) }),
+  ]
+  const reads = await compare(64, read(full), read(small))
+  const lists = await compare(4, list(full), list(small))
 
   // No connection is idle: what remains is to look at all of them.
   const walked = await walk(full)
@@ -143,31 +139,26 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
   return figures
 }
 
-const tokens = await startServer('test/scale/token-server.ts')
+const tokens = await startServer('test/bench/platform-server.ts')
 const [few, many] = [await measure(SIZES[0], tokens.url), await measure(SIZES[1], tokens.url)]
 await tokens.stop()
-const row = (
-  name: string,
-  figure: (figures: Figures) => number,
-  digits: number,
-  unit: string,
-  reach: string,
-) => {
-  const [a, b] = [figure(few), figure(many)]
-  console.log(
-    `| ${name} | ${a.toFixed(digits)} ${unit} | ${b.toFixed(digits)} ${unit} | ${(b / a).toFixed(2)} | ${reach} |`,
-  )
-}
 console.log(
   `| connections on Redis | 10,000 | 1,000,000 | growth | target |\n| --- | --- | --- | --- | --- |`,
 )
-row('memory of Redis per connection', (f) => f.bytesPerConnection, 0, 'bytes', '1')
-row('warm token reads, 64 callers / on a nearly empty Redis', (f) => f.reads, 2, '', '>= 0.95')
-row('list of a user with 50 connections / on a nearly empty Redis', (f) => f.lists, 2, '', '>= 0.95')
-row('CPU to look at 1,000 connections', (f) => f.sweepCpuMs, 1, 'ms', '1')
-row('CPU to refresh 1,000 idle connections', (f) => f.refreshCpuMs, 0, 'ms', '1')
-row('memory that a round takes', (f) => f.sweepMemoryMb, 0, 'MB', 'constant')
-row('re-encryption of 1,000 records', (f) => f.reencryptMs, 1, 'ms', '1')
+const ROWS: [name: string, figure: keyof Figures, digits: number, unit: string, target: string][] = [
+  ['memory of Redis per connection', 'bytesPerConnection', 0, 'bytes', '1'],
+  ['warm token reads, 64 callers / on a nearly empty Redis', 'reads', 2, '', '>= 0.95'],
+  ['list of a user with 50 connections / on a nearly empty Redis', 'lists', 2, '', '>= 0.95'],
+  ['CPU to look at 1,000 connections', 'sweepCpuMs', 1, 'ms', '1'],
+  ['CPU to refresh 1,000 idle connections', 'refreshCpuMs', 0, 'ms', '1'],
+  ['memory that a round takes', 'sweepMemoryMb', 0, 'MB', 'constant'],
+  ['re-encryption of 1,000 records', 'reencryptMs', 1, 'ms', '1'],
+]
+for (const [name, figure, digits, unit, target] of ROWS) {
+  const [a, b] = [few[figure], many[figure]]
+  const shown = [a, b].map((value) => `${value.toFixed(digits)} ${unit}`)
+  console.log(`| ${[name, ...shown, (b / a).toFixed(2), target].join(' | ')} |`)
+}
 const seconds = (perThousandMs: number) => (perThousandMs * SIZES[1]) / 1_000_000
 const share = (cpuMs: number) => ((100_000 * seconds(cpuMs)) / EVERY_MS).toFixed(2)
 console.log(

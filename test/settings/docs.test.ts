@@ -2,18 +2,26 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { configurationPage, envExample } from '../../src/cli/settings-docs.ts'
 import { flag, isProduction, list, megabytes, required } from '../../src/settings/fields.ts'
-import { settingsGroup } from '../../src/settings/read.ts'
+import type { Environment } from '../../src/settings/read.ts'
 
-const settings = settingsGroup({
-  variables: (env) => ({
-    KEY: required('ask for it').meta({ description: 'A key.', sandbox: 'sandbox-key' }),
-    HOSTS: list().meta({ description: 'Some hosts. Unset: none.', example: 'a.example,b.example' }),
-    SIZE_MB: megabytes(20).meta({ description: 'The largest size | in megabytes.' }),
-    SHOWN: flag(!isProduction(env)).meta({ description: 'Whether it is shown. See docs/deploy.md.' }),
-    SECRET: (isProduction(env) ? z.string() : z.string().optional()).meta({ description: 'A secret.' }),
-  }),
-  build: (values) => values,
-})
+const settings = (env: Environment) =>
+  z.object({
+    key: required('ask for it').meta({ variable: 'KEY', description: 'A key.', sandbox: 'sandbox-key' }),
+    hosts: list().meta({
+      variable: 'HOSTS',
+      description: 'Some hosts. Unset: none.',
+      example: 'a.example,b.example',
+    }),
+    bytes: megabytes(20).meta({ variable: 'SIZE_MB', description: 'The largest size | in megabytes.' }),
+    shown: flag(!isProduction(env)).meta({
+      variable: 'SHOWN',
+      description: 'Whether it is shown. See docs/deploy.md.',
+    }),
+    secret: (isProduction(env) ? z.string() : z.string().optional()).meta({
+      variable: 'SECRET',
+      description: 'A secret.',
+    }),
+  })
 const features = [{ name: 'some-thing', settings }, { name: 'a-feature' }]
 
 test('a feature has a section on the page, with the default that each schema has', () => {
@@ -41,9 +49,6 @@ test('the example sets what the sandbox needs, and shows everything else in comm
 })
 
 test('a setting without a description is named', () => {
-  const group = settingsGroup({
-    variables: () => ({ OLD: z.string().optional() }),
-    build: (values) => values,
-  })
+  const group = () => z.object({ old: z.string().optional().meta({ variable: 'OLD' }) })
   expect(() => configurationPage([{ name: 'a-feature', settings: group }])).toThrow('OLD needs a description')
 })

@@ -3,12 +3,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mergeJson } from '../../src/cli/merge-json.ts'
 import { slugOf } from '../../src/cli/naming.ts'
+import { openProject } from '../../src/cli/project.ts'
+import { sizeOf } from '../../src/cli/removal.ts'
 import { selectFiles } from '../../src/cli/update-selection.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { command } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
 
 const features = await loadFeatures()
+const loads = (feature: string) => features.some(({ name }) => name === feature)
 
 let copy: ReturnType<typeof copyProject>
 beforeAll(() => {
@@ -17,11 +20,14 @@ beforeAll(() => {
 afterAll(() => copy.remove())
 const exists = (path: string) => existsSync(join(copy.dir, path))
 
-describe('npm run remove-feature', () => {
-  const remove = (...args: string[]) => copy.command('remove-feature', ...args)
+/** Runs a command of the copy. */
+const run = (name: string, ...args: string[]) =>
+  command(join(copy.dir, `src/cli/${name}.ts`), {}, { args, cwd: copy.dir })
+const refusal = (text: string) => ({ code: 1, output: expect.stringContaining(text) })
 
+describe('npm run remove-feature', () => {
   test('lists the features with their size', async () => {
-    const output = await remove()
+    const { output } = await run('remove-feature')
     for (const { name } of features)
       expect(output).toMatch(new RegExp(`^${name} +\\d+ files, +\\d+ lines`, 'm'))
   })
@@ -29,55 +35,62 @@ describe('npm run remove-feature', () => {
   test('refuses to remove a feature that another one needs, and changes nothing', async () => {
     const needed = features.flatMap(({ needs = [] }) => needs)[0]
     if (needed === undefined) return
-    await expect(remove(needed)).rejects.toThrow(`needs ${needed}. Remove both`)
+    expect(await run('remove-feature', needed)).toEqual(refusal(`needs ${needed}. Remove both`))
     expect(exists(`src/features/${needed}`)).toBe(true)
   })
 
   test('names the features if the name is unknown', async () => {
-    await expect(remove('nothing')).rejects.toThrow(/There is no feature "nothing"/)
+    expect(await run('remove-feature', 'nothing')).toEqual(refusal('There is no feature "nothing"'))
   })
 })
 
-describe('npm run add-feature', () => {
-  const add = (...args: string[]) => copy.command('add-feature', ...args)
+const TAKEN = features.slice(0, 1).map(({ name }) => name)
+const SIMULATED = loads('leads') ? '/leads' : undefined
 
-  test.each([
-    ['a name that is no noun in lower case', ['Orders'], /plural noun in lower case/],
-    ['a name that a folder of pages has', ['sandbox'], /is taken \(views\/sandbox\)/],
-    ['a name that is an address', ['refresh'], /is taken \(src\/web\/connections\.ts\)/],
-    ['a plural that has no certain singular', ['statuses'], /"statuses": add --singular/],
-    ['another one', ['movies'], /"movies": add --singular/],
-  ])('refuses %s, and changes nothing', async (_what, args, message) => {
-    await expect(add(...args)).rejects.toThrow(message)
-    expect(exists(`src/features/${args[0]}/contract.ts`)).toBe(false)
-  })
-
-  test('refuses the name of a feature, and a path that the sandbox has, and changes nothing', async () => {
-    for (const { name } of features.slice(0, 1))
-      await expect(add(name)).rejects.toThrow(`is taken (src/features/${name}): choose another name`)
-    if (!exists('src/sandbox/features/leads')) return
-    await expect(add('customers', '--path', '/leads')).rejects.toThrow(/choose another --path/)
-    expect(exists('src/features/customers')).toBe(false)
-  })
+test.each<[what: string, args: string[], message: string]>([
+  ['a name that is no noun in lower case', ['Orders'], 'plural noun in lower case'],
+  ['a name that a folder of pages has', ['sandbox'], 'is taken (views/sandbox)'],
+  ['a name that is an address', ['refresh'], 'is taken (src/web/connections.ts)'],
+  ['a plural that has no certain singular', ['statuses'], '"statuses": add --singular'],
+  ['another one', ['movies'], '"movies": add --singular'],
+  ...TAKEN.map((name): [string, string[], string] => [
+    'the name of a feature',
+    [name],
+    `is taken (src/features/${name}): choose another name`,
+  ]),
+  ...[SIMULATED ?? []]
+    .flat()
+    .map((path): [string, string[], string] => [
+      'a path that the sandbox has',
+      ['customers', '--path', path],
+      'choose another --path',
+    ]),
+])('npm run add-feature refuses %s, and changes nothing', async (_what, args, message) => {
+  const before = sizeOf(openProject(copy.dir), args[0] ?? '')
+  expect(await run('add-feature', ...args)).toEqual(refusal(message))
+  expect(sizeOf(openProject(copy.dir), args[0] ?? '')).toEqual(before)
 })
 
 // The commands of one feature stand for those of all.
-describe.skipIf(!features.some(({ name }) => name === 'first-party'))('npm run feature', () => {
-  const run = (...args: string[]) => command('src/cli/feature.ts', {}, { args })
+describe.skipIf(!loads('first-party'))('npm run feature', () => {
+  const feature = (...args: string[]) => command('src/cli/feature.ts', {}, { args })
 
   test('lists the commands of the features, each with what it does', async () => {
-    const { output } = await run()
+    const { output } = await feature()
     expect(output).toMatch(/^ {2}first-party tenants: lists the tenants .*\.$/m)
-    expect((await run('first-party')).output).not.toContain('load-prices')
+    expect((await feature('first-party')).output).not.toContain('load-prices')
   })
 
   test('runs a command with its arguments', async () => {
-    expect((await run('first-party', 'tenants', '--help')).output).toContain('--demo')
+    expect((await feature('first-party', 'tenants', '--help')).output).toContain('--demo')
   })
 
   test('names those that there are if a name is unknown', async () => {
-    expect(await run('nothing')).toMatchObject({ code: 1, output: expect.stringContaining('first-party') })
-    expect(await run('first-party', 'no')).toMatchObject({
+    expect(await feature('nothing')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('first-party'),
+    })
+    expect(await feature('first-party', 'no')).toMatchObject({
       code: 1,
       output: expect.stringContaining('tenants'),
     })

@@ -10,6 +10,7 @@ import { generatedFiles } from '../../src/cli/docs.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { ACCOUNTS } from '../../src/sandbox/accounts.ts'
+import { variablesOf } from '../../src/settings/read.ts'
 import { connectionViewSchema } from '../../src/web/connection-view.ts'
 import { texts } from '../../src/web/texts.ts'
 import { type Running, startAll } from '../support/app.ts'
@@ -50,8 +51,12 @@ test('every feature has a page', () => {
 
 test('each assumption names a place in the code that exists', async () => {
   for (const contract of await loadContracts())
-    for (const assumption of contract.assumptions)
-      expect(placeOf(contract, assumption)).toMatch(/^src\/\S+\.ts:\d+$/)
+    for (const assumption of contract.assumptions) {
+      const [name, path] = placeOf(contract, assumption).split(' in ')
+      expect(read(path ?? ''), `${assumption.id}: ${path}`).toMatch(
+        new RegExp(`\\b(const|function|interface|type|class) ${name}\\b|\\b${name}: `),
+      )
+    }
 })
 
 test('the README has at most 110 lines', () => {
@@ -112,7 +117,8 @@ describe('a file that features share', () => {
     const [, feature, command] = /([^/]+)\/cli-(.+)\.ts$/.exec(file) ?? []
     return `${feature} ${command}`
   })
-  const settings = features.flatMap((feature) => Object.keys(feature.settings?.variables({}) ?? {}))
+  const groups = features.flatMap(({ settings }) => settings?.({}) ?? [])
+  const settings = groups.flatMap((group) => variablesOf(group).map(([name]) => name))
 
   test.each(shared)('%s speaks of no feature: neither its page, its commands nor its settings', (path) => {
     const text = read(path)
@@ -160,7 +166,7 @@ const sources = files('src/**/*.ts')
 const coreCodes = [
   ...new Set([
     ...errorCodes(sources.filter((path) => !inFeatures(path))),
-    ...Object.keys({ ...texts.errors, ...texts.connectErrors }),
+    ...Object.keys({ ...texts.errors, ...texts.coreErrors, ...texts.connectErrors }),
   ]),
 ].sort()
 

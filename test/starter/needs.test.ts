@@ -1,45 +1,35 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, normalize } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadFeatures } from '../../src/features/load.ts'
 import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
-
-const FEATURES = await loadSandboxFeatures()
+import { files, ROOT, read } from '../support/documents.ts'
 
 const features = await loadFeatures()
+const names = features.map(({ name }) => name)
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDERS = ['src/features', 'src/sandbox/features', 'test/features', 'test/sandbox/features']
+/** The feature whose folder a path is in. */
+const featureOf = (path: string) => /^(?:src|test)\/(?:sandbox\/)?features\/([\w-]+)\//.exec(path)?.[1]
 
-/** The other features that the files of a folder import. */
-function importedFeatures(folder: string): Set<string> {
-  const imported = new Set<string>()
-  for (const file of globSync(`${folder}/**/*.ts`, { cwd: ROOT })) {
-    const text = readFileSync(join(ROOT, file), 'utf8')
-    for (const [, target = ''] of text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
-      const path = normalize(join(dirname(file), target))
-      const [, name] = /(?:^|\/)(?:sandbox\/)?features\/([a-z-]+)\//.exec(path) ?? []
-      // A test that is named after another feature is removed together with that one.
-      const isTestWith = basename(file) === `${name}.test.ts`
-      if (name && !isTestWith && !path.startsWith(`${folder}/`)) imported.add(name)
-    }
-  }
-  return imported
-}
+/** The features that a file imports, or whose types it uses. */
+const importedBy = (file: string) =>
+  [...read(file).matchAll(/(?:from |import\(|import )\s*'(\.[^']+)'/g)].flatMap(
+    ([, target = '']) => featureOf(normalize(join(dirname(file), target))) ?? [],
+  )
 
-test.each(features.map((feature) => [feature.name, feature] as const))(
-  '%s imports only the features that it says it needs',
-  (name, { needs = [] }) => {
-    for (const folder of FOLDERS)
-      for (const other of importedFeatures(join(folder, name)))
-        expect([name, ...needs], `${folder}/${name} imports ${other}: add it to needs`).toContain(other)
-  },
-)
+// So each feature can be deleted: what remains does not refer to it.
+test('no file imports a feature, but for those of the feature and of the features that say they need it', () => {
+  const wrong = files('{src,test}/**/*.ts').flatMap((file) => {
+    const own = featureOf(file)
+    const { needs = [] } = features.find(({ name }) => name === own) ?? {}
+    const others = importedBy(file).filter((name) => name !== own && !needs.includes(name))
+    return others.map((name) => `${file} imports ${name}`)
+  })
+  expect(wrong).toEqual([])
+})
 
-test('each feature is in a folder of its name, and listed once', () => {
-  for (const { name } of features) expect(existsSync(join(ROOT, 'src/features', name))).toBe(true)
-  for (const { name } of FEATURES) expect(features.map((feature) => feature.name)).toContain(name)
-  const folders = globSync('src/features/*/', { cwd: ROOT }).map((path) => path.split('/')[2])
-  expect(features.map(({ name }) => name).sort()).toEqual(folders.sort())
+test('each feature is in a folder of its name, and listed once', async () => {
+  for (const name of names) expect(existsSync(join(ROOT, 'src/features', name))).toBe(true)
+  for (const { name } of await loadSandboxFeatures()) expect(names).toContain(name)
+  expect(names.toSorted()).toEqual(files('src/features/*/').map((path) => path.split('/')[2]))
 })

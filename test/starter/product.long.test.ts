@@ -1,3 +1,4 @@
+/** The life of a product: each test goes on with what the one before it has left. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,17 +8,23 @@ import { createVisitor } from '../support/visitor.ts'
 import { openClone } from './clones.ts'
 
 let product: ReturnType<typeof openClone>
-let tree: string
-beforeAll(async () => {
+beforeAll(() => {
   product = openClone()
-  tree = product.git('rev-parse', 'HEAD^{tree}')
-  await product.command('init', '--name', "O'Brien & Sons", '--features', 'leads', '--yes')
-  product.commit('init')
 })
 afterAll(() => product.remove())
 const files = (pattern: string) => product.git('ls-files', pattern)
 
-test('npm run init names the product, keeps only what a product needs, and notes which files it began with', () => {
+test('npm run init does nothing to changes that are not committed', async () => {
+  product.edit('README.md', '# Connect Starter', '# Mine')
+  const init = product.command('init', '--name', 'Other', '--yes')
+  await expect(init).rejects.toThrow(/not committed \(README\.md\)/)
+  product.git('checkout', '-q', '.')
+})
+
+test('npm run init names the product, keeps only what a product needs, and notes which files it began with; it does nothing to a product', async () => {
+  const tree = product.git('rev-parse', 'HEAD^{tree}')
+  await product.command('init', '--name', "O'Brien & Sons", '--features', 'leads', '--yes')
+  product.commit('init')
   expect(JSON.parse(product.read('package.json'))).toMatchObject({
     name: 'obrien-sons',
     starter: { name: "O'Brien & Sons", tree },
@@ -27,31 +34,13 @@ test('npm run init names the product, keeps only what a product needs, and notes
   const isNamed = (file: string) =>
     existsSync(join(product.dir, file)) && product.read(file).includes('connect-starter')
   expect(files(':!src/cli').split('\n').filter(isNamed)).toEqual([])
-  for (const gone of [
-    'test/bench',
-    'test/chaos',
-    'test/scale',
-    'test/real',
-    'test/starter',
-    'docs/demo-script.md',
-  ])
+  const ofStarter = ['bench', 'chaos', 'scale', 'real', 'starter'].map((folder) => `test/${folder}`)
+  for (const gone of [...ofStarter, '*/bench/*', 'docs/demo-script.md', 'src/features/price-files'])
     expect(files(gone), gone).toBe('')
-  expect(files('*/bench/*')).toBe('')
   expect(product.read('package.json')).not.toMatch(/bench|chaos|scale|simple-oauth2|saxes|ignoreIssues/)
   expect(product.read('.env')).toMatch(/^SESSION_SECRET=\S{32,}$[\s\S]*^TOKEN_ENCRYPTION_KEYS=\S+$/m)
-  expect(existsSync(join(product.dir, 'src/features/price-files'))).toBe(false)
-})
-
-test('npm run init does nothing to a product, and nothing to changes that are not committed', async () => {
-  await expect(product.command('init', '--name', 'Other', '--yes')).rejects.toThrow(
-    /This is O'Brien & Sons already/,
-  )
-  const clone = openClone()
-  clone.edit('README.md', '# Connect Starter', '# Mine')
-  await expect(clone.command('init', '--name', 'Other', '--yes')).rejects.toThrow(
-    /not committed \(README\.md\)/,
-  )
-  clone.remove()
+  const again = product.command('init', '--name', 'Other', '--yes')
+  await expect(again).rejects.toThrow(/This is O'Brien & Sons already/)
 })
 
 test('npm run add-feature -- orders --write: works in the demo', async () => {
@@ -64,36 +53,42 @@ test('npm run add-feature -- orders --write: works in the demo', async () => {
   await answering(`${app}/health/live`, demo)
   const visitor = createVisitor()
   await visitor.post(`${app}/sign-in`, { form: { name: 'ann' } })
-  await visitor.post(`${platform}/login`, {
-    form: { email: 'marcus@ridgeline.example', password: 'sandbox' },
-  })
+  const login = { email: 'marcus@ridgeline.example', password: 'sandbox' }
+  await visitor.post(`${platform}/login`, { form: login })
   const consent = await visitor.follow(await visitor.post(`${app}/connect`))
-  await visitor.follow(
-    await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads', 'orders'] } }),
-  )
+  const form = { answer: 'accept', scope: ['leads', 'orders'] }
+  await visitor.follow(await visitor.post(consent.url, { form }))
   const card = await visitor.get(`${app}/connections`)
   const [, path = ''] = /href="(\/connections\/[^/"]+\/orders)"/.exec(card.text) ?? []
-  const created = await visitor.follow(
-    await visitor.post(`${app}${path}`, { form: { name: 'Bricks', notes: '' } }),
-  )
-  expect(created.text).toMatch(/The order was created\.[\s\S]*Bricks/)
+  const created = await visitor.post(`${app}${path}`, { form: { name: 'Bricks', notes: '' } })
+  expect((await visitor.follow(created)).text).toMatch(/The order was created\.[\s\S]*Bricks/)
   await demo.kill()
 })
 
+/** Words of the app, and of JavaScript. */
+const NOUNS = ['orders', 'features', 'constructors', 'purchase-orders']
+
 test('any noun makes a feature that passes the check and its tests without an edit, also with an own sign-in', async () => {
-  // Words of SQL, of the app, and of JavaScript.
-  const nouns = ['groups', 'features', 'constructors']
-  for (const noun of nouns) await product.command('add-feature', noun, '--write')
-  await product.command('add-feature', 'indexes', '--singular', 'index')
-  const options = ['--title', 'POs', '--scope', 'po:read', '--path', '/v2/po']
-  await product.command('add-feature', 'purchase-orders', '--write', ...options)
+  for (const noun of ['features', 'constructors']) await product.command('add-feature', noun, '--write')
+  const options = ['--title', 'POs', '--singular', 'PO', '--scope', 'po:read', '--path', '/v2/po']
+  await product.command('add-feature', 'purchase-orders', ...options)
   product.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')
   const imported = "import { passwordSignIn } from './password-sign-in.ts'\nimport { demoSignIn"
   product.edit('src/web/sign-in.ts', 'import { demoSignIn', imported)
   await product.bin('biome', 'check', '--write', 'src/web/sign-in.ts')
   await product.check()
-  const added = ['orders', ...nouns, 'indexes', 'purchase-orders']
   // The scopes of the new features are asked for everywhere.
   const ofCore = ['test/app/connections-command.test.ts', 'test/web/pages.test.ts']
-  await product.runTests(...ofCore, ...added.map((name) => `test/features/${name}/`))
+  await product.runTests(...ofCore, ...NOUNS.map((name) => `test/features/${name}/`))
+})
+
+test('npm run remove-feature of all features leaves nothing that is unused, and a product that passes the check and the tests that use the features', async () => {
+  product.git('checkout', '-q', 'src/web/sign-in.ts')
+  product.commit('features')
+  await product.command('remove-feature', 'leads', ...NOUNS)
+  expect(product.read('package.json')).not.toMatch(/saxes|yauzl|prom-client|csv-parse|doctor/)
+  expect(product.read('package.json')).toMatch(/"express"[\s\S]*"redis"[\s\S]*"zod"/)
+  expect(await product.bin('knip', '--no-config-hints')).toBe('')
+  await product.check()
+  await product.runTests('test/config.test.ts', 'test/settings', 'test/web', 'test/app/connections-command')
 })

@@ -31,20 +31,23 @@ export function run(
   env: Record<string, string> = {},
   { stdout = '', args = [] as string[], cwd = HERE } = {},
 ): Program {
-  const child = endsWithFile(
+  return programOf(
     spawn(process.execPath, [resolve(ROOT, script), ...args], {
       cwd,
       env: { ...OWN, ...env },
       stdio: ['ignore', stdout ? openSync(stdout, 'a') : 'pipe', 'pipe'],
     }),
   )
+}
+
+/** A process with what it prints. It ends with the file of tests that started it, at the latest, by `signal`. */
+export function programOf(child: ChildProcess, signal?: NodeJS.Signals): Program {
+  endsWithFile(child, signal)
   let output = ''
-  child.stdout?.on('data', (chunk) => {
-    output += chunk
-  })
-  child.stderr?.on('data', (chunk) => {
-    output += chunk
-  })
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk) => {
+      output += chunk
+    })
   const exited = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('close', (code, signal) => resolve(signal ?? code ?? 0))
   })

@@ -24,9 +24,9 @@ export async function storedTokens(
   ref = REF,
 ): Promise<{ accessToken: string; refreshToken: string } | null> {
   const key = recordKey(ref)
-  const { sealed } = JSON.parse((await store.get(key)) ?? '{}')
-  if (typeof sealed !== 'string') return null
-  return JSON.parse(createRecordCipher(keys).decrypt(sealed, keyName(key)))
+  const { tokens } = JSON.parse((await store.get(key)) ?? '{}')
+  if (typeof tokens !== 'string') return null
+  return JSON.parse(createRecordCipher(keys).decrypt(tokens, keyName(key)))
 }
 
 /** A vault on the app's store, as another process has it: perhaps at another time, or with another key. */

@@ -5,6 +5,7 @@ import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { requestContext } from '../../src/connect/index.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { leaveUserNotice } from '../../src/web/notice.ts'
+import { sessionCookie } from '../../src/web/session.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -38,6 +39,13 @@ describe('a notice', () => {
     const page = await visitor.follow(await visitor.post(at('/probe'), { form }))
     expect(page.text).toContain('The record was created.')
     expect((await visitor.get(page.url)).text).not.toContain('The record was created.')
+  })
+
+  test('is for the user who acted, and for nobody who signs in next in this browser', async () => {
+    const user = await connected(app, { name: 'first' })
+    await user.post(at('/probe'), { form: { name: 'Nora New' } })
+    await user.post(`${app.url}/sign-in`, { form: { name: 'second' } })
+    expect((await user.get(`${app.url}/connections`)).text).not.toContain('The record was created.')
   })
 
   test.each(['connected=harbour-homes', 'refreshed', 'disconnected'])(
@@ -263,7 +271,7 @@ describe('a session', () => {
     const owner = await connected(app, { name: 'steady' })
     const answer = await owner.post(at('/refresh'))
     expect(answer.status).toBe(303)
-    expect(answer.headers.getSetCookie()).toEqual([])
+    expect(answer.headers.getSetCookie().join()).not.toContain(`${sessionCookie(app.url)}=`)
   })
 
   test('that cannot be read does not lose the form: the error page can send it again', async () => {

@@ -1,15 +1,10 @@
 import { Router } from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccount, passwordSignIn } from '../../src/web/password-sign-in.ts'
-import { createSignIn } from '../../src/web/sign-in.ts'
-import { signIn } from '../../src/web/user.ts'
+import { isUserId, signIn } from '../../src/web/user.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { command } from '../support/process.ts'
 import { createVisitor } from '../support/visitor.ts'
-
-const OPTIONS = { oidc: null, baseUrl: '', requestedScopes: [] } as unknown as Parameters<
-  typeof createSignIn
->[0]
 
 describe('an app with a sign-in of its own', () => {
   let app: Running
@@ -84,62 +79,22 @@ describe('an app with a sign-in of its own', () => {
 })
 
 test.each([
-  [
-    'GET /sign-in',
-    Router()
-      .post('/sign-in', () => {})
-      .post('/sign-out', () => {}),
-  ],
-  [
-    'POST /sign-out',
-    Router()
-      .get('/sign-in', () => {})
-      .get('/sign-out', () => {}),
-  ],
-])('a sign-in of your own without %s stops the start, by an error that names it', async (missing, router) => {
-  await expect(createSignIn(OPTIONS, () => router)).rejects.toThrow(`OWN_SIGN_IN has no route ${missing}`)
-})
-
-test.each<[how: string, router: Router]>([
-  [
-    'nested in another router',
-    Router().use(
-      Router()
-        .get('/sign-in', () => {})
-        .post('/sign-out', () => {}),
-    ),
-  ],
-  [
-    'with several paths',
-    Router()
-      .get(['/login', '/sign-in'], () => {})
-      .post('/sign-out', () => {}),
-  ],
-  [
-    'for all methods',
-    Router()
-      .all('/sign-in', () => {})
-      .all('/sign-out', () => {}),
-  ],
-])('a sign-in of your own may have its routes %s', async (_how, router) => {
-  expect(await createSignIn(OPTIONS, () => router)).toMatchObject({ isDemo: false })
-})
-
-test.each([
   ['undefined', undefined],
   ['empty', ''],
   ['a number', 7],
   ['with NUL', 'a\u0000b'],
   ['with a lone surrogate', 'a\ud800'],
   ['of 2,000 characters', 'x'.repeat(2_000)],
-])('signIn refuses an id that is %s; the log says why, and nobody is signed in', async (_what, id) => {
+])('no user can have an id that is %s', (_what, id) => {
+  expect(isUserId(id)).toBe(false)
+})
+
+test('signIn refuses an invalid id; the log says why, and nobody is signed in', async () => {
   const app = await startAll({}, {}, undefined, undefined, () =>
-    Router()
-      .get('/sign-in', async (req, res) => {
-        await signIn(req, { id: id as string, name: 'Ann' })
-        res.redirect('/')
-      })
-      .post('/sign-out', () => {}),
+    Router().get('/sign-in', async (req, res) => {
+      await signIn(req, { id: '', name: 'Ann' })
+      res.redirect('/')
+    }),
   )
   const visitor = createVisitor()
   const answer = await visitor.get(`${app.url}/sign-in`, { accept: 'application/json' })

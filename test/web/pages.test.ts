@@ -137,6 +137,14 @@ describe('JSON errors', () => {
     })
   })
 
+  test.each(['top=', 'top=&skip='])('?%s is as if there was no number', async (query) => {
+    const [empty, none] = [
+      await visitor.get(at(`/probe?${query}`), JSON_TYPE),
+      await visitor.get(at('/probe'), JSON_TYPE),
+    ]
+    expect([empty.status, empty.json()]).toEqual([200, none.json()])
+  })
+
   test('of a missing resource or page: 404 not_found', async () => {
     for (const url of [at('/probe/none'), `${app.url}/nowhere`]) {
       expect((await visitor.get(url, JSON_TYPE)).json()).toMatchObject({ status: 404, code: 'not_found' })

@@ -308,53 +308,56 @@ describe('headers', () => {
   })
 })
 
-/** What becomes of a file that never ends, after a while, on a route that takes files or on another. */
-async function trickled(takesFiles: boolean): Promise<number | 'waited for'> {
-  const server = express()
-  server.use(bodyDeadline({ ms: 100 }))
-  server.use((req, _res, next) => {
-    if (takesFiles) req.extendBodyDeadline(60_000)
+/** A server that gives a body 100 ms, but one to `/file` a minute. `/slow` and `/unread` answer after 400 ms. */
+async function serveWithDeadline() {
+  const app = express().use(bodyDeadline({ ms: 100 }))
+  app.post('/file', (req, _res, next) => {
+    req.extendBodyDeadline(60_000)
     next()
   })
-  server.use(express.raw({ type: () => true }))
-  const { server: http, port, close } = await serve()
-  http.on('request', server)
-  const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('a')) })
-  const init = { method: 'POST', headers: { 'content-type': 'text/csv' }, body, duplex: 'half' }
-  const ended = fetch(`http://127.0.0.1:${port}/`, init as RequestInit).then(({ status }) => status)
-  const later = new Promise<'waited for'>((resolve) => setTimeout(() => resolve('waited for'), 600))
-  const outcome = await Promise.race([ended, later])
-  await close()
-  return outcome
+  for (const path of ['/slow', '/unread'])
+    app.all(path, (_req, res) => void setTimeout(() => res.end('late'), 400))
+  app.use(express.raw({ type: () => true }), (_req, res) => void res.end('read'))
+  const { server, port, close } = await serve()
+  server.on('request', app)
+  return { url: `http://127.0.0.1:${port}`, close }
 }
 
+/** A body that never ends. */
+const endless = () => new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('name=')) })
+
 describe('limits', () => {
-  test('a form whose body trickles in is 408, and its connection ends; an answer that takes long is not', async () => {
-    const server = express()
-    server.use(bodyDeadline({ ms: 100 }), express.urlencoded({ extended: false }))
-    server.get('/slow', (_req, res) => {
-      res.write('a')
-      setTimeout(() => res.end('b'), 400)
-    })
-    server.post('/form', (_req, res) => void res.end('read'))
-    const { server: http, port, close } = await serve()
-    http.on('request', server)
-    const url = `http://127.0.0.1:${port}`
-    expect(await (await fetch(`${url}/slow`)).text()).toBe('ab')
-    const socket = connect(port, '127.0.0.1')
-    socket.write(
-      'POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\nname=',
-    )
+  test.each<[string, string, RequestInit, string | number]>([
+    ['a form whose body trickles in is 408', '/form', { method: 'POST', body: endless() }, 408],
+    [
+      'a file whose body trickles in is waited for on a route that takes files',
+      '/file',
+      { method: 'POST', body: endless() },
+      'waited for',
+    ],
+    ['an answer that takes long is waited for', '/slow', {}, 200],
+    [
+      'a body that is all here is not too slow, though nobody reads it',
+      '/unread',
+      { method: 'POST', body: 'whole' },
+      200,
+    ],
+  ])('%s', async (_what, path, init, expected) => {
+    const { url, close } = await serveWithDeadline()
+    const options: RequestInit = { duplex: 'half', headers: { 'content-type': 'text/csv' }, ...init }
+    const ended = fetch(url + path, options).then(({ status }) => status)
+    const later = new Promise((resolve) => setTimeout(() => resolve('waited for'), 900))
+    expect(await Promise.race([ended, later])).toBe(expected)
+    await close()
+  })
+
+  test('the connection of a body that takes too long ends, with a problem document', async () => {
+    const { url, close } = await serveWithDeadline()
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.write('POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nname=')
     // Resolves when the other side ends the connection.
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
-    // A body that is all here is not too slow, though nobody reads it.
-    server.post('/unread', (_req, res) => void setTimeout(() => res.end('late'), 400))
-    const whole = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'whole' }
-    expect(await (await fetch(`${url}/unread`, whole)).text()).toBe('late')
     await close()
-    // Its type alone does not give a file more time: only a route that takes files does.
-    expect(await trickled(false)).toBe(408)
-    expect(await trickled(true)).toBe('waited for')
   })
 
   test('a body that is too large is 413, and one that cannot be read is 400', async () => {

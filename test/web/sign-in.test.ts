@@ -1,43 +1,11 @@
 import { createClient } from 'redis'
-import { request } from 'undici'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { passwordSignIn } from '../../src/web/password-sign-in.ts'
-import { sharedApp, startAll } from '../support/app.ts'
+import { startAll } from '../support/app.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { createVisitor } from '../support/visitor.ts'
-
-const app = await sharedApp()
-
-describe('a browser on its first visit to the sign-in of the demo', () => {
-  /** Submits the form as a browser does that has no cookie yet. */
-  async function submit() {
-    const { headers, body } = await request(`${app.url}/sign-in`, {
-      method: 'POST',
-      headers: {
-        'sec-fetch-mode': 'navigate',
-        'sec-fetch-site': 'same-origin',
-        'content-type': 'application/x-www-form-urlencoded',
-      },
-      body: 'name=ann&returnTo=/connections',
-    })
-    await body.dump()
-    return { next: app.url + headers.location, cookie: String(headers['set-cookie']).split(';')[0] ?? '' }
-  }
-
-  test('is told if it blocks cookies, with the form to try again', async () => {
-    const page = await fetch((await submit()).next)
-    expect(page.status).toBe(400)
-    expect(await page.text()).toMatch(/Your browser blocks cookies.*name="name"/s)
-  })
-
-  test('returns to the page that asked for it if it accepts cookies', async () => {
-    const { next, cookie } = await submit()
-    const answer = await fetch(next, { redirect: 'manual', headers: { cookie } })
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/connections'])
-  })
-})
 
 test('a callback without any cookie says that the browser blocks them', async () => {
   const provider = await startOwnProvider()
@@ -55,7 +23,7 @@ test.skipIf(!REDIS)(
     for (const [env, own] of [[{}], [provider.env], [{}, passwordSignIn]] as const) {
       const app = await startAll({ ...env, REDIS_URL: redis.url }, {}, undefined, undefined, own)
       const { paths } = (await createVisitor().get(`${app.url}/openapi.json`)).json()
-      for (const path of ['/', '/sign-in', '/sign-in/callback', '/signed-out', ...Object.keys(paths)]) {
+      for (const path of ['/', '/sign-in', '/sign-in/callback', ...Object.keys(paths)]) {
         const url = app.url + path.replaceAll(/\{\w+\}/g, 'x')
         await createVisitor().get(url)
         // The demo's sign-in takes any name.

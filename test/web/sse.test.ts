@@ -35,38 +35,19 @@ async function open(visitor: Visitor) {
 const stillOpen = (streams: { ended: boolean }[]) => streams.map(({ ended }) => !ended)
 
 describe('event streams', () => {
-  test('of a session are eight at most: the oldest closes, and reconnects a minute later', async () => {
-    const ann = await signedIn(app, newUser())
+  test('of a user are eight at most: the oldest closes, and reconnects a minute later; other users keep theirs', async () => {
+    const ben = await open(await signedIn(app, newUser()))
+    const name = newUser()
+    const sessions = [await signedIn(app, name), await signedIn(app, name)]
     const streams: Awaited<ReturnType<typeof open>>[] = []
-    for (let count = 0; count < 10; count++) streams.push(await open(ann))
+    for (const session of sessions) for (let count = 0; count < 5; count++) streams.push(await open(session))
     await vi.waitFor(() => expect(stillOpen(streams)).toEqual([false, false, ...Array(8).fill(true)]))
     expect(streams[0]?.text).toMatch(/retry: 60000\n\n$/)
     expect(streams[9]?.text).not.toContain('retry: 60000')
-  })
-
-  test('of a user are thirty at most, in all sessions together; other users keep theirs', async () => {
-    const ben = await open(await signedIn(app, newUser()))
-    const name = newUser()
-    const sessions = await Promise.all(Array.from({ length: 5 }, () => signedIn(app, name)))
-    const streams: Awaited<ReturnType<typeof open>>[] = []
-    for (const session of sessions) for (let count = 0; count < 7; count++) streams.push(await open(session))
-    const open30 = [...Array(5).fill(false), ...Array(30).fill(true)]
-    await vi.waitFor(() => expect(stillOpen(streams)).toEqual(open30))
     expect(ben.ended).toBe(false)
   })
 
-  test('of a user on one page read the store once for all', async () => {
-    const ann = await connected(app, { name: newUser() })
-    const list = vi.spyOn(app.services.connect.vault, 'list')
-    await Promise.all(Array.from({ length: 8 }, () => open(ann)))
-    await vi.waitFor(() => expect(list.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 })
-    const [before, startedAt] = [list.mock.calls.length, performance.now()]
-    await vi.waitFor(() => expect(list.mock.calls.length).toBeGreaterThan(before + 2), { timeout: 10_000 })
-    const polls = list.mock.calls.length - before
-    expect(polls).toBeLessThanOrEqual(Math.ceil((performance.now() - startedAt) / 1000) + 1)
-  })
-
-  test('that were closed are forgotten, and those that are left go on', async () => {
+  test('say without data that a connection has changed, also after others were closed', async () => {
     const userId = newUser()
     const ann = await connected(app, { name: userId })
     const [first, second] = [await open(ann), await open(ann)]
@@ -82,7 +63,7 @@ describe('event streams', () => {
             ? { result: 'unavailable', kind: 'error' }
             : { result: 'ok', call: 'GET /leads', scope: 'leads' },
         )
-        expect(second.text).toContain('changed')
+        expect(second.text).toMatch(/^retry: 2000\n\n(event: changed\ndata:\n\n)+$/)
       },
       { timeout: 15_000, interval: 400 },
     )
@@ -126,7 +107,7 @@ describe('event streams', () => {
     const [first, second] = [await open(one), await open(two)]
     await one.post(`${app.url}/sign-out`)
     await vi.waitFor(() => expect(first.ended).toBe(true), { timeout: 5_000 })
-    expect(first.text).toContain('event: done')
+    expect(first.text).toMatch(/^retry: 2000\n\n.*event: done\ndata:\n\n$/s)
     expect(second.ended).toBe(false)
   })
 })

@@ -4,32 +4,14 @@ import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/json.ts'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
 import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
-import { update } from '../store/update.ts'
 import {
   createRecordCipher,
   DecryptionError,
   type EncryptionKey,
   type RecordCipher,
 } from '../vault/encryption.ts'
-import { ConnectError } from './errors.ts'
-import {
-  aged,
-  arrived,
-  type Confirming,
-  type Consenting,
-  claimed,
-  confirmed,
-  confirming,
-  type Ended,
-  EXPIRED_MS,
-  ended,
-  FLOW_MS,
-  type Flow,
-  type Flows,
-  flowsSchema,
-  type Outcome,
-  started,
-} from './flows.ts'
+import type { Confirming, Consenting, Ended, Exchanging, Flow, Flows, Outcome } from './flows.ts'
+import * as transitions from './flows.ts'
 
 /** A user in one browser session. */
 export interface BrowserSession {
@@ -38,9 +20,11 @@ export interface BrowserSession {
   session: string
 }
 
-/** How much longer than the token endpoint may take the other callers wait for the exchange, in ms. */
+/** How much longer than the token endpoint may take the other visits wait for the exchange, in ms. */
 const WAIT_LONGER_MS = 13_000
 const POLL_MS = 50
+/** How long the flows of a session are kept after the last change, in ms. */
+const TTL_MS = transitions.FLOW_MS + transitions.ENDED_MS
 
 /** The connect flows of browser sessions in the store, encrypted. Methods throw `StoreUnavailableError`. */
 export class FlowRecords {
@@ -58,70 +42,68 @@ export class FlowRecords {
     this.#now = now
   }
 
-  /** Starts a flow, which accepts one bxcontext for 15 minutes. `expected`: the one to reconnect. Resolves to its id. */
-  async start(browser: BrowserSession, expected?: string): Promise<string> {
-    const id = randomUUID()
-    await this.#change(browser, (flows) => ({ flows: started(flows, id, expected, this.#now()), flow: id }))
-    return id
+  /** Starts a flow, which accepts one bxcontext for 15 minutes. `expected`: the one to reconnect. */
+  start(browser: BrowserSession, expected?: string): Promise<Flow> {
+    const flow = transitions.started(randomUUID(), expected, this.#now())
+    return this.#change(browser, () => flow)
   }
 
   /** Gives an arrived bxcontext to a flow. Throws as `arrived` does. */
   arrive(browser: BrowserSession, bxcontext: string): Promise<Consenting | Confirming> {
-    return this.#change(browser, (flows) => arrived(flows, bxcontext, newSecrets()))
+    return this.#change(browser, (flows) => transitions.arrived(flows, bxcontext, newSecrets()))
   }
 
   /** The flow whose user is asked about another bxcontext. Throws as `flows.ts`' `confirming` does. */
   async confirming(browser: BrowserSession, id: string): Promise<Confirming> {
-    const value = await this.#store.get(this.#key(browser))
-    return confirming(this.#parse(browser, value), id)
+    const key = this.#key(browser)
+    return transitions.confirming(this.#parse(key, await this.#store.get(key)), id)
   }
 
   /** The user accepts the other bxcontext. Throws as `confirmed` does. */
   confirm(browser: BrowserSession, id: string): Promise<Consenting> {
-    return this.#change(browser, (flows) => confirmed(flows, id, newSecrets()))
+    return this.#change(browser, (flows) => transitions.confirmed(flows, id, newSecrets()))
   }
 
   /**
-   * Claims the flow of this state: one caller among all processes gets its code verifier, to send the code, and the others wait
-   * for the outcome. Throws `ConnectError` (`invalid_state`, `consent_expired`, `exchange_incomplete`).
+   * Claims the flow of this state: one visit of the callback among all processes gets it, to send the code, and the others wait
+   * for the outcome, as long as an exchange may take. Resolves to null if no flow has this state.
    */
-  async claim(browser: BrowserSession, state: string): Promise<Consenting | Ended> {
-    const deadline = performance.now() + this.#exchangeMs
-    for (;;) {
-      const flow = await this.#change<Flow>(browser, (flows) =>
-        claimed(flows, state, this.#now(), this.#exchangeMs),
+  async claim(browser: BrowserSession, state: string): Promise<Exchanging | Ended | null> {
+    const visit = randomUUID()
+    for (const deadline = performance.now() + this.#exchangeMs; ; await pause(POLL_MS)) {
+      const flow = await this.#change(browser, (flows) =>
+        transitions.claimed(flows, state, visit, { now: this.#now(), exchangeMs: this.#exchangeMs }),
       )
-      if (flow.phase === 'consenting' || flow.phase === 'ended') return flow
-      if (performance.now() > deadline) throw new ConnectError('exchange_incomplete')
-      await pause(POLL_MS)
+      if (flow?.phase !== 'exchanging' || flow.visit === visit) return flow
+      if (performance.now() > deadline)
+        return transitions.ended(flow, { failed: 'exchange_incomplete' }, this.#now())
     }
   }
 
   /** Stores the outcome of an exchange, which is shown if the same callback is opened again. */
-  async end(browser: BrowserSession, id: string, outcome: Outcome): Promise<void> {
-    await this.#change(browser, (flows) => ({ flows: ended(flows, id, outcome, this.#now()), flow: id }))
+  async end(browser: BrowserSession, flow: Exchanging, outcome: Outcome): Promise<void> {
+    await this.#change(browser, () => transitions.ended(flow, outcome, this.#now()))
   }
 
-  async #change<T>(browser: BrowserSession, next: (flows: Flows) => { flows: Flows; flow: T }): Promise<T> {
+  /** Stores the flow that `next` returns, unless it is one of the flows or none; again, if another process was faster. */
+  async #change<F extends Flow | null>(browser: BrowserSession, next: (flows: Flows) => F): Promise<F> {
     const key = this.#key(browser)
-    let result: { flow: T } | undefined
-    const change = (value: string | null) => {
-      const before = this.#parse(browser, value)
-      const after = next(before)
-      result = after
-      return after.flows === before ? value : this.#cipher.encrypt(JSON.stringify(after.flows), keyName(key))
+    for (;;) {
+      const value = await this.#store.get(key)
+      const flows = this.#parse(key, value)
+      const flow = next(flows)
+      if (!flow || flows.includes(flow)) return flow
+      const text = this.#cipher.encrypt(JSON.stringify(transitions.withFlow(flows, flow)), keyName(key))
+      if (await this.#store.compareAndSet(key, value, text, TTL_MS)) return flow
     }
-    await update(this.#store, key, change, FLOW_MS + EXPIRED_MS)
-    if (!result) throw new Error('an update calls its function')
-    return result.flow
   }
 
   /** Flows that cannot be read count as none: the user starts again. */
-  #parse(browser: BrowserSession, value: string | null): Flows {
+  #parse(key: Key, value: string | null): Flows {
     if (value === null) return []
     try {
-      const text = this.#cipher.decrypt(value, keyName(this.#key(browser)))
-      return aged(flowsSchema.safeParse(parseJson(text)).data ?? [], this.#now())
+      const text = this.#cipher.decrypt(value, keyName(key))
+      return transitions.aged(transitions.flowsSchema.safeParse(parseJson(text)).data ?? [], this.#now())
     } catch (error) {
       if (error instanceof DecryptionError) return []
       throw error

@@ -1,6 +1,6 @@
 /**
- * The connect flows of one browser session are one record, and whatever happens to them is a pure function from the flows to
- * the next ones. `flow-records.ts` applies these functions. Times are in ms since 1970.
+ * The connect flows of one browser session are one record, and whatever happens to one of them is a pure function that returns
+ * the next flow. `flow-records.ts` applies these functions. Times are in ms since 1970.
  */
 import * as z from 'zod'
 import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
@@ -17,30 +17,30 @@ const common = {
   /** The bxcontext to reconnect, if the user pressed Reconnect. */
   expected: z.string().optional(),
 }
-const consent = { ...common, bxcontext: z.string(), state: z.string() }
+const consent = { ...common, bxcontext: z.string(), state: z.string(), codeVerifier: z.string() }
 
 const flowSchema = z.discriminatedUnion('phase', [
   z.object({ ...common, phase: z.literal('started') }),
   /** Another bxcontext came back than the one to reconnect, and the user decides. */
   z.object({ ...common, phase: z.literal('confirming'), bxcontext: z.string(), expected: z.string() }),
-  z.object({ ...consent, phase: z.literal('consenting'), codeVerifier: z.string() }),
-  /** One caller among all processes has the code; the others wait for its outcome. */
-  z.object({ ...consent, phase: z.literal('exchanging') }),
-  z.object({ ...consent, phase: z.literal('ended'), outcome: outcomeSchema }),
-  /** The user took too long: kept without its code verifier, to say so. */
-  z.object({ ...common, phase: z.literal('expired'), state: z.string().optional() }),
+  z.object({ ...consent, phase: z.literal('consenting') }),
+  /** One visit of the callback among all processes has the code; the others wait for its outcome. */
+  z.object({ ...consent, phase: z.literal('exchanging'), visit: z.string() }),
+  /** Has no secret any more. `state`: if it got as far as the consent page. */
+  z.object({ ...common, phase: z.literal('ended'), state: z.string().optional(), outcome: outcomeSchema }),
 ])
 export const flowsSchema = z.array(flowSchema)
 export type Flow = z.infer<typeof flowSchema>
 export type Flows = readonly Flow[]
-export type Consenting = Extract<Flow, { phase: 'consenting' }>
 export type Confirming = Extract<Flow, { phase: 'confirming' }>
+export type Consenting = Extract<Flow, { phase: 'consenting' }>
+export type Exchanging = Extract<Flow, { phase: 'exchanging' }>
 export type Ended = Extract<Flow, { phase: 'ended' }>
 
-/** How long a flow may take, and how long its outcome is kept, in ms. */
+/** How long a flow may take, in ms. */
 export const FLOW_MS = 15 * 60_000
-/** How long a flow is known to have expired, in ms. */
-export const EXPIRED_MS = 4 * 3_600_000
+/** How long it is known how a flow ended, in ms. */
+export const ENDED_MS = 4 * 3_600_000
 /** How many flows one session has at most. */
 const MAX_FLOWS = 20
 
@@ -50,16 +50,19 @@ export interface ConsentSecrets {
   codeVerifier: string
 }
 
-/** The user pressed Connect, or Reconnect for the `expected` bxcontext. */
-export function started(flows: Flows, id: string, expected: string | undefined, now: number): Flows {
-  const flow: Flow = {
-    phase: 'started',
-    id,
-    expiresAt: now + FLOW_MS,
-    ...(expected !== undefined && { expected }),
-  }
-  return [...flows, flow].slice(-MAX_FLOWS)
+/** The flows with a new one, or with the next state of one of them. */
+export function withFlow(flows: Flows, flow: Flow): Flows {
+  const isNew = flows.every(({ id }) => id !== flow.id)
+  return isNew ? [...flows, flow].slice(-MAX_FLOWS) : flows.map((one) => (one.id === flow.id ? flow : one))
 }
+
+/** The user pressed Connect, or Reconnect for the `expected` bxcontext. */
+export const started = (id: string, expected: string | undefined, now: number): Flow => ({
+  phase: 'started',
+  id,
+  expiresAt: now + FLOW_MS,
+  expected,
+})
 
 /**
  * A bxcontext arrived. It belongs to the flow that expects it, or else to one that expects none, or else to one that expects
@@ -67,11 +70,7 @@ export function started(flows: Flows, id: string, expected: string | undefined, 
  * replaces the earlier one, whose consent counts for nothing. Throws `ConnectError` if no flow waits for one: `consent_expired`
  * if one did, and otherwise `missing_authorization_request`, as anyone could have planted it.
  */
-export function arrived(
-  flows: Flows,
-  bxcontext: string,
-  secrets: ConsentSecrets,
-): { flows: Flows; flow: Consenting | Confirming } {
+export function arrived(flows: Flows, bxcontext: string, secrets: ConsentSecrets): Consenting | Confirming {
   const chosen = flows.filter(({ phase }) => phase === 'confirming' || phase === 'consenting')
   // In the order of preference, the best last.
   const waiting = [...chosen, ...flows.filter(({ phase }) => phase === 'started')]
@@ -79,13 +78,11 @@ export function arrived(
     waiting.findLast(({ expected }) => expected === bxcontext) ??
     waiting.findLast(({ expected }) => expected === undefined) ??
     waiting.at(-1)
-  if (!found) throw notWaiting(flows.findLast(({ phase }) => phase === 'expired'))
+  if (!found) throw notWaiting(flows.findLast(hasExpired))
   const { id, expiresAt, expected } = found
-  const flow: Consenting | Confirming =
-    expected === undefined || expected === bxcontext
-      ? { phase: 'consenting', id, expiresAt, expected, bxcontext, ...secrets }
-      : { phase: 'confirming', id, expiresAt, expected, bxcontext }
-  return { flows: replaced(flows, flow), flow }
+  return expected === undefined || expected === bxcontext
+    ? { phase: 'consenting', id, expiresAt, expected, bxcontext, ...secrets }
+    : { phase: 'confirming', id, expiresAt, expected, bxcontext }
 }
 
 /**
@@ -102,66 +99,53 @@ export function confirming(flows: Flows, id: string): Confirming {
 }
 
 /** The user accepted the other bxcontext. Throws as `confirming` does. */
-export function confirmed(
-  flows: Flows,
-  id: string,
-  secrets: ConsentSecrets,
-): { flows: Flows; flow: Consenting } {
-  const flow: Consenting = { ...confirming(flows, id), phase: 'consenting', ...secrets }
-  return { flows: replaced(flows, flow), flow }
-}
+export const confirmed = (flows: Flows, id: string, secrets: ConsentSecrets): Consenting => ({
+  ...confirming(flows, id),
+  phase: 'consenting',
+  ...secrets,
+})
 
 /**
- * The callback arrived: whoever writes this has the flow, and its code verifier, for itself. Another phase than `consenting`
- * is returned unchanged. The flow is kept for as long as an exchange may take. Throws `ConnectError` (`invalid_state`,
- * `consent_expired`).
+ * The callback arrived: the first `visit` has the flow for itself, for as long as an exchange may take. Returns the flow
+ * unchanged if another visit has it, or if it has ended, and null if no flow has this state.
  */
 export function claimed(
   flows: Flows,
   state: string,
-  now: number,
-  exchangeMs: number,
-): { flows: Flows; flow: Flow } {
+  visit: string,
+  { now, exchangeMs }: { now: number; exchangeMs: number },
+): Exchanging | Ended | null {
   const flow = flows.find((one) => 'state' in one && one.state === state)
-  if (!flow) throw new ConnectError('invalid_state')
-  if (flow.phase === 'expired') throw notWaiting(flow)
-  if (flow.phase !== 'consenting') return { flows, flow }
-  const { codeVerifier: _, ...rest } = flow
-  return { flows: replaced(flows, { ...rest, phase: 'exchanging', expiresAt: now + exchangeMs }), flow }
+  if (flow?.phase === 'exchanging' || flow?.phase === 'ended') return flow
+  if (flow?.phase !== 'consenting') return null
+  return { ...flow, phase: 'exchanging', visit, expiresAt: now + exchangeMs }
 }
 
-/** The exchange ended. */
-export function ended(flows: Flows, id: string, outcome: Outcome, now: number): Flows {
-  const flow = flows.find((one) => one.id === id)
-  if (flow?.phase !== 'exchanging') return flows
-  return replaced(flows, { ...flow, phase: 'ended', outcome, expiresAt: now + FLOW_MS })
-}
-
-/** The flows as they are now. A flow that its user, or its process, did not finish in time is known as such for a while. */
-export function aged(flows: Flows, now: number): Flows {
-  return flows.flatMap((flow): Flows => {
-    if (flow.expiresAt > now) return [flow]
-    if (flow.phase === 'exchanging') return aged([interrupted(flow)], now)
-    if (flow.phase === 'ended' || flow.phase === 'expired') return []
-    const { id, expected } = flow
-    const expiresAt = flow.expiresAt + EXPIRED_MS
-    const state = 'state' in flow ? flow.state : undefined
-    return expiresAt > now ? [{ phase: 'expired', id, expiresAt, expected, state }] : []
-  })
-}
-
-/** An exchange whose process ended before it did. */
-const interrupted = (flow: Extract<Flow, { phase: 'exchanging' }>): Flow => ({
-  ...flow,
+/** The flow ended at this time. */
+export const ended = (flow: Flow, outcome: Outcome, at: number): Ended => ({
   phase: 'ended',
-  outcome: { failed: 'exchange_incomplete' },
-  expiresAt: flow.expiresAt + FLOW_MS,
+  id: flow.id,
+  expected: flow.expected,
+  state: 'state' in flow ? flow.state : undefined,
+  outcome,
+  expiresAt: at + ENDED_MS,
 })
+
+/** The flows as they are now: one that its user, or its process, did not finish in time has ended. */
+export const aged = (flows: Flows, now: number): Flows =>
+  flows
+    .map((flow) => {
+      if (flow.phase === 'ended' || flow.expiresAt > now) return flow
+      const failed = flow.phase === 'exchanging' ? 'exchange_incomplete' : 'consent_expired'
+      return ended(flow, { failed }, flow.expiresAt)
+    })
+    .filter(({ expiresAt }) => expiresAt > now)
+
+const hasExpired = (flow: Flow) =>
+  flow.phase === 'ended' && 'failed' in flow.outcome && flow.outcome.failed === 'consent_expired'
 
 /** The error for a flow that does not wait for the user, or is not known. */
 const notWaiting = (flow: Flow | undefined) =>
-  flow?.phase === 'expired'
+  flow && hasExpired(flow)
     ? new ConnectError('consent_expired', undefined, { expected: flow.expected })
     : new ConnectError('missing_authorization_request')
-
-const replaced = (flows: Flows, flow: Flow): Flows => flows.map((one) => (one.id === flow.id ? flow : one))

@@ -1,87 +1,14 @@
-import { createHash } from 'node:crypto'
-import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
+import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
-import { requestContext, workContext } from '../context.ts'
 import { describeRoute } from '../describe-route.ts'
-import type { Log } from '../log.ts'
-import { MAX_TOKEN_LENGTH, type Platform } from '../platform/contract.ts'
-import {
-  ConfigurationError,
-  InvalidGrantError,
-  PlatformError,
-  PlatformUnavailableError,
-  TokenRefusedError,
-} from '../platform/errors.ts'
-import type { OAuth } from '../platform/oauth.ts'
-import { retry } from '../retry.ts'
-import type { Vault } from '../vault/vault.ts'
-import { ConnectError, consentFailure, FAILURE_CODES, type FailureCode, isFailureCode } from './errors.ts'
-import type { BrowserSession, FlowRecords } from './flow-records.ts'
-import type { Confirming, Consenting, Ended, Outcome } from './flows.ts'
+import type { Platform } from '../platform/contract.ts'
+import { FAILED_PATH, handleCallback, showFailure } from './callback.ts'
+import { ConnectError, FAILURE_CODES } from './errors.ts'
+import type { Consenting } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
-
-/** The pages that the flow needs. */
-export interface ConnectPages {
-  /** The id of the signed-in user. Throws if no user is signed in. */
-  requireUser(req: Request): string
-  isSignedIn(req: Request): boolean
-  /** The error for a flow whose user signed out before it finished. */
-  signedOut(): Error
-  /** Leaves a notice that this business is connected, and resolves to the address of the page that shows it. */
-  connectedPage(req: Request, bxcontext: string): Promise<string>
-  /**
-   * Sends a page that goes on to `url` by itself and has a link to it, or `{location}` as JSON. It must not redirect to another
-   * origin: browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and a platform may redirect to any
-   * login host.
-   */
-  goOn(req: Request, res: Response, url: string): void
-  /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
-  askAboutMismatch(req: Request, res: Response, flow: Confirming): void | Promise<void>
-}
-
-/** The steps of a connect flow at which the browser goes on, and the exchange of the code. */
-export type Hop = 'start' | 'confirm' | 'consent' | 'exchange' | 'result'
-
-/** A request of the browser in a connect flow, and where the browser goes next. */
-export interface HopEvent {
-  hop: Hop
-  req: Request
-  /** When the request arrived, in ms since 1970. */
-  arrivedAt: number
-  /** The next address; for `exchange` that of the callback, whose code is exchanged next. */
-  target: string
-  /** The status of the answer: 303, 200 for a page that goes on by itself or, without a next address, that of the failure. */
-  status: number
-  /** The flow, as far as it is known. `state`: that of the consent request. */
-  flow: {
-    userId: string
-    id?: string | undefined
-    bxcontext?: string | undefined
-    state?: string | undefined
-  }
-  /** Why the flow failed, if the next page says so. */
-  failure?: FailureCode
-}
-
-/** Called at each hop. Resolves to the address that the browser opens, which is usually `target`. It must not throw. */
-export type OnHop = (event: HopEvent) => Promise<string>
-
-export interface ConnectRoutesOptions {
-  connect: {
-    platform: Platform
-    flows: FlowRecords
-    oauth: OAuth
-    vault: Pick<Vault, 'connect' | 'find'>
-  }
-  /** The public address of this app. */
-  baseUrl: string
-  onHop?: OnHop | undefined
-  pages: ConnectPages
-  log: Log
-}
+import { arrival, browserSession, type ConnectRoutesOptions, type Onward } from './visit.ts'
 
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
-const FAILED_PATH = '/connect/failed'
 /** Where a form leads, for programs. */
 const onwardSchema = z.object({ location: z.string() })
 
@@ -118,7 +45,7 @@ function startRoute(options: ConnectRoutesOptions): Router {
     async (req, res) => {
       const { browser, hop } = arrival(options, req)
       const bxcontext = expectedBxcontext(req, platform)
-      const id = await flows.start(browser, bxcontext)
+      const { id } = await flows.start(browser, bxcontext)
       const target = oauth.startUrl(redirectUrls(baseUrl)[0]).href
       pages.goOn(req, res, await hop({ hop: 'start', target, status: 200, flow: { id, bxcontext } }))
     },
@@ -218,19 +145,6 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     )
 }
 
-/** Where a hop leads, and what it has found out about the flow. */
-type Onward = Omit<HopEvent, 'req' | 'arrivedAt' | 'flow'> & { flow?: Omit<HopEvent['flow'], 'userId'> }
-
-/** Who asks, and a function that reports a hop and resolves to the address that the browser opens next. */
-function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
-  const arrivedAt = Date.now()
-  const browser = browserSession(req, pages)
-  const { userId } = browser
-  const hop = async ({ flow, ...event }: Onward): Promise<string> =>
-    onHop ? onHop({ ...event, req, arrivedAt, flow: { userId, ...flow } }) : event.target
-  return { browser, hop }
-}
-
 /** To the consent page. */
 function toConsent(
   { connect, baseUrl }: ConnectRoutesOptions,
@@ -240,138 +154,6 @@ function toConsent(
   const redirectUri = redirectUrls(baseUrl)[1]
   const { href } = connect.oauth.authorizationUrl({ bxcontext, state, codeVerifier, redirectUri })
   return { hop: 'consent', target: href, status, flow: { id, bxcontext, state } }
-}
-
-/** Claims the flow and exchanges the code, or shows the outcome of the first visit. */
-async function handleCallback(options: ConnectRoutesOptions, req: Request, res: Response): Promise<void> {
-  const { connect, pages } = options
-  if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
-  const { browser, hop } = arrival(options, req)
-  const state = stateOf(req)
-  const next = await hop({ hop: 'exchange', target: req.originalUrl, status: 303, flow: { state } })
-  if (next !== req.originalUrl) return res.redirect(303, next)
-  let flow: Consenting | Ended | undefined
-  const result = (target: string) =>
-    ({ hop: 'result', target, status: 303, flow: { id: flow?.id, state } }) as const
-  try {
-    const parameters = callbackParameters(req)
-    flow = await connect.flows.claim(browser, parameters.state)
-    const outcome =
-      flow.phase === 'ended' ? flow.outcome : await exchange(options, req, browser, flow, parameters)
-    if ('failed' in outcome) throw new ConnectError(outcome.failed)
-    res.redirect(303, await hop(result(await pages.connectedPage(req, outcome.connected))))
-  } catch (error) {
-    if (!(error instanceof ConnectError)) throw error
-    const { code: failure, reason } = error
-    res.locals.failure = { code: failure, reason }
-    res.redirect(
-      303,
-      await hop({ ...result(failedPath(failure, error.expected ?? flow?.expected)), failure }),
-    )
-  }
-}
-
-/** Exchanges the code and stores the connection. Resolves to the outcome, which is stored for other visits. */
-async function exchange(
-  { connect: { oauth, vault, flows }, baseUrl, log }: ConnectRoutesOptions,
-  req: Request,
-  browser: BrowserSession,
-  { id, bxcontext, state, codeVerifier }: Consenting,
-  { error, code }: ReturnType<typeof callbackParameters>,
-): Promise<Outcome> {
-  const { userId } = browser
-  const context = { userId, flowId: id, bxcontext }
-  let outcome: Outcome = { connected: bxcontext }
-  try {
-    if (error !== undefined) throw consentFailure(error)
-    if (code === undefined) throw new ConnectError('invalid_callback')
-    const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
-    callbackUrl.search = addressOf(req, baseUrl).search
-    const connected = await workContext.run(context, () =>
-      vault.connect({ userId, bxcontext }, () =>
-        oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier }),
-      ),
-    )
-    if (connected === 'pending') throw new ConnectError('not_saved_yet')
-    if (connected === 'superseded')
-      throw new ConnectError(
-        'exchange_incomplete',
-        'the account was disconnected or connected again meanwhile',
-      )
-  } catch (thrown) {
-    const mapped = toConnectError(thrown)
-    const failure = mapped ?? new ConnectError('exchange_incomplete', (thrown as Error | null)?.name)
-    const { code: failed, reason, status } = failure
-    log[mapped && status !== 500 ? 'warn' : 'error']({ code: failed, reason, flow: id }, 'connect failed')
-    outcome = { failed }
-  }
-  const end = () => flows.end(browser, id, outcome)
-  // Until it is stored, another visit of the callback waits for it.
-  await end().catch(
-    () => void retry(end).catch(() => log.warn('the outcome of a connect flow was not stored')),
-  )
-  return outcome
-}
-
-/**
- * Shows how a flow failed. The address has a code whose text is ours, and says nothing else on the page: a forged link can do no
- * harm. The bxcontext to reconnect counts only if it is one of this user.
- */
-async function showFailure(
-  { connect, pages }: ConnectRoutesOptions,
-  req: Request,
-  res: Response,
-): Promise<void> {
-  if (!pages.isSignedIn(req)) throw pages.signedOut()
-  const { error: code, bxcontext, request } = req.query
-  if (!isFailureCode(code)) {
-    res.redirect(303, '/connections')
-    return
-  }
-  const requestId = z.uuid().safeParse(request).data
-  const expected = connect.platform.bxcontextSchema.safeParse(bxcontext).data
-  const userId = pages.requireUser(req)
-  // The page does not need the store: it may be the store that failed.
-  const isKnown = expected && (await connect.vault.find({ userId, bxcontext: expected }).catch(() => null))
-  throw new ConnectError(code, undefined, { requestId, expected: isKnown ? expected : undefined })
-}
-
-/** `expected`: the bxcontext to reconnect. */
-function failedPath(code: FailureCode, expected: string | undefined): string {
-  const request = requestContext.getStore()?.requestId
-  const query = new URLSearchParams({
-    error: code,
-    ...(expected && { bxcontext: expected }),
-    ...(request && { request }),
-  })
-  return `${FAILED_PATH}?${query}`
-}
-
-/** Handles an unexpected error of the callback, such as an unavailable store: the code still leaves the address bar. */
-export const redirectFailedCallback =
-  (log: Log): ErrorRequestHandler =>
-  (error, req, res, next) => {
-    const isCallback = req.method === 'GET' && req.path.toLowerCase().replace(/\/$/, '') === CALLBACK_PATH
-    if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
-    const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
-    log.error({ code, reason }, 'connect failed')
-    res.redirect(303, failedPath('exchange_incomplete', undefined))
-  }
-
-const stateOf = (req: Request): string | undefined =>
-  typeof req.query.state === 'string' ? req.query.state : undefined
-
-/** The address that the browser opened. */
-const addressOf = (req: Request, baseUrl: string) =>
-  // The target of a request may be an address that cannot be read.
-  URL.parse(req.originalUrl, baseUrl) ?? new URL(req.path, baseUrl)
-
-/** Throws an error for the developer without a session: flows of different browsers could not be told apart. */
-function browserSession(req: Request & { sessionID?: string }, pages: ConnectPages): BrowserSession {
-  const userId = pages.requireUser(req)
-  const { sessionID } = req
-  if (!sessionID) throw new Error('connectRoutes needs req.sessionID: use express-session before it')
-  return { userId, session: createHash('sha256').update(sessionID).digest('base64url') }
 }
 
 /** The bxcontext to reconnect, if the form names one. Throws `ConnectError` (`invalid_bxcontext`). */
@@ -395,32 +177,4 @@ const topLevelOnly: RequestHandler = (req, _res, next) => {
   if (destination !== 'document' || req.get('sec-purpose')?.includes('prefetch'))
     throw new ConnectError('not_a_navigation')
   next()
-}
-
-/** Throws `ConnectError` (`invalid_callback`) unless there is one state and either one code or one error. */
-function callbackParameters(req: Request) {
-  const parameter = (name: string): string | undefined => {
-    const value = req.query[name]
-    if (value === undefined || value === '') return undefined
-    if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH)
-      throw new ConnectError('invalid_callback')
-    return value
-  }
-  const [state, code, error] = [parameter('state'), parameter('code'), parameter('error')]
-  if (state === undefined || (code === undefined) === (error === undefined))
-    throw new ConnectError('invalid_callback')
-  return { state, code, error }
-}
-
-/** Maps a platform error to an error of this flow; null for any other error. */
-function toConnectError(error: unknown): ConnectError | null {
-  if (error instanceof ConnectError) return error
-  if (!(error instanceof PlatformError)) return null
-  const { code, reason } = error
-  // The code is dead, or what this app sent with it is wrong: the log has the reason.
-  if (error instanceof InvalidGrantError || error instanceof TokenRefusedError)
-    return new ConnectError('code_rejected', reason)
-  if (error instanceof PlatformUnavailableError) return new ConnectError('platform_unavailable', reason)
-  if (error instanceof ConfigurationError) return new ConnectError('misconfigured', reason)
-  return new ConnectError('platform_rejected', reason ?? code)
 }

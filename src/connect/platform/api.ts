@@ -10,7 +10,7 @@ import {
 } from './errors.ts'
 import { type Http, type HttpRequest, type HttpResponse, type Method, outageOf } from './http.ts'
 import { fieldOf, parseJson } from './json.ts'
-import type { TokenSource } from './token-source.ts'
+import type { CallOutcome, TokenSource } from './token-source.ts'
 
 export interface Call<T> {
   path: string
@@ -27,10 +27,8 @@ export interface Call<T> {
   upload?: boolean
 }
 
-/** A pre-serialised JSON body. */
-export interface SerializedBody {
-  json: string | Uint8Array
-}
+/** What is sent as JSON: a `Uint8Array` is JSON already. */
+export type Body = object | Uint8Array
 
 export interface Page {
   /** How many items to return, 1 to 100; defaults to 25. */
@@ -58,9 +56,9 @@ export interface Api {
   get<T>(source: TokenSource, call: Call<T>): Promise<T>
   /** Gets one page of a list, with the total. Throws a `TypeError` if the path has a query: that is in `page`. */
   list<T>(source: TokenSource, call: Call<T[]>, page: Page): Promise<PageOf<T>>
-  post<T>(source: TokenSource, call: Call<T>, body: object | SerializedBody): Promise<T>
-  put<T>(source: TokenSource, call: Call<T>, body: object | SerializedBody): Promise<T>
-  patch<T>(source: TokenSource, call: Call<T>, body: object | SerializedBody): Promise<T>
+  post<T>(source: TokenSource, call: Call<T>, body: Body): Promise<T>
+  put<T>(source: TokenSource, call: Call<T>, body: Body): Promise<T>
+  patch<T>(source: TokenSource, call: Call<T>, body: Body): Promise<T>
   delete<T>(source: TokenSource, call: Call<T>): Promise<T>
 }
 
@@ -76,8 +74,6 @@ export interface ApiOptions {
   deadlineMs?: number
 }
 
-type ApiClient = Required<Omit<ApiOptions, 'platform'>>
-
 const MAX_ATTEMPTS = 3
 /** How long an attempt takes at least, in ms: without that time left, there is no further one. */
 const ATTEMPT_MS = 500
@@ -88,13 +84,12 @@ const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 41
  * Creates a client for the platform's API. After a 401 it refreshes the access token once and repeats the call once.
  * It retries reads after 5xx, 429 and lost connections, within the deadline.
  */
-export function createApi({ platform, baseUrl, http, uploads = http, deadlineMs = 8_000 }: ApiOptions): Api {
-  const { paging } = platform
-  const client: ApiClient = { baseUrl: baseUrl.replace(/\/+$/, ''), http, uploads, deadlineMs }
+export function createApi(options: ApiOptions): Api {
+  const { paging } = options.platform
   const send =
     (method: Method) =>
-    async <T>(source: TokenSource, call: Call<T>, body?: object | SerializedBody): Promise<T> =>
-      (await request(client, method, source, call, serialized(body))).data
+    async <T>(source: TokenSource, call: Call<T>, body?: Body): Promise<T> =>
+      (await request(options, method, source, call, body)).data
   return {
     get: send('GET'),
     post: send('POST'),
@@ -109,36 +104,33 @@ export function createApi({ platform, baseUrl, http, uploads = http, deadlineMs 
       const only = filter === undefined ? '' : `&${paging.filter}=${encodeURIComponent(filter)}`
       const query = `${paging.top}=${Math.min(top, paging.maxTop)}&${paging.skip}=${skip}${order}${only}&${paging.count}=true`
       const page = { ...call, path: `${call.path}?${query}` }
-      const { data, response } = await request(client, 'GET', source, page)
+      const { data, response } = await request(options, 'GET', source, page)
       const total = response.header(paging.totalHeader)
       return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
     },
   }
 }
 
-function serialized(body: object | SerializedBody | undefined): SerializedBody['json'] | undefined {
-  if (body === undefined) return undefined
-  return 'json' in body ? body.json : JSON.stringify(body)
-}
-
 /** Sends a request, with a new token if the API rejects the first, and reports to the token source how it ended. */
 async function request<T>(
-  client: ApiClient,
+  options: ApiOptions,
   method: Method,
   source: TokenSource,
   call: Call<T>,
-  json?: SerializedBody['json'],
+  body?: Body,
 ): Promise<{ data: T; response: HttpResponse }> {
-  const { path, scope } = call
-  if (leavesPath(path)) throw new NotFoundError(call.notFound)
+  if (leavesPath(call.path)) throw new NotFoundError(call.notFound)
+  const { scope } = call
   const name = `${method} ${scope}`
+  const send = (token: string) =>
+    sendWithRetries(options, httpRequest(options, method, source, call, token, body), call)
   let token = await source.accessToken()
   let response: HttpResponse | undefined
   try {
-    response = await send(client, method, source, call, token, json)
+    response = await send(token)
     if (rejectsToken(response)) {
       token = await source.refresh(token)
-      response = await send(client, method, source, call, token, json)
+      response = await send(token)
     }
     if (response.status === 403 && !rejectsToken(response))
       throw new InsufficientScopeError(await missingScope(response, source, scope, token))
@@ -146,9 +138,27 @@ async function request<T>(
     await source.noteCall({ result: 'ok', call: name, scope }).catch(() => {})
     return { data, response }
   } catch (error) {
-    await noteFailure(source, name, scope, response, error).catch(() => {})
+    const outcome = outcomeOf(name, scope, response, error)
+    if (outcome) await source.noteCall(outcome).catch(() => {})
     throw error
   }
+}
+
+/** What a failed call says about the connection; null if nothing. */
+function outcomeOf(
+  call: string,
+  scope: string,
+  response: HttpResponse | undefined,
+  error: unknown,
+): CallOutcome | null {
+  if (error instanceof InsufficientScopeError)
+    return { result: 'forbidden', call, scope: error.scope ?? null }
+  if (error instanceof PlatformUnavailableError) return { result: 'unavailable', kind: error.kind }
+  if (!response) return null
+  if (rejectsToken(response))
+    return error instanceof PlatformRejectedError ? { result: 'unavailable', kind: 'rejected' } : null
+  // The platform works, and it accepted the token.
+  return REJECTIONS.has(response.status) ? { result: 'ok', call, scope } : null
 }
 
 /** A tenant's number, which is a header too, is short and no secret. */
@@ -169,56 +179,36 @@ function rejectsToken({ status, header }: HttpResponse): boolean {
   return /\berror="?invalid_token\b/.test(header('www-authenticate') ?? '')
 }
 
-async function noteFailure(
-  source: TokenSource,
-  call: string,
-  scope: string,
-  response: HttpResponse | undefined,
-  error: unknown,
-) {
-  if (error instanceof InsufficientScopeError)
-    await source.noteCall({ result: 'forbidden', call, scope: error.scope ?? null })
-  else if (error instanceof PlatformUnavailableError)
-    await source.noteCall({ result: 'unavailable', kind: error.kind })
-  else if (response && rejectsToken(response) && error instanceof PlatformRejectedError)
-    await source.noteCall({ result: 'unavailable', kind: 'rejected' })
-  // The platform works, and it accepted the token.
-  else if (response && REJECTIONS.has(response.status)) await source.noteCall({ result: 'ok', call, scope })
-}
-
-/** Sends the request; a read with retries after a 5xx, a 429 or a lost connection, while the deadline allows it. */
-function send(
-  client: ApiClient,
+function httpRequest(
+  { baseUrl }: ApiOptions,
   method: Method,
   { headers, connection }: TokenSource,
-  { path, upload }: Call<unknown>,
+  { path }: Call<unknown>,
   token: string,
-  json: SerializedBody['json'] | undefined,
+  body: Body | undefined,
+): HttpRequest {
+  const url = baseUrl.replace(/\/+$/, '') + path
+  const sent = { authorization: `Bearer ${token}`, ...headers }
+  if (body === undefined) return { method, url, headers: sent, connection }
+  const json = body instanceof Uint8Array ? body : JSON.stringify(body)
+  return { method, url, headers: { ...sent, 'content-type': 'application/json' }, body: json, connection }
+}
+
+/** Sends a read again after a 5xx, a 429 or a lost connection, while the deadline allows it; anything else once. */
+function sendWithRetries(
+  { http, uploads = http, deadlineMs = 8_000 }: ApiOptions,
+  request: HttpRequest,
+  { upload }: Call<unknown>,
 ): Promise<HttpResponse> {
-  const request: HttpRequest = {
-    method,
-    url: client.baseUrl + path,
-    headers: {
-      authorization: `Bearer ${token}`,
-      ...headers,
-      ...(json !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(json !== undefined && { body: json }),
-    connection,
-  }
-  if (upload) return client.uploads.send(request)
-  const deadline = performance.now() + client.deadlineMs
+  if (upload) return uploads.send(request)
+  const deadline = performance.now() + deadlineMs
   const attempt = async () => {
-    const response = await client.http.send({ ...request, deadlineMs: deadline - performance.now() })
+    const response = await http.send({ ...request, deadlineMs: deadline - performance.now() })
     if (response.status >= 500 || response.status === 429) throw unavailable(response)
     return response
   }
-  if (method !== 'GET') return attempt()
-  return retry(attempt, {
-    timeoutMs: client.deadlineMs - ATTEMPT_MS,
-    attempts: MAX_ATTEMPTS,
-    pauseMs: 200,
-  })
+  const attempts = request.method === 'GET' ? MAX_ATTEMPTS : 1
+  return retry(attempt, { timeoutMs: deadlineMs - ATTEMPT_MS, attempts, pauseMs: 200 })
 }
 
 const unavailable = ({ status, retryAfterMs }: HttpResponse) =>

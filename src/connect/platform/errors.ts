@@ -57,8 +57,9 @@ export class InsufficientScopeError extends PlatformError {
 
 /**
  * Why the platform gave no usable answer. `paused`: this app is backing off and did not ask. `rejected`: the API rejects
- * an access token that was just refreshed. `refused`: the token endpoint refused a refresh without saying why. After the
- * last two, it is not known yet whether access was revoked.
+ * an access token that was just refreshed. `refused`: the token endpoint answered a 4xx that is neither `invalid_grant` nor
+ * `invalid_client`, as some servers do to a dead token. After the last two, it is not known yet whether access was revoked: the
+ * vault decides.
  */
 export type OutageKind = (typeof OUTAGE_KINDS)[number]
 export const OUTAGE_KINDS = [
@@ -74,7 +75,7 @@ export const OUTAGE_KINDS = [
 /** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out after one odd answer. */
 export const MAX_RETRY_AFTER_MS = 300_000
 
-/** The platform does not answer, or says that it cannot right now. The connection is kept. */
+/** The platform does not answer, says that it cannot right now, or refuses without saying why. The connection is kept. */
 export class PlatformUnavailableError extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
@@ -83,20 +84,6 @@ export class PlatformUnavailableError extends PlatformError {
   constructor(kind: OutageKind, reason: string, retryAfterMs?: number) {
     super(`the platform is not available: ${reason}`, { retryAfterMs, reason })
     this.kind = kind
-  }
-}
-
-/**
- * The token endpoint refused this request: a 4xx that is neither `invalid_grant` nor `invalid_client`, as some servers answer
- * to a dead token. By itself it proves nothing: the vault decides whether access has ended.
- */
-export class TokenRefusedError extends PlatformError {
-  readonly code = 'platform_unavailable'
-  readonly status = 503
-  readonly kind = 'refused'
-  /** `retryAfterMs`: in ms from now, if the platform asks for a time. */
-  constructor(reason: string, retryAfterMs?: number) {
-    super(`the platform refused a request for tokens: ${reason}`, { retryAfterMs, reason })
   }
 }
 

@@ -21,35 +21,28 @@ export interface Exchange {
 /** Runs synchronously, before the caller gets the answer. Its errors have no effect. */
 export type ExchangeListener = (exchange: Exchange) => void
 
-/** A client whose exchanges the listeners see. Without a listener it costs nothing. */
+/** A client whose exchanges the listeners see. */
 export const observed = (
   http: Http,
   purpose: Exchange['purpose'],
   listeners: ReadonlySet<ExchangeListener>,
 ): Http => ({
   ...http,
-  send: (request) => (listeners.size === 0 ? http.send(request) : send(http, purpose, request, listeners)),
+  async send(request) {
+    const at = Date.now()
+    let response: HttpResponse | undefined
+    try {
+      response = await http.send(request)
+      return response
+    } finally {
+      const context = contextOf(request.connection)
+      const exchange: Exchange = { purpose, context, at, ms: Date.now() - at, request, response }
+      for (const listener of listeners)
+        try {
+          listener(exchange)
+        } catch {
+          // What a listener does must not affect the exchange.
+        }
+    }
+  },
 })
-
-async function send(
-  http: Http,
-  purpose: Exchange['purpose'],
-  request: HttpRequest,
-  listeners: ReadonlySet<ExchangeListener>,
-): Promise<HttpResponse> {
-  const at = Date.now()
-  let response: HttpResponse | undefined
-  try {
-    response = await http.send(request)
-    return response
-  } finally {
-    const context = contextOf(request.connection)
-    const exchange: Exchange = { purpose, context, at, ms: Date.now() - at, request, response }
-    for (const listener of listeners)
-      try {
-        listener(exchange)
-      } catch {
-        // What a listener does must not affect the exchange.
-      }
-  }
-}

@@ -188,56 +188,42 @@ function exchange(
   let controller: Dispatcher.DispatchController | undefined
   let status = 0
   let received: Headers = {}
-  let isOver = false
-  const joined: Buffer[] = []
   let chunks: Buffer[] = []
+  let isLate = false
   const expire = () => {
-    if (isOver) return
-    isOver = true
-    reject(new PlatformUnavailableError('no_answer', 'no complete answer before the deadline'))
-    // A request that is still waiting for a connection has no controller yet: `onRequestStart` refuses it.
+    isLate = true
+    reject(new PlatformUnavailableError('no_answer', TOO_LATE.message))
     controller?.abort(TOO_LATE)
   }
   // A process that was stopped reads what has arrived before the immediate runs.
   const timer = setTimeout(() => setImmediate(expire), Math.max(1, deadlineMs))
-  const end = () => {
-    isOver = true
-    clearTimeout(timer)
-  }
   dispatcher.dispatch(
     { origin, path: pathname + search, method, headers: sent, body: body ?? null },
     {
       onRequestStart(started) {
         controller = started
-        // An error keeps the connection for the next request; `abort` would close it.
-        if (isOver) throw TOO_LATE
+        // It waited for a connection until now. An error keeps that for the next request; `abort` would close it.
+        if (isLate) throw TOO_LATE
       },
       onResponseStart(_controller, statusCode, responseHeaders) {
         status = statusCode
         received = responseHeaders
       },
       onResponseData(_controller, chunk) {
-        chunks.push(chunk)
-        if (chunks.length < MAX_CHUNKS) return
         // Each one of a few bytes takes a hundred times as much memory.
-        joined.push(Buffer.concat(chunks))
-        chunks = []
+        if (chunks.push(chunk) === MAX_CHUNKS) chunks = [Buffer.concat(chunks)]
       },
       onResponseEnd() {
-        end()
         try {
-          resolve(toResponse(status, received, Buffer.concat([...joined, ...chunks]), maxBytes))
+          resolve(toResponse(status, received, Buffer.concat(chunks), maxBytes))
         } catch (error) {
-          reject(decodingError(error))
+          reject(error)
         }
       },
-      onResponseError(_controller, error) {
-        end()
-        reject(transportError(error))
-      },
+      onResponseError: (_controller, error) => reject(transportError(error)),
     },
   )
-  return promise
+  return promise.finally(() => clearTimeout(timer))
 }
 
 type Headers = Dispatcher.ResponseData['headers']
@@ -247,6 +233,7 @@ const MAX_CHUNKS = 1_000
 
 const TOO_LATE = new Error('no complete answer before the deadline')
 
+/** Throws `PlatformRejectedError` and `PlatformUnavailableError` if it cannot be unpacked. */
 function toResponse(status: number, headers: Headers, bytes: Buffer, maxBytes: number): HttpResponse {
   const header = (name: string) => {
     const value = headers[name]
@@ -254,8 +241,7 @@ function toResponse(status: number, headers: Headers, bytes: Buffer, maxBytes: n
     // Challenges may come in several lines, which form one list (RFC 9110 section 5.3); other headers are values.
     return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
-  const decoder = DECODERS[String(headers['content-encoding']).toLowerCase()]
-  const content = decoder && bytes.length > 0 ? decoder(bytes, { maxOutputLength: maxBytes }) : bytes
+  const content = unpacked(bytes, header('content-encoding'), maxBytes)
   return {
     status,
     // A byte order mark is no part of the text.
@@ -274,11 +260,15 @@ const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: numbe
   br: brotliDecompressSync,
 }
 
-/** Maps an error of node:zlib. */
-function decodingError(error: unknown): unknown {
-  if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge()
-  const reason = 'the answer is not compressed as its Content-Encoding says'
-  return new PlatformUnavailableError('unreadable', reason)
+function unpacked(bytes: Buffer, encoding: string | undefined, maxBytes: number): Buffer {
+  const decoder = DECODERS[String(encoding).toLowerCase()]
+  if (!decoder || bytes.length === 0) return bytes
+  try {
+    return decoder(bytes, { maxOutputLength: maxBytes })
+  } catch (error) {
+    if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
+    throw new PlatformUnavailableError('unreadable', 'the answer is not what its Content-Encoding says')
+  }
 }
 
 /** In ms. `date`: when the response was sent, by the clock that a date in `Retry-After` comes from as well. */
@@ -296,7 +286,7 @@ function parseRetryAfter(value: string | undefined, date: string | undefined): n
  */
 function transportError(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
+  const { code, name } = Object(error)
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return tooLarge()
   return new PlatformUnavailableError('no_answer', `no answer (${String(code ?? name ?? 'unknown error')})`)
 }

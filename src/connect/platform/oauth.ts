@@ -5,36 +5,6 @@ import type { Http } from './http.ts'
 import { parseJson } from './json.ts'
 import { readTokens, type Tokens, tokenFailure } from './token-answer.ts'
 
-export interface OAuth {
-  /** The scopes that every authorization request asks for. */
-  readonly scopes: readonly string[]
-  /** Step 1 (specification 5.3.2): the platform's page that returns the browser to `redirectUrl` with a bxcontext. */
-  startUrl(redirectUrl: string): URL
-  /** Step 2: the url of the consent page (RFC 6749 section 4.1.1, RFC 7636 section 4.3). */
-  authorizationUrl(flow: { bxcontext: string; state: string; codeVerifier: string; redirectUri: string }): URL
-  /**
-   * Step 3: exchanges the code in `callbackUrl` (RFC 6749 section 4.1.3), once; checks `state` and, if present, `iss`
-   * (RFC 9207). Throws `InvalidGrantError`, `TokenRefusedError`, `ConfigurationError`, `PlatformUnavailableError`, and
-   * `PlatformRejectedError`, also if the callback does not match the flow.
-   */
-  exchangeCode(flow: {
-    callbackUrl: URL
-    bxcontext: string
-    state: string
-    codeVerifier: string
-  }): Promise<Tokens>
-  /**
-   * Gets a new access token with the same refresh token and bxcontext (RFC 6749 section 6, specification 5.3.6). Throws the
-   * same errors as `exchangeCode`.
-   */
-  refresh(grant: { refreshToken: string; bxcontext: string }): Promise<Tokens>
-  /**
-   * Revokes a grant by its refresh or access token (RFC 7009); undefined if the platform has no revocation endpoint.
-   * Throws `ConfigurationError`, `TokenRefusedError`, `PlatformUnavailableError`.
-   */
-  revoke?(token: string, kind: 'refresh_token' | 'access_token'): Promise<void>
-}
-
 export interface OAuthOptions {
   platform: Platform
   /** `{app_url}` and `{auth_url}`; may carry a path. */
@@ -66,61 +36,73 @@ export const randomState = randomText
 /** How long a user waits for the revocation when they disconnect, in ms. */
 const REVOCATION_MS = 5_000
 
+export type OAuth = ReturnType<typeof createOAuth>
+
 /** The OAuth requests of the delegated flow. */
-export function createOAuth(options: OAuthOptions): OAuth {
+export function createOAuth(options: OAuthOptions) {
   const { platform, scopes, pkce, clientSecret, revocationUrl } = options
   const { startPage, bxcontextParameter } = platform
   const authUrl = options.authUrl.replace(/\/+$/, '')
   const tokenUrl = authUrl + platform.tokenPath
   return {
+    /** The scopes that every authorization request asks for. */
     scopes,
 
-    startUrl(redirectUrl) {
+    /** Step 1 (specification 5.3.2): the platform's page that returns the browser to `redirectUrl` with a bxcontext. */
+    startUrl(redirectUrl: string): URL {
       const url = new URL(options.appUrl.replace(/\/+$/, '') + startPage.path)
       url.searchParams.set(startPage.redirectUrl, redirectUrl)
       return url
     },
 
-    authorizationUrl({ bxcontext, state, codeVerifier, redirectUri }) {
-      const url = new URL(authUrl + options.authorizePath)
-      for (const [name, value] of new URLSearchParams(options.authorizeParams))
-        url.searchParams.append(name, value)
-      const parameters = {
-        response_type: 'code',
-        client_id: options.clientId,
-        redirect_uri: redirectUri,
-        ...(scopes.length > 0 && { scope: scopes.join(' ') }),
-        state,
-        [bxcontextParameter]: bxcontext,
-        ...(pkce && { code_challenge: challengeOf(codeVerifier), code_challenge_method: 'S256' }),
-      }
-      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-      return url
-    },
+    /** Step 2: the url of the consent page (RFC 6749 section 4.1.1, RFC 7636 section 4.3). */
+    authorizationUrl: (flow: ConsentRequest): URL => consentUrl(options, authUrl, flow),
 
-    async exchangeCode({ callbackUrl, bxcontext, state, codeVerifier }) {
-      const code = codeOf(callbackUrl, state, authUrl)
+    /**
+     * Step 3: exchanges the code that the callback brought with the state of this flow (RFC 6749 section 4.1.3), once. `iss`: what
+     * the callback says of its issuer (RFC 9207). Throws `InvalidGrantError`, `ConfigurationError`, `PlatformUnavailableError`,
+     * and `PlatformRejectedError`, also if it came from another issuer.
+     */
+    async exchangeCode(flow: {
+      code: string
+      iss: string | undefined
+      redirectUri: string
+      bxcontext: string
+      codeVerifier: string
+    }): Promise<Tokens> {
+      const { code, iss, codeVerifier } = flow
+      // Some providers write their issuer with a trailing slash; it is the same issuer.
+      if (iss !== undefined && iss !== authUrl && iss !== `${authUrl}/`)
+        throw new PlatformRejectedError('the callback came from another issuer (iss)')
       const response = await post(options, tokenUrl, {
         grant_type: 'authorization_code',
         code,
-        redirect_uri: callbackUrl.origin + callbackUrl.pathname,
+        redirect_uri: flow.redirectUri,
         ...(pkce && { code_verifier: codeVerifier }),
-        [bxcontextParameter]: bxcontext,
+        [bxcontextParameter]: flow.bxcontext,
       })
       return readTokens(response, platform, [clientSecret, codeVerifier, code])
     },
 
-    async refresh({ refreshToken, bxcontext }) {
+    /**
+     * Gets a new access token with the same refresh token and bxcontext (RFC 6749 section 6, specification 5.3.6). Throws the
+     * same errors as `exchangeCode`.
+     */
+    async refresh(grant: { refreshToken: string; bxcontext: string }): Promise<Tokens> {
       const response = await post(options, tokenUrl, {
         grant_type: 'refresh_token',
-        refresh_token: refreshToken,
-        [bxcontextParameter]: bxcontext,
+        refresh_token: grant.refreshToken,
+        [bxcontextParameter]: grant.bxcontext,
       })
-      return readTokens(response, platform, [clientSecret, refreshToken])
+      return readTokens(response, platform, [clientSecret, grant.refreshToken])
     },
 
     ...(revocationUrl && {
-      async revoke(token: string, kind: string) {
+      /**
+       * Revokes a grant by its refresh or access token (RFC 7009), if the platform has a revocation endpoint. Throws
+       * `ConfigurationError`, `PlatformUnavailableError`.
+       */
+      async revoke(token: string, kind: 'refresh_token' | 'access_token'): Promise<void> {
         const response = await post(options, revocationUrl, { token, token_type_hint: kind }, REVOCATION_MS)
         // 200 means that the token is invalid now (RFC 7009 section 2.2).
         if (response.status !== 200) throw tokenFailure(response, parseJson(response.text))
@@ -129,26 +111,35 @@ export function createOAuth(options: OAuthOptions): OAuth {
   }
 }
 
-/** The transformation `S256` (RFC 7636 section 4.2). */
-const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
-
-/** The code of a callback that matches its flow. No parameter may come twice (RFC 6749 section 3.1). */
-function codeOf({ searchParams }: URL, state: string, issuer: string): string {
-  const only = (name: string) => {
-    const [value, ...others] = searchParams.getAll(name)
-    if (others.length > 0) throw mismatch(name)
-    return value
-  }
-  if (only('state') !== state) throw mismatch('state')
-  const iss = only('iss')
-  // Some providers write their issuer with a trailing slash; it is the same issuer.
-  if (iss !== undefined && iss !== issuer && iss !== `${issuer}/`) throw mismatch('iss')
-  const code = only('code')
-  if (!code) throw mismatch('code')
-  return code
+interface ConsentRequest {
+  bxcontext: string
+  state: string
+  codeVerifier: string
+  redirectUri: string
 }
 
-const mismatch = (name: string) => new PlatformRejectedError(`the callback does not match the flow (${name})`)
+function consentUrl(
+  { platform, scopes, pkce, clientId, authorizePath, authorizeParams }: OAuthOptions,
+  authUrl: string,
+  { bxcontext, state, codeVerifier, redirectUri }: ConsentRequest,
+): URL {
+  const url = new URL(authUrl + authorizePath)
+  for (const [name, value] of new URLSearchParams(authorizeParams)) url.searchParams.append(name, value)
+  const parameters = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    state,
+    [platform.bxcontextParameter]: bxcontext,
+    ...(pkce && { code_challenge: challengeOf(codeVerifier), code_challenge_method: 'S256' }),
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url
+}
+
+/** The transformation `S256` (RFC 7636 section 4.2). */
+const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
 
 /** Sends a form with the credentials of this app (RFC 6749 section 2.3.1). */
 function post(

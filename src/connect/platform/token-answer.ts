@@ -7,7 +7,6 @@ import {
   type PlatformError,
   PlatformRejectedError,
   PlatformUnavailableError,
-  TokenRefusedError,
 } from './errors.ts'
 import { type HttpResponse, outageOf } from './http.ts'
 import { fieldOf, parseJson } from './json.ts'
@@ -57,7 +56,7 @@ export function tokenFailure(
     return new PlatformUnavailableError(outageOf(status), reason, retryAfterMs)
   return code === 'invalid_client'
     ? new ConfigurationError(`the platform answered invalid_client (${status}) at the token endpoint`)
-    : new TokenRefusedError(reason, retryAfterMs)
+    : new PlatformUnavailableError('refused', reason, retryAfterMs)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClientClosedError, DisconnectsClientError } from 'redis'
 import { withTimeout } from '../timeouts.ts'
-import { openServers, type Server, type Servers, SILENCE_MS } from './redis-servers.ts'
+import { cachedValue, openServers, type Server, type Servers, SILENCE_MS } from './redis-servers.ts'
 import { StoreUnavailableError } from './store.ts'
 
 /** How often each server is asked whether it answers, in ms. */
@@ -54,7 +54,7 @@ export class RedisConnection {
 
   /** A value in memory; undefined if it must be read. */
   cached(name: string): string | undefined {
-    return this.#servers?.cache.get(name)
+    return this.#servers && cachedValue(this.#servers, name)
   }
 
   close(): void {

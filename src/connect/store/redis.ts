@@ -37,7 +37,7 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStor
     run(({ commands, cache }) => {
       const name = keyName(key)
       // The report of the server comes after its answer, or not at all.
-      return command(commands, [name, groupName(key.kind, key.owner)]).finally(() => cache.forget(name))
+      return command(commands, [name, groupName(key.kind, key.owner)]).finally(() => cache?.invalidate(name))
     })
   const ttl = (ms: number | undefined) => (ms === undefined ? '' : String(Math.max(1, Math.ceil(ms))))
 
@@ -69,28 +69,26 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStor
 }
 
 /**
- * See `KeyValueStore.owners`. A cursor is the one of a master, the position of that master among all of them, its run, and their
- * names. Once there are other masters, the walk starts over, since owners may have moved; once that master has been restarted, its
- * part does, since its cursors would skip some.
+ * See `KeyValueStore.owners`. A cursor is the one of a master, the position of that master, and the runs of all masters: once one
+ * of them has been restarted or replaced, the walk starts over, since its cursors would skip some, and owners may have moved.
  */
 async function ownersPage(servers: Server[], kind: string, cursor: string | null): Promise<OwnersPage> {
-  const addressOf = ({ host, port }: Server) => `${host}:${port}`
-  const masters = servers.toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1))
-  const names = masters.map(addressOf).join()
-  const [scanned = '0', position, run, all] = cursor?.split(' ') ?? []
-  const at = all === names ? Number(position) : 0
+  const unsorted = await Promise.all(
+    servers.map(async (server) => {
+      const commands = await server.commands()
+      return { commands, run: /run_id:(\w+)/.exec(await commands.info('server'))?.[1] ?? '' }
+    }),
+  )
+  const masters = unsorted.toSorted((a, b) => (a.run < b.run ? -1 : 1))
+  const runs = masters.map(({ run }) => run).join()
+  const [scanned, position, walked] = cursor?.split(' ') ?? []
+  const [from = '0', at] = walked === runs ? [scanned, Number(position)] : ['0', 0]
   const master = masters[at]
   if (!master) throw new Error('no master of the Redis Cluster is known')
-  const commands = await master.commands()
-  const [, currentRun = ''] = /run_id:(\w+)/.exec(await commands.info('server')) ?? []
-  const from = all === names && run === currentRun ? scanned : '0'
-  const page = await commands.scan(from, { MATCH: `connect:${kind}:{*}`, COUNT: 500 })
-  const next = (scan: string, index: number) => `${scan} ${index} ${currentRun} ${names}`
-  const following = at + 1 < masters.length ? next('0', at + 1) : null
-  return {
-    owners: page.keys.flatMap((name) => parseName(name)?.owner ?? []),
-    cursor: page.cursor === '0' ? following : next(page.cursor, at),
-  }
+  const page = await master.commands.scan(from, { MATCH: `connect:${kind}:{*}`, COUNT: 500 })
+  const owners = page.keys.flatMap((name) => parseName(name)?.owner ?? [])
+  if (page.cursor !== '0') return { owners, cursor: `${page.cursor} ${at} ${runs}` }
+  return { owners, cursor: at + 1 < masters.length ? `0 ${at + 1} ${runs}` : null }
 }
 
 /** See `KeyValueStore.ofOwner`. */

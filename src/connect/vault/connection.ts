@@ -45,8 +45,9 @@ const noneSchema = z.object({ ...common, status: z.literal('none') })
 const activeSchema = z.object({
   ...common,
   status: z.literal('active'),
-  /** The tokens and the names, encrypted. */
-  sealed: z.string(),
+  /** The tokens, and the names of the business and the person, each encrypted. */
+  tokens: z.string(),
+  names: z.string(),
   /** Whether there is a refresh token, and whether the last refresh returned a new one. */
   renewable: z.boolean(),
   rotated: z.boolean(),
@@ -70,8 +71,7 @@ const activeSchema = z.object({
 const endedSchema = z.object({
   ...common,
   status: z.literal('ended'),
-  /** The names, encrypted; no tokens. */
-  sealed: z.string(),
+  names: z.string(),
   scopes: z.array(z.string()).nullable(),
   connectedAt: z.number(),
   usedAt: z.number().nullable(),
@@ -128,7 +128,7 @@ export function parseRecord(text: string | null): ConnectionRecord | null {
 /** What a token response changes: the tokens, encrypted by the caller, and what is known of them. */
 export type GrantedTokens = Pick<
   ActiveRecord,
-  'sealed' | 'renewable' | 'rotated' | 'scopes' | 'issuedAt' | 'dueAt' | 'expiresAt'
+  'tokens' | 'names' | 'renewable' | 'rotated' | 'scopes' | 'issuedAt' | 'dueAt' | 'expiresAt'
 >
 
 /**
@@ -222,21 +222,24 @@ export function refreshed(record: ConnectionRecord, sent: Sent, tokens: GrantedT
   }
 }
 
-/** Access has ended. `sealed`: the names without the tokens, encrypted. */
+/** Access has ended: the tokens are deleted. */
 export function ended(
   record: ConnectionRecord,
   sent: Pick<Sent, 'consent' | 'refreshes'>,
-  end: Pick<EndedRecord, 'sealed' | 'endedAt' | 'endedReason'>,
+  endedReason: EndedRecord['endedReason'],
+  endedAt: number,
 ): ConnectionRecord {
   if (record.status !== 'active' || !isAbout(record, sent)) return record
-  const { scopes, connectedAt, usedAt, refreshes } = record
+  const { names, scopes, connectedAt, usedAt, refreshes } = record
   return {
     ...withoutConnection(record),
-    ...end,
     status: 'ended',
+    endedAt,
+    endedReason,
     // No failure of an earlier request concerns it.
     fence: record.fence + 1,
     refreshes,
+    names,
     scopes,
     connectedAt,
     usedAt,
@@ -263,12 +266,12 @@ export function failed(
 
 /**
  * The API rejected an access token that should be valid, and it could not be replaced. Without a refresh token, three
- * rejections a minute apart end the connection; `sealed` as in `ended`.
+ * rejections a minute apart end the connection.
  */
 export function rejected(
   record: ConnectionRecord,
   sent: Pick<Sent, 'consent' | 'refreshes'>,
-  { now, sealed }: { now: number; sealed: string },
+  now: number,
 ): ConnectionRecord {
   if (record.status !== 'active' || !isAbout(record, sent) || isExpired(record, now)) return record
   if (record.renewable) {
@@ -279,7 +282,7 @@ export function rejected(
   const rejections = record.rejections + 1
   return rejections < MAX_REJECTIONS
     ? { ...record, rejections, pausedUntil: now + REJECTION_INTERVAL_MS }
-    : ended(record, sent, { sealed, endedAt: now, endedReason: 'rejected' })
+    : ended(record, sent, 'rejected', now)
 }
 
 /** How an API call with a token of this consent ended. The record changes only if that is news. */
@@ -317,7 +320,11 @@ export function called(
 
 /** Encrypts the secrets of a record with another key. */
 export function resealed(record: ConnectionRecord, reseal: (sealed: string) => string): ConnectionRecord {
-  return record.status === 'none' ? record : patched(record, { sealed: reseal(record.sealed) })
+  if (record.status === 'none') return record
+  const names = reseal(record.names)
+  return record.status === 'active'
+    ? patched(record, { names, tokens: reseal(record.tokens) })
+    : patched(record, { names })
 }
 
 /** The record with other values, or itself if they are the same. */

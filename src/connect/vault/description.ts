@@ -8,7 +8,7 @@ import {
   viewOf,
 } from './connection.ts'
 import type { DecryptionError } from './encryption.ts'
-import type { Secrets } from './records.ts'
+import type { Names } from './records.ts'
 
 /** A connection without its tokens, for pages and JSON. Times are in ms since 1970. */
 export interface Connection {
@@ -55,7 +55,7 @@ export interface UnreadableConnection {
 export function describe(
   { bxcontext }: ConnectionRef,
   record: ConnectionRecord,
-  { businessName, userName }: Secrets,
+  { businessName, userName }: Names,
   requestedScopes: readonly string[],
   now: number,
 ): Connection | null {

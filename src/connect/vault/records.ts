@@ -1,11 +1,16 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import * as z from 'zod'
+import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/json.ts'
-import { retry } from '../retry.ts'
+import type { Tokens } from '../platform/token-answer.ts'
 import { type Key, type KeyValueStore, keyName, StoreUnavailableError } from '../store/store.ts'
 import {
+  type ActiveRecord,
   type ConnectionRecord,
   type ConnectionRef,
+  type EndedRecord,
+  type GrantedTokens,
+  lifetimeOf,
   NO_RECORD,
   NONE_TTL_MS,
   parseRecord,
@@ -16,14 +21,11 @@ import { createRecordCipher, DecryptionError, type EncryptionKey, type RecordCip
 /** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
 export const connectionKind = (platform: string) => `${platform}-connection`
 
-/** What a record keeps encrypted. An ended connection has the names only. */
-const secretsSchema = z.object({
-  accessToken: z.string().nullable(),
-  refreshToken: z.string().nullable(),
-  businessName: z.string().nullable(),
-  userName: z.string().nullable(),
-})
-export type Secrets = z.infer<typeof secretsSchema>
+const tokensSchema = z.object({ accessToken: z.string(), refreshToken: z.string().nullable() })
+const namesSchema = z.object({ businessName: z.string().nullable(), userName: z.string().nullable() })
+export type Names = z.infer<typeof namesSchema>
+/** What an active record keeps encrypted. */
+export type Secrets = z.infer<typeof tokensSchema> & Names
 
 /** A change of a record. Both are the same if there was nothing to change. */
 export interface Change {
@@ -32,43 +34,35 @@ export interface Change {
 }
 
 /** From a record to the next one; the same record back means that nothing changes. */
-type Transition = (record: ConnectionRecord) => ConnectionRecord
+export type Transition = (record: ConnectionRecord) => ConnectionRecord
+
+/** What became of a record: re-encrypted, left as the first key had encrypted it, or left as it cannot be decrypted. */
+export type Reencryption = 'reencrypted' | 'current' | DecryptionError
 
 /** How many records are kept parsed and decrypted: both take longer than a read from Redis (npm run bench, `vault.accessToken`). */
 const MAX_KEPT = 1_000
-
-/** Remembers what was computed of the latest texts. */
-function remembered<V>(values: Map<string, V>, text: string, compute: () => V): V {
-  const known = values.get(text)
-  if (known !== undefined) return known
-  if (values.size >= MAX_KEPT) values.clear()
-  const value = compute()
-  values.set(text, value)
-  return value
-}
-
-/** What was received is written again for ten minutes. */
-const WRITE_RETRIES = { timeoutMs: 600_000, pauseMs: 100, maxPauseMs: 1_000 }
 
 /** The records of a platform's connections in the store. Methods throw `StoreUnavailableError`. */
 export class ConnectionRecords {
   readonly #store: KeyValueStore
   readonly #cipher: RecordCipher
   readonly #kind: string
-  readonly #parsed = new Map<string, ConnectionRecord>()
-  readonly #unsealed = new Map<string, Secrets>()
+  readonly #assumedLifetimeMs: number
+  readonly #kept = new Map<string, ConnectionRecord>()
+  readonly #secrets = new WeakMap<ActiveRecord, Secrets>()
   readonly #onWritten: (ref: ConnectionRef, change: Change) => void
 
-  /** `platform`: its name. `onWritten` is called once for each change. */
+  /** `onWritten` is called once for each change. */
   constructor(
+    { name, assumedLifetimeMs }: Platform,
     store: KeyValueStore,
     keys: readonly EncryptionKey[],
-    platform: string,
     onWritten: (ref: ConnectionRef, change: Change) => void,
   ) {
     this.#store = store
     this.#cipher = createRecordCipher(keys)
-    this.#kind = connectionKind(platform)
+    this.#kind = connectionKind(name)
+    this.#assumedLifetimeMs = assumedLifetimeMs
     this.#onWritten = onWritten
   }
 
@@ -79,40 +73,34 @@ export class ConnectionRecords {
 
   /** Like `read`; a value that is at most a second old may come from memory. */
   async readCached(ref: ConnectionRef): Promise<ConnectionRecord> {
-    const text = await this.#store.getCached(this.#key(ref))
-    return text === null ? NO_RECORD : remembered(this.#parsed, text, () => readable(text))
+    const key = this.#key(ref)
+    const text = await this.#store.getCached(key)
+    if (text === null) return NO_RECORD
+    const name = `${keyName(key)} ${text}`
+    const known = this.#kept.get(name)
+    if (known) return known
+    const record = readable(text)
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
+    this.#kept.set(name, record)
+    return record
   }
 
   /** The stored connections of a user. */
-  async list(userId: string): Promise<{ bxcontext: string; text: string }[]> {
+  async list(userId: string): Promise<{ ref: ConnectionRef; text: string }[]> {
     const entries = await this.#store.list(this.#kind, userId)
-    return entries.map(({ key, value }) => ({ bxcontext: key.id, text: value }))
+    return entries.map(({ key, value }) => ({ ref: { userId, bxcontext: key.id }, text: value }))
   }
 
   /** Changes a record: reads it, calls `next`, and writes the result, unless another process was faster; then again. */
   change(ref: ConnectionRef, next: Transition): Promise<Change> {
-    return this.#repeatable(ref, next)()
-  }
-
-  /**
-   * Like `change`, repeated until the store accepts it: for what was received and exists nowhere else. Returns the outcome of the
-   * first attempt, and that of the last one.
-   */
-  write(ref: ConnectionRef, next: Transition): { first: Promise<Change>; last: Promise<Change> } {
-    const attempt = this.#repeatable(ref, next)
-    const first = attempt()
-    const last = first.catch((error: unknown) => {
-      if (!(error instanceof StoreUnavailableError)) throw error
-      return retry(attempt, WRITE_RETRIES)
-    })
-    return { first, last }
+    return this.changer(ref, next)()
   }
 
   /**
    * A change that may be attempted again after its answer was lost: the record has the `rev` of the attempt then, and nothing
    * is written twice.
    */
-  #repeatable(ref: ConnectionRef, next: Transition): () => Promise<Change> {
+  changer(ref: ConnectionRef, next: Transition): () => Promise<Change> {
     const key = this.#key(ref)
     const rev = randomUUID()
     let sent: Change | undefined
@@ -120,20 +108,17 @@ export class ConnectionRecords {
       for (;;) {
         const text = await this.#store.get(key)
         const before = (text === null ? null : parseRecord(text)) ?? newRecord()
-        if (sent && before.rev === rev) return this.#written(ref, sent)
-        const after = next(before)
-        if (after === before) return { before, after }
-        sent = { before, after: { ...after, rev } }
-        const ttlMs = after.status === 'none' ? NONE_TTL_MS : undefined
-        if (await this.#store.compareAndSet(key, text, JSON.stringify(sent.after), ttlMs))
-          return this.#written(ref, sent)
+        if (!sent || before.rev !== rev) {
+          const after = next(before)
+          if (after === before) return { before, after }
+          sent = { before, after: { ...after, rev } }
+          const ttlMs = after.status === 'none' ? NONE_TTL_MS : undefined
+          if (!(await this.#store.compareAndSet(key, text, JSON.stringify(sent.after), ttlMs))) continue
+        }
+        this.#onWritten(ref, sent)
+        return sent
       }
     }
-  }
-
-  #written(ref: ConnectionRef, change: Change): Change {
-    this.#onWritten(ref, change)
-    return change
   }
 
   /**
@@ -144,7 +129,7 @@ export class ConnectionRecords {
     const key = this.#key(ref)
     const read = parseRecord(await this.#store.get(key))
     if (read) {
-      const attempt = this.#repeatable(ref, next)
+      const attempt = this.changer(ref, next)
       try {
         // The second attempt finds what the first one has written if only its answer was lost.
         return (await attempt().catch(attempt)).before
@@ -157,35 +142,77 @@ export class ConnectionRecords {
     return read
   }
 
-  /** Encrypts a record, which `text` was a moment ago, with the first key. Throws `DecryptionError`. */
-  async reencrypt(ref: ConnectionRef, text: string): Promise<'reencrypted' | 'current'> {
-    readable(text)
+  /** Encrypts a record, which `text` was a moment ago, with the first key. */
+  async reencrypt(ref: ConnectionRef, text: string): Promise<Reencryption> {
     const aad = keyName(this.#key(ref))
-    const { before, after } = await this.change(ref, (record) =>
-      resealed(record, (sealed) =>
-        this.#cipher.isCurrent(sealed)
-          ? sealed
-          : this.#cipher.encrypt(this.#cipher.decrypt(sealed, aad), aad),
-      ),
-    )
-    return after === before ? 'current' : 'reencrypted'
-  }
-
-  seal(ref: ConnectionRef, secrets: Secrets): string {
-    return this.#cipher.encrypt(JSON.stringify(secrets), keyName(this.#key(ref)))
+    const reseal = (sealed: string) =>
+      this.#cipher.isCurrent(sealed) ? sealed : this.#cipher.encrypt(this.#cipher.decrypt(sealed, aad), aad)
+    try {
+      readable(text)
+      const { before, after } = await this.change(ref, (record) => resealed(record, reseal))
+      return after === before ? 'current' : 'reencrypted'
+    } catch (error) {
+      if (error instanceof DecryptionError) return error
+      throw error
+    }
   }
 
   /** Throws `DecryptionError`. */
-  unseal(ref: ConnectionRef, sealed: string): Secrets {
-    const aad = keyName(this.#key(ref))
-    return remembered(this.#unsealed, `${aad} ${sealed}`, () => this.#decrypt(sealed, aad))
+  secretsOf(ref: ConnectionRef, record: ActiveRecord): Secrets {
+    const known = this.#secrets.get(record)
+    if (known) return known
+    const secrets = { ...this.#unseal(ref, record.tokens, tokensSchema), ...this.namesOf(ref, record) }
+    this.#secrets.set(record, secrets)
+    return secrets
   }
 
-  #decrypt(sealed: string, aad: string): Secrets {
-    const { data } = secretsSchema.safeParse(parseJson(this.#cipher.decrypt(sealed, aad)))
-    if (!data)
-      throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
-    return data
+  /** Null if there are none, or a key is missing. */
+  secretsIfReadable(ref: ConnectionRef, record: ConnectionRecord): Secrets | null {
+    try {
+      return record.status === 'active' ? this.secretsOf(ref, record) : null
+    } catch (error) {
+      if (error instanceof DecryptionError) return null
+      throw error
+    }
+  }
+
+  /** Throws `DecryptionError`. */
+  namesOf(ref: ConnectionRef, { names }: ActiveRecord | EndedRecord): Names {
+    return this.#unseal(ref, names, namesSchema)
+  }
+
+  /** What a token response, received at `issuedAt`, changes in a record; what it does not repeat is kept. */
+  granted(
+    ref: ConnectionRef,
+    record: ConnectionRecord,
+    tokens: Tokens,
+    { issuedAt, isRefresh = false }: { issuedAt: number; isRefresh?: boolean },
+  ): GrantedTokens {
+    const earlier = this.secretsIfReadable(ref, record)
+    const { accessToken, expiresIn } = tokens
+    const refreshToken = tokens.refreshToken ?? earlier?.refreshToken ?? null
+    const businessName = tokens.businessName ?? earlier?.businessName ?? null
+    const userName = tokens.userName ?? earlier?.userName ?? null
+    const renewable = refreshToken !== null
+    const isSame = isRefresh && accessToken === earlier?.accessToken
+    const scopes = isRefresh && record.status === 'active' ? record.scopes : null
+    return {
+      tokens: this.#seal(ref, { accessToken, refreshToken }),
+      names: this.#seal(ref, { businessName, userName }),
+      renewable,
+      rotated: isRefresh && refreshToken !== earlier?.refreshToken,
+      scopes: tokens.scopes ?? scopes,
+      ...lifetimeOf(expiresIn, { issuedAt, renewable, isSame }, this.#assumedLifetimeMs),
+    }
+  }
+
+  #seal(ref: ConnectionRef, secrets: object): string {
+    return this.#cipher.encrypt(JSON.stringify(secrets), keyName(this.#key(ref)))
+  }
+
+  #unseal<T>(ref: ConnectionRef, sealed: string, schema: z.ZodType<T>): T {
+    const { data } = schema.safeParse(parseJson(this.#cipher.decrypt(sealed, keyName(this.#key(ref)))))
+    return data ?? unknownFormat()
   }
 
   #key({ userId, bxcontext }: ConnectionRef): Key {
@@ -200,9 +227,8 @@ function newRecord(): ConnectionRecord {
 }
 
 /** Throws `DecryptionError` if the text is no record. */
-export function readable(text: string | null): ConnectionRecord {
-  const record = parseRecord(text)
-  if (!record)
-    throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
-  return record
+export const readable = (text: string | null): ConnectionRecord => parseRecord(text) ?? unknownFormat()
+
+function unknownFormat(): never {
+  throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
 }

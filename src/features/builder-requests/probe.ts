@@ -40,15 +40,12 @@ const MAX_AGE_MS = 300_000
 
 function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
   const arrived = probe.received.filter(({ path }) => path === WEBHOOK_PATH)
-  const ids = ['webhook-signature', 'webhook-event']
-  if (arrived.length === 0) {
-    const how = `No webhook arrived. While the doctor is running, ask the platform to send one to \`BASE_URL\` with \`${WEBHOOK_PATH}\`, for example by a new builder request.`
-    for (const id of ids) probe.notSeen(id, how)
-    return
-  }
-  if (settings.webhookSecrets.length === 0) {
-    const how = 'A webhook arrived. Set `PLATFORM_WEBHOOK_SECRET` to check it.'
-    for (const id of ids) probe.notSeen(id, how)
+  const unseen =
+    arrived.length === 0
+      ? `No webhook arrived. While the doctor is running, ask the platform to send one to \`BASE_URL\` with \`${WEBHOOK_PATH}\`, for example by a new builder request.`
+      : 'A webhook arrived. Set `PLATFORM_WEBHOOK_SECRET` to check it.'
+  if (arrived.length === 0 || settings.webhookSecrets.length === 0) {
+    for (const id of ['webhook-signature', 'webhook-event']) probe.notSeen(id, unseen)
     return
   }
   // Anybody may have sent one: those that are signed are the platform's.
@@ -83,16 +80,11 @@ function checkEvent(probe: Probe, body: unknown): void {
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const
 
-interface Signature {
-  isAssumed: boolean
-  seen: string
-}
-
 /** The signature of a delivery, wherever it is; undefined if there is none. */
 function signatureOf(
   { headers, body }: ReceivedRequest,
   { webhookSecrets, webhookHeader }: BuilderRequestsSettings,
-): Signature | undefined {
+): { isAssumed: boolean; seen: string } | undefined {
   for (const encoding of ENCODINGS) {
     for (const secret of webhookSecrets) {
       const expected = createHmac('sha256', secret).update(body).digest(encoding)
@@ -100,11 +92,8 @@ function signatureOf(
       if (name === undefined) continue
       const isPlain = value === expected || value === `sha256=${expected}`
       const isSet = name === webhookHeader.toLowerCase()
-      const place = isSet
-        ? `\`${webhookHeader}\``
-        : /^[a-z-]{1,40}$/.test(name)
-          ? `\`${name}\``
-          : 'another header'
+      const shown = isSet ? webhookHeader : name
+      const place = /^[\w-]{1,40}$/.test(shown) ? `\`${shown}\`` : 'another header'
       const form = isPlain ? '' : ', with other text around it'
       const isAssumed = encoding === 'hex' && isSet && isPlain
       return { isAssumed, seen: `HMAC-SHA256 as ${encoding} in ${place}${form}` }

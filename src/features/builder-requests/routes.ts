@@ -36,7 +36,7 @@ export interface BuilderRequestsOptions {
 /** How often an open page looks for an event and another list, in ms. */
 const COMPARE_MS = 500
 
-const ROUTE = '/connections/:bxcontext/builder-requests'
+const LIST = '/connections/:bxcontext/builder-requests'
 
 /** A decision, and the access that the builder has been granted since. */
 const decidedSchema = decisionSchema.extend({
@@ -46,53 +46,36 @@ const decidedSchema = decisionSchema.extend({
 /** What a decision is called in the addresses of the platform and of this app, and afterwards. */
 const OUTCOMES = { accept: 'accepted', reject: 'rejected' } as const
 
+const listRoute = describeRoute({
+  summary:
+    '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, decidedBy, decidedAt, access}`, with the catalogues to which the builder was granted access here.',
+  response: z.object({ items: z.array(builderRequestSchema), decided: z.array(decidedSchema) }),
+  errors: READ_ERRORS,
+})
+const liveRoute = describeRoute({
+  summary: 'Server-sent events.',
+  response: z.string(),
+  responseType: 'text/event-stream',
+  errors: READ_ERRORS,
+})
+const askRoute = describeRoute({
+  summary: 'Asks whether to reject a request, and says what that means.',
+  response: builderRequestSchema,
+  errors: [...READ_ERRORS, 'not_found'],
+})
+const decisionRoute = (decision: keyof typeof OUTCOMES, summary: string) =>
+  describeRoute({
+    summary,
+    response: z.object({ integrationConnectionId: z.string(), status: z.literal(OUTCOMES[decision]) }),
+    errors: [...READ_ERRORS, 'not_found'],
+  })
+
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
-  return Router()
-    .get(
-      ROUTE,
-      describeRoute({
-        summary:
-          '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, decidedBy, decidedAt, access}`, with the catalogues to which the builder was granted access here.',
-        response: z.object({ items: z.array(builderRequestSchema), decided: z.array(decidedSchema) }),
-        errors: READ_ERRORS,
-      }),
-      listHandler(options),
-    )
-    .get(
-      `${ROUTE}/live`,
-      describeRoute({
-        summary: 'Server-sent events.',
-        response: z.string(),
-        responseType: 'text/event-stream',
-        errors: READ_ERRORS,
-      }),
-      liveHandler(options),
-    )
-    .post(
-      `${ROUTE}/:id/accept`,
-      describeDecision('accept', 'Accepts a request.'),
-      decisionHandler(options, 'accept'),
-    )
-    .get(
-      `${ROUTE}/:id/reject`,
-      describeRoute({
-        summary: 'Asks whether to reject a request, and says what that means.',
-        response: builderRequestSchema,
-        errors: [...READ_ERRORS, 'not_found'],
-      }),
-      askToReject(options),
-    )
-    .post(
-      `${ROUTE}/:id/reject`,
-      describeDecision('reject', 'Rejects a request.'),
-      decisionHandler(options, 'reject'),
-    )
-}
-
-function listHandler(options: BuilderRequestsOptions): RequestHandler<{ bxcontext: string }> {
-  const { pending, decisions, grants, events, hasWebhook } = options
-  return async (req, res) => {
+  const { pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
+  const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
+  const router = Router()
+  router.get(LIST, listRoute, async (req, res) => {
     const ref = connectionRef(req)
     const requests = await pending.fetch(ref)
     const granted = await grants.list(ref)
@@ -103,26 +86,15 @@ function listHandler(options: BuilderRequestsOptions): RequestHandler<{ bxcontex
         .map(({ catalogueId, catalogueName }) => ({ catalogueId, catalogueName })),
     }))
     const received = hasWebhook ? await events.recent(ref.bxcontext) : []
+    const shown = { requests, decided, events: received, hasWebhook }
     sendPageOrJson(req, res, {
       view: 'builder-requests/builder-requests',
       title: texts.title,
-      data: {
-        bxcontext: ref.bxcontext,
-        requests,
-        decided,
-        events: received,
-        hasWebhook,
-        requestTexts: texts,
-      },
+      data: { bxcontext: ref.bxcontext, ...shown, requestTexts: texts },
       json: { items: requests, decided },
     })
-  }
-}
-
-function liveHandler(options: BuilderRequestsOptions): RequestHandler<{ bxcontext: string }> {
-  const { pending, vault, hasWebhook, sendChanges } = options
-  const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
-  return async (req, res) => {
+  })
+  router.get(`${LIST}/live`, liveRoute, async (req, res) => {
     const ref = connectionRef(req)
     // Fail with an HTTP status before the stream starts.
     await vault.accessToken(ref)
@@ -135,24 +107,25 @@ function liveHandler(options: BuilderRequestsOptions): RequestHandler<{ bxcontex
       return pending.snapshot(ref)
     }
     sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
-  }
-}
-
-/** Rejecting cannot be undone: the page names the builder and what it means. */
-function askToReject({ pending }: BuilderRequestsOptions): RequestHandler<{ bxcontext: string; id: string }> {
-  return async (req, res) => {
+  })
+  // Rejecting cannot be undone: the page names the builder and what it means.
+  router.get(`${LIST}/:id/reject`, askRoute, async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
     const request = (await pending.fetch(ref)).find((one) => one.integrationConnectionId === id)
     if (!request) throw new NotFoundError(texts.notFound)
     const title = texts.askToReject.title(request.builder?.name || texts.unnamedBuilder)
-    sendPageOrJson(req, res, {
-      view: 'builder-requests/reject',
-      title,
-      data: { bxcontext: ref.bxcontext, id, requestTexts: texts },
-      json: request,
-    })
-  }
+    const data = { bxcontext: ref.bxcontext, id, requestTexts: texts }
+    sendPageOrJson(req, res, { view: 'builder-requests/reject', title, data, json: request })
+  })
+  const describedAs = { accept: 'Accepts a request.', reject: 'Rejects a request.' } as const
+  for (const decision of ['accept', 'reject'] as const)
+    router.post(
+      `${LIST}/:id/${decision}`,
+      decisionRoute(decision, describedAs[decision]),
+      decisionHandler(options, decision),
+    )
+  return router
 }
 
 /** Where access to a catalogue is granted, with the builder's account number filled in. */
@@ -160,13 +133,6 @@ const grantLink = (bxcontext: string, externalRef: string | null | undefined) =>
   href: `/connections/${encodeURIComponent(bxcontext)}/catalogues${externalRef ? `?account=${encodeURIComponent(externalRef)}` : ''}`,
   label: texts.grantAccess,
 })
-
-const describeDecision = (decision: keyof typeof OUTCOMES, summary: string) =>
-  describeRoute({
-    summary,
-    response: z.object({ integrationConnectionId: z.string(), status: z.literal(OUTCOMES[decision]) }),
-    errors: [...READ_ERRORS, 'not_found'],
-  })
 
 function decisionHandler(
   { builderRequests, pending, decisions, vault }: BuilderRequestsOptions,

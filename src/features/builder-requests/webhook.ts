@@ -17,28 +17,24 @@ export interface WebhookOptions {
   log: Logger
 }
 
-/** A rejected delivery; `code` is returned to the sender. */
-class WebhookError extends AppError {
-  readonly status: number
-  readonly code:
-    | 'webhook_disabled'
-    | 'invalid_signature'
-    | 'unsupported_media_type'
-    | 'invalid_event'
-    | 'stale_event'
-  constructor(status: number, code: WebhookError['code'], message: string) {
-    super(message, { title: TITLES[code] })
-    this.status = status
-    this.code = code
-  }
+const WEBHOOK_ERRORS = {
+  webhook_disabled: { status: 404, title: 'Webhook not configured' },
+  invalid_signature: { status: 401, title: 'Invalid signature' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  invalid_event: { status: 400, title: 'Invalid event payload' },
+  stale_event: { status: 400, title: 'Event too old' },
 }
 
-const TITLES: Record<WebhookError['code'], string> = {
-  webhook_disabled: 'Webhook not configured',
-  invalid_signature: 'Invalid signature',
-  unsupported_media_type: 'Unsupported media type',
-  invalid_event: 'Invalid event payload',
-  stale_event: 'Event too old',
+/** A rejected delivery; `code` is returned to the sender. */
+class WebhookError extends AppError {
+  readonly code: keyof typeof WEBHOOK_ERRORS
+  readonly status: number
+  constructor(code: keyof typeof WEBHOOK_ERRORS, message: string) {
+    const { status, title } = WEBHOOK_ERRORS[code]
+    super(message, { title })
+    this.code = code
+    this.status = status
+  }
 }
 
 /** Maximum size of an event, in bytes. */
@@ -59,13 +55,7 @@ export function webhookRoutes(options: WebhookOptions): Router {
       bodyType: 'application/json',
       status: 202,
       response: z.object({ received: z.string(), fresh: z.boolean() }),
-      errors: [
-        'webhook_disabled',
-        'invalid_signature',
-        'unsupported_media_type',
-        'invalid_event',
-        'stale_event',
-      ],
+      errors: Object.keys(WEBHOOK_ERRORS),
     }),
     acceptsEvents(options),
     express.raw({ type: () => true, limit: MAX_BODY, inflate: false }),
@@ -78,15 +68,13 @@ function acceptsEvents({ secrets }: WebhookOptions): RequestHandler {
   return (req, _res, next) => {
     // The caller is a server: always return errors as JSON.
     req.headers.accept = 'application/problem+json'
-    if (secrets.length === 0) {
+    if (secrets.length === 0)
       throw new WebhookError(
-        404,
         'webhook_disabled',
         'The webhook is disabled: PLATFORM_WEBHOOK_SECRET is not set.',
       )
-    }
     if (!req.is('application/json'))
-      throw new WebhookError(415, 'unsupported_media_type', 'The webhook accepts only application/json.')
+      throw new WebhookError('unsupported_media_type', 'The webhook accepts only application/json.')
     next()
   }
 }
@@ -97,7 +85,7 @@ function receiveEvent(options: WebhookOptions): RequestHandler {
     const body: Buffer = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)
     if (!isSigned(options, req, body)) {
       const message = `The signature in ${header} is missing or does not match the body.`
-      throw new WebhookError(401, 'invalid_signature', message)
+      throw new WebhookError('invalid_signature', message)
     }
     const { data, ...event } = parseEvent(body)
     // An event without an id is identified by its body.
@@ -125,12 +113,12 @@ function parseEvent(body: Buffer): z.infer<typeof webhookEventSchema> {
   if (!event.success) {
     const [issue] = event.error.issues
     const where = issue?.path.join('.') || 'the body'
-    throw new WebhookError(400, 'invalid_event', `${where}: ${issue?.message}.`)
+    throw new WebhookError('invalid_event', `${where}: ${issue?.message}.`)
   }
   const { occurredAt } = event.data
   if (occurredAt != null && Math.abs(Date.now() - timeOf(occurredAt)) > MAX_AGE_MS) {
     const message = 'occurredAt differs from the server time by more than 5 minutes.'
-    throw new WebhookError(400, 'stale_event', message)
+    throw new WebhookError('stale_event', message)
   }
   return event.data
 }

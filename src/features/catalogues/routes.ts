@@ -1,4 +1,4 @@
-import { type Request, type RequestHandler, Router } from 'express'
+import { type Request, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
@@ -54,57 +54,39 @@ const accessControlBody = z.preprocess((fields) => {
 const pathOf = (bxcontext: string, id: string) =>
   `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(id)}`
 
-/** Routes that list, show and create catalogues, and grant builders access. */
-export function cataloguesRoutes(options: CataloguesOptions): Router {
-  return Router()
-    .get(
-      '/connections/:bxcontext/catalogues',
-      describeRoute({
-        summary:
-          'A page of catalogues: those whose name has the text `search` and whose visibility is `filter`.',
-        query: listQuery(FIELDS),
-        response: pageOfSchema(catalogueSchema),
-        errors: READ_ERRORS,
-      }),
-      cataloguePages(options).send,
-    )
-    .post(
-      '/connections/:bxcontext/catalogues',
-      describeRoute({
-        summary:
-          'Creates a catalogue. Fields: `name`, and `scope` (`Public` or `Managed`). Answers `201` with the catalogue.',
-        body: catalogueBody,
-        status: 201,
-        response: catalogueSchema,
-        errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
-      }),
-      createHandler(options),
-    )
-    .get(
-      '/connections/:bxcontext/catalogues/:id',
-      describeRoute({
-        summary: 'Get a catalogue. `granted`: the access that was granted to builders here.',
-        response: catalogueSchema.extend({ granted: z.array(grantSchema) }),
-        errors: [...READ_ERRORS, 'not_found'],
-      }),
-      showHandler(options),
-    )
-    .post(
-      '/connections/:bxcontext/catalogues/:id/access-controls',
-      describeRoute({
-        summary:
-          "Lets a builder see a Managed catalogue. Fields: `externalRef` (the builder's account number with the supplier, 1 to 255 letters and digits) and `isPreApproved` (also accepts the builder's later request to connect). Answers `201`.",
-        body: accessControlBody,
-        status: 201,
-        response: accessControlSchema.extend({ catalogueId: z.string() }),
-        errors: [...READ_ERRORS, 'not_found', 'invalid_input'],
-      }),
-      grantHandler(options),
-    )
-}
+const LIST = '/connections/:bxcontext/catalogues'
+const listRoute = describeRoute({
+  summary: 'A page of catalogues: those whose name has the text `search` and whose visibility is `filter`.',
+  query: listQuery(FIELDS),
+  response: pageOfSchema(catalogueSchema),
+  errors: READ_ERRORS,
+})
+const createRoute = describeRoute({
+  summary:
+    'Creates a catalogue. Fields: `name`, and `scope` (`Public` or `Managed`). Answers `201` with the catalogue.',
+  body: catalogueBody,
+  status: 201,
+  response: catalogueSchema,
+  errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
+})
+const catalogueRoute = describeRoute({
+  summary: 'Get a catalogue. `granted`: the access that was granted to builders here.',
+  response: catalogueSchema.extend({ granted: z.array(grantSchema) }),
+  errors: [...READ_ERRORS, 'not_found'],
+})
+const grantRoute = describeRoute({
+  summary:
+    "Lets a builder see a Managed catalogue. Fields: `externalRef` (the builder's account number with the supplier, 1 to 255 letters and digits) and `isPreApproved` (also accepts the builder's later request to connect). Answers `201`.",
+  body: accessControlBody,
+  status: 201,
+  response: accessControlSchema.extend({ catalogueId: z.string() }),
+  errors: [...READ_ERRORS, 'not_found', 'invalid_input'],
+})
 
-const cataloguePages = ({ catalogues, vault }: CataloguesOptions) =>
-  listPages({
+/** Routes that list, show and create the catalogues of a connection, and grant builders access. */
+export function cataloguesRoutes({ catalogues, vault, grants }: CataloguesOptions): Router {
+  const router = Router()
+  const pages = listPages({
     view: 'catalogues/catalogues',
     title: texts.title,
     fields: FIELDS,
@@ -112,65 +94,48 @@ const cataloguePages = ({ catalogues, vault }: CataloguesOptions) =>
     data: (req) => ({ account: accountOf(req), catalogueTexts: texts }),
     keep: (req) => ({ account: accountOf(req) }),
   })
-
-function createHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
-  const { catalogues, vault } = options
-  const { afterForm } = cataloguePages(options)
-  return async (req, res) => {
+  router.get(LIST, listRoute, pages.send)
+  router.post(LIST, createRoute, async (req, res) => {
     const ref = connectionRef(req)
     try {
-      const newCatalogue = catalogueBody.parse(req.body ?? {})
-      const catalogue = await catalogues.create(vault.tokenSource(ref), newCatalogue)
-      await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, catalogue.id), catalogue, {
-        status: 201,
-        notice: texts.created,
-      })
+      const given = catalogueBody.parse(req.body ?? {})
+      const catalogue = await catalogues.create(vault.tokenSource(ref), given)
+      const location = pathOf(ref.bxcontext, catalogue.id)
+      await sendResultOrRedirect(req, res, location, catalogue, { status: 201, notice: texts.created })
     } catch (error) {
-      await rejectForm(req, res, error, () => afterForm(req))
+      await rejectForm(req, res, error, () => pages.afterForm(req))
     }
-  }
+  })
+  router.get(`${LIST}/:id`, catalogueRoute, async (req, res) => {
+    const ref = connectionRef(req)
+    const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
+    const { data, ...page } = await cataloguePage(res, ref, catalogue, { grants })
+    sendPageOrJson(req, res, { ...page, data: { ...data, account: accountOf(req) } })
+  })
+  router.post(`${LIST}/:id/access-controls`, grantRoute, async (req, res) => {
+    const ref = connectionRef(req)
+    const { id } = req.params
+    const source = vault.tokenSource(ref)
+    // Without its details if it cannot be loaded.
+    const shown = () => catalogues.get(source, id).catch(() => ({ id }))
+    try {
+      const given = accessControlBody.parse(req.body ?? {})
+      await catalogues.grantAccess(source, id, given)
+      await grants.note(ref, `${id} ${given.externalRef}`, grantOf(await shown(), given, req))
+      const { granted, grantedPreApproved } = texts.grant
+      const notice = (given.isPreApproved ? grantedPreApproved : granted)(given.externalRef)
+      const result = { catalogueId: id, ...given }
+      await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, id), result, { status: 201, notice })
+    } catch (error) {
+      await rejectForm(req, res, error, async () => cataloguePage(res, ref, await shown(), { grants }))
+    }
+  })
+  return router
 }
 
 /** The builder's account number to fill in, which a link of another page names. */
 const accountOf = (req: Request<{ bxcontext: string }>): string =>
   externalRefSchema.safeParse(req.query.account).data ?? ''
-
-function showHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string; id: string }> {
-  const { catalogues, vault } = options
-  return async (req, res) => {
-    const ref = connectionRef(req)
-    const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
-    const { data, ...page } = await cataloguePage(res, ref, catalogue, options)
-    sendPageOrJson(req, res, { ...page, data: { ...data, account: accountOf(req) } })
-  }
-}
-
-function grantHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string; id: string }> {
-  const { catalogues, vault, grants } = options
-  return async (req, res) => {
-    const ref = connectionRef(req)
-    const { id } = req.params
-    const source = vault.tokenSource(ref)
-    try {
-      const accessControl = accessControlBody.parse(req.body ?? {})
-      await catalogues.grantAccess(source, id, accessControl)
-      // Granted already: if the name is not known, the id is shown.
-      const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
-      await grants.note(ref, `${id} ${accessControl.externalRef}`, grantOf(catalogue, accessControl, req))
-      const result = { catalogueId: id, ...accessControl }
-      await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, id), result, {
-        status: 201,
-        notice: grantedNotice(accessControl),
-      })
-    } catch (error) {
-      await rejectForm(req, res, error, async () => {
-        // If the catalogue cannot be loaded, show the form without its details.
-        const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
-        return cataloguePage(res, ref, catalogue, options)
-      })
-    }
-  }
-}
 
 const grantOf = ({ id, name }: Catalogue, accessControl: AccessControl, req: Request): Grant => ({
   ...accessControl,
@@ -179,8 +144,3 @@ const grantOf = ({ id, name }: Catalogue, accessControl: AccessControl, req: Req
   grantedBy: currentUser(req)?.name ?? '',
   grantedAt: new Date().toISOString(),
 })
-
-function grantedNotice({ externalRef, isPreApproved }: AccessControl): string {
-  const { granted, grantedPreApproved } = texts.grant
-  return isPreApproved ? grantedPreApproved(externalRef) : granted(externalRef)
-}

@@ -1,13 +1,13 @@
 import { connectionKind } from '../../connect/index.ts'
 import type { FeatureDeps } from '../feature.ts'
 import type { Gauge } from '../tools.ts'
-import { lastCounts } from './sweep-state.ts'
+import { readRound } from './round.ts'
 
 /** Connections as the last complete round found them; no values before that, and without the store. */
 export default async function connectionGauges({ connect, store }: FeatureDeps): Promise<Gauge[]> {
   const recordKind = connectionKind(connect.platform.name)
   // Without the store, the other metrics still have to be there: they say that it is gone.
-  const counts = await lastCounts({ store, recordKind }).catch(() => null)
+  const counts = (await readRound(store, recordKind).catch(() => null))?.last
   return [
     {
       name: 'connect_connections',

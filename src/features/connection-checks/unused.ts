@@ -4,47 +4,45 @@ import {
   PlatformError,
   RefreshTooSoonError,
 } from '../../connect/errors.ts'
-import type { Connection, ConnectionRef, Vault } from '../../connect/index.ts'
-import { type Counts, NO_COUNTS } from './sweep-state.ts'
+import type { Connection, Vault } from '../../connect/index.ts'
+import type { Counts } from './round.ts'
 
 /**
  * Refreshes the user's tokens that were neither used nor refreshed since a time, in ms: refresh tokens that end when they are not
- * used stay alive, and a revocation is noticed. Resolves to what the connections are then. Throws `StoreUnavailableError`.
+ * used stay alive, and a revocation is noticed. Adds to `counts` what was refreshed, what failed, and what the connections are
+ * then. Throws `StoreUnavailableError`.
  */
 export async function refreshUnused(
   vault: Pick<Vault, 'list' | 'refresh'>,
   userId: string,
   since: number,
-): Promise<Counts> {
-  const counts = { ...NO_COUNTS }
-  for (const connection of await vault.list(userId)) {
-    if (!('tokens' in connection)) counts.unreadable++
-    else if (isUnused(connection, since)) {
-      const state = await refresh(vault, { userId, bxcontext: connection.bxcontext }, counts)
-      if (state) counts[state]++
-    } else counts[connection.view.state === 'revoked' ? 'revoked' : 'active']++
+  counts: Counts,
+): Promise<void> {
+  let connections = await vault.list(userId)
+  const unused = connections.flatMap((one) =>
+    'tokens' in one && isUnused(one, since) ? [one.bxcontext] : [],
+  )
+  for (const bxcontext of unused) {
+    try {
+      await vault.refresh({ userId, bxcontext }, { manual: false })
+      counts.refreshed++
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error
+      if (!isNoFailure(error)) counts.failed++
+    }
   }
-  return counts
+  if (unused.length > 0) connections = await vault.list(userId)
+  for (const one of connections)
+    if (!('tokens' in one)) counts.unreadable++
+    else counts[one.view.state === 'revoked' ? 'revoked' : 'active']++
 }
 
 /** Without a refresh token there is nothing to keep alive. */
 const isUnused = ({ tokens, lastUsedAt }: Connection, since: number) =>
   tokens !== null && tokens.refreshToken !== 'none' && tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since
 
-async function refresh(
-  vault: Pick<Vault, 'refresh'>,
-  ref: ConnectionRef,
-  counts: Counts,
-): Promise<'active' | 'revoked' | null> {
-  try {
-    await vault.refresh(ref, { manual: false })
-    counts.refreshed++
-  } catch (error) {
-    if (!(error instanceof PlatformError)) throw error
-    if (error instanceof NotConnectedError) return null
-    if (error instanceof ConnectionRevokedError) return 'revoked'
-    // Another process was faster.
-    if (!(error instanceof RefreshTooSoonError)) counts.failed++
-  }
-  return 'active'
-}
+/** The connection has ended, or another process was faster. */
+const isNoFailure = (error: PlatformError) =>
+  error instanceof ConnectionRevokedError ||
+  error instanceof NotConnectedError ||
+  error instanceof RefreshTooSoonError

@@ -6,17 +6,17 @@
 import '../../runtime/env-file.ts'
 import { accessSync, constants, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { Config } from '../../config.ts'
+import { type Config, unknownSettings } from '../../config.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { namesInEnvFile } from '../../runtime/env-file.ts'
 import { createLog } from '../../runtime/log.ts'
 import { print, printJson } from '../../runtime/print.ts'
-import { configOf, unknownSettingsOf } from '../../runtime/run-app.ts'
+import { configOf } from '../../runtime/run-app.ts'
 import { fail, listen, onStopSignal } from '../../runtime/serve.ts'
 import { ConfigError } from '../../settings/read.ts'
 import { createStore } from '../../web/create-store.ts'
 import { loadContracts } from '../contracts.ts'
-import { loadFeatures, loadTools } from '../load.ts'
+import { featureOptions, loadFeatures, loadTools } from '../load.ts'
 import type { Finding, ProbeTool } from '../tools.ts'
 import { Consents } from './consent/consents.ts'
 import { REPORT, type Report, sectionsOf, summaryOf } from './consent/report.ts'
@@ -51,7 +51,7 @@ const lineOf = ({ id, status, text }: Finding) =>
 /** What can be checked without a person. */
 async function* findings(): AsyncGenerator<Finding> {
   const features = await loadFeatures()
-  yield* checkEnvironment(unknownSettingsOf(process.env, features, namesInEnvFile))
+  yield* checkEnvironment(unknownSettings(process.env, featureOptions(features).features, namesInEnvFile))
   let config: Config
   try {
     config = configOf(process.env, features)

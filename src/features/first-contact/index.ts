@@ -9,7 +9,7 @@ export default {
   title: 'First contact',
   order: 90,
   create(deps) {
-    if (deps.config.production) return {}
+    if (deps.config.environment === 'production') return {}
     return { navigation: [{ href: '/setup', label: 'Setup' }], routes: setupPage(deps) }
   },
 } satisfies Feature

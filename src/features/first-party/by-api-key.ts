@@ -1,6 +1,6 @@
+import * as z from 'zod'
 import { apiSettings, generalSettings, storeSettings } from '../../config.ts'
-import { type Api, createApi, createHttpPools, platform, type TokenSource } from '../../connect/index.ts'
-import type { KeyValueStore } from '../../connect/stores.ts'
+import { createApi, createHttpPools, platform } from '../../connect/index.ts'
 import { ready } from '../../connect/stores.ts'
 import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
 import { createLog } from '../../runtime/log.ts'
@@ -11,14 +11,7 @@ import { demoEnv, requireSandbox } from './demo-env.ts'
 import { createFirstParty } from './first-party.ts'
 import { requiredFirstPartySettings } from './settings.ts'
 
-export interface ByApiKey {
-  store: KeyValueStore
-  api: Api
-  source: TokenSource
-  /** Identifies the credentials without revealing them. */
-  credential: string
-  close(): Promise<void>
-}
+export type ByApiKey = Awaited<ReturnType<typeof openByApiKey>>
 
 export interface ByApiKeyOptions {
   /** Overrides `PLATFORM_TENANT_ID`; an empty string means no tenant. */
@@ -31,24 +24,23 @@ export interface ByApiKeyOptions {
  * Opens what a command with an API key needs: the store, the API client and a token source. Throws `ConfigError` and
  * `StoreUnavailableError`.
  */
-export async function openByApiKey(
-  env: NodeJS.ProcessEnv,
-  { tenant, demo = false }: ByApiKeyOptions = {},
-): Promise<ByApiKey> {
+export async function openByApiKey(env: NodeJS.ProcessEnv, { tenant, demo = false }: ByApiKeyOptions = {}) {
   if (demo) await requireSandbox(env)
-  const settings = readSettings(withDevelopmentSecrets(demo ? demoEnv(env) : env), {
-    general: generalSettings,
-    store: storeSettings,
-    api: apiSettings,
-    credentials: requiredFirstPartySettings,
-  })
-  const { apiUrl: baseUrl, proxies } = settings.api
+  const settings = readSettings(withDevelopmentSecrets(demo ? demoEnv(env) : env), (given) =>
+    z.object({
+      ...generalSettings().shape,
+      ...storeSettings(given).shape,
+      ...apiSettings(given).shape,
+      credentials: requiredFirstPartySettings(given),
+    }),
+  )
+  const { apiUrl: baseUrl, proxies, tokenEncryptionKeys: keys } = settings
   const credentials = {
     ...settings.credentials,
     tenantId: (tenant ?? settings.credentials.tenantId) || undefined,
   }
   const log = createLog('silent')
-  const { store } = await createStore(settings.store, log)
+  const { store } = await createStore(settings, log)
   const http = createHttpPools(platform, { proxies })
   const close = async () => {
     await Promise.all([http.close(), store.close()])
@@ -59,13 +51,13 @@ export async function openByApiKey(
     await close()
     throw error
   }
-  const keys = settings.store.tokenEncryptionKeys
   const firstParty = createFirstParty({ ...credentials, baseUrl, http: http.tokens })
   const access = createFirstPartyAccess({ store, keys, firstParty, credentials, log })
   return {
     store,
     api: createApi({ platform, baseUrl, http: http.api, uploads: http.uploads }),
     source: access,
+    /** Identifies the credentials without revealing them. */
     credential: access.id,
     close,
   }

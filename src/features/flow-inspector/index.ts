@@ -33,10 +33,6 @@ function createParts(deps: FeatureDeps): FeatureParts {
   const recorder = new Recorder({ connect, masking, baseUrl, flows, log })
   const flush = () => recorder.flush()
   const pauses = createPauses(store, keys)
-  deps.onHop(async (event) => {
-    recorder.hop(event)
-    return pauses.onHop(event)
-  })
 
   const routes = Router()
     .use(tokenRoutes({ vault, flows, requestedScopes: oauth.scopes }))
@@ -53,6 +49,10 @@ function createParts(deps: FeatureDeps): FeatureParts {
       },
     ],
     routes,
+    async onHop(event) {
+      recorder.hop(event)
+      return pauses.onHop(event)
+    },
     stop: () => recorder.close(),
   } satisfies FeatureParts
   // Scenarios sign in by name and set faults of the sandbox.

@@ -2,14 +2,12 @@ import { createHmac, hkdfSync } from 'node:crypto'
 import { type EncryptionKey, formsOf, type Platform } from '../../connect/index.ts'
 import type { Parameter } from './flow.ts'
 
-/** Parameters of OAuth whose values are no secret. All others are masked, so that an unknown parameter never leaks. */
+/** Parameters of OAuth, and of this app's form, whose values are no secret. All others are masked, so that an unknown one never leaks. */
 const OAUTH_PARAMETERS = [
   'response_type response_mode client_id redirect_uri scope code_challenge code_challenge_method iss',
-  'error error_description grant_type token_type expires_in audience resource prompt',
+  'error error_description grant_type token_type expires_in audience resource prompt bxcontext',
 ].flatMap((names) => names.split(' '))
 const PUBLIC_HEADERS = 'accept content-type retry-after www-authenticate location x-request-id'.split(' ')
-/** The field of this app's own form, whatever the platform calls it. */
-const OWN_FIELD = 'bxcontext'
 /** Texts that the platform words freely, in which it may repeat a secret in any form. */
 const FREE_TEXTS = new Set('error_description www-authenticate business_name user_name token_type'.split(' '))
 /** A run of characters that may be a token, a code, or a part of one. */
@@ -27,65 +25,58 @@ const MIN_SECRET_LENGTH = 4
 /** A parameter, header or member before it is masked. `kind`: what the secret is, if it is not what the name says. */
 export type Raw = readonly [name: string, value: unknown, kind?: string]
 
-/** Masks what is recorded: only the result is kept, stored and shown. */
-export interface Masking {
+export type Masking = ReturnType<typeof createMasking>
+
+/** Masks what is recorded: only the result is kept, stored and shown. All processes have the same encryption key, and so the same fingerprints. */
+export function createMasking(
+  { publicParameters }: Pick<Platform, 'publicParameters'>,
+  [encryptionKey]: readonly EncryptionKey[],
+) {
+  if (!encryptionKey) throw new Error('The masking needs an encryption key')
+  const key = Buffer.from(hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32))
+  const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters])
+
   /**
    * The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest (`code:43:0a1b2c`). The same value has
    * the same one everywhere.
    */
-  fingerprint(kind: string, value: string): string
+  function fingerprint(kind: string, value: string): string {
+    const digits = createHmac('sha256', key).update(value).digest('hex').slice(0, 6)
+    return `${kind.replaceAll(':', '_') || '_'}:${value.length}:${digits}`
+  }
+
+  const hidden = ({ text }: Value): Parameter => ({ name: MASKED, fingerprint: fingerprint(MASKED, text) })
+
+  /** The parameter, with its value if that is public and repeats no secret of the exchange. */
+  function shown({ name, text, kind, isPublic }: Value, secrets: readonly string[]): Parameter {
+    const shownName = name.length > MAX_NAME_LENGTH || containsAny(name, secrets) ? MASKED : name
+    return isPublic && isShowable(name, text) && !containsAny(text, secrets)
+      ? { name: shownName, value: text }
+      : { name: shownName, fingerprint: fingerprint(kind ?? shownName, text) }
+  }
+
   /**
    * Masks the parts of one exchange, such as its query, its headers and its answer: a secret becomes its fingerprint. A public
    * value that contains a secret of the same exchange is masked as well, since a platform may repeat a code or a token in an
    * error message.
    */
-  mask<Part extends string>(exchange: Record<Part, Iterable<Raw>>): Record<Part, Parameter[]>
-}
-
-/** Creates the masking. All processes have the same encryption key, and so the same fingerprints. */
-export function createMasking(
-  { publicParameters }: Pick<Platform, 'publicParameters'>,
-  [encryptionKey]: readonly EncryptionKey[],
-): Masking {
-  if (!encryptionKey) throw new Error('The masking needs an encryption key')
-  const key = Buffer.from(hkdfSync('sha256', encryptionKey.secret, '', 'flow inspector: fingerprints', 32))
-  const publicNames = new Set([...OAUTH_PARAMETERS, ...PUBLIC_HEADERS, ...publicParameters, OWN_FIELD])
-
-  const fingerprint = (kind: string, value: string): string =>
-    `${kind.replaceAll(':', '_') || '_'}:${value.length}:${createHmac('sha256', key).update(value).digest('hex').slice(0, 6)}`
-
-  function toParameter({ name, text, kind, isPublic }: Entry, secrets: readonly string[]): Parameter {
-    const repeats = (shown: string) => secrets.some((secret) => shown.includes(secret))
-    const shownName = name.length > MAX_NAME_LENGTH || repeats(name) ? MASKED : name
-    return isPublic && isShowable(name, text) && !repeats(text)
-      ? { name: shownName, value: text }
-      : { name: shownName, fingerprint: fingerprint(kind ?? shownName, text) }
+  function mask<Part extends string>(exchange: Record<Part, Iterable<Raw>>): Record<Part, Parameter[]> {
+    const parts = Object.entries<Iterable<Raw>>(exchange).map(([part, raw]) => ({
+      part,
+      values: Array.from(raw, (one) => toValue(one, publicNames)),
+    }))
+    const isTooLarge = parts.some(({ values }) => values.length > MAX_ENTRIES)
+    const secrets = isTooLarge ? [] : secretsIn(parts.flatMap(({ values }) => values))
+    const toParameter = (value: Value) => (isTooLarge ? hidden(value) : shown(value, secrets))
+    const masked = parts.map(({ part, values }) => [part, values.slice(0, MAX_ENTRIES).map(toParameter)])
+    return Object.fromEntries(masked)
   }
 
-  return {
-    fingerprint,
-    mask(exchange) {
-      const parts = Object.entries<Iterable<Raw>>(exchange).map(
-        ([part, raw]) => [part, Array.from(raw, (one) => toEntry(one, publicNames))] as const,
-      )
-      const isTooLarge = parts.some(([, entries]) => entries.length > MAX_ENTRIES)
-      const secrets = (isTooLarge ? [] : parts)
-        .flatMap(([, entries]) => entries)
-        .filter(({ isSecret, text }) => isSecret && text.length >= MIN_SECRET_LENGTH)
-        .flatMap(({ text }) => formsOf(text))
-      const hidden = ({ text }: Entry) => ({ name: MASKED, fingerprint: fingerprint(MASKED, text) })
-      const masked = parts.map(([part, entries]) => [
-        part,
-        entries
-          .slice(0, MAX_ENTRIES)
-          .map((entry) => (isTooLarge ? hidden(entry) : toParameter(entry, secrets))),
-      ])
-      return Object.fromEntries(masked)
-    },
-  }
+  return { fingerprint, mask }
 }
 
-interface Entry {
+/** A parameter, header or member as text. */
+interface Value {
   name: string
   text: string
   kind: string | undefined
@@ -94,12 +85,21 @@ interface Entry {
   isSecret: boolean
 }
 
-function toEntry([name, value, kind]: Raw, publicNames: ReadonlySet<string>): Entry {
+function toValue([name, value, kind]: Raw, publicNames: ReadonlySet<string>): Value {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
   const isPublic = isPlain && publicNames.has(name)
   const isSecret = !isPublic && (typeof value === 'string' || !isPlain)
   return { name, text: isPlain ? String(value) : stringify(value), kind, isPublic, isSecret }
 }
+
+/** The secrets among these values, in every form in which a platform may repeat them. */
+const secretsIn = (values: readonly Value[]): string[] =>
+  values
+    .filter(({ isSecret, text }) => isSecret && text.length >= MIN_SECRET_LENGTH)
+    .flatMap(({ text }) => formsOf(text))
+
+const containsAny = (text: string, secrets: readonly string[]) =>
+  secrets.some((secret) => text.includes(secret))
 
 /** Whether a public value has the form that is expected of it. */
 function isShowable(name: string, text: string): boolean {

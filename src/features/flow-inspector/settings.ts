@@ -1,16 +1,13 @@
+import * as z from 'zod'
 import { flag, isProduction } from '../../settings/fields.ts'
-import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
+import type { Environment, SettingsOf } from '../../settings/read.ts'
 
-export const flowInspectorSettings = settingsGroup({
-  variables: (env) => ({
-    FLOW_INSPECTOR: flag(!isProduction(env)).meta({
+export const flowInspectorSettings = (env: Environment) =>
+  z.object({
+    isEnabled: flag(!isProduction(env)).meta({
+      variable: 'FLOW_INSPECTOR',
       description: 'Whether flows are recorded and can be seen.',
     }),
-  }),
-  build: (values) => ({
-    /** Whether flows are recorded and can be seen; by default in development only. */
-    isEnabled: values.FLOW_INSPECTOR,
-  }),
-})
+  })
 
 export type FlowInspectorSettings = SettingsOf<typeof flowInspectorSettings>

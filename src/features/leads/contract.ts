@@ -31,6 +31,14 @@ export const leadSchema = z.looseObject({
 })
 export type Lead = z.infer<typeof leadSchema>
 
+const common = { scope: LEADS_SCOPE, schema: leadSchema }
+/** What is read and created, by the calls of the API client. */
+export const CALLS = {
+  list: { ...common, path: PATHS.leads, schema: z.array(leadSchema) },
+  lead: (id: string) => ({ ...common, path: PATHS.lead(id), notFound: texts.notFound }),
+  create: { ...common, path: PATHS.leads },
+} as const
+
 /** assumed: the body that creates a lead. */
 export const newLeadSchema = z.strictObject(
   {
@@ -43,7 +51,6 @@ export const newLeadSchema = z.strictObject(
   },
   texts.rules.unknownField,
 )
-export type NewLead = z.infer<typeof newLeadSchema>
 
 export const ASSUMPTIONS: readonly Assumption[] = [
   {

@@ -1,6 +1,5 @@
 import type { Feature } from '../feature.ts'
-import { LEADS_SCOPE, PATHS, SCOPES } from './contract.ts'
-import { createLeads } from './leads.ts'
+import { CALLS, LEADS_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { leadsRoutes } from './routes.ts'
 import { texts } from './texts.ts'
 
@@ -12,12 +11,12 @@ export default {
   connectionTest: {
     scope: LEADS_SCOPE,
     async run(api, source) {
-      const { total } = await createLeads(api).list(source, { top: 1 })
+      const { total } = await api.list(source, CALLS.list, { top: 1 })
       return { summary: texts.tested(total), call: `GET ${PATHS.leads}` }
     },
   },
   create: ({ connect }) => ({
-    routes: leadsRoutes({ leads: createLeads(connect.api), vault: connect.vault }),
+    routes: leadsRoutes(connect),
     connectionLinks: async () => [{ path: '/leads', label: texts.title }],
   }),
 } satisfies Feature

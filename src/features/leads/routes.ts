@@ -1,15 +1,14 @@
-import { type RequestHandler, Router } from 'express'
+import { Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
-import type { Vault } from '../../connect/index.ts'
+import type { Connect } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
 import { listPages } from '../../web/list-pages.ts'
 import { READ_ERRORS } from '../../web/openapi.ts'
 import { type ListFields, listQuery, pageOfSchema } from '../../web/paging.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
-import { leadSchema, newLeadSchema } from './contract.ts'
-import type { Leads } from './leads.ts'
+import { CALLS, leadSchema, newLeadSchema } from './contract.ts'
 import { texts } from './texts.ts'
 
 /** How the list can be narrowed and ordered. */
@@ -28,76 +27,53 @@ const leadBody = z.preprocess(
   newLeadSchema,
 )
 
-export interface LeadsOptions {
-  leads: Leads
-  vault: Vault
-}
+const LIST = '/connections/:bxcontext/leads'
+const listRoute = describeRoute({
+  summary: 'A page of leads: those whose name has the text `search` and whose status is `filter`.',
+  query: listQuery(FIELDS),
+  response: pageOfSchema(leadSchema),
+  errors: READ_ERRORS,
+})
+const createRoute = describeRoute({
+  summary:
+    'Creates a lead. Fields: `name` (required), `email`, `phone`, `suburb`, `projectType`, `notes`. Answers `201` with the lead.',
+  body: leadBody,
+  status: 201,
+  response: leadSchema,
+  errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
+})
+const leadRoute = describeRoute({
+  summary: 'Get a lead.',
+  response: leadSchema,
+  errors: [...READ_ERRORS, 'not_found'],
+})
 
-/** Routes that list, show and create leads. */
-export function leadsRoutes(options: LeadsOptions): Router {
-  return Router()
-    .get(
-      '/connections/:bxcontext/leads',
-      describeRoute({
-        summary: 'A page of leads: those whose name has the text `search` and whose status is `filter`.',
-        query: listQuery(FIELDS),
-        response: pageOfSchema(leadSchema),
-        errors: READ_ERRORS,
-      }),
-      leadPages(options).send,
-    )
-    .post(
-      '/connections/:bxcontext/leads',
-      describeRoute({
-        summary:
-          'Creates a lead. Fields: `name` (required), `email`, `phone`, `suburb`, `projectType`, `notes`. Answers `201` with the lead.',
-        body: leadBody,
-        status: 201,
-        response: leadSchema,
-        errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
-      }),
-      createHandler(options),
-    )
-    .get(
-      '/connections/:bxcontext/leads/:id',
-      describeRoute({ summary: 'Get a lead.', response: leadSchema, errors: [...READ_ERRORS, 'not_found'] }),
-      showHandler(options),
-    )
-}
-
-const leadPages = ({ leads, vault }: LeadsOptions) =>
-  listPages({
+/** Routes that list, show and create the leads of a connection. */
+export function leadsRoutes({ api, vault }: Connect): Router {
+  const router = Router()
+  const pages = listPages({
     view: 'leads/leads',
     title: texts.title,
     fields: FIELDS,
-    load: (ref, page) => leads.list(vault.tokenSource(ref), page),
+    load: (ref, page) => api.list(vault.tokenSource(ref), CALLS.list, page),
     data: () => ({ leadTexts: texts }),
   })
-
-function createHandler(options: LeadsOptions): RequestHandler<{ bxcontext: string }> {
-  const { leads, vault } = options
-  const { afterForm } = leadPages(options)
-  return async (req, res) => {
+  router.get(LIST, listRoute, pages.send)
+  router.post(LIST, createRoute, async (req, res) => {
     const ref = connectionRef(req)
     try {
-      const lead = await leads.create(vault.tokenSource(ref), leadBody.parse(req.body ?? {}))
+      const lead = await api.post(vault.tokenSource(ref), CALLS.create, leadBody.parse(req.body ?? {}))
       const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
       await sendResultOrRedirect(req, res, location, lead, { status: 201, notice: texts.created })
     } catch (error) {
-      await rejectForm(req, res, error, () => afterForm(req))
+      await rejectForm(req, res, error, () => pages.afterForm(req))
     }
-  }
-}
-
-function showHandler({ leads, vault }: LeadsOptions): RequestHandler<{ bxcontext: string; id: string }> {
-  return async (req, res) => {
+  })
+  router.get(`${LIST}/:id`, leadRoute, async (req, res) => {
     const ref = connectionRef(req)
-    const lead = await leads.get(vault.tokenSource(ref), req.params.id)
-    sendPageOrJson(req, res, {
-      view: 'leads/lead',
-      title: lead.name ?? lead.id,
-      data: { bxcontext: ref.bxcontext, lead, leadTexts: texts },
-      json: lead,
-    })
-  }
+    const lead = await api.get(vault.tokenSource(ref), CALLS.lead(req.params.id))
+    const data = { bxcontext: ref.bxcontext, lead, leadTexts: texts }
+    sendPageOrJson(req, res, { view: 'leads/lead', title: lead.name ?? lead.id, data, json: lead })
+  })
+  return router
 }

@@ -1,6 +1,7 @@
 /** `npm run feature -- live-pricing serve`: serves only the live pricing API, for suppliers that don't need the rest of the app. */
 import '../../runtime/env-file.ts'
 import express from 'express'
+import * as z from 'zod'
 import { generalSettings, serverSettings, storeSettings } from '../../config.ts'
 import { createCommand } from '../../runtime/command.ts'
 import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
@@ -22,21 +23,22 @@ createCommand(
 ).parse()
 
 try {
-  const { general, server, store, settings } = readSettings(withDevelopmentSecrets(process.env), {
-    general: generalSettings,
-    server: serverSettings,
-    store: storeSettings,
-    settings: requiredLivePricingSettings,
-  })
-  const { baseUrl, trustProxy } = server
-  const log = createLog(general.logLevel)
-  const { dataDir, tokenEncryptionKeys: keys } = store
+  const config = readSettings(withDevelopmentSecrets(process.env), (env) =>
+    z.object({
+      ...generalSettings().shape,
+      ...serverSettings(env).shape,
+      ...storeSettings(env).shape,
+      settings: requiredLivePricingSettings(env),
+    }),
+  )
+  const { baseUrl, trustProxy, port, host, dataDir, tokenEncryptionKeys: keys, settings } = config
+  const log = createLog(config.logLevel)
   const { routes, bases, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, log })
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('trust proxy', trustProxy)
-  app.use(requestLog(log), bodyDeadline(), pages({ production: general.production }))
+  app.use(requestLog(log), bodyDeadline(), pages(config))
   app.use(routes)
   app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
@@ -44,7 +46,7 @@ try {
   app.use(healthRoutes({ ping: async () => bases[0]?.pricesLoaded() }))
   app.use(notFound)
   app.use(errorHandler)
-  const listening = await listen(app, { port: server.port, host: server.host, variable: 'PORT' })
+  const listening = await listen(app, { port, host, variable: 'PORT' })
   for (const { url } of bases) log.info({ url }, 'live pricing')
   onStopSignal(async () => {
     await listening.stop(GRACE_MS)

@@ -1,5 +1,6 @@
-import { isProduction, isSandboxSecret, isWeak, list, rateLimit, wholeNumber } from '../../settings/fields.ts'
-import { type Environment, type SettingsOf, settingsGroup } from '../../settings/read.ts'
+import * as z from 'zod'
+import { isProduction, isSandboxSecret, isWeak, list, wholeNumber } from '../../settings/fields.ts'
+import type { Environment, SettingsOf } from '../../settings/read.ts'
 import type { Client } from './clients.ts'
 
 export type LivePricingSettings = SettingsOf<typeof livePricingSettings>
@@ -11,42 +12,49 @@ export const livePricingSettings = livePricingGroup({ clientsRequired: false })
 export const requiredLivePricingSettings = livePricingGroup({ clientsRequired: true })
 
 function livePricingGroup({ clientsRequired }: { clientsRequired: boolean }) {
-  return settingsGroup({
-    variables: (env) => ({
-      LIVE_PRICING_CLIENTS: clients(env)
-        .refine(
-          (live) => !clientsRequired || live.length > 0 || env.LIVE_PRICING_STAGING_CLIENTS,
-          'is required (id:secret for each client)',
-        )
-        .meta({
-          description:
-            'The clients that may call `/live-pricing`, as `id:secret`, separated by commas. To replace a secret, list the same id with both. Unset: not served.',
-          example: 'sandbox-platform:sandbox-platform-secret',
-        }),
-      LIVE_PRICING_STAGING_CLIENTS: clients(env)
-        .refine(
-          (staging) => !shareSecret(staging, clients(env).safeParse(env.LIVE_PRICING_CLIENTS).data ?? []),
-          'must not share a secret with LIVE_PRICING_CLIENTS',
-        )
-        .meta({
-          description:
-            'The same for `/live-pricing-staging`. The two must not share a secret. Unset: not served.',
-        }),
-      LIVE_PRICING_RATE_LIMIT: wholeNumber({ min: 0, max: 9_999_999, default: 3000 }).meta({
-        description:
-          'How many requests each process accepts from one client in a window. `0` means no limit.',
+  return (env: Environment) =>
+    z.object({
+      /** A base without clients is not served. */
+      clients: z.object({
+        production: clients(env)
+          .refine(
+            (live) => !clientsRequired || live.length > 0 || env.LIVE_PRICING_STAGING_CLIENTS,
+            'is required (id:secret for each client)',
+          )
+          .meta({
+            variable: 'LIVE_PRICING_CLIENTS',
+            description:
+              'The clients that may call `/live-pricing`, as `id:secret`, separated by commas. To replace a secret, list the same id with both. Unset: not served.',
+            example: 'sandbox-platform:sandbox-platform-secret',
+          }),
+        staging: clients(env)
+          .refine(
+            (staging) => !shareSecret(staging, clients(env).safeParse(env.LIVE_PRICING_CLIENTS).data ?? []),
+            'must not share a secret with LIVE_PRICING_CLIENTS',
+          )
+          .meta({
+            variable: 'LIVE_PRICING_STAGING_CLIENTS',
+            description:
+              'The same for `/live-pricing-staging`. The two must not share a secret. Unset: not served.',
+          }),
       }),
-      LIVE_PRICING_RATE_WINDOW_SECONDS: wholeNumber({ min: 1, max: 86_400, default: 10 }).meta({
-        description: 'The length of that window, in seconds.',
-      }),
-    }),
-    build: (values) => ({
-      /** The clients of each base; a base without clients is not served. */
-      clients: { production: values.LIVE_PRICING_CLIENTS, staging: values.LIVE_PRICING_STAGING_CLIENTS },
-      /** Rate limit per client and process; null: no limit. */
-      rateLimit: rateLimit(values.LIVE_PRICING_RATE_LIMIT, values.LIVE_PRICING_RATE_WINDOW_SECONDS),
-    }),
-  })
+      /** Per client and process; null: no limit. */
+      rateLimit: z
+        .object({
+          limit: wholeNumber({ min: 0, max: 9_999_999, default: 3000 }).meta({
+            variable: 'LIVE_PRICING_RATE_LIMIT',
+            description:
+              'How many requests each process accepts from one client in a window. `0` means no limit.',
+          }),
+          windowMs: wholeNumber({ min: 1, max: 86_400, default: 10 })
+            .transform((seconds) => seconds * 1000)
+            .meta({
+              variable: 'LIVE_PRICING_RATE_WINDOW_SECONDS',
+              description: 'The length of that window, in seconds.',
+            }),
+        })
+        .transform((rate) => (rate.limit === 0 ? null : rate)),
+    })
 }
 
 /** Parses a list of `id:secret`. An id may occur several times, with different secrets, for rotation. */

@@ -9,18 +9,11 @@ export function pathTemplates(
   const base = new URL(baseUrl)
   const basePath = base.pathname.replace(/\/$/, '')
   // `/catalogues/imports` comes before `/catalogues/:id`.
-  const known = [...new Set(templates)].sort((a, b) => idsIn(a) - idsIn(b))
+  const known = [...new Set(templates)]
+    .sort((a, b) => a.split(':id').length - b.split(':id').length)
+    .map((template) => ({ template, pattern: new RegExp(`^${template.replaceAll(':id', '[^/]+')}$`) }))
   return ({ origin, pathname }) => {
     if (origin !== base.origin || !pathname.startsWith(`${basePath}/`)) return undefined
-    return known.find((template) => matches(template, pathname.slice(basePath.length)))
+    return known.find(({ pattern }) => pattern.test(pathname.slice(basePath.length)))?.template
   }
-}
-
-const idsIn = (template: string) => template.split(':id').length
-
-function matches(template: string, path: string): boolean {
-  const [expected, given] = [template.split('/'), path.split('/')]
-  return (
-    expected.length === given.length && expected.every((part, at) => part === ':id' || part === given[at])
-  )
 }

@@ -1,42 +1,40 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import * as field from '../../settings/fields.ts'
-import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
+import type { Environment, SettingsOf } from '../../settings/read.ts'
 
 export type MetricsSettings = SettingsOf<typeof metricsSettings>
 
-export const metricsSettings = settingsGroup({
-  variables: (env) => ({
-    METRICS_PORT: field
-      .optionalPort()
-      .refine((port) => port !== Number(env.PORT ?? 3000), 'is PORT: use a port of its own')
-      .meta({
-        description:
-          'A separate port for `/metrics`, on all addresses. Keep it off the internet. Unset, and without a token: no metrics.',
-        example: '9464',
-      }),
-    METRICS_TOKEN: z
-      .string()
-      .optional()
-      .refine(
-        (token) => token === undefined || !field.isProduction(env) || !field.isWeak(token, 24, 10),
-        'is too weak (use 24 random characters or more)',
-      )
-      .meta({
-        description:
-          "What a scraper sends as `Authorization: Bearer`: 24 random characters or more. Without `METRICS_PORT`, `/metrics` is on the app's address; with it, only on that port, and behind the token.",
-      }),
-  }),
-  build: ({ METRICS_PORT, METRICS_TOKEN }) =>
-    METRICS_PORT === undefined && METRICS_TOKEN === undefined
-      ? null
-      : {
-          /** The separate port; undefined: `/metrics` is on the app's address. */
-          port: METRICS_PORT,
-          /** The digest of the token that scrapers send; undefined: none is needed on the separate port. */
-          tokenDigest: METRICS_TOKEN === undefined ? undefined : digest(METRICS_TOKEN),
-        },
-})
+export const metricsSettings = (env: Environment) =>
+  z
+    .object({
+      /** Undefined: `/metrics` is on the app's address. */
+      port: field
+        .optionalPort()
+        .refine((port) => port !== Number(env.PORT ?? 3000), 'is PORT: use a port of its own')
+        .meta({
+          variable: 'METRICS_PORT',
+          description:
+            'A separate port for `/metrics`, on all addresses. Keep it off the internet. Unset, and without a token: no metrics.',
+          example: '9464',
+        }),
+      /** The digest of the token that scrapers send; undefined: none is needed on the separate port. */
+      tokenDigest: z
+        .string()
+        .optional()
+        .refine(
+          (token) => token === undefined || !field.isProduction(env) || !field.isWeak(token, 24, 10),
+          'is too weak (use 24 random characters or more)',
+        )
+        .transform((token) => (token === undefined ? undefined : digest(token)))
+        .meta({
+          variable: 'METRICS_TOKEN',
+          description:
+            "What a scraper sends as `Authorization: Bearer`: 24 random characters or more. Without `METRICS_PORT`, `/metrics` is on the app's address; with it, only on that port, and behind the token.",
+        }),
+    })
+    // Neither: no metrics.
+    .transform((all) => (all.port === undefined && all.tokenDigest === undefined ? null : all))
 
 /** Digests have one length, so comparing them does not reveal that of the token. */
 export const digest = (token: string): Buffer => createHash('sha256').update(token).digest()

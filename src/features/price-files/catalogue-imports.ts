@@ -55,7 +55,7 @@ export function createCatalogueImports(api: Api) {
       body: Uint8Array,
     ): Promise<Rejected | undefined> {
       const path = PATHS.items(catalogueId, batchId)
-      return rejectedIn(await api.post(source, { ...importCall, path, upload: true }, { json: body }))
+      return rejectedIn(await api.post(source, { ...importCall, path, upload: true }, body))
     },
   }
 }

@@ -3,11 +3,12 @@ import type { OpenFile, Row } from '../../tables/sheet.ts'
 import { openFile } from '../../tables/table.ts'
 import { type Item, writeBatches } from './batches.ts'
 import { createCollector, type PreviewRow } from './collector.ts'
-import { columnsProblem, differences, isComplete, keptStatements } from './confirmation.ts'
+import { differences, hasColumnsOf, keptStatements } from './confirmation.ts'
 import type { Draft, Layout } from './layout.ts'
 import { createTexts, type Outline, outlineSheet, readHead, remarksOn, type SheetHead } from './outline.ts'
+import { columnsProblem, isComplete } from './questions.ts'
 import { createRowReader, type Problem } from './rows.ts'
-import { located, suggestDraft, suggestSheet, withHeadings } from './suggestions.ts'
+import { suggestDraft, suggestSheet, withHeadings } from './suggestions.ts'
 import { texts } from './texts.ts'
 
 export interface CheckOptions {
@@ -83,12 +84,14 @@ async function readWithLayouts(
   // Layouts that differ only in the texts around the table share a reading.
   let previous: { how: string; reading: Reading } | undefined
   for (const layout of layouts) {
-    const same = located(layout, heads)
-    if (!same) continue
+    const { tax, currency, audience } = layout
+    const same = { ...suggestDraft(heads, layout), tax, currency, audience }
+    if (!hasColumnsOf(same, layout)) continue
     const how = JSON.stringify(same)
     if (previous?.how !== how) previous = { how, reading: await read(same) }
     const { check, items } = previous.reading
-    if (check.problem === null && differences(layout, check.outline).length === 0)
+    const isUsable = check.problem === null && isComplete(layout)
+    if (isUsable && differences(layout, check.outline).length === 0)
       return { check: { ...check, layout }, items }
   }
   const [latest] = layouts
@@ -120,7 +123,7 @@ async function readSheets(file: OpenFile, heads: readonly SheetHead[], draft: Dr
   }
   const used = draft.sheets.map(({ name }) => name)
   const outline: Outline = { sheets, remarks: remarksOn(file, used) }
-  const problem = collected.areTooMany() ? texts.layout.manyTexts : (columnsProblem(draft) ?? null)
+  const problem = collected.areTooMany() ? texts.layout.manyTexts : (columnsProblem(draft, sheets) ?? null)
   // Without all answers, nothing is an item.
   const { items, ...found } = (statements && problem === null ? collector : createCollector()).found()
   return { check: { outline, draft, layout: null, differences: [], problem, rows, ...found }, items }

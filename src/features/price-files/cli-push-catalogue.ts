@@ -24,10 +24,9 @@ import { describeError } from '../first-party/describe-error.ts'
 import { batchCount, readBatch } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { MAX_PROBLEMS } from './collector.ts'
-import { audienceProblem } from './confirmation.ts'
 import { type Confirmed, type FileOptions, UnconfirmedError, withConfirmed } from './confirmed.cli.ts'
 import { type Progress, progressSchema } from './import.ts'
-import { describeStatements } from './questions.ts'
+import { audienceProblem, describeAnswers } from './questions.ts'
 import { reportOf } from './report.ts'
 import { runImport } from './run.ts'
 import { texts } from './texts.ts'
@@ -76,7 +75,8 @@ function summarize({ check, layout }: Confirmed, options: Options): void {
   }
   print(
     `Checked ${formatCount(rows)} rows: ${formatCount(validRows)} ready, ${formatCount(invalidRows)} with problems.`,
-    `The file is read as ${layout.confirmedBy} confirmed on ${layout.confirmedAt}: ${describeStatements(layout)}.`,
+    `The file is read as ${layout.confirmedBy} confirmed on ${layout.confirmedAt}:`,
+    ...describeAnswers(layout).map((answer) => `  ${answer}`),
     ...check.outline.remarks,
     ...check.remarks,
   )

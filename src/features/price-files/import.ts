@@ -4,9 +4,9 @@ import { parseJson } from '../../connect/index.ts'
 import type { UserNotice } from '../../web/notice.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { Check } from './check-rows.ts'
-import { audienceProblem, isComplete } from './confirmation.ts'
 import { ImportError, importNotFound, unreadableImport } from './errors.ts'
 import { draftSchema, type Layout } from './layout.ts'
+import { audienceProblem, isComplete } from './questions.ts'
 import { texts } from './texts.ts'
 
 const count = z.number().int().nonnegative()
@@ -92,6 +92,12 @@ const checkedBy = ({ checkId, check: { rows, validRows, invalidRows, draft, layo
   invalidRows,
 })
 
+const placeOf = ({ id, name, scope }: Catalogue) => ({
+  catalogueId: id,
+  catalogueName: name ?? id,
+  catalogueScope: scope ?? null,
+})
+
 /** An import whose file has been read. */
 export const newImport = (
   file: Pick<Import, 'id' | 'userId' | 'bxcontext' | 'fileName' | 'bytes'>,
@@ -100,9 +106,7 @@ export const newImport = (
 ): Import => ({
   ...file,
   ...checkedBy(read),
-  catalogueId: catalogue.id,
-  catalogueName: catalogue.name ?? catalogue.id,
-  catalogueScope: catalogue.scope ?? null,
+  ...placeOf(catalogue),
   state: 'ready',
   run: 0,
   createdAt: Date.now(),
@@ -146,10 +150,16 @@ export function readAgain(job: Import, read: Read): Import {
   return { ...job, ...checkedBy(read) }
 }
 
-/** An answer that says nothing about the columns. The file is not read again before all statements are made. */
+/** An answer that does not change which rows the table has. The file is not read again before all questions are answered. */
 export function answered(job: Import, draft: Import['draft']): Import {
   requireState(job, 'ready')
   return { ...job, draft, confirmed: null }
+}
+
+/** An import that has not been sent goes into another catalogue, for which its layout is to be confirmed. */
+export function moved(job: Import, catalogue: Catalogue): Import {
+  requireState(job, 'ready')
+  return { ...job, ...placeOf(catalogue), confirmed: null }
 }
 
 /** A person has confirmed how the file is read. Throws `ImportError` if something is missing. */

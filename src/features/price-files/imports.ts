@@ -5,12 +5,13 @@ import type { ConnectionRef } from '../../connect/index.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CheckTask } from './check-file.ts'
 import type { Check, CheckOptions } from './check-rows.ts'
-import { confirmed, isComplete } from './confirmation.ts'
+import { confirmed } from './confirmation.ts'
 import { ImportError } from './errors.ts'
 import {
   answered,
   confirmedImport,
   type Import,
+  moved,
   newImport,
   type Read,
   readAgain,
@@ -19,6 +20,7 @@ import {
 } from './import.ts'
 import type { Draft } from './layout.ts'
 import { addLayout, findLayouts } from './layouts.ts'
+import { isComplete } from './questions.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 import type { PriceFilesSettings } from './settings.ts'
 import { PARTS_MS, StoredImports } from './stored.ts'
@@ -98,11 +100,12 @@ export class Imports extends StoredImports {
     }
   }
 
-  /** Says how the file is to be read. Reads it again, unless statements are missing. Throws as `upload` does. */
+  /** Says how the file is to be read. Reads it again if that makes a difference. Throws as `upload` does. */
   async answer(userId: string, id: string, draft: Draft): Promise<Import> {
     const job = await this.get(userId, id)
-    const isSame = JSON.stringify(draft.sheets) === JSON.stringify(job.draft.sheets)
-    if (isSame && !isComplete(draft)) return this.change(userId, id, (now) => answered(now, draft))
+    const isRead = JSON.stringify(draft) === JSON.stringify(job.draft)
+    const isOpen = tablesOf(draft) === tablesOf(job.draft) && !isComplete(draft)
+    if (isRead || isOpen) return this.change(userId, id, (now) => answered(now, draft))
     return inFolder(this.#options.dir, async (folder) => {
       await this.fetchFile(job, join(folder, 'file'))
       const read = await this.#read(userId, folder, { draft })
@@ -112,6 +115,11 @@ export class Imports extends StoredImports {
       await this.deleteCheck(job)
       return next
     })
+  }
+
+  /** Moves an import that has not been sent into another catalogue. */
+  move(userId: string, id: string, catalogue: Catalogue): Promise<Import> {
+    return this.change(userId, id, (now) => moved(now, catalogue))
   }
 
   /** Confirms how the file is read. `name`: who does; `seen`: the `checkId` of what they have seen. */
@@ -194,6 +202,12 @@ export class Imports extends StoredImports {
       if (isOld(job) || !(kept.includes(job) || job.state === 'running')) await this.discard(userId, job.id)
   }
 }
+
+/** What decides which rows are in the tables: the rest of the file is shown as what it says. */
+const tablesOf = ({ sheets }: Draft) =>
+  JSON.stringify(
+    sheets.map(({ name, headingsRow, columns }) => [name, headingsRow, columns.map(({ use }) => use)]),
+  )
 
 /** The bytes of an upload, up to the limit. Throws `ImportError` (413). */
 async function* limited(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {

@@ -20,13 +20,17 @@ const heading = z.string()
 
 const columnSchema = z.discriminatedUnion('use', [
   z.strictObject({ heading, use: z.enum([...PLAIN_USES, 'ignored']) }),
-  /** `divide`: the price is divided by the number; otherwise any other number than 1 rejects the row. */
-  z.strictObject({ heading, use: z.literal('price is for this many'), divide: z.boolean() }),
+  /** `divide`: whether the price is divided by the number, or any other number than 1 rejects the row. */
+  z.strictObject({ heading, use: z.literal('price is for this many'), divide: z.boolean().optional() }),
   z.strictObject({ heading, use: z.literal('tax included'), ...values }),
   z.strictObject({ heading, use: z.literal('not for sale if'), ...values }),
 ])
 /** A column and what it is used for. */
 export type Column = z.infer<typeof columnSchema>
+
+/** A column of which only the use is known. */
+export const columnFor = (heading: string, use: Use): Column =>
+  use === 'tax included' || use === 'not for sale if' ? { heading, use, yes: [], no: [] } : { heading, use }
 
 const sheetSchema = z.strictObject({
   /** Empty for a text file. */
@@ -54,6 +58,8 @@ const statementsSchema = z.strictObject(statements)
 export type Statements = z.infer<typeof statementsSchema>
 export type Statement = keyof Statements
 export const STATEMENTS: readonly Statement[] = ['tax', 'currency', 'audience']
+/** A statement as a form has it. */
+export const answerSchema = z.object({ ...statements, tax: z.coerce.number() }).partial()
 
 /** A layout that a person has not confirmed yet: the statements that are not made are missing. */
 export const draftSchema = z.object({ sheets: z.array(sheetSchema), ...statementsSchema.partial().shape })

@@ -1,58 +1,214 @@
-/** What a person is asked of the prices of a file, one after the other: on the page and in the terminal. */
-import { CURRENCIES } from '../../tables/prices.ts'
-import { hasTaxColumn } from './confirmation.ts'
-import { AUDIENCES, type Draft, STATEMENTS, type Statement } from './layout.ts'
+/** What a person is asked of a file, one question after the other: on the page and in the terminal. */
+import {
+  answerSchema,
+  type Column,
+  columnFor,
+  type Draft,
+  type SheetLayout,
+  STATEMENTS,
+  type Statement,
+  type Statements,
+  USES,
+  type Use,
+} from './layout.ts'
+import type { SheetOutline } from './outline.ts'
 import { texts } from './texts.ts'
 
 export interface Question {
-  statement: Statement
+  /** Its field in the form: `tax`, `price-0`, `cells-0-4`. Numbers are those of the sheet and the column, from 0. */
+  name: string
   text: string
   hints: string[]
-  choices: { value: string; label: string }[]
+  /** Values and labels. None is preselected. */
+  choices: [value: string, label: string][]
+  /** Whether several of the choices may be the answer together. */
+  isMultiple: boolean
+  /** What the draft says, for people; undefined: nothing, so that the question is open. */
+  answer: string | undefined
+  /** A draft with these choices as the answer; without any, the question is open again. */
+  answered(draft: Draft, choices: readonly string[]): Draft
 }
 
-/** The taxes that prices may include, in percent: that of Australia and that of New Zealand. */
-const RATES = [10, 15]
+/** All questions on a draft, in their order. `outline`: the sheets, whose cells are shown; `scope`: that of the catalogue. */
+export const questionsOf = (
+  draft: Draft,
+  outline: readonly SheetOutline[] = [],
+  scope?: string | null,
+): Question[] => [
+  ...draft.sheets.flatMap((sheet) => {
+    const at = outline.findIndex(({ name }) => name === sheet.name)
+    const name = draft.sheets.length > 1 ? sheet.name : ''
+    return [
+      usedColumn('code', sheet, at, { name, seen: outline[at] }),
+      usedColumn('price', sheet, at, { name, seen: outline[at] }),
+      ...meanings(sheet, at, outline[at]),
+    ]
+  }),
+  ...STATEMENTS.map((statement) => statementQuestion(statement, draft, scope)),
+]
 
-/** The question for a statement. No answer is preselected. */
-function questionFor(statement: Statement, draft: Draft): Question {
-  const { questions, taxOfColumn, beforeTax, including, currencies, audiences } = texts.confirm
-  const text = questions[statement]
-  const hints = draft.sheets.length > 1 ? [texts.confirm.everySheet] : []
-  switch (statement) {
-    case 'tax': {
-      const rates = RATES.map((rate) => ({ value: String(rate), label: including(rate) }))
-      return hasTaxColumn(draft)
-        ? { statement, text: taxOfColumn, hints, choices: rates }
-        : { statement, text, hints, choices: [{ value: '0', label: beforeTax }, ...rates] }
+/** The questions that are open, in their order. */
+export const openQuestions = (...[draft, outline, scope]: Parameters<typeof questionsOf>): Question[] =>
+  questionsOf(draft, outline, scope).filter(({ answer }) => answer === undefined)
+
+/** Whether a draft can be confirmed: its columns have no problem, and every question is answered. */
+export const isComplete = (draft: Draft): draft is Draft & Statements =>
+  columnsProblem(draft) === undefined && openQuestions(draft).length === 0
+
+/** What is wrong with the columns of a draft, as a sentence; undefined if nothing is. */
+export function columnsProblem({ sheets }: Draft, outline: readonly SheetOutline[] = []): string | undefined {
+  if (sheets.length === 0) return texts.layout.noSheet
+  for (const { name, columns } of sheets) {
+    const count = (use: Use) => columns.filter((column) => column.use === use).length
+    const twice = USES.find((use) => use !== 'ignored' && use !== 'not for sale if' && count(use) > 1)
+    if (twice) return texts.layout.twice(texts.uses[twice], name)
+    const seen = outline.find((sheet) => sheet.name === name)?.columns
+    const many = columns.find((column, index) => 'yes' in column && seen?.[index]?.values === null)
+    if (many) return texts.layout.manyCells(many.heading, texts.uses[many.use])
+  }
+  return undefined
+}
+
+/** Who may see the prices decides which catalogue they may be in. Returns what is wrong, as a sentence. */
+export const audienceProblem = (
+  { audience }: Pick<Draft, 'audience'>,
+  scope: string | null | undefined,
+): string | undefined =>
+  audience === 'selected' && scope?.toLowerCase() !== 'managed' ? texts.layout.publicCatalogue : undefined
+
+/** A draft whose answers are all open again, beside the uses of the columns. */
+export const unanswered = ({ sheets }: Draft): Draft => ({
+  sheets: sheets.map((sheet) => ({
+    ...sheet,
+    columns: sheet.columns.map(({ heading, use }) => columnFor(heading, use)),
+  })),
+})
+
+/** The answers of a draft, as `question answer`. */
+export const describeAnswers = (draft: Draft): string[] =>
+  questionsOf(draft).flatMap(({ text, answer }) => (answer === undefined ? [] : [`${text} ${answer}`]))
+
+/** A column for people. */
+export const nameOf = ({ heading }: Pick<Column, 'heading'>, index: number): string =>
+  heading || texts.confirm.columnNumber(index + 1)
+
+const withColumns = (
+  draft: Draft,
+  name: string,
+  change: (column: Column, index: number) => Column,
+): Draft => ({
+  ...draft,
+  sheets: draft.sheets.map((sheet) =>
+    sheet.name === name ? { ...sheet, columns: sheet.columns.map(change) } : sheet,
+  ),
+})
+
+/** Which column is the code, or the price. An ignored one is offered, or, if there is none, another one. */
+function usedColumn(
+  use: 'code' | 'price',
+  sheet: SheetLayout,
+  at: number,
+  { name, seen }: { name: string; seen: SheetOutline | undefined },
+): Question {
+  const index = sheet.columns.findIndex((column) => column.use === use)
+  const column = sheet.columns[index]
+  const all = sheet.columns.map((one, place) => {
+    const samples = seen?.columns[place]?.samples.join(' · ') || '—'
+    return {
+      use: one.use,
+      choice: [String(place), `${nameOf(one, place)}: ${samples}`] satisfies [string, string],
     }
-    case 'currency': {
-      const choices = CURRENCIES.map((value) => ({ value, label: currencies[value] }))
-      return { statement, text, hints: [texts.confirm.otherCurrency, ...hints], choices }
-    }
-    case 'audience':
-      return {
-        statement,
-        text,
-        hints,
-        choices: AUDIENCES.map((value) => ({ value, label: audiences[value] })),
-      }
+  })
+  const ignored = all.filter((one) => one.use === 'ignored')
+  const others = all.filter((one) => one.use !== 'code' && one.use !== 'price')
+  return {
+    name: `${use}-${at}`,
+    text: texts.questions.column(texts.uses[use], name),
+    hints: [],
+    choices: (ignored.length > 0 ? ignored : others).map(({ choice }) => choice),
+    isMultiple: false,
+    answer: column && nameOf(column, index),
+    answered: (draft, [chosen]) =>
+      withColumns(draft, sheet.name, (one, place) => {
+        if (String(place) === chosen) return columnFor(one.heading, use)
+        return one.use === use ? columnFor(one.heading, 'ignored') : one
+      }),
   }
 }
 
-/** The questions that are open, in their order. */
-export const openQuestions = (draft: Draft): Question[] =>
-  STATEMENTS.filter((statement) => draft[statement] === undefined).map((statement) =>
-    questionFor(statement, draft),
-  )
-
-/** The statements of a draft, as far as they are made. */
-export function describeStatements({ tax, currency, audience }: Draft): string {
-  const { including, beforeTax, currencies, audiences } = texts.confirm
-  const said = [
-    tax !== undefined && (tax > 0 ? including(tax) : beforeTax),
-    currency && currencies[currency],
-    audience && audiences[audience],
-  ]
-  return said.filter(Boolean).join('. ')
+/** What the cells of columns mean. */
+function meanings(sheet: SheetLayout, at: number, seen: SheetOutline | undefined): Question[] {
+  const { cells, several, divided, rejected } = texts.questions
+  const labelOf = (value: string) => value || texts.confirm.blank
+  return sheet.columns.flatMap((column, index): Question | [] => {
+    const values = seen?.columns[index]?.values ?? []
+    const change = (draft: Draft, other: Column) =>
+      withColumns(draft, sheet.name, (one, place) => (place === index ? other : one))
+    switch (column.use) {
+      case 'tax included':
+      case 'not for sale if':
+        return {
+          name: `cells-${at}-${index}`,
+          text: cells[column.use](column.heading),
+          hints: [],
+          choices: values.map((value) => [value, labelOf(value)]),
+          isMultiple: values.length > 2,
+          answer: column.yes.map(labelOf).join(', ') || undefined,
+          answered: (draft, yes) => {
+            const no = values.filter((value) => yes.length > 0 && !yes.includes(value))
+            return change(draft, { ...column, yes: [...yes], no })
+          },
+        }
+      case 'price is for this many':
+        return {
+          name: `divide-${at}-${index}`,
+          text: several(column.heading),
+          hints: [],
+          choices: [
+            ['yes', divided],
+            ['no', rejected],
+          ],
+          isMultiple: false,
+          answer: column.divide === undefined ? undefined : column.divide ? divided : rejected,
+          answered: (draft, [chosen]) =>
+            change(draft, { ...column, divide: chosen === undefined ? chosen : chosen === 'yes' }),
+        }
+      default:
+        return []
+    }
+  })
 }
+
+/** A question on all prices of the file. */
+function statementQuestion(statement: Statement, draft: Draft, scope: string | null | undefined): Question {
+  const { taxOfColumn, currencies, otherCurrency, audiences, publicCatalogue, everySheet } = texts.questions
+  // Where a column says which prices include tax, some do.
+  const hasTaxColumn = draft.sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
+  const isPublic = scope !== undefined && audienceProblem({ audience: 'selected' }, scope) !== undefined
+  const choices = {
+    tax: taxChoices(draft.tax).filter(([value]) => !(hasTaxColumn && value === '0')),
+    currency: Object.entries(currencies),
+    audience: Object.entries(audiences),
+  }[statement]
+  const hints = { tax: [], currency: [otherCurrency], audience: isPublic ? [publicCatalogue] : [] }[statement]
+  return {
+    name: statement,
+    text: statement === 'tax' && hasTaxColumn ? taxOfColumn : texts.questions[statement],
+    hints: [...hints, ...(draft.sheets.length > 1 ? [everySheet] : [])],
+    choices,
+    isMultiple: false,
+    answer: choices.find(([value]) => value === String(draft[statement]))?.[1],
+    answered: (now, [chosen]) => ({
+      ...now,
+      [statement]: undefined,
+      ...answerSchema.parse({ [statement]: chosen }),
+    }),
+  }
+}
+
+/** The taxes of Australia and New Zealand, and another one that a layout has, in percent. */
+const taxChoices = (tax = 0): Question['choices'] =>
+  [...new Set([0, 10, 15, tax])].map((rate) => [
+    String(rate),
+    rate === 0 ? texts.questions.beforeTax : texts.questions.including(rate),
+  ])

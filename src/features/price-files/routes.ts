@@ -1,13 +1,13 @@
-import { type Request, type RequestHandler, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
-import { describeRoute } from '../../connect/express.ts'
+import { describeRoute, type RouteDescription } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { shorten } from '../../tables/prices.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
+import type { PageSection } from '../../web/pages.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from '../../web/respond.ts'
-import type { PageSection } from '../../web/sections.ts'
 import type { SendChanges } from '../../web/sse.ts'
 import { currentUser, requireUser } from '../../web/user.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
@@ -15,13 +15,12 @@ import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
 import { texts as catalogueTexts } from '../catalogues/texts.ts'
 import type { Check } from './check-rows.ts'
-import { audienceProblem } from './confirmation.ts'
 import { ImportError, importNotFound } from './errors.ts'
 import { readDraft } from './form.ts'
 import { type Import, importPath, importSchema } from './import.ts'
 import type { Imports } from './imports.ts'
-import { draftSchema, STATEMENTS, USES } from './layout.ts'
-import { describeStatements, openQuestions } from './questions.ts'
+import { draftSchema, USES } from './layout.ts'
+import { audienceProblem, questionsOf } from './questions.ts'
 import { reportOf } from './report.ts'
 import type { Problem } from './rows.ts'
 import { texts } from './texts.ts'
@@ -62,8 +61,11 @@ export const importSection = (imports: Imports): PageSection => ({
     const all = await imports.list({ userId: requireUser(req), bxcontext: String(bxcontext) })
     const jobs = all.filter(({ catalogueId }) => catalogueId === id)
     const views = jobs.map(importView)
+    const waiting = all.filter(
+      ({ state, draft, catalogueScope }) => state === 'ready' && audienceProblem(draft, catalogueScope),
+    )
     return {
-      data: { imports: views, importBadges: jobs.map(badgeOf), importTexts: texts },
+      data: { imports: views, importBadges: jobs.map(badgeOf), waitingImports: waiting, importTexts: texts },
       json: { imports: views },
     }
   },
@@ -71,7 +73,11 @@ export const importSection = (imports: Imports): PageSection => ({
 
 /** Routes that upload a price file, confirm how it is read, start, stop and discard the import, and show its progress. */
 export function importRoutes(options: ImportRoutesOptions): Router {
-  return Router().use(uploadRoute(options)).use(pageRoutes(options)).use(actionRoutes(options))
+  return Router()
+    .use(uploadRoute(options))
+    .use(pageRoutes(options))
+    .use(actionRoutes(options))
+    .use(discardRoute(options))
 }
 
 /** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
@@ -169,70 +175,88 @@ function pageRoutes(options: ImportRoutesOptions): Router {
     )
 }
 
-/** What a user does with an import. Each answers with what it is then. */
-function actionRoutes({ imports }: ImportRoutesOptions): Router {
-  return Router()
-    .post(
-      `${JOB_PATH}/layout`,
-      describeRoute({
-        summary:
-          'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
-        body: z.object({
-          draft: draftSchema,
-          confirm: z.literal('on').optional(),
-          seen: z.string().optional(),
-        }),
-        response: importViewSchema,
-        errors: [...JOB_ERRORS, 'invalid_input'],
-      }),
-      layoutHandler(imports),
-    )
-    .post(
-      `${JOB_PATH}/start`,
-      describeRoute({
-        summary: 'Sends the items, or the rest of them. Answers `202`.',
-        status: 202,
-        response: importViewSchema,
-        errors: [...JOB_ERRORS, 'invalid_input'],
-      }),
-      async (req, res) => {
-        const job = await jobOf(imports, req)
-        // Another tab has sent it already.
-        const isSent = job.state === 'completed' || job.state === 'running'
-        if (isSent && !wantsJson(req)) return res.redirect(303, importPath(job))
-        const started = await imports.start(job.userId, job.id, seenIn(req))
-        await sendResultOrRedirect(req, res, importPath(job), importView(started), { status: 202 })
+/** What a user does with an import. Each action answers with what it is then. */
+function actionRoutes({ imports, catalogues, vault }: ImportRoutesOptions): Router {
+  const router = Router()
+  const action = (
+    name: string,
+    { errors = [], ...description }: Partial<RouteDescription> & { summary: string },
+    run: (job: Import, req: Request<JobParameters>) => Promise<Import>,
+  ) =>
+    router.post(
+      `${JOB_PATH}/${name}`,
+      describeRoute({ ...description, response: importViewSchema, errors: [...JOB_ERRORS, ...errors] }),
+      async (req: Request<JobParameters>, res: Response) => {
+        const job = await run(await jobOf(imports, req), req)
+        const location = `${importPath(job)}${job.state === 'ready' ? '#next' : ''}`
+        await sendResultOrRedirect(req, res, location, importView(job), { status: description.status ?? 200 })
       },
     )
-    .post(
-      `${JOB_PATH}/stop`,
-      describeRoute({
-        summary: 'Stops sending: the state is then `stopped`. `start` resumes.',
-        response: importViewSchema,
-        errors: JOB_ERRORS,
+  action(
+    'layout',
+    {
+      summary:
+        'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
+      body: z.object({
+        draft: draftSchema,
+        confirm: z.literal('on').optional(),
+        seen: z.string().optional(),
       }),
-      async (req, res) => {
-        const { userId, id } = await jobOf(imports, req)
-        const job = await imports.stop(userId, id)
-        await sendResultOrRedirect(req, res, importPath(job), importView(job))
-      },
-    )
-    .post(
-      `${JOB_PATH}/discard`,
-      describeRoute({
-        summary: 'Deletes the file and the import here. Items that the platform has accepted stay there.',
-        response: z.object({ discarded: z.string() }),
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        const { userId, bxcontext } = connectionRef(req)
-        const { id } = req.params
-        const job = await imports.discard(userId, id)
-        const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
-        const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
-        await sendResultOrRedirect(req, res, location, { discarded: id })
-      },
-    )
+      errors: ['invalid_input'],
+    },
+    (job, req) => answer(imports, job, req),
+  )
+  const moveSchema = z.object({ catalogueId: z.string() })
+  action(
+    'move',
+    {
+      summary: 'Moves an import that has not been sent into another catalogue, with what has been answered.',
+      body: moveSchema,
+      errors: ['not_connected', 'invalid_input'],
+    },
+    async (job, { body }) => {
+      const { catalogueId } = moveSchema.parse(body)
+      return imports.move(job.userId, job.id, await catalogues.get(vault.tokenSource(job), catalogueId))
+    },
+  )
+  action(
+    'start',
+    {
+      summary: 'Sends the items, or the rest of them. Answers `202`.',
+      status: 202,
+      errors: ['invalid_input'],
+    },
+    async (job, req) => {
+      // Another tab has sent it already.
+      const isSent = job.state === 'completed' || job.state === 'running'
+      return isSent && !wantsJson(req) ? job : imports.start(job.userId, job.id, seenIn(req))
+    },
+  )
+  action(
+    'stop',
+    { summary: 'Stops sending: the state is then `stopped`. `start` resumes.' },
+    ({ userId, id }) => imports.stop(userId, id),
+  )
+  return router
+}
+
+function discardRoute({ imports }: ImportRoutesOptions): Router {
+  return Router().post(
+    `${JOB_PATH}/discard`,
+    describeRoute({
+      summary: 'Deletes the file and the import here. Items that the platform has accepted stay there.',
+      response: z.object({ discarded: z.string() }),
+      errors: ['not_found'],
+    }),
+    async (req, res) => {
+      const { userId, bxcontext } = connectionRef(req)
+      const { id } = req.params
+      const job = await imports.discard(userId, id)
+      const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
+      const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
+      await sendResultOrRedirect(req, res, location, { discarded: id })
+    },
+  )
 }
 
 /** The check that a page has shown. */
@@ -243,19 +267,14 @@ const seenIn = ({ body }: Request<JobParameters>): string | undefined =>
  * The answers of a person: its last button is "This is right". If the form says anything else than what was read, the file is
  * read again first.
  */
-function layoutHandler(imports: Imports): RequestHandler<JobParameters> {
-  return async (req, res) => {
-    const job = await jobOf(imports, req)
-    const { userId, id } = job
-    const check = await imports.reading(job)
-    const draft = readDraft(req.body, job.draft, check?.outline.sheets ?? [])
-    const isSeen = JSON.stringify(draft) === JSON.stringify(job.draft)
-    const next =
-      req.body?.confirm !== undefined && isSeen
-        ? await imports.confirm(userId, id, { name: currentUser(req)?.name ?? userId, seen: seenIn(req) })
-        : await imports.answer(userId, id, draft)
-    await sendResultOrRedirect(req, res, `${importPath(job)}#next`, importView(next))
-  }
+async function answer(imports: Imports, job: Import, req: Request<JobParameters>): Promise<Import> {
+  const { userId, id } = job
+  const check = await imports.reading(job)
+  const draft = readDraft(req.body, job.draft, check?.outline.sheets ?? [])
+  const isSeen = JSON.stringify(draft) === JSON.stringify(job.draft)
+  return req.body?.confirm !== undefined && isSeen
+    ? imports.confirm(userId, id, { name: currentUser(req)?.name ?? userId, seen: seenIn(req) })
+    : imports.answer(userId, id, draft)
 }
 
 function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<JobParameters> {
@@ -264,6 +283,7 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
     const view = importView(job)
     const check = await imports.reading(job)
     const reading = check && { ...check, problems: check.problems.slice(0, MAX_SHOWN).map(shown) }
+    const step = check && stepOf(job, check)
     if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(job.userId, job.id)
     sendPageOrJson(req, res, {
       view: 'price-files/import',
@@ -273,14 +293,14 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
         bxcontext: job.bxcontext,
         reading,
         listed: check?.problems.length ?? 0,
-        step: reading && stepOf(job, reading),
+        step,
         uses: USES,
         isUnfinished: job.state === 'running',
         isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(vault, job)),
         importTexts: texts,
         catalogueTexts,
       },
-      json: { ...view, reading },
+      json: { ...view, reading, step },
     })
   }
 }
@@ -291,15 +311,16 @@ const shown = ({ cells, ...problem }: Problem): Problem => ({
   cells: cells.slice(0, 8).map((cell) => shorten(cell, 60)),
 })
 
-/** What a person is asked next: to choose columns, a question, or whether the rows are right. */
-function stepOf({ draft, catalogueScope }: Import, { problem }: Check) {
-  const [question = null] = openQuestions(draft)
+/** What a person is asked next, and what they have answered. */
+function stepOf({ draft, catalogueScope }: Import, { problem, outline }: Check) {
+  const questions = questionsOf(draft, outline.sheets, catalogueScope)
+  const open = questions.filter(({ answer }) => answer === undefined)
   return {
     problem,
+    question: open[0] ?? null,
+    left: open.length,
+    answers: questions.filter(({ answer }) => answer !== undefined),
     audienceProblem: audienceProblem(draft, catalogueScope) ?? null,
-    question,
-    number: question ? STATEMENTS.indexOf(question.statement) + 1 : 0,
-    said: describeStatements(draft),
   }
 }
 

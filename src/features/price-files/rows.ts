@@ -35,13 +35,26 @@ function placesOf({ columns }: SheetLayout) {
   const notForSale: Flag[] = []
   let price = -1
   let taxIncluded: Flag | undefined
-  let per: { index: number; divide: boolean } | undefined
+  let per: { index: number; heading: string; divide: boolean } | undefined
   for (const [index, column] of columns.entries()) {
-    if ('divide' in column) per = { index, divide: column.divide }
-    else if (column.use === 'tax included') taxIncluded = flagOf(column, index)
-    else if (column.use === 'not for sale if') notForSale.push(flagOf(column, index))
-    else if (column.use === 'price') price = index
-    else if (column.use !== 'ignored') textColumns.push({ use: column.use, index })
+    switch (column.use) {
+      case 'ignored':
+        break
+      case 'price':
+        price = index
+        break
+      case 'price is for this many':
+        per = { index, heading: column.heading, divide: column.divide === true }
+        break
+      case 'tax included':
+        taxIncluded = flagOf(column, index)
+        break
+      case 'not for sale if':
+        notForSale.push(flagOf(column, index))
+        break
+      default:
+        textColumns.push({ use: column.use, index })
+    }
   }
   return { textColumns, notForSale, price, taxIncluded, per }
 }
@@ -91,7 +104,7 @@ export function createRowReader(
     const how = { decimal: sheet.decimal, currency }
     const price = readPrice(textOf(cells[places.price]), how, numbers?.[places.price])
     if (typeof price === 'string') return price
-    const each = places.per ? priceOfOne(price, textOf(cells[places.per.index]), places.per.divide) : price
+    const each = places.per ? priceOfOne(price, textOf(cells[places.per.index]), places.per) : price
     if (typeof each === 'string') return each
     const isIncluded = places.taxIncluded ? isYes(places.taxIncluded, cells) : tax > 0
     if (typeof isIncluded === 'string') return isIncluded
@@ -101,12 +114,16 @@ export function createRowReader(
 }
 
 /** The price of one, where a cell such as `100`, `100 EA` or `per 100` says how many the price is for; or the problem. */
-function priceOfOne(price: number, cell: string, divide: boolean): number | string {
+function priceOfOne(
+  price: number,
+  cell: string,
+  { divide, heading }: { divide: boolean; heading: string },
+): number | string {
   const [found, other] = cell.match(/\d[\d,]*(\.\d+)?/g) ?? []
   const count = Number(found?.replaceAll(',', ''))
   if (other !== undefined || !(count > 0)) return texts.row.notANumber(shorten(cell, 40))
   if (count === 1) return price
-  return divide ? exact(price / count) : texts.row.severalUnits(count)
+  return divide ? exact(price / count) : texts.row.severalUnits(count, heading)
 }
 
 /** To the cent, half up. 15 digits first: 1.005 dollars are 100.49999999999999 cents to a computer. */

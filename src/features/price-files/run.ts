@@ -1,10 +1,5 @@
 /** Sends a price file to the platform (specification 4.4): starts a job, uploads the batches in order, and polls the job. */
-import {
-  NotFoundError,
-  PlatformRejectedError,
-  PlatformUnavailableError,
-  TokenRefusedError,
-} from '../../connect/errors.ts'
+import { NotFoundError, PlatformRejectedError, PlatformUnavailableError } from '../../connect/errors.ts'
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
 import { MAX_BATCH } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
@@ -101,8 +96,7 @@ function createRun(options: ImportOptions): Run {
     },
   }
   const onWait = (_reason: string, error: Error) => {
-    const isOutage = error instanceof PlatformUnavailableError || error instanceof TokenRefusedError
-    run.report({ waiting: texts.waiting[isOutage ? error.kind : 'store'] })
+    run.report({ waiting: texts.waiting[error instanceof PlatformUnavailableError ? error.kind : 'store'] })
   }
   run.report({})
   return run

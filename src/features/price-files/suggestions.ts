@@ -5,46 +5,29 @@
 import { DECIMALS, type Decimal, readPrice } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
 import { sameSheet } from './confirmation.ts'
-import type { Column, Draft, Layout, SheetLayout } from './layout.ts'
+import { type Column, columnFor, type Draft, type Layout, type SheetLayout, type Use } from './layout.ts'
 import { headingsOf, repeats, type SheetHead } from './outline.ts'
 
-/** What is looked for, the most certain first. */
-const ORDER = [
-  'price',
-  'code',
-  'name',
-  'description',
-  'unit',
-  'category',
-  'price is for this many',
-  'tax included',
-] as const
+const CODE =
+  /code|sku|number$|^(item|product|part|model)?(no|num|id)$|^(mpn|material|ean|gtin|plu|item|product|part|ref|reference|model)$/
+const PRICE = /^(srp|msrp|rrp|retail|sell|list|each)|price|rrp/
 
-/** Headings, best first, in lower case and without anything but letters and digits. */
-const HEADINGS: Record<(typeof ORDER)[number], RegExp[]> = {
-  price: [
-    /^(rrp|srp|msrp|(unit|sell|selling|sales?|retail|list|recommendedretail)?price)(ex|exc|excl|before)?(gst|tax)?(aud|nzd)?$/,
-    /^(rrp|retail|sell|list|each)/,
-    /price|rrp/,
-  ],
-  code: [
-    /^(item|product|stock|part|sku|supplier|article|material|catalogue|cat|model|mfr|mpn)?(code|no|num|number|id|sku)$/,
-    /^(sku|mpn|material|partnumber|barcode|ean|gtin|plu|item|product|part|ref|reference|model)$/,
-    /code|sku|number$/,
-  ],
-  name: [
-    /^(item|product|short)?(name|title)$/,
-    /^(item|product|stock)?desc(ription)?1?$/,
-    /name|desc|^product$|^item$/,
-  ],
-  description: [/^(long|full|extended|item|product)?desc(ription)?2?$|^details?$|^specification$/],
-  unit: [/^(sell|sales|base)?(unit|uom|unitofmeasure|unitofmeasurecode|um)$/, /uom|^units$|^measure$/],
-  category: [/^(item|product|sub)?(category|group|family|range|department|class|type)(name)?$/],
-  'price is for this many': [
+/** What is looked for, the most certain first, with headings in lower case and without anything but letters and digits. */
+const HEADINGS: [use: Use, heading: RegExp][] = [
+  ['price', PRICE],
+  ['code', /^(item|product|stock|part|supplier|article|material|catalogue|cat)?(code|no|num|number|id|sku)$/],
+  ['code', CODE],
+  ['name', /^(item|product|short)?(name|title)$/],
+  ['name', /name|desc|^product$|^item$/],
+  ['description', /^(long|full|extended|item|product)?desc(ription)?2?$|^details?$|^specification$/],
+  ['unit', /^(sell|sales|base)?(units?|unitofmeasure|unitofmeasurecode|um|measure)$|uom/],
+  ['category', /^(item|product|sub)?(category|group|family|range|department|class|type)(name)?$/],
+  [
+    'price is for this many',
     /^(price|pricing|basis|base|std|per)?(per|unit|qty|quantity|basis|divisor|factor)$/,
   ],
-  'tax included': [/(price|tax|gst).*incl?(usive|uded|udes?)?|^incl?(udes?|uding|usive)?.*(tax|gst)/],
-}
+  ['tax included', /(price|tax|gst).*incl?(usive|uded|udes?)?|^incl?(udes?|uding|usive)?.*(tax|gst)/],
+]
 const DIGITS = /\d/
 /** A column that says which prices include tax has no more different cells than this. */
 const MAX_FLAGS = 20
@@ -83,35 +66,29 @@ function suggestHeadingsRow(rows: readonly Row[]): number {
   const filled = ({ cells }: Row) => cells.filter((cell) => cell.trim() !== '').length
   const width = Math.max(0, ...rows.map(filled))
   const words = rows.filter(({ cells }) => !cells.some(isAmount))
-  const names = ({ cells }: Row, use: 'code' | 'price') =>
-    cells.some((cell) => HEADINGS[use].some((known) => known.test(normalize(cell))))
-  const named = words.find((row) => filled(row) > 1 && names(row, 'code') && names(row, 'price'))
+  const has = ({ cells }: Row, heading: RegExp) => cells.some((cell) => heading.test(normalize(cell)))
+  const named = words.find((row) => filled(row) > 1 && has(row, CODE) && has(row, PRICE))
   return (named ?? words.find((row) => filled(row) * 2 > width))?.line ?? 0
 }
 
 /** The columns of a sheet with what they may be used for. Of several prices none is suggested: a person chooses one. */
 function suggestColumns(columns: readonly Seen[]): Column[] {
   const names = columns.map(({ heading }) => normalize(heading))
-  const taken = new Map<number, Column>()
-  for (const use of ORDER) {
-    const isFree = (index: number) => !taken.has(index) && fits(use, columns[index]?.cells ?? [])
-    const found = HEADINGS[use]
-      .map((known) => names.findIndex((name, index) => isFree(index) && known.test(name)))
-      .find((index) => index >= 0)
-    const isAlone = names.filter((name, index) => isFree(index) && isPrice(name)).length < 2
-    if (found === undefined || (use === 'price' && !isAlone)) continue
-    const heading = columns[found]?.heading ?? ''
-    if (use === 'tax included') taken.set(found, { heading, use, yes: [], no: [] })
-    else
-      taken.set(found, use === 'price is for this many' ? { heading, use, divide: false } : { heading, use })
+  const taken = new Map<number, Use>()
+  for (const [use, known] of HEADINGS) {
+    const places = names.flatMap((name, index) => {
+      const isFree = !taken.has(index) && fits(use, columns[index]?.cells ?? [])
+      return isFree && known.test(name) ? [index] : []
+    })
+    const [place] = places
+    const isSeveral = use === 'price' && places.length > 1
+    if (place !== undefined && !isSeveral && ![...taken.values()].includes(use)) taken.set(place, use)
   }
-  return columns.map(({ heading }, index) => taken.get(index) ?? { heading, use: 'ignored' })
+  return columns.map(({ heading }, index) => columnFor(heading, taken.get(index) ?? 'ignored'))
 }
 
-const isPrice = (name: string) => HEADINGS.price.some((known) => known.test(name))
-
 /** Whether the cells of a column may be what the use is about. */
-function fits(use: (typeof ORDER)[number], cells: readonly string[]): boolean {
+function fits(use: Use, cells: readonly string[]): boolean {
   if (use === 'price') return cells.some(isAmount)
   if (use === 'price is for this many') return cells.length > 0 && cells.every((cell) => DIGITS.test(cell))
   return use !== 'tax included' || (cells.length <= MAX_FLAGS && !cells.some(isAmount))
@@ -130,54 +107,39 @@ const isAmount = (cell: string): boolean =>
 
 /** What a file may be read as: the sheets of an earlier layout, or the first visible list. */
 export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | undefined): Draft {
-  const visible = heads.filter(({ sheet }) => !sheet.isHidden)
-  const sheets = visible.map((head) => suggestSheet(head))
-  if (earlier) {
-    const kept = visible.flatMap((head) => {
-      const before = sameSheet(earlier.sheets, head.sheet)
-      return before ? [locatedIn(before, head) ?? withEarlierUses(suggestSheet(head), before)] : []
-    })
-    if (kept.length > 0) return { sheets: kept }
-  }
+  const kept = (earlier?.sheets ?? []).flatMap((before) => {
+    const sheet = sameSheet(
+      heads.map((head) => head.sheet),
+      before,
+    )
+    const head = heads.find((one) => one.sheet === sheet)
+    return head ? [suggestAgain(head, before)] : []
+  })
+  if (kept.length > 0) return { sheets: kept }
+  const sheets = heads.filter(({ sheet }) => !sheet.isHidden).map((head) => suggestSheet(head))
   const isList = ({ columns }: SheetLayout) =>
-    columns.some(({ use }) => use === 'code') && columns.some(({ heading }) => isPrice(normalize(heading)))
+    columns.some(({ use }) => use === 'code') && columns.some(({ heading }) => PRICE.test(normalize(heading)))
   const first = sheets.find(isList) ?? sheets.find(({ columns }) => columns.length > 0)
   return { sheets: first ? [first] : [] }
 }
 
-/** A sheet with the earlier answers for the columns that are the same. Suggestions for others do not compete with them. */
-function withEarlierUses(sheet: SheetLayout, before: SheetLayout): SheetLayout {
-  const columns = sheet.columns.map((column): Column => {
-    const same = before.columns.find(({ heading }) => heading === column.heading)
-    const isTaken = before.columns.some(
-      ({ heading, use }) => use === column.use && sheet.columns.some((other) => other.heading === heading),
-    )
-    return same ?? (isTaken ? { heading: column.heading, use: 'ignored' } : column)
+/**
+ * A sheet with the earlier answers for the columns that are the same; its headings may be on another row. Suggestions for
+ * other columns do not compete with these answers.
+ */
+function suggestAgain(head: SheetHead, before: SheetLayout): SheetLayout {
+  const headings = before.columns.map(({ heading }) => heading)
+  const row = before.headingsRow === 0 ? 0 : head.rows.find((one) => repeats(one, headings))?.line
+  const sheet = suggestSheet(head, row)
+  const now = new Set(sheet.columns.map(({ heading }) => heading))
+  const columns = sheet.columns.map((column, index): Column => {
+    const { heading } = column
+    if (before.columns[index]?.heading === heading) return before.columns[index]
+    const isTaken = before.columns.some((other) => other.use === column.use && now.has(other.heading))
+    const same = before.columns.find((other) => other.heading === heading && heading !== '')
+    return same ?? (isTaken ? columnFor(heading, 'ignored') : column)
   })
   return { ...sheet, decimal: before.decimal, columns }
-}
-
-/** A confirmed layout for a file that has its sheets and headings; undefined if one of them is not there. */
-export function located({ sheets, tax, currency, audience }: Layout, heads: readonly SheetHead[]) {
-  const found = sheets.flatMap((sheet) => {
-    const name = sameSheet(
-      heads.map((head) => head.sheet),
-      sheet,
-    )?.name
-    const head = heads.find((one) => one.sheet.name === name)
-    return (head && locatedIn(sheet, head)) ?? []
-  })
-  return found.length === sheets.length ? { sheets: found, tax, currency, audience } : undefined
-}
-
-/** A confirmed sheet where its headings are; they may be on another row. */
-function locatedIn(before: SheetLayout, { sheet, rows }: SheetHead): SheetLayout | undefined {
-  const { name } = sheet
-  if (before.headingsRow === 0) return { ...before, name }
-  const headings = before.columns.map(({ heading }) => heading)
-  const row = rows.find((one) => repeats(one, headings))
-  const isAsWide = row && headingsOf(row, rows).length === headings.length
-  return isAsWide ? { ...before, name, headingsRow: row.line } : undefined
 }
 
 /** A draft for a file: a sheet whose headings are others than its columns say gets those columns anew. */

@@ -3,10 +3,9 @@ import type { Readable, Writable } from 'node:stream'
 import { confirm as askYesNo, isCancel, multiselect, select } from '@clack/prompts'
 import { format } from '../../web/format.ts'
 import type { Check } from './check-rows.ts'
-import { consistent, isComplete } from './confirmation.ts'
-import { answersSchema, flagValues } from './form.ts'
-import { type Column, type Draft, type SheetLayout, type Statements, USES } from './layout.ts'
-import { describeStatements, openQuestions, type Question } from './questions.ts'
+import { newSheet } from './form.ts'
+import { type Column, columnFor, type Draft, type SheetLayout, type Statements, USES } from './layout.ts'
+import { describeAnswers, isComplete, nameOf, openQuestions, type Question, unanswered } from './questions.ts'
 import { texts } from './texts.ts'
 
 const { confirm } = texts
@@ -18,37 +17,26 @@ export interface Terminal {
   print(...lines: string[]): void
 }
 
-/** How a file differs from the confirmed one, and everything that it says outside its tables. */
-function describeTexts({ outline, differences }: Check): string[] {
-  const sheets = outline.sheets.flatMap(({ name, isUsed, texts: said }) => [
+/** How a file differs from the confirmed one, what it says outside its tables, and each column with some of its cells and its use. */
+function describeFile({ outline, differences, draft }: Check): string[] {
+  const said = outline.sheets.flatMap(({ name, isUsed, texts: lines }) => [
     ...(name === '' ? [] : [`${confirm.sheetSays(name)}${isUsed ? '' : ` (${confirm.notUsed})`}`]),
-    ...said.map((text) => `  ${text}`),
+    ...lines.map((text) => `  ${text}`),
   ])
-  const changed = differences.map((difference) => `  ${difference}`)
-  return [
-    ...(changed.length > 0 ? [confirm.changed, ...changed] : []),
-    `${confirm.says}:`,
-    ...(sheets.length > 0 ? sheets : [`  ${confirm.saysNothing}`]),
-  ]
-}
-
-/** Each column of the sheets that are used, with some of its cells and its use. */
-const describeColumns = ({ outline, draft }: Pick<Check, 'outline' | 'draft'>): string[] =>
-  draft.sheets.flatMap(({ name, columns }) => {
-    const own = outline.sheets.find((sheet) => sheet.name === name)
-    const lines = columns.map((column, index) => {
-      const samples = own?.columns[index]?.samples.join(' · ') ?? ''
-      return `  ${nameOf(column, index)} (${samples || '—'}): ${useOf(column)}`
+  const columns = draft.sheets.flatMap((sheet) => {
+    const seen = outline.sheets.find(({ name }) => name === sheet.name)
+    const lines = sheet.columns.map((column, index) => {
+      const samples = seen?.columns[index]?.samples.join(' · ') || '—'
+      return `  ${nameOf(column, index)} (${samples}): ${texts.uses[column.use]}`
     })
-    return [`${name === '' ? confirm.columnsTitle : confirm.columnsOf(name)}:`, ...lines]
+    return [`${sheet.name === '' ? confirm.columnsTitle : confirm.columnsOf(sheet.name)}:`, ...lines]
   })
-
-const nameOf = ({ heading }: Column, index: number): string => heading || confirm.columnNumber(index + 1)
-
-function useOf(column: Column): string {
-  const use = texts.uses[column.use]
-  if ('yes' in column) return `${use} ${column.yes.map((value) => value || confirm.blank).join(', ')}`
-  return 'divide' in column && column.divide ? `${use}; ${confirm.divide}` : use
+  return [
+    ...(differences.length > 0 ? [confirm.changed, ...differences.map((text) => `  ${text}`)] : []),
+    `${confirm.says}:`,
+    ...(said.length > 0 ? said : [`  ${confirm.saysNothing}`]),
+    ...columns,
+  ]
 }
 
 /** The rows as they will be sent, beside the cells that they come from. */
@@ -63,8 +51,7 @@ const describeRows = ({ preview }: Check): string[] => [
 /** What would have to be confirmed, for a command without a terminal. `how`: the command that asks in a terminal. */
 export const describeUnconfirmed = (check: Check, how: string): string[] => [
   confirm.notConfirmed,
-  ...describeTexts(check),
-  ...describeColumns(check),
+  ...describeFile(check),
   ...(check.problem === null ? [] : [check.problem]),
   ...openQuestions(check.draft).map(({ text }) => text),
   confirm.howInTerminal(how),
@@ -100,100 +87,60 @@ export async function askForLayout(
     answerTo(askYesNo({ input, output, message: `${message}?`, initialValue: false }))
   let check = first
   for (;;) {
-    print(...describeTexts(check))
-    if (check.outline.sheets.length > 1) check = await read(await askForSheets(terminal, check))
-    print(...describeColumns(check))
-    if (!(await isYes(confirm.useColumns)))
-      check = await read(consistent(await askForColumns(terminal, check)))
-    let { draft } = check
-    if (check.problem !== null) {
-      print(check.problem)
+    print(...describeFile(check), ...(check.problem === null ? [] : [check.problem]))
+    if (check.problem !== null || !(await isYes(confirm.useColumns))) {
+      check = await read(await askForColumns(terminal, check))
       continue
     }
-    for (const question of openQuestions(draft)) draft = await ask(terminal, question, draft)
-    check = await read(draft)
-    print(describeStatements(draft), ...check.outline.remarks, ...check.remarks, ...describeRows(check))
+    let { draft } = check
+    for (const question of openQuestions(draft, check.outline.sheets))
+      draft = question.answered(draft, await ask(terminal, question))
+    const asked = check
+    check = { ...(await read(draft)), differences: first.differences }
+    // Another column of the price is another table: what the file says beside it is shown before anything is confirmed.
+    if (JSON.stringify(asked.outline) !== JSON.stringify(check.outline)) continue
+    print(...describeAnswers(draft), ...check.outline.remarks, ...check.remarks, ...describeRows(check))
     if (isComplete(draft) && (await isYes(confirm.right))) return { ...check, draft }
-    // Every question is asked again.
-    check = { ...check, draft: { sheets: draft.sheets } }
+    check = { ...check, draft: unanswered(draft) }
   }
 }
 
-async function askForSheets({ input, output }: Terminal, { outline, draft }: Check): Promise<Draft> {
-  const options = outline.sheets.map(({ name }) => ({ value: name, label: name }))
-  const initialValues = draft.sheets.map(({ name }) => name)
-  const prompt = multiselect({ input, output, message: confirm.sheets, options, initialValues })
-  const chosen = await answerTo(prompt)
-  const sheets = outline.sheets.filter(({ name }) => chosen.includes(name))
-  return {
-    ...draft,
-    sheets: sheets.map(
-      ({ name, headingsRow }): SheetLayout =>
-        draft.sheets.find((sheet) => sheet.name === name) ?? {
-          name,
-          headingsRow,
-          decimal: 'point',
-          columns: [],
-        },
-    ),
+/** Asks for the sheets, if there are several, or else for the use of each column; Enter keeps what is shown. */
+async function askForColumns({ input, output }: Terminal, { outline, draft }: Check): Promise<Draft> {
+  if (outline.sheets.length > 1) {
+    const options = outline.sheets.map(({ name }) => ({ value: name, label: name }))
+    const initialValues = draft.sheets.map(({ name }) => name)
+    const prompt = multiselect({ input, output, message: confirm.sheets, options, initialValues })
+    const chosen = await answerTo(prompt)
+    const used = outline.sheets.filter(({ name }) => chosen.includes(name))
+    const sheets = used.map(
+      (sheet) => draft.sheets.find(({ name }) => name === sheet.name) ?? newSheet(sheet),
+    )
+    if (chosen.join('\n') !== initialValues.join('\n')) return { ...draft, sheets }
   }
-}
-
-/** Asks for the use of each column; Enter keeps the one that is shown. */
-async function askForColumns(terminal: Terminal, { outline, draft }: Check): Promise<Draft> {
+  const uses = USES.map((value) => ({ value, label: format.capital(texts.uses[value]) }))
   const sheets: SheetLayout[] = []
   for (const sheet of draft.sheets) {
-    const own = outline.sheets.find(({ name }) => name === sheet.name)
     const columns: Column[] = []
-    for (const [index, column] of sheet.columns.entries())
-      columns.push(
-        await askForUse(terminal, column, nameOf(column, index), own?.columns[index]?.values ?? []),
-      )
+    for (const [index, { heading, use }] of sheet.columns.entries()) {
+      const message = `${confirm.use}: ${nameOf({ heading }, index)}`
+      const prompt = select({ input, output, message, options: uses, initialValue: use })
+      columns.push(columnFor(heading, await answerTo(prompt)))
+    }
     sheets.push({ ...sheet, columns })
   }
   return { ...draft, sheets }
 }
 
-async function askForUse(
-  { input, output }: Terminal,
-  column: Column,
-  name: string,
-  values: readonly string[],
-): Promise<Column> {
-  const { heading } = column
-  const uses = USES.map((value) => ({ value, label: format.capital(texts.uses[value]) }))
-  const message = `${confirm.use}: ${name}`
-  const use = await answerTo(select({ input, output, message, options: uses, initialValue: column.use }))
-  switch (use) {
-    case 'price is for this many':
-      return {
-        heading,
-        use,
-        divide: await answerTo(
-          askYesNo({ input, output, message: `${confirm.divide}?`, initialValue: false }),
-        ),
-      }
-    case 'tax included':
-    case 'not for sale if': {
-      const options = values.map((value) => ({ value, label: value || confirm.blank }))
-      const prompt = multiselect({ input, output, message: confirm.yes[use], options, required: false })
-      return { heading, use, ...flagValues(await answerTo(prompt), values) }
-    }
-    default:
-      return { heading, use }
-  }
-}
-
-/** Asks a question, none of whose answers is preselected: Enter alone asks again. */
-async function ask(
-  { input, output, print }: Terminal,
-  { statement, text, hints, choices }: Question,
-  draft: Draft,
-): Promise<Draft> {
+/** Asks a question, none of whose answers is preselected: Enter alone asks again. Resolves to what was chosen. */
+async function ask({ input, output, print }: Terminal, question: Question): Promise<string[]> {
+  const { text: message, hints, choices, isMultiple } = question
   print(...hints)
-  const options = [{ value: '', label: confirm.choose }, ...choices]
+  const options = choices.map(([value, label]) => ({ value, label }))
+  if (isMultiple) return answerTo(multiselect({ input, output, message, options, required: true }))
+  const nothing = { value: null, label: confirm.choose }
   for (;;) {
-    const value = await answerTo(select({ input, output, message: text, options }))
-    if (value !== '') return { ...draft, ...answersSchema.parse({ [statement]: value }) }
+    const chosen = await answerTo(select({ input, output, message, options: [nothing, ...options] }))
+    if (chosen !== null) return [chosen]
   }
 }

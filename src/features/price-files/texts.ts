@@ -1,7 +1,7 @@
 import type { OutageKind } from '../../connect/errors.ts'
 import type { Currency } from '../../tables/prices.ts'
 import { format } from '../../web/format.ts'
-import type { Statement, Use } from './layout.ts'
+import type { Use } from './layout.ts'
 
 const { count, pluralize } = format
 
@@ -71,13 +71,20 @@ export const texts = {
   /** The page on which a person confirms how the file is read. */
   confirm: {
     title: 'Confirm how this file is read',
-    lead: 'Check the columns, answer three questions, and look at ten rows. Nothing is sent before that, and the next file of this layout needs no confirmation.',
+    lead: 'Check the columns, answer the questions, and look at ten rows. Nothing is sent before that, and the next file of this layout needs no confirmation.',
     changed: 'This file differs from the one that was confirmed before:',
     kept: 'The earlier answers are kept for what is the same.',
+    askedAgain:
+      'The columns that are the same keep their use. Because the file says something else, the questions about its prices are asked again.',
     follows: (by: string) => `This file is read as ${by} has confirmed it:`,
     change: 'Change',
     toNext: 'Continue',
-    questionOf: (number: number) => `Question ${number} of 3.`,
+    left: (questions: number) => (questions === 1 ? 'Last question.' : `${questions} questions left.`),
+    answers: 'How the file is read',
+    toManaged: 'Open or create a Managed catalogue',
+    moveHere: (file: string) => `Move ${file} here, with its answers`,
+    waitsHere:
+      'These files have prices that are not for everyone, and are in a catalogue that every builder sees:',
     says: 'Titles, notes and other text outside the table of items',
     saysNothing: 'Nothing.',
     sheetSays: (sheet: string) => `Sheet “${sheet}”`,
@@ -92,32 +99,13 @@ export const texts = {
     blank: '(blank)',
     isHidden: 'hidden in the workbook',
     use: 'Use',
-    yes: { 'tax included': 'Includes tax if it is', 'not for sale if': 'Not for sale if it is' },
-    divide: 'Divide the price by it',
-    manyValues: 'This column has too many different cells for this use.',
     headingsRow: 'Row of the headings (0: none)',
     decimal: 'Decimal sign',
     point: 'Point: 1,234.50',
     comma: 'Comma: 1.234,50',
     useColumns: 'Use these columns',
-    questions: {
-      tax: 'Are the prices before GST?',
-      currency: 'In which currency are the prices?',
-      audience: 'Who may see the prices?',
-    } satisfies Record<Statement, string>,
-    /** The question about tax if a column says which prices include it. */
-    taxOfColumn: 'How much GST do the prices include where the column says so?',
-    beforeTax: 'Before GST',
-    including: (percent: number) => `Including ${percent} % GST`,
+    useAnswers: 'Use these answers',
     priceSent: 'Price before GST',
-    everySheet:
-      'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
-    currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
-    otherCurrency: 'Another currency: convert the prices and upload the file again.',
-    audiences: {
-      everyone: 'Everyone: they are retail prices',
-      selected: 'Only builders to whom you have granted access: they are not retail prices',
-    },
     rows: 'Rows as they will be sent, beside the cells that they come from',
     cells: 'Cells of the file',
     right: 'This is right',
@@ -128,7 +116,37 @@ export const texts = {
       'Nobody has confirmed how this file is read, so nothing was read from it. What would have to be confirmed:',
     howInTerminal: (command: string) =>
       `Confirm it in a terminal: ${command}. Then use --layout layout.json.`,
-    again: 'Answer the questions again',
+  },
+
+  /** What a person is asked of the columns, and of the prices. */
+  questions: {
+    column: (use: string, sheet: string) => `Which column is the ${use}${inSheet(sheet)}?`,
+    cells: {
+      'tax included': (heading: string) => `Which cells of “${heading}” say that the price includes GST?`,
+      'not for sale if': (heading: string) =>
+        `Which cells of “${heading}” say that the item is not for sale?`,
+    },
+    several: (heading: string) =>
+      `“${heading}” says how many the price is for. What is sent of a row whose price is for more than one?`,
+    divided: 'The price of one: the price is divided',
+    rejected: 'Nothing: the row is listed as a problem',
+    tax: 'Are the prices before GST?',
+    /** If a column says which prices include tax. */
+    taxOfColumn: 'How much GST do the prices include where the column says so?',
+    beforeTax: 'Before GST',
+    including: (percent: number) => `Including ${percent} % GST`,
+    currency: 'In which currency are the prices?',
+    currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
+    otherCurrency: 'Another currency: convert the prices and upload the file again.',
+    audience: 'Who may see the prices?',
+    audiences: {
+      everyone: 'Everyone: they are retail prices',
+      selected: 'Only builders to whom you have granted access: they are not retail prices',
+    },
+    publicCatalogue:
+      'Every builder sees this catalogue. Prices that are not for everyone need a Managed one: you can move this file there, with its answers.',
+    everySheet:
+      'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
   },
 
   /** What will be sent. */
@@ -272,13 +290,11 @@ export const texts = {
   /** What keeps a layout from being confirmed. */
   layout: {
     noSheet: 'Choose a sheet.',
-    missing: (use: string, sheet: string) => `Choose the column of the ${use}${inSheet(sheet)}.`,
     twice: (use: string, sheet: string) => `Only one column can be used as “${use}”${inSheet(sheet)}.`,
-    noValues: (heading: string, use: string) =>
-      `Tick the cells of the column “${heading}” that mean “${use}”, or choose another use for it.`,
-    noTax: 'A column says which prices include tax: choose how much they include, not “before tax”.',
+    manyCells: (heading: string, use: string) =>
+      `The column “${heading}” has too many different cells for “${use}”: choose another use for it.`,
     publicCatalogue:
-      'These prices are not for everyone, and this catalogue is not Managed: every builder would see them. Choose a Managed catalogue.',
+      'These prices are not for everyone, and this catalogue is not Managed: every builder would see them. Open or create a Managed one: this file can be moved there, with its answers.',
     manyTexts:
       'More rows than can be looked at have no code or no price. Choose other columns or another row of headings, or delete those rows from the file.',
   },
@@ -324,7 +340,8 @@ export const texts = {
       `the code "${code}" has another price or unit on line ${line}, so neither is sent.`,
     struck: 'a cell is struck out: write what counts, or delete the row if the item is no longer sold.',
     notANumber: (cell: string) => `how many the price is for is not a number ("${cell}").`,
-    severalUnits: (count: number) => `the price is for ${count}, not for one.`,
+    severalUnits: (count: number, heading: string) =>
+      `the price is for ${count}, not for one. To send the price of one, choose that prices are divided by “${heading}”.`,
     unknownValue: (heading: string, cell: string) =>
       `the column "${heading}" says "${cell}", which nobody has confirmed the meaning of.`,
   },

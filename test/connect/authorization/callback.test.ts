@@ -3,7 +3,6 @@ import {
   NotFoundError,
   PlatformRejectedError,
   PlatformUnavailableError,
-  TokenRefusedError,
 } from '../../../src/connect/platform/errors.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connectionsOf, SCOPES, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
@@ -89,6 +88,7 @@ describe('the callback', () => {
     ['a code and an error', 'code=c&error=access_denied&state=s'],
     ['a state of 20 kB', `code=c&state=${'s'.repeat(20_000)}`],
     ['a code of 16,385 characters', `code=${'c'.repeat(16_385)}&state=s`],
+    ['a doubled issuer', 'code=c&state=s&iss=a&iss=b'],
     ['a doubled error', 'error=a&error=b&state=s'],
     ['an error of 20 kB', `error=${'e'.repeat(20_000)}&state=s`],
   ])('with %s is rejected', async (what, query) => {
@@ -195,7 +195,7 @@ describe('a failed exchange', () => {
 
 describe('an exchange that ends in an error of the platform', () => {
   test.each([
-    [new TokenRefusedError('423 Locked'), 'code_rejected', '423 Locked'],
+    [new PlatformUnavailableError('refused', '423 Locked'), 'code_rejected', '423 Locked'],
     [new PlatformUnavailableError('no_answer', 'no answer within 1 s'), 'platform_unavailable', 'no answer'],
     [new PlatformRejectedError('no access_token'), 'platform_rejected', 'no access_token'],
     [new NotFoundError(), 'platform_rejected', 'not_found'],

@@ -10,9 +10,11 @@ let run = 0
 let events: HopEvent[]
 beforeAll(async () => {
   app = await startAll()
-  app.services.deps.onHop(async (event) => {
-    events.push(event)
-    return event.target
+  app.services.parts.push({
+    async onHop(event) {
+      events.push(event)
+      return event.target
+    },
   })
 })
 afterAll(() => app.close())

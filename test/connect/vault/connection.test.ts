@@ -27,7 +27,8 @@ const LEASE_MS = 10_000
 const SCOPES = ['leads', 'catalogues']
 
 const tokens = (extra: Partial<GrantedTokens> = {}): GrantedTokens => ({
-  sealed: 'sealed',
+  tokens: 'tokens',
+  names: 'names',
   renewable: true,
   rotated: false,
   scopes: SCOPES,
@@ -46,7 +47,7 @@ function active(extra: Partial<GrantedTokens> = {}): ActiveRecord {
 
 const lease = (record: ConnectionRecord, now = NOW, manual = false) =>
   leased(record, { now, leaseMs: LEASE_MS, manual })
-const END = { sealed: 'names', endedAt: NOW, endedReason: 'invalid_grant' } as const
+const end = (record: ConnectionRecord, sent: ConnectionRecord) => ended(record, sent, 'invalid_grant', NOW)
 
 /** A record after a request that was sent under a lease and failed. */
 function afterFailure(record: ConnectionRecord, trouble: Trouble, now = NOW, retryAfterMs?: number) {
@@ -64,7 +65,7 @@ describe('consents and disconnects', () => {
 
   test('an earlier consent does not replace a later one', () => {
     const later = granted(begin(begin(NO_RECORD)), 2, tokens(), NOW)
-    expect(granted(later, 1, tokens({ sealed: 'earlier' }), NOW)).toBe(later)
+    expect(granted(later, 1, tokens({ tokens: 'earlier' }), NOW)).toBe(later)
   })
 
   test('a consent that began before a disconnect is not stored after it', () => {
@@ -118,15 +119,15 @@ describe('an answer', () => {
   const sent = lease(active())
 
   test.each([
-    ['a later consent', granted(begin(sent), 2, tokens({ sealed: 'later' }), NOW)],
+    ['a later consent', granted(begin(sent), 2, tokens({ tokens: 'later' }), NOW)],
     ['a disconnect', disconnected(sent)],
-    ['an end', ended(sent, sent, END)],
-    ['another refresh', refreshed(sent, sent, tokens({ sealed: 'another' }))],
+    ['an end', end(sent, sent)],
+    ['another refresh', refreshed(sent, sent, tokens({ tokens: 'another' }))],
   ])('to a request that was sent before %s changes nothing', (_what, record) => {
-    expect(refreshed(record, sent, tokens({ sealed: 'late' }))).toBe(record)
-    expect(ended(record, sent, END)).toBe(record)
+    expect(refreshed(record, sent, tokens({ tokens: 'late' }))).toBe(record)
+    expect(end(record, sent)).toBe(record)
     expect(failed(record, sent, { trouble: 'error', now: NOW })).toBe(record)
-    expect(rejected(record, sent, { now: NOW, sealed: 'names' })).toBe(record)
+    expect(rejected(record, sent, NOW)).toBe(record)
   })
 
   test('of a holder whose lease another one has: a failure changes nothing, tokens are stored', () => {
@@ -169,13 +170,13 @@ describe('failures', () => {
     ['misconfigured', 'misconfigured'],
   ] as const)('%s: the tokens are kept, and the connection is %s', (trouble, state) => {
     const record = afterFailure(active(), trouble)
-    expect(record).toMatchObject({ status: 'active', sealed: 'sealed' })
+    expect(record).toMatchObject({ status: 'active', tokens: 'tokens' })
     expect(stateOf(record)).toBe(state)
   })
 })
 
 describe('a refusal counts as the end of access', () => {
-  const reject = (record: ConnectionRecord, now = NOW) => rejected(record, record, { now, sealed: 'names' })
+  const reject = (record: ConnectionRecord, now = NOW) => rejected(record, record, now)
 
   test('if the API rejects the token, before or after it', () => {
     expect(stateOf(reject(afterFailure(active(), 'refused')))).toBe('revoked')
@@ -205,11 +206,10 @@ describe('a refusal counts as the end of access', () => {
 
 test('without a refresh token, three rejections a minute apart end a connection', () => {
   let record: ConnectionRecord = active({ renewable: false, dueAt: null, expiresAt: null })
-  for (const now of [0, 1_000, 60_000, 61_000].map((ms) => NOW + ms))
-    record = rejected(record, record, { now, sealed: 'names' })
+  for (const now of [0, 1_000, 60_000, 61_000].map((ms) => NOW + ms)) record = rejected(record, record, now)
   expect(record.status).toBe('active')
-  record = rejected(record, record, { now: NOW + 120_000, sealed: 'names' })
-  expect(record).toMatchObject({ status: 'ended', endedReason: 'rejected', sealed: 'names' })
+  record = rejected(record, record, NOW + 120_000)
+  expect(record).toMatchObject({ status: 'ended', endedReason: 'rejected', names: 'names' })
 })
 
 test('without a refresh token, a connection ends with its access token', () => {
@@ -308,8 +308,8 @@ describe('events', () => {
     ['a refresh', record, refreshed(record, record, tokens()), ['refreshed']],
     ['a refresh after a failure', failure, refreshed(failure, failure, tokens()), ['refreshed', 'recovered']],
     ['a failure', record, failure, ['refreshFailed']],
-    ['the end', record, ended(record, record, END), ['revoked']],
-    ['the end of what was refused', refused, ended(refused, refused, END), []],
+    ['the end', record, end(record, record), ['revoked']],
+    ['the end of what was refused', refused, end(refused, refused), []],
     ['a disconnect', record, disconnected(record), ['disconnected']],
     ['the end of a note without a connection', begin(NO_RECORD), disconnected(begin(NO_RECORD)), []],
   ])('of %s', (_what, before, after, types) => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { createRecordCipher, DecryptionError } from '../../../src/connect/vault/encryption.ts'
+import { oauthError } from '../../support/token-endpoint.ts'
 import {
   connectedSetup,
   consent,
@@ -64,6 +65,8 @@ describe('the records of the vault', () => {
 
   test('are bound to their place: a copy under another user does not decrypt', async () => {
     setup = await connectedSetup()
+    // What was decrypted for its user stays so.
+    expect(await setup.token()).toBe('access-0')
     for (const { key, value } of await setup.store.ofOwner(REF.userId))
       await setup.store.set({ ...key, owner: 'mallory' }, value)
     const stolen = { ...REF, userId: 'mallory' }
@@ -92,8 +95,9 @@ describe('re-encryption', () => {
   test('encrypts every record with the first key, ended ones too: the old key can be removed', async () => {
     setup = await connectedSetup({ keys: [older] })
     const ended = { ...REF, userId: 'ben' }
-    await consent(setup.vault, { refreshToken: undefined }, ended)
+    await consent(setup.vault, {}, ended)
     setup.later(301)
+    setup.endpoint.answers(oauthError('invalid_grant'))
     await setup.vault.accessToken(ended).catch(() => {})
     expect(await reencrypt(setup)).toEqual(['reencrypted', 'reencrypted'])
     expect(await reencrypt(setup)).toEqual(['current', 'current'])

@@ -4,7 +4,6 @@ import {
   InvalidGrantError,
   PlatformUnavailableError,
   StoreUnavailableError,
-  TokenRefusedError,
 } from '../../../src/connect/errors.ts'
 import { platform, type Tokens, Vault } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
@@ -113,7 +112,7 @@ class World {
         } else if (answered === 'invalid_grant') {
           if (isRefresh) this.ended.add(consent)
           reject(new InvalidGrantError())
-        } else if (answered === 'refused') reject(new TokenRefusedError('refused'))
+        } else if (answered === 'refused') reject(new PlatformUnavailableError('refused', 'refused'))
         else reject(new PlatformUnavailableError('error', 'outage'))
       }
       this.requests.push(request)

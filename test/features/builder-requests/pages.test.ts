@@ -15,6 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
+const JSON_TYPE = { accept: 'application/json' }
 const at = (path = '') => `${app.url}/connections/summit-supplies/builder-requests${path}`
 
 test('a notice about a builder request cannot be forged by its address', async () => {
@@ -46,25 +47,25 @@ async function ask(externalRef: string): Promise<void> {
 
 test('to reject asks once, by the name of the builder', async () => {
   await ask('CUST76')
-  const { items } = (await supplier.get(at(), { accept: 'application/json' })).json()
+  const { items } = (await supplier.get(at(), JSON_TYPE)).json()
   const [{ integrationConnectionId: id, builder }] = items
   const question = await supplier.get(at(`/${encodeURIComponent(id)}/reject`))
   expect(question.text).toContain(`<h1>Reject the request of ${builder.name}?</h1>`)
-  expect((await supplier.get(at(), { accept: 'application/json' })).json().items).toEqual(items)
+  expect((await supplier.get(at(), JSON_TYPE)).json().items).toEqual(items)
   const rejected = await supplier.follow(await supplier.post(at(`/${encodeURIComponent(id)}/reject`)))
   expect(rejected.text).toContain('The request was rejected.')
-  const gone = await supplier.get(at(`/${encodeURIComponent(id)}/reject`), { accept: 'application/json' })
+  const gone = await supplier.get(at(`/${encodeURIComponent(id)}/reject`), JSON_TYPE)
   expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' })
 })
 
 test('decided requests are listed: who asked, who decided, when, and which catalogues they can see', async () => {
   await ask('CUST77')
-  const { items } = (await supplier.get(at(), { accept: 'application/json' })).json()
+  const { items } = (await supplier.get(at(), JSON_TYPE)).json()
   expect(items.length).toBeGreaterThan(0)
   const [{ integrationConnectionId: id, builder: asked }] = items
   const accepted = await supplier.follow(await supplier.post(at(`/${encodeURIComponent(id)}/accept`)))
   expect(accepted.text).toContain('/catalogues?account=CUST77">Grant access</a>')
-  const { decided } = (await supplier.get(at(), { accept: 'application/json' })).json()
+  const { decided } = (await supplier.get(at(), JSON_TYPE)).json()
   expect(decided[0]).toMatchObject({
     integrationConnectionId: id,
     builder: asked.name,
@@ -78,7 +79,7 @@ test('decided requests are listed: who asked, who decided, when, and which catal
   const form = { name: 'For Harbour', scope: 'Managed' }
   const { id: catalogueId } = (await supplier.post(catalogues, { form, accept: 'application/json' })).json()
   await supplier.post(`${catalogues}/${catalogueId}/access-controls`, { form: { externalRef: 'CUST77' } })
-  const [after] = (await supplier.get(at(), { accept: 'application/json' })).json().decided
+  const [after] = (await supplier.get(at(), JSON_TYPE)).json().decided
   expect(after.access).toEqual([{ catalogueId, catalogueName: 'For Harbour' }])
   expect((await supplier.get(at())).text).toMatch(/CUST77[\s\S]*>For Harbour<\/a>/)
   const granted = (await supplier.get(`${catalogues}/${catalogueId}`)).text

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { builderRequestsSettings } from '../../../src/features/builder-requests/settings.ts'
 import { type Environment, readSettings } from '../../../src/settings/read.ts'
 
-const read = (env: Environment) => readSettings(env, { group: builderRequestsSettings }).group
+const read = (env: Environment) => readSettings(env, builderRequestsSettings)
 
 test('webhooks are disabled without a secret; several secrets are separated by commas', () => {
   expect(read({})).toEqual({ webhookSecrets: [], webhookHeader: 'X-Webhook-Signature' })

@@ -15,15 +15,13 @@ import { connected, logIn } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
+const SUPPLIER = { name: 'sam', bxcontext: 'summit-supplies', email: 'priya@summit.example' }
+
 let app: Running
 let supplier: Visitor
 beforeAll(async () => {
   app = await startAll({ PLATFORM_WEBHOOK_SECRET: `${WEBHOOK_SECRET},an-older-secret-of-ours` })
-  supplier = await connected(app, {
-    name: 'sam',
-    bxcontext: 'summit-supplies',
-    email: 'priya@summit.example',
-  })
+  supplier = await connected(app, SUPPLIER)
 })
 afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
@@ -40,13 +38,10 @@ const otherEvent = () => event({ type: 'catalogue.archived' })
 const signature = (body: string, secret = WEBHOOK_SECRET) =>
   createHmac('sha256', secret).update(body).digest('hex')
 
-/** Delivers a body, signed as it should be unless `headers` says otherwise. */
-async function deliver(body: string, headers: Record<string, string> = {}) {
-  const answer = await fetch(`${app.url}/webhooks/platform`, {
-    method: 'POST',
-    body,
-    headers: { 'content-type': 'application/json', 'x-webhook-signature': signature(body), ...headers },
-  })
+/** Delivers a body, signed as it should be unless `more` says otherwise. */
+async function deliver(body: string, more: Record<string, string> = {}, { url } = app) {
+  const headers = { 'content-type': 'application/json', 'x-webhook-signature': signature(body), ...more }
+  const answer = await fetch(`${url}/webhooks/platform`, { method: 'POST', body, headers })
   const text = await answer.text()
   return { status: answer.status, text, json: text.startsWith('{') ? JSON.parse(text) : null }
 }
@@ -97,19 +92,9 @@ describe('a delivery', () => {
   ])('%s is refused and not stored', async (_name, sign) => {
     const sent = event()
     const body = JSON.stringify(sent)
-    expect(await deliver(body, { 'x-webhook-signature': sign(body) })).toMatchObject({ status: 401 })
+    const answer = await deliver(body, { 'x-webhook-signature': sign(body) })
+    expect(answer).toMatchObject({ status: 401, json: { code: 'invalid_signature' } })
     expect(await stored(sent.id)).toBe(false)
-  })
-
-  test('without a signature is rejected', async () => {
-    const body = JSON.stringify(event())
-    const answer = await fetch(`${app.url}/webhooks/platform`, {
-      method: 'POST',
-      body,
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-    })
-    expect(answer.status).toBe(401)
-    expect(await answer.json()).toMatchObject({ code: 'invalid_signature' })
   })
 
   test('with any byte of its body changed is rejected', async () => {
@@ -302,19 +287,9 @@ describe('the number on the card', () => {
 
 test('without a secret there is no webhook, and the open page asks the platform itself', async () => {
   const polling = await startAll({ PLATFORM_WEBHOOK_SECRET: '' })
-  const visitor = await connected(polling, {
-    name: 'sam',
-    bxcontext: 'summit-supplies',
-    email: 'priya@summit.example',
-  })
-  const body = JSON.stringify(event())
-  const answer = await fetch(`${polling.url}/webhooks/platform`, {
-    method: 'POST',
-    body,
-    headers: { 'content-type': 'application/json', 'x-webhook-signature': signature(body) },
-  })
-  expect(answer.status).toBe(404)
-  expect(await answer.json()).toMatchObject({ code: 'webhook_disabled' })
+  const visitor = await connected(polling, SUPPLIER)
+  const refused = await deliver(JSON.stringify(event()), {}, polling)
+  expect(refused).toMatchObject({ status: 404, json: { code: 'webhook_disabled' } })
   const shown = await visitor.get(`${polling.url}/connections/summit-supplies/builder-requests`)
   expect(shown.text).toContain('Checked every few seconds')
   await polling.close()
@@ -355,16 +330,14 @@ test('an open page polls the platform even with a webhook, because a delivery ma
     hasWebhook: true,
     pollMs: 100,
   })
-  const server = express()
   const session = { sessionID: 's', session: { user: { id: 'sam', name: 'sam' } } }
   const sessionStore = {
     get: (_id: string, found: (error: null, session: object) => void) => found(null, {}),
   }
-  server.use((req, _res, next) => {
+  const server = express().use((req, _res, next) => {
     Object.assign(req, session, { sessionStore, log: app.services.log })
     next()
-  })
-  server.use(routes)
+  }, routes)
   const { server: http, port, close } = await serve()
   http.on('request', server)
   const stream = await fetch(`http://127.0.0.1:${port}/connections/summit-supplies/builder-requests/live`)

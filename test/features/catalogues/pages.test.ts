@@ -100,6 +100,24 @@ describe('catalogues', () => {
 })
 
 describe('a form on a page of catalogues', () => {
+  const post = async (path: string, form: Record<string, string>) =>
+    (await supplier.post(at(path, 'summit-supplies'), { form, ...JSON_TYPE })).json()
+
+  test.each([
+    ['name', { name: '', scope: 'Public' }],
+    ['scope', { name: 'x', scope: 'Secret' }],
+  ])('with a bad %s is refused by its name', async (field, form) => {
+    expect(await post('', form)).toMatchObject({ status: 400, field })
+  })
+
+  test('grants by an ExternalRef of letters and digits, around which spaces are ignored', async () => {
+    const { id } = await post('', { name: 'Fresh', scope: 'Managed' })
+    const grant = (externalRef: string) => post(`/${id}/access-controls`, { externalRef })
+    for (const bad of ['no-dashes', ''])
+      expect(await grant(bad)).toMatchObject({ status: 400, field: 'externalRef' })
+    expect(await grant(' CUST1 ')).toMatchObject({ externalRef: 'CUST1', isPreApproved: false })
+  })
+
   test.each([
     ['', { name: '', scope: 'Managed' }, 'catalogue-name-error', 'selected'],
     ['/1/access-controls', { externalRef: 'no-hyphens' }, 'external-ref-error', 'value="no-hyphens"'],

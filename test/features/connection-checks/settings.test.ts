@@ -3,7 +3,7 @@ import { connectionChecksSettings } from '../../../src/features/connection-check
 import { readSettings } from '../../../src/settings/read.ts'
 
 const read = (value?: string) =>
-  readSettings({ CHECK_CONNECTIONS_EVERY: value }, { checks: connectionChecksSettings }).checks.everyMs
+  readSettings({ CHECK_CONNECTIONS_EVERY: value }, connectionChecksSettings).everyMs
 
 test.each([
   [undefined, undefined],

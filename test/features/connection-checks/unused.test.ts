@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
-import { NO_COUNTS } from '../../../src/features/connection-checks/sweep-state.ts'
+import { NO_COUNTS } from '../../../src/features/connection-checks/round.ts'
 import { refreshUnused } from '../../../src/features/connection-checks/unused.ts'
 import { oauthError, tokens } from '../../support/token-endpoint.ts'
 import {
@@ -18,7 +18,11 @@ afterEach(() => setup?.close())
 
 const HOUR = 3_600
 const OTHER = { ...REF, bxcontext: 'other' }
-const check = () => refreshUnused(setup.vault, REF.userId, setup.now() - HOUR * 1000)
+async function check() {
+  const counts = { ...NO_COUNTS }
+  await refreshUnused(setup.vault, REF.userId, setup.now() - HOUR * 1000, counts)
+  return counts
+}
 
 describe('the refresh of unused connections', () => {
   test('refreshes a token that was neither received nor used for so long', async () => {

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { expect, vi } from 'vitest'
+import type { Config } from '../../../src/config.ts'
 import { loadContracts } from '../../../src/features/contracts.ts'
 import { Consents } from '../../../src/features/first-contact/consent/consents.ts'
 import { createConsentServer } from '../../../src/features/first-contact/consent/server.ts'
@@ -84,15 +85,12 @@ export async function startConsenting(
     PLATFORM_SUBSCRIPTION_KEY: 'sandbox-subscription-key',
     ...env,
   }
-  const config = configOf(settings, features)
-  const consents = new Consents({
-    config,
-    probes: new Map([...(await loadTools<ProbeTool>('probe.ts')), ['probe', probeTool]]),
-    contracts: [...(await loadContracts()), probeContract],
+  const { consents, visitor } = await startDoctor(
+    server.server,
+    configOf(settings, features),
+    await loadContracts(),
     write,
-  })
-  server.server.on('request', createConsentServer({ config, consents, onChecked: async () => {} }))
-  const visitor = createVisitor()
+  )
   const answer = async (form: Record<string, string | string[]>) => {
     await visitor.post(`${platform}/login`, { form: { email: 'priya@summit.example', password: 'sandbox' } })
     const page = await visitor.follow(await visitor.post(`${url}/start`))
@@ -144,16 +142,7 @@ export async function startConsentingOn(platform: string, contracts: readonly Co
     PLATFORM_AUTH_URL: platform,
     PLATFORM_API_URL: `${platform}/api`,
   })
-  const known = (await loadTools<ProbeTool>('probe.ts')).entries()
-  const probes = new Map([...known].filter(([name]) => contracts.some((contract) => contract.name === name)))
-  const consents = new Consents({
-    config,
-    probes: new Map([...probes, ['probe', probeTool]]),
-    contracts: [...contracts, probeContract],
-    write: true,
-  })
-  server.server.on('request', createConsentServer({ config, consents, onChecked: async () => {} }))
-  const visitor = createVisitor()
+  const { consents, visitor } = await startDoctor(server.server, config, contracts)
   return {
     url,
     port: server.port,
@@ -165,6 +154,20 @@ export async function startConsentingOn(platform: string, contracts: readonly Co
       await server.close()
     },
   }
+}
+
+/** The doctor's pages on a server, and a browser. It knows these contracts, and what the features of them probe. */
+async function startDoctor(server: Server, config: Config, contracts: readonly Contract[], write = true) {
+  const known = [...(await loadTools<ProbeTool>('probe.ts'))]
+  const probes = known.filter(([name]) => contracts.some((contract) => contract.name === name))
+  const consents = new Consents({
+    config,
+    probes: new Map([...probes, ['probe', probeTool]]),
+    contracts: [...contracts, probeContract],
+    write,
+  })
+  server.on('request', createConsentServer({ config, consents, onChecked: async () => {} }))
+  return { consents, visitor: createVisitor() }
 }
 
 /** Keeps what a server answers as JSON, and which calls of the API wrote. Logins with an API key write nothing. */

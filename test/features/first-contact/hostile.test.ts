@@ -1,16 +1,11 @@
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { loadContracts } from '../../../src/features/contracts.ts'
 import type { Consents } from '../../../src/features/first-contact/consent/consents.ts'
 import { serve } from '../../support/ports.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 import { startConsentingOn } from './consenting.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 /** A value that nobody may see. */
 const MARK = 'Zq7xMARKvalue0412'
@@ -21,7 +16,7 @@ type ApiAnswer = { status?: number; headers?: Record<string, string>; body: unkn
 /** A platform that consents at once and has its marks wherever an answer can have a text. */
 async function startPlatform(api: ApiAnswer) {
   const { server, port, close } = await serve()
-  closing.push(close)
+  onTestFinished(close)
   const url = `http://127.0.0.1:${port}`
   server.on('request', (req, res): unknown => {
     const address = new URL(req.url ?? '/', url)
@@ -60,7 +55,7 @@ async function startPlatform(api: ApiAnswer) {
 
 async function startHostile(api: ApiAnswer) {
   const consenting = await startConsentingOn(await startPlatform(api), await loadContracts())
-  closing.push(consenting.close)
+  onTestFinished(consenting.close)
   return consenting
 }
 

@@ -1,7 +1,7 @@
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { CERTIFICATES, TEST_CA } from '../../support/certificates.ts'
 import { type OtherPlatform, startOtherPlatform } from '../../support/other-platform.ts'
 import { freePort, serve } from '../../support/ports.ts'
@@ -59,16 +59,14 @@ describe('an address that does not answer is one finding, and its cure ends it:'
     const server = await serve((req, res) => {
       res.writeHead(301, { location: `https://localhost:${server.port}${req.url}` }).end()
     })
-    const setting = 'PLATFORM_API_URL'
-    const [problem] = problemsOf(
-      await findings({ ...platform.env, [setting]: `http://localhost:${server.port}/api` }),
-    )
-    expect(problem).toMatchObject({
+    onTestFinished(server.close)
+    const wrong = { PLATFORM_API_URL: `http://localhost:${server.port}/api` }
+    const value = wrong.PLATFORM_API_URL.replace('http:', 'https:')
+    expect(problemsOf(await findings({ ...platform.env, ...wrong }))[0]).toMatchObject({
       id: 'address.moved',
-      setting,
-      value: `https://localhost:${server.port}/api`,
+      setting: 'PLATFORM_API_URL',
+      value,
     })
-    await server.close()
   })
 })
 
@@ -140,7 +138,8 @@ describe('a forward proxy', () => {
       asked.push('CONNECT')
       socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
     })
-    return { ...server, asked, url: `http://127.0.0.1:${server.port}` }
+    onTestFinished(server.close)
+    return { asked, url: `http://127.0.0.1:${server.port}` }
   }
 
   const far = (env: Env) =>
@@ -158,7 +157,6 @@ describe('a forward proxy', () => {
     expect(found[0]).toMatchObject({ id: 'proxy', status: 'ok' })
     expect(proxy.asked.every((url) => url.startsWith('http://platform.example/'))).toBe(true)
     expect(proxy.asked.length).toBeGreaterThan(5)
-    await proxy.close()
   })
 
   test('is not used for hosts of NO_PROXY', async () => {
@@ -166,18 +164,13 @@ describe('a forward proxy', () => {
     const env = { ...far(platform.env), HTTP_PROXY: proxy.url, NO_PROXY: 'platform.example' }
     expect(problemsOf(await findings(env))[0]).toMatchObject({ id: 'address.unknown-host' })
     expect(proxy.asked).toEqual([])
-    await proxy.close()
   })
 
-  test('that does not run is one finding', async () => {
+  test('that does not run is one finding; if no address uses it a warning, and the addresses are checked', async () => {
     const address = `http://127.0.0.1:${await freePort()}`
     expect(problemsOf(await findings({ ...far(platform.env), HTTP_PROXY: address }))).toMatchObject([
       { id: 'proxy.unreachable', status: 'failure', setting: 'HTTP_PROXY' },
     ])
-  })
-
-  test('that does not run and that no address uses is a warning, and the addresses are checked', async () => {
-    const address = `http://127.0.0.1:${await freePort()}`
     const found = await findings({ ...platform.env, HTTPS_PROXY: address })
     expect(problemsOf(found)).toMatchObject([
       { id: 'proxy.unreachable', status: 'warning', setting: 'HTTPS_PROXY' },
@@ -198,6 +191,5 @@ describe('a forward proxy', () => {
       { id: 'proxy.rejected', setting: 'HTTPS_PROXY' },
     ])
     expect(problemsOf(await findings({ ...wrong, HTTP_PROXY: `http://user:right@${host}` }))).toEqual([])
-    await proxy.close()
   })
 })

@@ -21,21 +21,11 @@ describe('the page for developers', () => {
   })
   afterAll(() => app.close())
 
-  test('shows what is next', () => {
+  test('shows what is next, what the doctor finds, and the registration sheet of this app, without a secret', () => {
     expect(text).toMatch(/id="step-demo" aria-current="step"/)
-  })
-
-  test('shows what the doctor finds: in the sandbox, no problem', () => {
     expect(text).toContain('everything is fine')
     expect(text).toContain('/auth/oauth/token accepts them')
-  })
-
-  test('has the registration sheet, with the redirect urls of this app', () => {
-    expect(text).toContain(`${app.url}/connect/context`)
-    expect(text).toContain(`${app.url}/connect/callback`)
-  })
-
-  test('has no secret', () => {
+    for (const path of ['context', 'callback']) expect(text).toContain(`${app.url}/connect/${path}`)
     expect(text).not.toContain(app.config.platform.clientSecret)
   })
 
@@ -45,7 +35,7 @@ describe('the page for developers', () => {
   })
 
   test('is not there in production', () => {
-    const config = { ...app.config, production: true }
+    const config = { ...app.config, environment: 'production' as const }
     expect(firstContact.create({ ...app.services.deps, config })).toEqual({})
   })
 })

@@ -8,6 +8,7 @@ let server: Awaited<ReturnType<typeof serve>>
 let issuer: string
 /** What the configuration has; undefined: there is none. */
 let configuration: Record<string, unknown> | undefined
+const of = (name: string) => ({ issuer: name, token_endpoint: `${name}/token` })
 beforeEach(async () => {
   client = createClient(null)
   server = await serve((req, res) => {
@@ -15,46 +16,49 @@ beforeEach(async () => {
     res.writeHead(found ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(found ?? {}))
   })
   issuer = `http://127.0.0.1:${server.port}/tenant`
-  configuration = { issuer, token_endpoint: `${issuer}/token` }
 })
 afterEach(async () => {
   await client.close()
   await server.close()
 })
 
-test.each(['', '/'])(
-  'a sign-in service whose issuer ends with "%s" is fine if OIDC_ISSUER does as well',
-  async (end) => {
-    configuration = { issuer: issuer + end, token_endpoint: `${issuer}/token` }
-    expect(await checkSignIn(issuer + end, client)).toMatchObject({
-      id: 'sign-in',
-      status: 'ok',
-    })
-  },
-)
-
-test('an issuer with another slash at its end is another issuer, as for the sign-in', async () => {
-  configuration = { issuer: `${issuer}/`, token_endpoint: `${issuer}/token` }
-  expect(await checkSignIn(issuer, client)).toMatchObject({ id: 'sign-in.issuer', value: `${issuer}/` })
-})
-
-test('an address without a configuration is a failure of OIDC_ISSUER', async () => {
-  configuration = undefined
-  const finding = await checkSignIn(issuer, client)
-  expect(finding).toMatchObject({ id: 'sign-in.no-configuration', status: 'failure', setting: 'OIDC_ISSUER' })
-  expect(finding.text).toContain('answers 404')
-})
-
-test('the configuration of another issuer says which one it is', async () => {
-  configuration = { issuer: 'https://login.example', token_endpoint: 'https://login.example/token' }
-  expect(await checkSignIn(issuer, client)).toMatchObject({
-    id: 'sign-in.issuer',
-    status: 'failure',
-    value: 'https://login.example',
-  })
-})
-
-test('a service that is not there is a failure that says why', async () => {
-  const finding = await checkSignIn('http://127.0.0.1:9', client)
-  expect(finding).toMatchObject({ id: 'address.refused', status: 'failure', setting: 'OIDC_ISSUER' })
+test.each<[what: string, asked: () => string, found: () => typeof configuration, finding: () => object]>([
+  ['without a slash at its end', () => issuer, () => of(issuer), () => ({ id: 'sign-in', status: 'ok' })],
+  [
+    'with a slash at its end',
+    () => `${issuer}/`,
+    () => of(`${issuer}/`),
+    () => ({ id: 'sign-in', status: 'ok' }),
+  ],
+  [
+    'that has another slash at its end is another issuer',
+    () => issuer,
+    () => of(`${issuer}/`),
+    () => ({ id: 'sign-in.issuer', status: 'failure', value: `${issuer}/` }),
+  ],
+  [
+    'whose configuration is of another issuer',
+    () => issuer,
+    () => of('https://login.example'),
+    () => ({ id: 'sign-in.issuer', status: 'failure', value: 'https://login.example' }),
+  ],
+  [
+    'without a configuration',
+    () => issuer,
+    () => undefined,
+    () => ({
+      id: 'sign-in.no-configuration',
+      setting: 'OIDC_ISSUER',
+      text: expect.stringContaining('answers 404'),
+    }),
+  ],
+  [
+    'that is not there',
+    () => 'http://127.0.0.1:9',
+    () => undefined,
+    () => ({ id: 'address.refused', status: 'failure', setting: 'OIDC_ISSUER' }),
+  ],
+])('a sign-in service %s', async (_what, asked, found, finding) => {
+  configuration = found()
+  expect(await checkSignIn(asked(), client)).toMatchObject(finding())
 })

@@ -1,6 +1,17 @@
 import { connect, createServer, type Server } from 'node:net'
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createClient } from 'redis'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest'
 import { platform, Vault } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openRedis } from '../../../src/connect/stores.ts'
 import { checkStore } from '../../../src/features/first-contact/store.ts'
@@ -67,22 +78,18 @@ describe('a Redis that is not reachable:', () => {
     return `127.0.0.1:${port}`
   }
 
-  test('nobody listens', async () => {
-    const problems = problemsOf(await findings([`redis://127.0.0.1:${await freePort()}`]))
-    expect(problems).toMatchObject([{ id: 'address.refused', status: 'failure', setting: 'REDIS_URL' }])
-  })
-
-  test('the host is unknown', async () => {
-    expect(problemsOf(await findings(['redis://no-such-host.invalid:6379']))).toMatchObject([
-      { id: 'address.unknown-host', setting: 'REDIS_URL' },
-    ])
-  })
-
-  test('it accepts and does not answer', async () => {
-    const host = await listening(createServer(() => {}))
-    expect(problemsOf(await findings([`redis://${host}`]))).toMatchObject([
-      { id: 'address.timeout', setting: 'REDIS_URL' },
-    ])
+  test.each<[string, () => string | Promise<string>, id: string]>([
+    ['nobody listens', async () => `127.0.0.1:${await freePort()}`, 'address.refused'],
+    ['the host is unknown', () => 'no-such-host.invalid:6379', 'address.unknown-host'],
+    ['it accepts and does not answer', () => listening(createServer(() => {})), 'address.timeout'],
+    [
+      'it closes the connection',
+      () => listening(createServer((socket) => socket.destroy())),
+      'store.unavailable',
+    ],
+  ])('%s', async (_what, host, id) => {
+    const problems = problemsOf(await findings([`redis://${await host()}`]))
+    expect(problems).toMatchObject([{ id, status: 'failure', setting: 'REDIS_URL' }])
   })
 
   test('it is too old, and repeats the password in its error, which nobody sees', async () => {
@@ -102,20 +109,22 @@ describe('a Redis that is not reachable:', () => {
     await store.close()
     expect(JSON.stringify(reasons)).not.toContain('S3cretPw')
   })
-
-  test('it closes the connection', async () => {
-    const host = await listening(createServer((socket) => socket.destroy()))
-    expect(problemsOf(await findings([`redis://${host}`]))).toMatchObject([
-      { id: 'store.unavailable', setting: 'REDIS_URL' },
-    ])
-  })
 })
 
 describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
-  let redis: RedisServer
-  afterEach(() => redis.close())
+  /** As it is installed; for tests that leave it so. */
+  let usual: RedisServer
+  beforeAll(async () => {
+    usual = await startRedis()
+  })
+  afterAll(() => usual.close())
+  const started = async (...options: string[]) => {
+    const redis = await startRedis(...options)
+    onTestFinished(redis.close)
+    return redis
+  }
 
-  const hasFailed = async (id: string, url = redis.url) => {
+  const expectFailure = async (url: string, id: string) => {
     const problems = problemsOf(await findings([url]))
     expect(problems).toMatchObject([{ id, setting: 'REDIS_URL' }])
     expect(problems[0]?.text).toContain('REDIS_URL')
@@ -123,48 +132,44 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
   }
 
   test('that works has no problem', async () => {
-    redis = await startRedis()
-    expect(problemsOf(await findings([redis.url]))).toEqual([])
+    expect(problemsOf(await findings([usual.url]))).toEqual([])
   })
 
   test('asks for a password', async () => {
-    redis = await startRedis()
-    const { createClient } = await import('redis')
+    const redis = await started()
     const client = createClient({ url: redis.url })
     await client.connect()
     await client.configSet('requirepass', 'right')
     client.destroy()
-    await hasFailed('store.password')
-    await hasFailed('store.password', redis.url.replace('//', '//:wrong-one@'))
+    await expectFailure(redis.url, 'store.password')
+    await expectFailure(redis.url.replace('//', '//:wrong-one@'), 'store.password')
     expect(problemsOf(await findings([redis.url.replace('//', '//:right@')]))).toEqual([])
   })
 
   test('has no TLS', async () => {
-    redis = await startRedis()
-    await hasFailed('address.timeout', redis.url.replace('redis:', 'rediss:'))
+    await expectFailure(usual.url.replace('redis:', 'rediss:'), 'address.timeout')
   })
 
   test('requires TLS', async () => {
-    redis = await startRedis()
     const { key, cert } = CERTIFICATES.valid
     const tls = createTlsServer({ key, cert }, (socket) => {
-      const upstream = connect(redis.port, '127.0.0.1')
+      const upstream = connect(usual.port, '127.0.0.1')
       socket.pipe(upstream).pipe(socket)
       for (const end of [socket, upstream]) end.on('error', () => {})
     })
     const port = await freePort()
     await new Promise<void>((resolve) => tls.listen(port, '127.0.0.1', resolve))
-    await hasFailed('store.unavailable', `redis://127.0.0.1:${port}`)
-    await hasFailed('tls.unknown-issuer', `rediss://127.0.0.1:${port}`)
-    const usual = getCACertificates('default')
-    setDefaultCACertificates([...usual, TEST_CA])
+    await expectFailure(`redis://127.0.0.1:${port}`, 'store.unavailable')
+    await expectFailure(`rediss://127.0.0.1:${port}`, 'tls.unknown-issuer')
+    const known = getCACertificates('default')
+    setDefaultCACertificates([...known, TEST_CA])
     expect(problemsOf(await findings([`rediss://127.0.0.1:${port}`]))).toEqual([])
-    setDefaultCACertificates(usual)
+    setDefaultCACertificates(known)
     tls.close()
   })
 
   test('may evict connections, or forgets them at a restart', async () => {
-    redis = await startRedis('--maxmemory-policy', 'allkeys-lru', '--appendonly', 'no', '--save', '')
+    const redis = await started('--maxmemory-policy', 'allkeys-lru', '--appendonly', 'no', '--save', '')
     const problems = problemsOf(await findings([redis.url]))
     expect(problems.map(({ id, status }) => [id, status])).toEqual([
       ['store.eviction', 'warning'],
@@ -173,34 +178,34 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
     expect(problems.every(({ text }) => text.startsWith('REDIS_URL: '))).toBe(true)
   })
 
-  test('is a replica', async () => {
-    redis = await startRedis('--replicaof', '127.0.0.1', '1')
-    await hasFailed('store.not-writable')
+  test.each([
+    ['is a replica', ['--replicaof', '127.0.0.1', '1']],
+    ['has no memory left', ['--maxmemory', '1']],
+  ])('%s', async (_what, options) => {
+    await expectFailure((await started(...options)).url, 'store.not-writable')
   })
 
   test('that hides its settings, as a hosted one does, is fine even for --strict, and the doctor says what to check', async () => {
-    redis = await startRedis('--rename-command', 'CONFIG', '')
+    const redis = await started('--rename-command', 'CONFIG', '')
     const found = await findings([redis.url])
     expect(problemsOf(found)).toEqual([])
     expect(found.find(({ id }) => id === 'store.settings')?.text).toContain('maxmemory-policy')
   })
 
-  test('given twice is no cluster, and the doctor says what to write', async () => {
-    redis = await startRedis()
-    const problems = problemsOf(await findings([redis.url, redis.url.replace('127.0.0.1', 'localhost')]))
+  test.each<[string, (url: string) => string[], said: (url: string) => string]>([
+    [
+      'given twice is no cluster',
+      (url) => [url, url.replace('127.0.0.1', 'localhost')],
+      () => 'write one address',
+    ],
+    [
+      'that is no Sentinel',
+      (url) => [`${url.replace('redis:', 'redis+sentinel:')}/mymaster`],
+      (url) => `write ${url} in REDIS_URL`,
+    ],
+  ])('%s, and the doctor says what to write', async (_what, urls, said) => {
+    const problems = problemsOf(await findings(urls(usual.url)))
     expect(problems).toMatchObject([{ id: 'store.mode', setting: 'REDIS_URL' }])
-    expect(problems[0]?.text).toContain('write one address')
-  })
-
-  test('that is no Sentinel is named, with what to write', async () => {
-    redis = await startRedis()
-    const problems = problemsOf(await findings([`redis+sentinel://127.0.0.1:${redis.port}/mymaster`]))
-    expect(problems).toMatchObject([{ id: 'store.mode', setting: 'REDIS_URL' }])
-    expect(problems[0]?.text).toContain(`write redis://127.0.0.1:${redis.port} in REDIS_URL`)
-  })
-
-  test('has no memory left', async () => {
-    redis = await startRedis('--maxmemory', '1')
-    await hasFailed('store.not-writable')
+    expect(problems[0]?.text).toContain(said(usual.url))
   })
 })

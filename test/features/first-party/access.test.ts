@@ -30,6 +30,12 @@ const open = (options?: Parameters<typeof openAccess>[1]) => {
 /** An API call, whose token the platform checks. */
 const call = ({ api, source }: ApiKeyAccess) => listTenants(api, source)
 
+/** Expects these answers to logins and refreshes so far, the latest first. */
+async function expectAnswers(login: number[], refresh?: number[]) {
+  expect(await platform.statusesOf('login')).toEqual(login)
+  if (refresh) expect(await platform.statusesOf('first-party refresh')).toEqual(refresh)
+}
+
 /** An access, and a clock of its own and its store's that only `later` moves. */
 function openWithClock(options: Parameters<typeof openAccess>[1] = {}) {
   let time = Date.now()
@@ -48,7 +54,7 @@ describe('a token', () => {
     const access = open()
     await Promise.all(Array.from({ length: 1000 }, () => access.source.accessToken()))
     await call(access)
-    expect(await platform.statusesOf('login')).toEqual([200])
+    await expectAnswers([200])
   })
 
   test('that has expired is refreshed once, however many calls find it expired, without another login', async () => {
@@ -56,8 +62,7 @@ describe('a token', () => {
     await call(access)
     await platform.post('/sandbox/expire')
     await Promise.all(Array.from({ length: 50 }, () => call(access)))
-    expect(await platform.statusesOf('login')).toEqual([200])
-    expect(await platform.statusesOf('first-party refresh')).toEqual([200])
+    await expectAnswers([200], [200])
   })
 
   test('comes with a new refresh token at each refresh', async () => {
@@ -68,8 +73,7 @@ describe('a token', () => {
       await platform.post('/sandbox/expire')
       await call(access)
     }
-    expect(await platform.statusesOf('first-party refresh')).toEqual([200, 200, 200])
-    expect(await platform.statusesOf('login')).toEqual([200])
+    await expectAnswers([200], [200, 200, 200])
   })
 
   test('comes from one more login when the refresh token has expired', async () => {
@@ -78,8 +82,7 @@ describe('a token', () => {
     await platform.post('/sandbox/expire')
     await platform.post('/sandbox/expire-refresh-tokens')
     await Promise.all(Array.from({ length: 50 }, () => call(access)))
-    expect(await platform.statusesOf('first-party refresh')).toEqual([401])
-    expect(await platform.statusesOf('login')).toEqual([200, 200])
+    await expectAnswers([200, 200], [401])
   })
 
   test('is refreshed once in 5 seconds at most, whatever the API answers', async () => {
@@ -92,8 +95,7 @@ describe('a token', () => {
     expect(await platform.statusesOf('first-party refresh')).toEqual([200])
     access.later(5_000)
     await call(access)
-    expect(await platform.statusesOf('first-party refresh')).toEqual([200, 200])
-    expect(await platform.statusesOf('login')).toEqual([200])
+    await expectAnswers([200], [200, 200])
   })
 
   test('is kept for the next run, encrypted', async () => {
@@ -102,7 +104,7 @@ describe('a token', () => {
     const token = await open({ store: openSqlite({ file }), keys }).source.accessToken()
     const second = open({ store: openSqlite({ file }), keys })
     expect(await second.source.accessToken()).toBe(token)
-    expect(await platform.statusesOf('login')).toEqual([200])
+    await expectAnswers([200])
     const stored: unknown[] = []
     for await (const owner of allOwners(second.store, RECORDS))
       stored.push(...(await second.store.list(RECORDS, owner)))
@@ -114,7 +116,7 @@ describe('a token', () => {
     const store = openSqlite({ file: ':memory:' })
     await open({ store }).source.accessToken()
     await openAccess(platform.apiUrl, { store, keys: [newKey()] }).source.accessToken()
-    expect(await platform.statusesOf('login')).toEqual([200, 200])
+    await expectAnswers([200, 200])
   })
 })
 
@@ -146,12 +148,11 @@ describe('several processes', () => {
     expect(first).toHaveLength(40)
     expect(new Set(first).size, first[0]).toBe(1)
     expect(first[0]).toMatch(/^fp_/)
-    expect(await platform.statusesOf('login')).toEqual([200])
+    await expectAnswers([200])
     await platform.post('/sandbox/expire')
     const second = await ask(20)
     expect(new Set([...first, ...second]).size, second[0]).toBe(2)
-    expect(await platform.statusesOf('first-party refresh')).toEqual([200])
-    expect(await platform.statusesOf('login')).toEqual([200])
+    await expectAnswers([200], [200])
     await stop()
   })
 
@@ -160,12 +161,11 @@ describe('several processes', () => {
     const keys = [newKey()]
     const both = [open({ store: openSqlite({ file }), keys }), open({ store: openSqlite({ file }), keys })]
     await Promise.all(both.map(call))
-    expect(await platform.statusesOf('login')).toEqual([200])
+    await expectAnswers([200])
     await platform.post('/sandbox/expire')
     await platform.post('/sandbox/expire-refresh-tokens')
     await Promise.all(Array.from({ length: 20 }, () => both.map(call)).flat())
-    expect(await platform.statusesOf('first-party refresh')).toEqual([401])
-    expect(await platform.statusesOf('login')).toEqual([200, 200])
+    await expectAnswers([200, 200], [401])
   })
 
   test('do not log in while another one is paused after a failed login', async () => {
@@ -179,7 +179,7 @@ describe('several processes', () => {
     await expect(second?.source.accessToken()).rejects.toMatchObject({ kind: 'paused' })
     time += 1_001
     expect(await second?.source.accessToken()).toMatch(/^fp_/)
-    expect(await platform.statusesOf('login')).toEqual([200, 500])
+    await expectAnswers([200, 500])
   })
 })
 
@@ -196,7 +196,7 @@ describe('a login', () => {
     expect((error as ConfigurationError).reason).toContain(name)
     expect(JSON.stringify(error) + String((error as Error).stack)).not.toContain(CREDENTIALS.apiKey)
     await call(access).catch(() => {})
-    expect(await platform.statusesOf('login')).toEqual([401])
+    await expectAnswers([401])
   })
 
   test('that fails with 500 pauses, longer after each failure, and then works', async () => {
@@ -211,7 +211,7 @@ describe('a login', () => {
       later(2)
     }
     expect(await source.accessToken()).toMatch(/^fp_/)
-    expect(await platform.statusesOf('login')).toEqual([200, 500, 500])
+    await expectAnswers([200, 500, 500])
   })
 
   test('that returns 429 waits as long as the platform requests', async () => {

@@ -8,8 +8,8 @@ const CREDENTIALS = {
   PLATFORM_SUBSCRIPTION_KEY: 'subscription',
 }
 
-const read = (env: Environment) => readSettings(env, { group: firstPartySettings }).group
-const readRequired = (env: Environment) => readSettings(env, { group: requiredFirstPartySettings }).group
+const read = (env: Environment) => readSettings(env, firstPartySettings)
+const readRequired = (env: Environment) => readSettings(env, requiredFirstPartySettings)
 
 /** The names of the variables with a problem. */
 function refused(reader: (env: Environment) => unknown, env: Environment): (string | undefined)[] {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
 import { EXPLAINED, explain } from '../../../src/features/flow-inspector/parameter-texts.ts'
+import { flowInspectorSettings } from '../../../src/features/flow-inspector/settings.ts'
+import { readSettings } from '../../../src/settings/read.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, signedIn, toCallback } from '../../support/flow.ts'
+import { connected, SCOPES, signedIn, toCallback } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
 import { startTokenEndpoint, tokens } from '../../support/token-endpoint.ts'
 import { consent } from '../../support/vault.ts'
@@ -25,6 +27,8 @@ describe('with the sandbox', () => {
     connect = await latestFlow(app, ann, 'connect')
   })
 
+  const panelOf = async (bxcontext = 'harbour-homes') =>
+    (await ann.get(`${app.url}/connections/${bxcontext}/tokens`, JSON_ONLY)).json()
   const callApi = () => ann.get(`${app.url}/connections/harbour-homes/probe`, JSON_ONLY)
 
   test('a connect flow has every hop in its order, and the times on pages of the platform', () => {
@@ -121,6 +125,36 @@ describe('with the sandbox', () => {
     expect((await latestFlow(app, ann, 'disconnect')).outcome).toBe('disconnected')
   })
 
+  test('the panel of a connection has its times, refreshes, permissions and events', async () => {
+    const before = Date.now()
+    await ann.post(`${app.url}/connections/harbour-homes/refresh`)
+    await latestRefresh(app, ann)
+    const panel = await panelOf()
+    expect(panel).toMatchObject({ bxcontext: 'harbour-homes', refreshes: 1, refreshToken: 'same' })
+    expect(Date.parse(panel.issuedAt)).toBeGreaterThanOrEqual(before)
+    expect(Date.parse(panel.expiresAt) - Date.parse(panel.issuedAt)).toBe(300_000)
+    expect(panel.requestedScopes).toEqual(SCOPES)
+    expect(panel.scopes.toSorted()).toEqual(SCOPES)
+    const events = panel.events.map(({ kind, outcome }: Record<string, string>) => `${kind} ${outcome}`)
+    expect(events).toEqual(['refresh refreshed', 'connect connected'])
+  })
+
+  test('a connection that does not exist or is revoked has no panel', async () => {
+    expect((await panelOf('unknown')).code).toBe('not_connected')
+    await app.sandbox('revoke')
+    await ann.post(`${app.url}/connections/harbour-homes/refresh`)
+    expect((await panelOf()).code).toBe('connection_revoked')
+  })
+
+  test('an exported flow needs nothing else: no script, no link, no address', async () => {
+    const { text, headers } = await ann.get(`${app.url}/flows/${connect.id}/export`)
+    expect(headers.get('content-disposition')).toMatch(/^attachment; filename=flow-[\da-f]{8}\.html$/)
+    expect(text).toContain('<style>')
+    expect(text).toContain('Exchange the code for tokens: 200')
+    expect(text).toContain('If nobody checked it, an attacker could')
+    expect(text).not.toMatch(/<script|<link|<img|src=|href=|url\((?!#head)/)
+  })
+
   test('a flow is visible to its own user only', async () => {
     const eve = await signedIn(app, 'eve')
     expect(await flowsOf(app, eve)).toEqual([])
@@ -138,16 +172,8 @@ describe('with the sandbox', () => {
 })
 
 test('every parameter and header that is shown in clear has an explanation of its own', () => {
-  expect(EXPLAINED).toEqual(
-    expect.arrayContaining([
-      ...platform.publicParameters,
-      'state',
-      'code',
-      'scope',
-      'retry-after',
-      'www-authenticate',
-    ]),
-  )
+  const shown = ['state', 'code', 'scope', 'retry-after', 'www-authenticate', ...platform.publicParameters]
+  expect(EXPLAINED).toEqual(expect.arrayContaining(shown))
 })
 
 test('a platform that rotates refresh tokens: the fingerprint differs, and the page says so', async () => {
@@ -168,6 +194,14 @@ test('a platform that rotates refresh tokens: the fingerprint differs, and the p
   expect((await ann.get(`${app.url}/flows/${flow.id}`)).text).toContain('The platform rotated it')
   await app.close()
   await endpoint.close()
+})
+
+test('the inspector is on in development, and off in production unless FLOW_INSPECTOR is true', () => {
+  const isEnabled = (env: Record<string, string>) => readSettings(env, flowInspectorSettings).isEnabled
+  expect([{}, { NODE_ENV: 'test' }].map(isEnabled)).toEqual([true, true])
+  expect(isEnabled({ NODE_ENV: 'production' })).toBe(false)
+  expect(isEnabled({ NODE_ENV: 'production', FLOW_INSPECTOR: 'true' })).toBe(true)
+  expect(isEnabled({ FLOW_INSPECTOR: 'false' })).toBe(false)
 })
 
 test('without FLOW_INSPECTOR, nothing is recorded and there are no pages', async () => {

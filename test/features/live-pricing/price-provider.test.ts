@@ -1,106 +1,107 @@
 import { describe, expect, test, vi } from 'vitest'
+import type { LivePricingOptions } from '../../../src/features/live-pricing/api.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
 import { DAYS, type Store } from '../../../src/supplier-api/contract.ts'
-import { line, startSupplier } from './support.ts'
+import { line, testSupplier } from './support.ts'
 
-describe('a price provider that fails', () => {
-  const provider = (prices: PriceProvider['prices']): PriceProvider => ({
-    prices,
-    store: async () => null,
-    nearest: async () => [],
-  })
-  const faults: [string, PriceProvider['prices']][] = [
+const NEAREST = '/stores/nearest?latitude=1&longitude=1&radius=1'
+/** The API with a price provider that only has this. What a provider of JavaScript answers has any type. */
+const withProvider = (provider: object, options: Partial<LivePricingOptions> = {}) =>
+  testSupplier(
+    { prices: async () => [], store: async () => null, nearest: async () => [], ...provider },
+    options,
+  )
+const ERP_DOWN = 'ERP down: password=hunter2'
+const UNAVAILABLE = { unitPrice: null, discount: null, totalPrice: null, errorCode: 'price_unavailable' }
+const lineOf = (itemId: string) => line(itemId)
+
+describe('a price provider', () => {
+  test.each<[string, (lines: readonly unknown[]) => unknown]>([
     [
       'throws',
       () => {
-        throw new Error('ERP down: password=hunter2')
+        throw new Error(ERP_DOWN)
       },
     ],
-    ['rejects', async () => Promise.reject(new Error('ERP down: password=hunter2'))],
+    ['rejects', () => Promise.reject(new Error(ERP_DOWN))],
     ['never answers', () => new Promise(() => {})],
     ['answers too few lines', async () => []],
-    ['answers too many lines', async () => [{ unitPrice: '1' }, { unitPrice: '2' }]],
-    ['answers nonsense', async (lines) => lines.map(() => ({ unitPrice: 'free' }))],
-    ['answers nothing', async () => undefined as never],
-    ['answers text', async () => 'x' as never],
-    ['answers lines that are text', async (lines) => lines.map(() => '5') as never],
-    ['answers errors that it made up', async (lines) => lines.map(() => ({ error: 'sold_out' })) as never],
-    ['answers neither price nor error', async (lines) => lines.map(() => ({ error: undefined })) as never],
+    ['answers too many lines', async (lines) => [...lines, null].map(() => ({ unitPrice: '1' }))],
+    ['answers nothing', async () => undefined],
+    ['answers text', async () => 'x'],
+    ['answers lines that are text', async (lines) => lines.map(() => '5')],
+    ['answers errors that it made up', async (lines) => lines.map(() => ({ error: 'sold_out' }))],
+    ['answers neither price nor error', async (lines) => lines.map(() => ({ error: undefined }))],
     ['answers holes', async (lines) => new Array(lines.length)],
-  ]
-  test.each(faults)(
-    'that %s causes item errors, not a failed call, and its message is not exposed',
-    async (_, prices) => {
-      const failing = await startSupplier(provider(prices), { timeoutMs: 50 })
-      const answers = await failing.prices([line('A'), line('B', 'S1', 0)])
-      expect(answers).toMatchObject([
-        { unitPrice: null, discount: null, totalPrice: null, errorCode: 'price_unavailable' },
-        { errorCode: 'quantity_invalid' },
-      ])
-      expect(JSON.stringify(answers) + failing.logLines.join('')).not.toContain('hunter2')
-      await failing.close()
-    },
-  )
+    ['answers no unitPrice', async (lines) => lines.map(() => ({ unitPrice: null }))],
+  ])('that %s causes item errors, not a failed call, and its message is not exposed', async (_, prices) => {
+    const failing = await withProvider({ prices }, { timeoutMs: 50 })
+    const lines = [line('A', 'S1', 1), line('B', 'S2', 0), line('C', 'S3', 3)]
+    const answers = await failing.prices(lines)
+    expect(answers).toMatchObject([
+      { ...lines[0], ...UNAVAILABLE },
+      { ...lines[1], errorCode: 'quantity_invalid' },
+      { ...lines[2], ...UNAVAILABLE },
+    ])
+    expect(JSON.stringify(answers) + failing.logLines.join('')).not.toContain('hunter2')
+  })
 
-  test('has its own message in the log, without what looks like a secret', async () => {
+  test('that fails has its own message in the log, without what looks like a secret', async () => {
     const message =
       'ERP-17: pool exhausted; AccountKey=hunter2; AWS_SECRET_ACCESS_KEY=hunter2 secretKey: hunter2 Cookie: a=hunter2 "password":"a\\"hunter2" x://u:p/hunter2@y Bearer hunter2; access_key: hunter2 https://erp.example/p?sig=hunter2 password=hunter2 postgres://erp:hunter2@db/prices Authorization: Bearer hunter2'
-    const failing = await startSupplier(provider(() => Promise.reject(new Error(message))))
+    const failing = await withProvider({ prices: () => Promise.reject(new Error(message)) })
     await failing.prices([line('A')])
     const log = failing.logLines.join('')
     expect(log).toContain('ERP-17: pool exhausted')
     expect(log).toContain('postgres://[redacted]@db/prices')
     expect(log).not.toContain('hunter2')
-    await failing.close()
   })
 
-  test.each<[what: string, amount: unknown, total: number]>([
-    ['a number', 12.5, 25],
-    ['a number that doubles do not hold exactly', 0.1, 0.2],
-    ['a whole number', 3, 6],
-    ['zero', 0, 0],
-    ['a very small number', 1e-7, 2e-7],
-    ['decimal text', '12.50', 25],
-  ])('may return %s as unitPrice', async (_what, amount, total) => {
-    const erp = await startSupplier(
-      provider(async (lines) => lines.map(() => ({ unitPrice: amount as number }))),
-    )
-    expect(await erp.prices([line('A', 'S1', 2)])).toMatchObject([
-      { unitPrice: Number(amount), totalPrice: total },
+  test('may return amounts as decimal text or as numbers, of which none is changed by doubles', async () => {
+    const amounts = [12.5, 0.1, 3, 0, 1e-7, '12.50']
+    const erp = await withProvider({
+      prices: async () => [...amounts.map((unitPrice) => ({ unitPrice })), { unitPrice: 10, discount: 0.3 }],
+    })
+    const priced = await erp.prices([...amounts.map(() => line('A', 'S1', 2)), line('A')])
+    expect(priced.map(({ unitPrice, totalPrice }) => [unitPrice, totalPrice])).toEqual([
+      [12.5, 25],
+      [0.1, 0.2],
+      [3, 6],
+      [0, 0],
+      [1e-7, 2e-7],
+      [12.5, 25],
+      [10, 9.7],
     ])
-    await erp.close()
   })
 
-  test('may return a number as discount', async () => {
-    const erp = await startSupplier(provider(async () => [{ unitPrice: 10, discount: 0.3 }]))
-    expect(await erp.prices([line('A')])).toMatchObject([{ unitPrice: 10, discount: 0.3, totalPrice: 9.7 }])
-    await erp.close()
-  })
-
-  const NO_AMOUNTS: [string, unknown][] = [
+  test.each<[string, unknown]>([
     ['NaN', Number.NaN],
     ['Infinity', Number.POSITIVE_INFINITY],
     ['text with a unit', '12.50 AUD'],
     ['text with a thousands separator', '1,250.00'],
     ['text with spaces', ' 12.50 '],
     ['empty text', ''],
+    ['other text', 'free'],
     ['an object', { amount: 12.5 }],
     ['an array of one number', [12.5]],
     ['true', true],
     ['a bigint', 12n],
     ['a hexadecimal number', '0x10'],
     ['a negative number', -1],
-  ]
-  test.each(NO_AMOUNTS)(
+    ['a number that is too large', '1e400'],
+    ['a number that is too small', '1e-400'],
+    ['a number beyond all prices', 1e308],
+    ['60,000 digits', '9'.repeat(60_000)],
+    ['60,000 digits and a letter', `${'1'.repeat(60_000)}x`],
+  ])(
     'that returns %s is never guessed: the line is an error, and the log names it',
     async (_what, amount) => {
-      const bad = { unitPrice: amount as number }
-      const badDiscount = { unitPrice: 5, discount: amount as number }
-      const erp = await startSupplier(provider(async () => [bad, { unitPrice: 3 }, badDiscount]))
-      expect(await erp.prices([line('ITEM-7'), line('B'), line('ITEM-9')])).toMatchObject([
-        { unitPrice: null, totalPrice: null, errorCode: 'price_unavailable' },
+      const prices = async () => [{ unitPrice: amount }, { unitPrice: 3 }, { unitPrice: 5, discount: amount }]
+      const erp = await withProvider({ prices })
+      expect(await erp.prices(['ITEM-7', 'B', 'ITEM-9'].map(lineOf))).toMatchObject([
+        UNAVAILABLE,
         { totalPrice: 3 },
-        { unitPrice: null, totalPrice: null, errorCode: 'price_unavailable' },
+        UNAVAILABLE,
       ])
       const logged = erp.logLines.map((text) => JSON.parse(text)).find(({ items }) => items)
       expect(logged).toMatchObject({
@@ -111,18 +112,10 @@ describe('a price provider that fails', () => {
           { itemId: 'ITEM-9', reason: expect.stringMatching(/^discount is /) },
         ],
       })
-      await erp.close()
     },
   )
 
-  test('that throws leaves each line its own item, store and quantity', async () => {
-    const failing = await startSupplier(provider(() => Promise.reject(new Error('down'))))
-    const lines = [line('A', 'S1', 1), line('B', 'S2', 2), line('C', 'S3', 3)]
-    expect(await failing.prices(lines)).toMatchObject(lines)
-    await failing.close()
-  })
-
-  const thrown: [what: string, fail: () => unknown][] = [
+  test.each<[what: string, fail: () => unknown]>([
     ['null', () => null],
     [
       'an error with a message that is no text',
@@ -137,33 +130,17 @@ describe('a price provider that fails', () => {
           },
         }),
     ],
-  ]
-  test.each(thrown)('may throw %s, in a method or in a member of a result', async (_what, fail) => {
+  ])('may throw %s, in a method or in a member of a result', async (_what, fail) => {
     const result = {
       get unitPrice(): string {
         throw fail()
       },
     }
-    const results = [() => Promise.reject(fail()), async () => [result, { unitPrice: 3 }]]
-    for (const prices of results) {
-      const failing = await startSupplier(provider(prices))
-      const [first] = await failing.prices([line('A'), line('B')])
-      expect(first).toMatchObject({ itemId: 'A', errorCode: 'price_unavailable' })
-      await failing.close()
+    for (const prices of [() => Promise.reject(fail()), async () => [result, { unitPrice: 3 }]]) {
+      const failing = await withProvider({ prices })
+      expect((await failing.prices(['A', 'B'].map(lineOf)))[0]).toMatchObject({ itemId: 'A', ...UNAVAILABLE })
     }
   })
-
-  test.each(['1e400', '1e-400', 1e308, '9'.repeat(60_000), `${'1'.repeat(60_000)}x`])(
-    'that returns the amount %.10s… has an error of that line',
-    async (amount) => {
-      const erp = await startSupplier(
-        provider(async () => [{ unitPrice: amount }, { unitPrice: 5, discount: amount }]),
-      )
-      for (const answer of await erp.prices([line('A', 'S1', 100_000), line('B')]))
-        expect(answer).toMatchObject({ totalPrice: null, errorCode: 'price_unavailable' })
-      await erp.close()
-    },
-  )
 
   test.each<[what: string, near: unknown]>([
     ['null', null],
@@ -174,43 +151,25 @@ describe('a price provider that fails', () => {
     ['no store', [{ distanceKm: 1 }]],
     ['a bigint in a store', [{ store: { id: 1n }, distanceKm: 1 }]],
   ])('that finds %s has its failure reported as 503', async (_what, near) => {
-    const erp = await startSupplier({ ...provider(async () => []), nearest: async () => near as never })
-    const answer = await erp.call('/stores/nearest?latitude=1&longitude=1&radius=1')
-    expect(answer.status).toBe(503)
-    expect(await answer.json()).toMatchObject({ code: 'stores_unavailable' })
-    await erp.close()
+    const answer = await (await withProvider({ nearest: async () => near })).call(NEAREST)
+    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'stores_unavailable' }])
   })
 
-  test('without unitPrice is an error of its line', async () => {
-    const erp = await startSupplier(provider(async () => [{} as never, { unitPrice: null as never }]))
-    expect(await erp.prices([line('A'), line('B')])).toMatchObject([
-      { errorCode: 'price_unavailable' },
-      { errorCode: 'price_unavailable' },
-    ])
-    await erp.close()
-  })
-
-  test('for stores causes a 503 with Retry-After', async () => {
-    const broken = await startSupplier({
-      prices: async () => [],
-      store: async () => Promise.reject(new Error('x')),
-      nearest: async () => Promise.reject(new Error('x')),
-    })
-    for (const path of ['/stores/S1', '/stores/nearest?latitude=1&longitude=1&radius=1']) {
+  test('that fails for stores causes a 503 with Retry-After', async () => {
+    const fail = () => Promise.reject(new Error('x'))
+    const broken = await withProvider({ store: fail, nearest: fail })
+    for (const path of ['/stores/S1', NEAREST]) {
       const answer = await broken.call(path)
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '30'])
     }
-    await broken.close()
   })
-})
 
-describe('the signal of a price provider', () => {
   /** A price provider that waits until its signal is aborted, and then fails. */
   function waiting() {
     const aborted: string[] = []
-    let called: (name: string) => void = () => {}
+    const called = Promise.withResolvers<string>()
     const until = (name: string, signal: AbortSignal) => {
-      called(name)
+      called.resolve(name)
       return new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => {
           aborted.push(name)
@@ -223,28 +182,22 @@ describe('the signal of a price provider', () => {
       nearest: (_place, _limit, signal) => until('nearest', signal),
       prices: (_lines, _member, signal) => until('prices', signal),
     }
-    const nextCall = () =>
-      new Promise<string>((resolve) => {
-        called = resolve
-      })
-    return { provider, aborted, nextCall }
+    return { provider, aborted, called: called.promise }
   }
   const calls: [string, string, unknown?][] = [
     ['store', '/stores/S1'],
-    ['nearest', '/stores/nearest?latitude=1&longitude=1&radius=1'],
+    ['nearest', NEAREST],
     ['prices', '/request-prices', { items: [line('A')] }],
   ]
 
   test.each(calls)(
-    'is aborted if the caller of %s disconnects, which is no error',
+    'has its signal aborted if the caller of %s disconnects, which is no error',
     async (name, path, body) => {
-      const { provider, aborted, nextCall } = waiting()
-      const supplier = await startSupplier(provider)
-      const called = nextCall()
+      const { provider, aborted, called } = waiting()
+      const supplier = await withProvider(provider)
       const caller = new AbortController()
-      const authorization = `Bearer ${await supplier.token()}`
       const call = fetch(supplier.url + path, {
-        headers: { authorization },
+        headers: { authorization: `Bearer ${await supplier.token()}` },
         signal: caller.signal,
         ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       })
@@ -257,59 +210,50 @@ describe('the signal of a price provider', () => {
         expect(supplier.logLines.join('')).toContain('request aborted')
       })
       expect(supplier.logLines.join('')).not.toContain('the price provider failed')
-      await supplier.close()
     },
   )
 
-  test.each(calls)('is aborted when %s takes longer than the time limit', async (name, path, body) => {
-    const { provider, aborted } = waiting()
-    const supplier = await startSupplier(provider, { timeoutMs: 50 })
-    const answer = await supplier.call(path, body)
-    expect([answer.status, aborted]).toEqual([name === 'prices' ? 200 : 503, [name]])
-    expect(supplier.logLines.join('')).toContain('the price provider failed')
-    await supplier.close()
-  })
+  test.each(calls)(
+    'has its signal aborted when %s takes longer than the time limit',
+    async (name, path, body) => {
+      const { provider, aborted } = waiting()
+      const supplier = await withProvider(provider, { timeoutMs: 50 })
+      const answer = await supplier.call(path, body)
+      expect([answer.status, aborted]).toEqual([name === 'prices' ? 200 : 503, [name]])
+      expect(supplier.logLines.join('')).toContain('the price provider failed')
+    },
+  )
 })
 
 test('private fields of a store are never sent, whatever they are called and however deep they are', async () => {
   const PRIVATE = 'private-margin-0.31'
   const opening = { opens: '07:00', closes: '17:00', name: PRIVATE, day: PRIVATE }
-  const days = DAYS.map((day) => ({ day, openingHours: [opening], id: PRIVATE, date: PRIVATE }))
-  const store = {
+  const address = { street: '1 St', suburb: 'S', state: 'NSW', postcode: '2000', country: 'AU' }
+  const store: Record<keyof Store | 'distance' | 'margin', unknown> = {
     id: 'S1',
     name: 'North',
-    address: {
-      street: '1 St',
-      suburb: 'S',
-      state: 'NSW',
-      postcode: '2000',
-      country: 'AU',
-      phone: PRIVATE,
-      id: PRIVATE,
-    },
+    address: { ...address, phone: PRIVATE, id: PRIVATE },
     // A field that should be text.
-    phone: { number: PRIVATE } as never,
+    phone: { number: PRIVATE },
     latitude: -33,
     longitude: 151,
     distance: PRIVATE,
     tradingHours: {
       timeZone: 'Australia/Sydney',
-      dailyTradingHours: days,
+      dailyTradingHours: DAYS.map((day) => ({ day, openingHours: [opening], id: PRIVATE, date: PRIVATE })),
       publicHolidays: [{ date: '2026-12-25', name: 'Christmas Day', openingHours: [], closes: PRIVATE }],
       phone: PRIVATE,
     },
     margin: PRIVATE,
-  } as unknown as Store
-  const supplier = await startSupplier({
-    prices: async () => [],
+  }
+  const supplier = await withProvider({
     store: async () => store,
     nearest: async () => [{ store, distanceKm: 1.23456 }],
   })
-  for (const path of ['/stores/S1', '/stores/nearest?latitude=-33&longitude=151&radius=9']) {
+  for (const path of ['/stores/S1', NEAREST]) {
     const text = await (await supplier.call(path)).text()
     expect(text).not.toContain(PRIVATE)
     expect(text).toContain('Christmas Day')
-    expect(text.includes('"distance":1.235')).toBe(path.includes('nearest'))
+    expect(text.includes('"distance":1.235')).toBe(path === NEAREST)
   }
-  await supplier.close()
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { wrongPrices } from './random-prices.ts'
 
-test('400 random price requests equal an independent computation in decimals, to the last digit', async () => {
-  const { lines, wrong } = await wrongPrices(400, 1)
+test('200 random price requests equal an independent computation in decimals, to the last digit', async () => {
+  const { lines, wrong } = await wrongPrices(200, 1)
   expect(wrong).toEqual([])
-  expect(lines).toBeGreaterThan(1_000)
+  expect(lines).toBeGreaterThan(500)
 })

@@ -5,7 +5,7 @@ import {
 } from '../../../src/features/live-pricing/settings.ts'
 import { ConfigError, type Environment, readSettings } from '../../../src/settings/read.ts'
 
-const read = (env: Environment) => readSettings(env, { group: livePricingSettings }).group
+const read = (env: Environment) => readSettings(env, livePricingSettings)
 
 function problems(env: Environment): readonly string[] {
   try {
@@ -18,20 +18,13 @@ function problems(env: Environment): readonly string[] {
 }
 
 test('clients have one secret each, or two during a rotation', () => {
-  const settings = read({
-    LIVE_PRICING_CLIENTS: 'a:first-secret, a:second:secret, b:third',
-    LIVE_PRICING_STAGING_CLIENTS: 'a:other',
-  })
-  expect(settings).toEqual({
-    clients: {
-      production: [
-        { id: 'a', secrets: ['first-secret', 'second:secret'] },
-        { id: 'b', secrets: ['third'] },
-      ],
-      staging: [{ id: 'a', secrets: ['other'] }],
-    },
-    rateLimit: { limit: 3000, windowMs: 10_000 },
-  })
+  const production = 'a:first-secret, a:second:secret, b:third'
+  const { clients } = read({ LIVE_PRICING_CLIENTS: production, LIVE_PRICING_STAGING_CLIENTS: 'a:other' })
+  const [a, b] = [
+    { id: 'a', secrets: ['first-secret', 'second:secret'] },
+    { id: 'b', secrets: ['third'] },
+  ]
+  expect(clients).toEqual({ production: [a, b], staging: [{ id: 'a', secrets: ['other'] }] })
 })
 
 test.each([
@@ -49,10 +42,9 @@ test.each([
 })
 
 test('the rate limit has two settings, and 0 disables it', () => {
-  expect(read({ LIVE_PRICING_RATE_LIMIT: '5', LIVE_PRICING_RATE_WINDOW_SECONDS: '2' }).rateLimit).toEqual({
-    limit: 5,
-    windowMs: 2000,
-  })
+  const own = { LIVE_PRICING_RATE_LIMIT: '5', LIVE_PRICING_RATE_WINDOW_SECONDS: '2' }
+  expect(read({}).rateLimit).toEqual({ limit: 3000, windowMs: 10_000 })
+  expect(read(own).rateLimit).toEqual({ limit: 5, windowMs: 2000 })
   expect(read({ LIVE_PRICING_RATE_LIMIT: '0' }).rateLimit).toBeNull()
 })
 
@@ -74,7 +66,7 @@ test('staging needs different secrets', () => {
 })
 
 test('a program that only serves live pricing needs clients for production or staging', () => {
-  const alone = (env: Environment) => readSettings(env, { group: requiredLivePricingSettings }).group.clients
+  const alone = (env: Environment) => readSettings(env, requiredLivePricingSettings).clients
   expect(alone({ LIVE_PRICING_CLIENTS: 'a:b' }).production).toHaveLength(1)
   expect(alone({ LIVE_PRICING_STAGING_CLIENTS: 'a:b' }).staging).toHaveLength(1)
   expect(() => alone({})).toThrow('LIVE_PRICING_CLIENTS is required')

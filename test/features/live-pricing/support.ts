@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
+import { onTestFinished } from 'vitest'
 import { type LivePricingOptions, livePricingApi } from '../../../src/features/live-pricing/api.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { openPriceList } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
@@ -14,6 +15,7 @@ import { bodyDeadline } from '../../../src/web/body-deadline.ts'
 import { requestLog } from '../../../src/web/request-log.ts'
 import { tempDir } from '../../support/env.ts'
 import { serve } from '../../support/ports.ts'
+import { command } from '../../support/process.ts'
 
 export const SAMPLE = fileURLToPath(new URL('../../../src/features/live-pricing/sample', import.meta.url))
 export const CALLER = { id: 'platform', secret: 'a-secret-of-the-platform' }
@@ -155,3 +157,14 @@ export async function startSupplier(
 
 /** A line of a price request. */
 export const line = (itemId: string, storeId = 'S1', quantity: unknown = 1) => ({ itemId, storeId, quantity })
+
+/** A live pricing API for one test, which is closed at its end. */
+export async function testSupplier(...of: Parameters<typeof startSupplier>): Promise<Supplier> {
+  const supplier = await startSupplier(...of)
+  onTestFinished(supplier.close)
+  return supplier
+}
+
+/** Runs `npm run feature -- live-pricing load-prices`. */
+export const loadPrices = (dataDir: string, ...args: string[]) =>
+  command('src/features/live-pricing/cli-load-prices.ts', { DATA_DIR: dataDir }, { args })

@@ -1,10 +1,19 @@
-import { afterEach, describe, expect, test } from 'vitest'
-import { CALLER, FULL, form, GRANT, type Supplier, startSupplier } from './support.ts'
+import * as oauth from 'openid-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CALLER, FULL, form, GRANT, type Supplier, startSupplier, testSupplier } from './support.ts'
 
-let supplier: Supplier
-afterEach(() => supplier?.close())
+/** For tests that guess no secret, which would be slowed down. */
+let shared: Supplier
+beforeAll(async () => {
+  shared = await startSupplier()
+})
+afterAll(() => shared.close())
 
-const json = (body: unknown) => ({
+interface Request {
+  body: string | Uint8Array<ArrayBuffer>
+  headers: Record<string, string>
+}
+const json = (body: unknown): Request => ({
   body: typeof body === 'string' ? body : JSON.stringify(body),
   headers: { 'content-type': 'application/json' },
 })
@@ -13,26 +22,20 @@ const basic = (id: string, secret: string, fields: Record<string, string> = GRAN
   const pair = Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')
   return { body, headers: { ...headers, authorization: `Basic ${pair}` } }
 }
-const ask = (request: { body: string; headers: Record<string, string> }) =>
-  fetch(`${supplier.url}/connect/token`, { method: 'POST', ...request })
+const ask = (request: Request, { url } = shared) =>
+  fetch(`${url}/connect/token`, { method: 'POST', ...request })
+const statusOf = async (request: Request, supplier: Supplier) => (await ask(request, supplier)).status
 
 describe('POST /connect/token', () => {
   test.each([
     ['a form', form(FULL)],
     ['JSON', json(FULL)],
     ['HTTP Basic', basic(CALLER.id, CALLER.secret)],
-    [
-      'JSON whose type is written in capitals',
-      { ...json(FULL), headers: { 'content-type': 'APPLICATION/JSON' } },
-    ],
+    ['JSON whose type is in capitals', { ...json(FULL), headers: { 'content-type': 'APPLICATION/JSON' } }],
     ['JSON with fields that it does not know', json({ ...FULL, scope: null, more: { client_id: 1 } })],
     ['JSON after a byte order mark', json(`\uFEFF${JSON.stringify(FULL)}`)],
-    [
-      'HTTP Basic, with the id in the form as well',
-      basic(CALLER.id, CALLER.secret, { ...GRANT, client_id: CALLER.id }),
-    ],
+    ['HTTP Basic and the id in a form', basic(CALLER.id, CALLER.secret, { ...GRANT, client_id: CALLER.id })],
   ])('answers exactly three fields to %s, and is not to be stored', async (_, request) => {
-    supplier = await startSupplier()
     const answer = await ask(request)
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(await answer.json()).toEqual({
@@ -42,65 +45,60 @@ describe('POST /connect/token', () => {
     })
   })
 
-  test.each([
-    ['no body', form({}), 'invalid_request'],
-    ['no grant_type', form({ client_id: 'x', client_secret: 'y' }), 'invalid_request'],
-    ['no client_id', form({ ...GRANT, client_secret: 'y' }), 'invalid_request'],
-    ['no client_secret', form({ ...GRANT, client_id: 'x' }), 'invalid_request'],
-    ['an empty client_secret', form({ ...GRANT, client_id: 'x', client_secret: '' }), 'invalid_request'],
-    [
-      'a repeated parameter',
-      form(`grant_type=client_credentials&client_id=x&client_id=x&client_secret=y`),
-      'invalid_request',
-    ],
-    [
-      'a repeated parameter that it does not know',
-      form(`${form(FULL).body}&scope=a&scope=b`),
-      'invalid_request',
-    ],
-    [
-      'a type that is neither a form nor JSON',
-      { ...form(FULL), headers: { 'content-type': 'text/plain' } },
-      'invalid_request',
-    ],
-    ['a broken escape', form({}).headers && { ...form({}), body: 'grant_type=%zz' }, 'invalid_request'],
-    [
-      'bytes that are not UTF-8',
-      { ...form({}), body: Buffer.from([0x61, 0x3d, 0xff]) as unknown as string },
-      'invalid_request',
-    ],
-    ['broken JSON', json('{"grant_type":'), 'invalid_request'],
-    ['JSON that is no object', json('[1]'), 'invalid_request'],
-    ['JSON with a number', json({ ...FULL, client_id: 7 }), 'invalid_request'],
-    ['credentials in both places', basic('x', 'y', FULL), 'invalid_request'],
-    [
-      'another scheme',
-      { ...form(GRANT), headers: { ...form(GRANT).headers, authorization: 'Bearer x' } },
-      'invalid_request',
-    ],
+  const { headers } = form({})
+  test.each<[string, Request, error?: string]>([
+    ['no body', form({})],
+    ['no grant_type', form({ client_id: 'x', client_secret: 'y' })],
+    ['no client_id', form({ ...GRANT, client_secret: 'y' })],
+    ['no client_secret', form({ ...GRANT, client_id: 'x' })],
+    ['an empty client_secret', form({ ...GRANT, client_id: 'x', client_secret: '' })],
+    ['a repeated parameter', form(`grant_type=client_credentials&client_id=x&client_id=x&client_secret=y`)],
+    ['a repeated parameter that it does not know', form(`${form(FULL).body}&scope=a&scope=b`)],
+    ['a type that is neither a form nor JSON', { ...form(FULL), headers: { 'content-type': 'text/plain' } }],
+    ['a broken escape', { headers, body: 'grant_type=%zz' }],
+    ['bytes that are not UTF-8', { headers, body: Uint8Array.of(0x61, 0x3d, 0xff) }],
+    ['broken JSON', json('{"grant_type":')],
+    ['JSON that is no object', json('[1]')],
+    ['JSON with a number', json({ ...FULL, client_id: 7 })],
+    ['credentials in both places', basic('x', 'y', FULL)],
+    ['another scheme', { ...form(GRANT), headers: { ...headers, authorization: 'Bearer x' } }],
     ['another grant type', form({ ...FULL, grant_type: 'password' }), 'unsupported_grant_type'],
-  ])('answers 400 to %s', async (_, request, error) => {
-    supplier = await startSupplier()
+  ])('answers 400 to %s', async (_, request, error = 'invalid_request') => {
     const answer = await ask(request)
     expect(answer.status).toBe(400)
     expect(await answer.json()).toEqual({ error, error_description: expect.stringMatching(/\w.*\.$/) })
   })
 
   test('reports a JSON body that is declared as a form', async () => {
-    supplier = await startSupplier()
-    const answer = await ask({ ...json(FULL), headers: form(FULL).headers })
+    const answer = await ask({ ...json(FULL), headers })
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('Content-Type')])
   })
 
+  test('answers 413 to a body larger than 16 kB', async () => {
+    expect((await ask(form({ ...FULL, more: 'x'.repeat(17_000) }))).status).toBe(413)
+  })
+
+  test('returns a problem document for an unknown path and for one with an extra slash', async () => {
+    for (const path of ['/connect/token/', '/Connect/Token', '/stores', '/stores/nearest/']) {
+      const answer = await shared.call(path)
+      const type = 'application/problem+json; charset=utf-8'
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 404, type])
+    }
+  })
+
+  test('never delays correct credentials, however many requests arrive at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => ask(form(FULL))))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
   test('returns the same 401 with a challenge for a wrong id and a wrong secret', async () => {
-    supplier = await startSupplier()
-    const answers = await Promise.all(
-      [
-        form({ ...FULL, client_secret: 'wrong' }),
-        form({ ...FULL, client_id: 'nobody' }),
-        basic('nobody', 'wrong'),
-      ].map(ask),
-    )
+    const supplier = await testSupplier()
+    const requests = [
+      form({ ...FULL, client_secret: 'wrong' }),
+      form({ ...FULL, client_id: 'nobody' }),
+      basic('nobody', 'wrong'),
+    ]
+    const answers = await Promise.all(requests.map((request) => ask(request, supplier)))
     const bodies = await Promise.all(answers.map((answer) => answer.text()))
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401])
     expect(new Set(bodies).size).toBe(1)
@@ -109,90 +107,157 @@ describe('POST /connect/token', () => {
   })
 
   test('accepts the old and the new secret during a rotation, and no third', async () => {
-    supplier = await startSupplier(undefined, {
-      clients: [{ id: CALLER.id, secrets: ['new-secret', CALLER.secret] }],
-    })
+    const clients = [{ id: CALLER.id, secrets: ['new-secret', CALLER.secret] }]
+    const supplier = await testSupplier(undefined, { clients })
     const statuses = []
     for (const client_secret of ['new-secret', CALLER.secret, 'older-secret'])
-      statuses.push((await ask(form({ ...FULL, client_secret }))).status)
+      statuses.push(await statusOf(form({ ...FULL, client_secret }), supplier))
     expect(statuses).toEqual([200, 200, 401])
-  })
-
-  test('limits guesses of a secret, only for the client whose secret is guessed', async () => {
-    supplier = await startSupplier(undefined, {
-      clients: [
-        { id: CALLER.id, secrets: [CALLER.secret] },
-        { id: 'other', secrets: ['other-secret'] },
-      ],
-    })
-    const statuses = []
-    for (let guess = 0; guess < 15; guess++)
-      statuses.push((await ask(form({ ...FULL, client_secret: `guess-${guess}` }))).status)
-    expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)])
-    const again = await ask(form({ ...FULL, client_secret: 'guess' }))
-    expect(again.status).toBe(429)
-    expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect((await ask(form({ ...GRANT, client_id: 'other', client_secret: 'other-secret' }))).status).toBe(
-      200,
-    )
-  })
-
-  test('never delays correct credentials, however many requests arrive at once', async () => {
-    supplier = await startSupplier()
-    const answers = await Promise.all(Array.from({ length: 100 }, () => ask(form(FULL))))
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
   test.each(['zz+zz/zz%41=', 'zz+%zz'])(
     'accepts the secret %s by HTTP Basic, encoded as in the RFC or unencoded',
     async (secret) => {
-      supplier = await startSupplier(undefined, { clients: [{ id: 'x', secrets: [secret] }] })
+      const supplier = await testSupplier(undefined, { clients: [{ id: 'x', secrets: [secret] }] })
       const plain = basic('x', '')
       plain.headers.authorization = `Basic ${btoa(`x:${secret}`)}`
-      expect([(await ask(basic('x', secret))).status, (await ask(plain)).status]).toEqual([200, 200])
+      expect([await statusOf(basic('x', secret), supplier), await statusOf(plain, supplier)]).toEqual([
+        200, 200,
+      ])
     },
   )
 
-  test('accepts a correct secret at any time, however many guesses come from its address', async () => {
-    supplier = await startSupplier()
+  test('limits guesses of a secret, only of the client whose secret is guessed, and never a correct one', async () => {
+    const clients = [
+      { id: CALLER.id, secrets: [CALLER.secret] },
+      { id: 'other', secrets: ['other-secret'] },
+    ]
+    const supplier = await testSupplier(undefined, { clients })
     const statuses = []
-    for (let guess = 0; guess < 40; guess++) {
-      statuses.push((await ask(form({ ...FULL, client_secret: `guess-${guess}` }))).status)
-      expect((await ask(form(FULL))).status, `after ${guess + 1} guesses`).toBe(200)
+    for (let guess = 0; guess < 15; guess++) {
+      statuses.push(await statusOf(form({ ...FULL, client_secret: `guess-${guess}` }), supplier))
+      expect(await statusOf(form(FULL), supplier), `after ${guess + 1} guesses`).toBe(200)
     }
     // Nor does a correct one in between allow more guesses.
-    expect(statuses).toEqual([...Array(10).fill(401), ...Array(30).fill(429)])
+    expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)])
+    const again = await ask(form({ ...FULL, client_secret: 'guess' }), supplier)
+    expect(again.status).toBe(429)
+    expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(0)
+    const other = form({ ...GRANT, client_id: 'other', client_secret: 'other-secret' })
+    expect(await statusOf(other, supplier)).toBe(200)
   })
 
   test('limits guesses per address and per IPv6 network, but not correct credentials from there', async () => {
-    const headers = (address: string) => ({ ...form(FULL).headers, 'x-forwarded-for': address })
-    supplier = await startSupplier(undefined, { trustProxy: 1 })
+    const supplier = await testSupplier(undefined, { trustProxy: 1 })
+    const from = (address: string, fields: Record<string, string>) =>
+      statusOf({ ...form(fields), headers: { ...headers, 'x-forwarded-for': address } }, supplier)
     const wrong = (address: string, client_id = CALLER.id) =>
-      ask({ body: form({ ...FULL, client_id, client_secret: 'wrong' }).body, headers: headers(address) })
-    for (let host = 1; host <= 10; host++) expect((await wrong(`2001:db8::${host}:1`)).status).toBe(401)
-    expect((await wrong('2001:db8:0:0:9::1')).status).toBe(429)
-    expect((await wrong('2001:db8:0:1::1')).status).toBe(401)
+      from(address, { ...FULL, client_id, client_secret: 'wrong' })
+    for (let host = 1; host <= 10; host++) expect(await wrong(`2001:db8::${host}:1`)).toBe(401)
+    expect(await wrong('2001:db8:0:0:9::1')).toBe(429)
+    expect(await wrong('2001:db8:0:1::1')).toBe(401)
     const strangers = []
-    for (let guess = 0; guess < 32; guess++)
-      strangers.push((await wrong('203.0.113.7', `nobody-${guess}`)).status)
+    for (let guess = 0; guess < 32; guess++) strangers.push(await wrong('203.0.113.7', `nobody-${guess}`))
     expect(strangers.slice(28)).toEqual([401, 401, 429, 429])
-    expect((await ask({ body: form(FULL).body, headers: headers('203.0.113.7') })).status).toBe(200)
+    expect(await from('203.0.113.7', FULL)).toBe(200)
+  })
+})
+
+describe('the access token', () => {
+  const NEAREST = '/stores/nearest?latitude=0&longitude=0&radius=1'
+  const call = (path: string, authorization?: string, { url } = shared) =>
+    fetch(url + path, {
+      headers: { ...(authorization && { authorization }), 'content-type': 'application/json' },
+      ...(path.startsWith('/request-prices') && { method: 'POST', body: '{"items":[]}' }),
+    })
+
+  test.each([NEAREST, '/stores/S1', '/request-prices'])(
+    'is required for %s: anything else returns 401 with a challenge',
+    async (path) => {
+      const token = await shared.token()
+      expect((await call(path, `Bearer ${token}`)).status).toBe(200)
+      for (const [authorization, challenge] of [
+        [undefined, 'Bearer realm="live-pricing"'],
+        [`Basic ${token}`, 'Bearer realm="live-pricing"'],
+        [`Bearer ${token.slice(0, -2)}AA`, 'Bearer realm="live-pricing", error="invalid_token"'],
+        ['Bearer x', 'Bearer realm="live-pricing", error="invalid_token"'],
+      ]) {
+        const answer = await call(path, authorization)
+        expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, challenge])
+      }
+      expect((await call(`${path}${path.includes('?') ? '&' : '?'}access_token=${token}`)).status).toBe(401)
+    },
+  )
+
+  test('expires on time, even if it was used before', async () => {
+    let ms = Date.now()
+    const supplier = await testSupplier(undefined, { now: () => ms, tokenSeconds: 60 })
+    const token = await supplier.token()
+    const status = async () => (await call('/stores/S1', `Bearer ${token}`, supplier)).status
+    expect(await status()).toBe(200)
+    ms += 60_000
+    expect(await status()).toBe(401)
   })
 
-  test('returns a problem document for an unknown path and for one with an extra slash', async () => {
-    supplier = await startSupplier()
-    for (const path of ['/connect/token/', '/Connect/Token', '/stores', '/stores/nearest/']) {
-      const answer = await supplier.call(path)
-      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
-        path,
-        404,
-        'application/problem+json; charset=utf-8',
-      ])
+  test('survives a rotation of the signing key, and is rejected by staging and for a removed client', async () => {
+    const token = await shared.token()
+    const [k1, k2] = [
+      { id: 'k1', secret: new Uint8Array(32).fill(7) },
+      { id: 'k2', secret: new Uint8Array(32).fill(8) },
+    ]
+    const others = {
+      rotated: { keys: [k2, k1], baseUrl: shared.url },
+      otherKey: { keys: [k2], baseUrl: shared.url },
+      otherBase: { keys: [k1], baseUrl: `${shared.url}-staging` },
+      gone: { keys: [k1], baseUrl: shared.url, clients: [{ id: 'other', secrets: ['s'] }] },
+    }
+    const statuses: Record<string, number> = {}
+    for (const [name, options] of Object.entries(others))
+      statuses[name] = (
+        await call('/stores/S1', `Bearer ${token}`, await testSupplier(undefined, options))
+      ).status
+    expect(statuses).toEqual({ rotated: 200, otherKey: 401, otherBase: 401, gone: 401 })
+  })
+
+  test('is refused if its last character differs, although that character has unused bits', async () => {
+    const token = await shared.token()
+    const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    for (const last of digits) {
+      const { status } = await call(NEAREST, `Bearer ${token.slice(0, -1)}${last}`)
+      expect(status, last).toBe(last === token.at(-1) ? 200 : 401)
     }
   })
 
-  test('answers 413 to a body larger than 16 kB', async () => {
-    supplier = await startSupplier()
-    expect((await ask(form({ ...FULL, more: 'x'.repeat(17_000) }))).status).toBe(413)
+  test('is a JWT that only identifies its client, and neither it nor the secret is ever logged', async () => {
+    const supplier = await testSupplier()
+    const token = await supplier.token()
+    await call('/stores/S1', `Bearer ${token}x`, supplier)
+    await ask(form({ ...FULL, client_secret: 'a-wrong-secret-0123' }), supplier)
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    expect(Object.keys(claims).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'sub'])
+    const log = supplier.logLines.join('')
+    for (const secret of [token, CALLER.secret, 'a-wrong-secret-0123']) expect(log).not.toContain(secret)
   })
+})
+
+test('an independent client, openid-client, gets a token and calls the three endpoints', async () => {
+  const { url } = shared
+  for (const authentication of [oauth.ClientSecretPost, oauth.ClientSecretBasic]) {
+    const server = { issuer: url, token_endpoint: `${url}/connect/token` }
+    const config = new oauth.Configuration(server, CALLER.id, undefined, authentication(CALLER.secret))
+    oauth.allowInsecureRequests(config)
+    const { access_token: token, expires_in } = await oauth.clientCredentialsGrant(config)
+    expect(expires_in).toBe(900)
+    const call = async (path: string, body?: string) => {
+      const method = body ? 'POST' : 'GET'
+      const headers = new Headers(body ? { 'content-type': 'application/json' } : {})
+      return (
+        await oauth.fetchProtectedResource(config, token, new URL(url + path), method, body, headers)
+      ).json()
+    }
+    expect(await call('/stores/nearest?latitude=-37.8&longitude=145&radius=10')).toMatchObject([{ id: 'S1' }])
+    expect(await call('/stores/S2')).toMatchObject({ id: 'S2' })
+    const body = JSON.stringify({ items: [{ itemId: 'A', storeId: 'S1', quantity: 2 }] })
+    expect(await call('/request-prices', body)).toMatchObject([{ totalPrice: 25 }])
+  }
 })

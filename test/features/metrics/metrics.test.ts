@@ -111,7 +111,5 @@ describe('GET /metrics', () => {
 
 test.each([{ PORT: '3001' }, {}])('METRICS_PORT must not be the port of the app: %o', (env) => {
   const METRICS_PORT = 'PORT' in env ? env.PORT : '3000'
-  expect(() => readSettings({ ...env, METRICS_PORT }, { metrics: metricsSettings })).toThrow(
-    'METRICS_PORT is PORT',
-  )
+  expect(() => readSettings({ ...env, METRICS_PORT }, metricsSettings)).toThrow('METRICS_PORT is PORT')
 })

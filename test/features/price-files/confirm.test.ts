@@ -54,7 +54,7 @@ describe('the page of a file whose layout is new', () => {
     expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
     const second = await press('tax=10')
     expect(second).toContain('In which currency are the prices?')
-    expect(second).not.toMatch(/before GST\?|This is right/)
+    expect(second).not.toMatch(/Who may see|This is right/)
     expect(await press('currency=AUD')).toContain('Who may see the prices?')
     const rows = await press('audience=everyone')
     expect(rows).toContain('PV-40 | Pipe 40mm | 13.20 | 9')
@@ -77,28 +77,55 @@ describe('the page of a file whose layout is new', () => {
     expect(job.reading.preview.map(({ item }) => item.price)).toEqual([9])
   })
 
-  test('says which columns are missing or chosen twice', async () => {
+  test('asks for the columns that are missing, and says which are chosen twice', async () => {
     const { json } = await pages.upload('Artikel,Preis\nA,1\n', { answers: false })
-    const { press } = formOf(pages, json.id)
-    expect(await press('', { 'use-0-0': 'price', 'use-0-1': 'price' })).toContain(
-      'Choose the column of the code.',
-    )
-    expect(await press('', { 'use-0-0': 'code', 'use-0-1': 'price' })).toContain('Are the prices before GST?')
+    const { page, press } = formOf(pages, json.id)
+    expect(await page()).toMatch(/Which column is the code\?[\s\S]*Artikel: A[\s\S]*Preis: 1/)
+    expect(await press('code-0=0')).toContain('Which column is the price?')
+    expect(await press('price-0=1')).toContain('Are the prices before GST?')
+    expect(await press('', { 'use-0-0': 'price' })).toContain('Only one column can be used as “price”')
     expect((await pages.act(json.id, 'layout', { sheet: '', 'use-0-0': 'nonsense' })).json()).toMatchObject({
       status: 400,
       field: 'use-0-0',
     })
   })
 
-  test('asks for the cells that mean yes', async () => {
-    const { json } = await pages.upload('Code,Price,Group\nA,1,RETAIL\nB,2,TRADE\n', { answers: false })
+  test('asks for the cells that mean yes, and what becomes of a price that is for several', async () => {
+    const file = 'Code,Price,Group,Per\nA,1,RETAIL,1\nB,2,TRADE,1\nC,300,RETAIL,100\n'
+    const { json } = await pages.upload(file, { answers: false })
     const { press } = formOf(pages, json.id)
     const asked = await press('', { 'use-0-2': 'not for sale if' })
-    expect(asked).toContain('Tick the cells of the column')
-    expect(asked).toContain('name="yes-0-2" value="TRADE"')
-    expect(await press('', { 'use-0-2': 'not for sale if', 'yes-0-2': 'TRADE' })).not.toContain(
-      'Tick the cells of the column',
+    expect(asked).toMatch(/Which cells of “Group” say[\s\S]*name="cells-0-2" value="TRADE"/)
+    expect(await press('cells-0-2=TRADE')).toContain('“Per” says how many the price is for')
+    await press('divide-0-3=yes')
+    for (const answer of ['tax=0', 'currency=AUD']) await press(answer)
+    expect(await press('audience=everyone')).toMatch(/C \| 300 \| RETAIL \| 100[\s\S]*\$3\.00/)
+    // Each answer can be changed alone.
+    expect(await press('again=divide-0-3')).toContain('Last question')
+    await press('divide-0-3=no')
+    expect((await pages.jobOf(json.id)).reading.problems[0]?.reason).toContain(
+      'choose that prices are divided by “Per”',
     )
+  })
+
+  test('says with the question that everyone sees the catalogue, and moves the file into a Managed one with its answers', async () => {
+    const { json } = await pages.upload(LIST.replace('Ace', 'Fay'), { answers: false })
+    const { press } = formOf(pages, json.id)
+    for (const answer of ['tax=10', 'currency=AUD']) await press(answer)
+    const refused = await press('audience=selected')
+    expect(refused).toMatch(/this catalogue is not Managed[\s\S]*Open or create a Managed catalogue/)
+    expect(refused).not.toContain('This is right')
+    const managed = await pages.newCatalogue('Trade', 'Managed')
+    const { visitor, importsOf, fresh } = pages
+    const catalogue = await visitor.get(importsOf(managed).replace(/.imports$/, ''))
+    expect(catalogue.text).toMatch(
+      new RegExp(`imports/${json.id}/move"><button name="catalogueId" value="${managed}"`),
+    )
+    await pages.act(json.id, 'move', { catalogueId: managed })
+    expect(await press('confirm=on')).toContain('has confirmed it')
+    await pages.act(json.id, 'start')
+    expect(await pages.ended(json.id)).toMatchObject({ catalogueId: managed, progress: { sent: 2 } })
+    expect((await pages.act(json.id, 'move', { catalogueId: fresh })).json()).toMatchObject({ status: 409 })
   })
 
   test('does not send prices that are not for everyone into a catalogue that everyone sees', async () => {
@@ -124,9 +151,12 @@ describe('the page of the next file', () => {
     const html = await page()
     expect(html).toMatch(/sam has confirmed it/)
     expect(html).toContain('Send 2 items')
-    expect(html).not.toContain('Are the prices before GST?')
-    await pages.act(json.id, 'layout', { again: 'on' })
-    expect(await page()).toContain('Are the prices before GST?')
+    expect(html).toMatch(
+      /Which column is the price\?[\s\S]*Price[\s\S]*Are the prices before GST\?[\s\S]*Before GST/,
+    )
+    expect(html).not.toContain('This is right')
+    await pages.act(json.id, 'layout', { again: '' })
+    expect(await page()).toContain('This is right')
     expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
   })
 
@@ -136,6 +166,7 @@ describe('the page of the next file', () => {
     const { json } = await pages.upload(first.replace('Contractor', 'Trade'), { answers: false })
     const html = await formOf(pages, json.id).page()
     expect(html).toContain('the file now says “Trade Price List - July 2026”')
+    expect(html).toContain('the questions about its prices are asked again')
     expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
   })
 })

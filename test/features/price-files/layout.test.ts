@@ -104,7 +104,7 @@ describe('a row', () => {
     expect({ items, problems }).toEqual({
       items: [{ code: 'B', price: 3 }],
       problems: [
-        '2: the price is for 100, not for one.',
+        '2: the price is for 100, not for one. To send the price of one, choose that prices are divided by “Basis”.',
         '4: how many the price is for is not a number ("").',
         '5: how many the price is for is not a number ("2 x 3").',
       ],
@@ -129,7 +129,7 @@ describe('a row', () => {
     expect(next.problems).toEqual([
       '4: the column "Inc" says "Maybe", which nobody has confirmed the meaning of.',
     ])
-    expect((await read(file, { uses, tax: 0 })).problem).toContain('not “before tax”')
+    expect((await read(file, { uses, tax: 0 })).items).toEqual([])
   })
 
   test('that is not for sale is left out and counted', async () => {

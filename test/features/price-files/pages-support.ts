@@ -49,8 +49,8 @@ export async function openPages(app: { url: string }, visitor: Visitor) {
   const jobOf = async (id: string, by = visitor): Promise<ImportJson> =>
     (await by.get(urlOf(id), JSON_TYPE)).json()
 
-  async function newCatalogue(name: string): Promise<string> {
-    const answer = await visitor.post(`${base}/catalogues`, { form: { name, scope: 'Public' }, ...JSON_TYPE })
+  async function newCatalogue(name: string, scope = 'Public'): Promise<string> {
+    const answer = await visitor.post(`${base}/catalogues`, { form: { name, scope }, ...JSON_TYPE })
     expect(answer.status).toBe(201)
     return answer.json().id
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { serve } from '../../support/ports.ts'
 import { command } from '../../support/process.ts'
-import { fileIn, GOOD, pushed, SCRIPT } from './push-support.ts'
+import { fileIn, GOOD, pushed, SCRIPT, withLayout } from './push-support.ts'
 import { layoutOf } from './read-support.ts'
 import { type SupplierPlatform, startPlatform } from './support.ts'
 
@@ -167,4 +167,45 @@ describe('push-catalogue of a file with problem rows', () => {
     expect(readFileSync(report, 'utf8')).toBe('')
     expect(await platform.calls()).toEqual([])
   })
+})
+
+describe('push-catalogue without settings', () => {
+  const withoutSettings = (args: string[], env: Record<string, string> = {}) =>
+    command(SCRIPT, env, { args: withLayout(args), cwd: platform.dir })
+
+  test.each([
+    ['explains itself', ['--help'], 'Usage: npm run feature -- price-files push-catalogue', 0],
+    ['that there is no file', [], "missing required argument 'file'", 1],
+    ['that there is no catalogue', ['x.csv'], "'--catalogue <name>' or '--catalogue-id <id>'", 1],
+    ['which option is unknown', ['x.csv', '--catalog', 'x'], "unknown option '--catalog'", 1],
+    ['that there are two files', ['x.csv', 'y.csv', '--catalogue', 'C'], 'too many arguments', 1],
+    [
+      'which scopes there are',
+      ['x.csv', '--catalogue', 'C', '--scope', 'Secret'],
+      'Allowed choices are Public, Managed',
+      1,
+    ],
+    [
+      'that the file does not exist',
+      ['/none.csv', '--catalogue', 'C'],
+      'The file /none.csv does not exist.',
+      1,
+    ],
+  ])('says %s', async (_name, args, words, code) => {
+    expect(await withoutSettings(args)).toMatchObject({ code, output: expect.stringContaining(words) })
+  })
+
+  test('uses the running sandbox with --demo', async () => {
+    const env = { DATA_DIR: platform.dir, SANDBOX_URL: platform.url }
+    const { code, output } = await withoutSettings([file(GOOD), ...TO_NEW, '--demo'], env)
+    expect(code, output).toBe(0)
+    expect((await platform.catalogueIds()).has('National RRP')).toBe(true)
+  })
+})
+
+test('push-catalogue with a wrong tenant says so, and does not repeat it', async () => {
+  const { code, output } = await push([file(GOOD), ...TO_NEW], { PLATFORM_TENANT_ID: 'wrong-secret' })
+  expect(code).toBe(1)
+  expect(output).toContain('rejected the email, API key, subscription key or tenant')
+  expect(output).not.toContain('wrong-secret')
 })

@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { itemsOfBatches } from '../../../src/features/price-files/batches.ts'
 import { type Check, checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
-import { confirmed, isComplete } from '../../../src/features/price-files/confirmation.ts'
+import { confirmed } from '../../../src/features/price-files/confirmation.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
 import type { Column, Draft, Layout, Statements } from '../../../src/features/price-files/layout.ts'
+import { isComplete } from '../../../src/features/price-files/questions.ts'
 import type { Problem } from '../../../src/features/price-files/rows.ts'
 import { tempDir } from '../../support/env.ts'
 
@@ -48,7 +49,7 @@ export function draftOf({ draft, outline }: Pick<Check, 'draft' | 'outline'>, an
       const columns = sheet.columns.map((column, index): Column => {
         const answer = uses[column.heading] ?? uses[index + 1]
         const values = own?.columns[index]?.values ?? []
-        return answer === undefined ? column : columnOf(column.heading, answer, values)
+        return columnOf(column, answer ?? column.use, values)
       })
       return {
         ...sheet,
@@ -63,9 +64,11 @@ export function draftOf({ draft, outline }: Pick<Check, 'draft' | 'outline'>, an
   }
 }
 
-function columnOf(heading: string, answer: Use, values: readonly string[]): Column {
+function columnOf(before: Column, answer: Use, values: readonly string[]): Column {
+  const { heading } = before
   const { use, yes = [], divide = false } = typeof answer === 'string' ? { use: answer } : answer
   if (use === 'price is for this many') return { heading, use, divide }
+  if (use === before.use && yes.length === 0) return before
   if (use !== 'tax included' && use !== 'not for sale if') return { heading, use }
   return { heading, use, yes: [...yes], no: values.filter((value) => !yes.includes(value)) }
 }

@@ -1,6 +1,7 @@
 /** Sixty files of suppliers, whose right items were written down first: with the right confirmations, all of them arrive right. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { openQuestions } from '../../../src/features/price-files/questions.ts'
 import { type Cell, workbook } from '../../support/xlsx.ts'
 import { type Answers, read } from './read-support.ts'
 
@@ -86,10 +87,12 @@ test.each(CASES)('%s', async (_name, content, answers, expected) => {
 })
 
 test('of two columns that look like prices none is suggested, and a person is asked for one', async () => {
-  const { draft, problem } = await read('Code,Name,RRP,Trade Price\nA,Nail,12.10,9.90\n')
+  const { draft, outline } = await read('Code,Name,RRP,Trade Price\nA,Nail,12.10,9.90\n')
   const uses = draft.sheets.flatMap(({ columns }) => columns.map(({ use }) => use))
   expect(uses).toEqual(['code', 'name', 'ignored', 'ignored'])
-  expect(problem).toMatch(/^Choose the column of the price/)
+  const [question] = openQuestions(draft, outline.sheets)
+  expect(question?.text).toBe('Which column is the price?')
+  expect(question?.choices.map(([, label]) => label)).toEqual(['RRP: 12.10', 'Trade Price: 9.90'])
 })
 
 test('at most one suggestion of five is changed by hand', async () => {

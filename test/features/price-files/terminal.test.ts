@@ -23,14 +23,15 @@ function terminalWith(keys: string[]) {
 test('in the terminal, a person is shown the same and asked in the same order, and nothing is preselected', async () => {
   await checkFileIn(FILE, async (check, read) => {
     const { terminal, printed } = terminalWith([
-      // Not these uses: the column "Group" is suggested as the category, the fifth use; "not for sale if" is the ninth one, and
-      // TRADE the second of its cells.
+      // Not these uses: the column "Group" is suggested as the category, the fifth use; "not for sale if" is the ninth one.
       'n',
       ENTER,
       ENTER,
       ENTER,
       DOWN.repeat(4) + ENTER,
-      `${DOWN} ${ENTER}`,
+      'y',
+      // TRADE is the second of its cells.
+      DOWN.repeat(2) + ENTER,
       // Enter alone answers nothing.
       ENTER,
       DOWN.repeat(2) + ENTER,

@@ -4,6 +4,7 @@ import { fileForm } from '../../support/file-form.ts'
 import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
 
 const { failure, layoutOf, read, readWith } = await import('../../features/price-files/read-support.ts')
+const { openQuestions } = await import('../../../src/features/price-files/questions.ts')
 const { startPages } = await import('../../features/price-files/pages-support.ts')
 
 /** Names in requests, which errors show as they are. */
@@ -31,7 +32,8 @@ describe('every sentence on the pages of price files is a text:', () => {
     const { problems, remarks } = await read(file, { uses: { per: 'price is for this many' } })
     const next = await readWith(`${file}free text\n`.replace('per', 'for'), [await layoutOf(file)])
     said.push(...problems.map((problem) => problem.replace(/^\d+: /, '')), ...remarks, ...next.differences)
-    said.push((await read('x,y\n1,2\n')).problem ?? '')
+    const twice = await read('x,y\n1,2\n', { uses: { x: 'code', y: 'code' } })
+    said.push(twice.problem ?? '', ...openQuestions(twice.draft).map(({ text }) => text))
     expect(said.length).toBeGreaterThan(15)
     expect(said.filter((sentence) => !MARKED.test(sentence))).toEqual([])
   })

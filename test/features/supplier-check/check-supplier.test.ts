@@ -6,7 +6,7 @@ import { tempDir } from '../../support/env.ts'
 import { serve } from '../../support/ports.ts'
 import { command } from '../../support/process.ts'
 import { CLIENT, startModelSupplier, type Tamper } from './model-supplier.ts'
-import { eachPriced, isToken, onGood, status } from './tampers.ts'
+import { eachPriced, fields, isToken, refusing, rounded, status, together } from './tampers.ts'
 import { elementsOf, parseXml } from './well-formed.ts'
 
 const { dir, remove } = tempDir()
@@ -22,15 +22,9 @@ afterAll(async () => {
 
 /** A supplier whose tokens live so shortly that the program does not wait for long, and longer than a busy machine needs for a call. */
 async function started(tamper: Tamper = () => {}): Promise<string> {
-  const short = onGood(isToken, ({ body }) => {
-    body.expires_in = 3
-  })
-  const { url, close } = await startModelSupplier((asked, answer) => {
-    short(asked, answer)
-    // A token that has expired is refused.
-    if (asked.ageMs > 3200) answer.status = 401
-    tamper(asked, answer)
-  })
+  const short = fields(isToken, { expires_in: 3 })
+  const expired = refusing(({ ageMs }) => ageMs > 3200, 401)
+  const { url, close } = await startModelSupplier(together(short, expired, tamper))
   running.push(close)
   return url
 }
@@ -40,10 +34,10 @@ const check = (url: string, ...more: string[]) =>
   ran(url, '--client-id', CLIENT.id, '--client-secret', CLIENT.secret, ...more)
 const DATA = ['--item', 'FT-1', '--item', 'DK-2', '--member', 'CUST1', '--not-in-range', 'ONLY-1@suva']
 
-const negative = eachPriced((price) => {
-  price.discount -= 0.5
-  price.totalPrice = Number((price.totalPrice + 0.5).toFixed(6))
-})
+const negative = eachPriced(({ discount, totalPrice }) => ({
+  discount: discount - 0.5,
+  totalPrice: rounded(totalPrice + 0.5),
+}))
 
 describe.concurrent('npm run feature -- supplier-check run', () => {
   test('prints every rule with its basis and call, and exits with 0 if all rules pass', async () => {
@@ -80,11 +74,7 @@ describe.concurrent('npm run feature -- supplier-check run', () => {
   })
 
   test('exits with 1 for a broken rule that is given, with --given-only too', async () => {
-    const url = await started(
-      eachPriced((price) => {
-        price.totalPrice += 1
-      }),
-    )
+    const url = await started(eachPriced(({ totalPrice }) => ({ totalPrice: totalPrice + 1 })))
     expect(await check(url, ...DATA, '--given-only')).toMatchObject({
       code: 1,
       output: expect.stringMatching(/^FAIL {2}prices\.total .*\(given, §2\.4\)/m),
@@ -92,9 +82,7 @@ describe.concurrent('npm run feature -- supplier-check run', () => {
   })
 
   test('sends token requests as JSON with --token-json', async () => {
-    const url = await started((asked, answer) => {
-      if (isToken(asked) && asked.isForm) answer.status = 400
-    })
+    const url = await started(refusing((asked) => isToken(asked) && asked.isForm, 400))
     const { output } = await check(url, '--token-json')
     expect(output).toMatch(/^pass {2}token\.encoding /m)
     expect((await check(url)).output).toMatch(/^FAIL {2}token\.encoding .*\(assumed\)/m)
@@ -111,10 +99,7 @@ describe.concurrent('npm run feature -- supplier-check run', () => {
 
   test('writes reports without secrets', async () => {
     const [html, xml] = [join(dir, 'report.html'), join(dir, 'report.xml')]
-    const url = await started((_asked, answer) => {
-      if (answer.status === 404) answer.body = CLIENT.secret
-      if (answer.status === 404) answer.status = 200
-    })
+    const url = await started(status(() => true, 404, 200, CLIENT.secret))
     expect(await check(url, ...DATA, '--report', html, '--report', xml)).toMatchObject({ code: 1 })
     const [page, junit] = [readFileSync(html, 'utf8'), readFileSync(xml, 'utf8')]
     expect(elementsOf(parseXml(page), 'tr')).toHaveLength(RULES.length + 1)
@@ -147,13 +132,11 @@ describe.concurrent('npm run feature -- supplier-check run', () => {
     ['that is not a URL', ['nowhere'], /'nowhere' is invalid[\s\S]*http or https URL[\s\S]*Usage/],
     ['with an invalid location', ['http://localhost:1', '--near', 'Sydney'], /LATITUDE,LONGITUDE/],
     ['with an item without a store', ['http://localhost:1', '--not-in-range', 'A'], /ITEM@STORE/],
-    [
-      'with a report in no folder',
-      ['http://localhost:1', '--report', '/no/folder/x.html'],
-      /There is no folder \/no\/folder/,
-    ],
-  ])('fails for an address %s', async (_name, [url = '', ...more], words) => {
-    expect(await check(url, ...more)).toMatchObject({ code: 1, output: expect.stringMatching(words) })
+    ['with a report in no folder', ['http://a', '--report', '/no/folder/x.html'], /no folder \/no\/folder/],
+    ['that is missing', [], /missing required argument 'base-url'/],
+  ])('fails for an address %s', async (_name, args, words) => {
+    const { code, output } = await ran(...args, '--client-id', 'x', '--client-secret', 'y')
+    expect([code, output]).toEqual([1, expect.stringMatching(words)])
   })
 
   test('rejects a report of another kind before it sends anything', async () => {
@@ -169,11 +152,5 @@ describe.concurrent('npm run feature -- supplier-check run', () => {
     expect(output).toContain('It must end with .html, or with .xml for JUnit.')
     expect(calls).toBe(0)
     expect(existsSync(file)).toBe(false)
-  })
-
-  test('fails without an address', async () => {
-    const { code, output } = await ran('--client-id', 'x', '--client-secret', 'y')
-    expect(code).toBe(1)
-    expect(output).toContain("missing required argument 'base-url'")
   })
 })

@@ -1,12 +1,18 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { Big } from 'big.js'
 import { type fetch, Headers, Response } from 'undici'
+import { checkSupplier, type Finding } from '../../../src/features/supplier-check/check-supplier.ts'
 import type { Clock } from '../../../src/features/supplier-check/exchange.ts'
 import type { Subject } from '../../../src/features/supplier-check/rule.ts'
 import { createProbe } from '../../../src/features/supplier-check/supplier-probe.ts'
 import { serve } from '../../support/ports.ts'
-import { all } from './findings.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: what a wrong supplier may send has any shape
+export type Any = any
+
+export type ModelStore = ReturnType<typeof storeOf>
 
 /** A request to the model supplier. */
 export interface Asked {
@@ -16,13 +22,13 @@ export interface Asked {
   form: Record<string, string>
   isForm: boolean
   authorization: string | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
-  json: any
+  json: Any
   /** Whether the model knows the token, and when it was issued. */
   issuedAt: number | undefined
   /** How old the token is, in ms. */
   ageMs: number
   tokens: Map<string, number>
+  stores: readonly ModelStore[]
   /** The time in ms since 1970. */
   now(): number
   /** What the model answers to a request that differs. */
@@ -33,8 +39,7 @@ export interface Asked {
 export interface Answer {
   status: number
   headers: Record<string, string>
-  // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
-  body: any
+  body: Any
   /** How the body is encoded; UTF-8 by default. */
   encoding?: BufferEncoding
 }
@@ -43,7 +48,6 @@ export interface Answer {
 export type Tamper = (asked: Asked, answer: Answer) => void
 
 export const CLIENT = { id: 'Platform-1', secret: 'Secret-of-the-Model-9' }
-export const ITEMS = ['FT-1', 'DK-2']
 /** An item that exists, and a store that does not sell it. */
 export const NOT_IN_RANGE = { itemId: 'ONLY-1', storeId: 'suva' }
 export const MEMBER = 'CUST1'
@@ -51,7 +55,7 @@ export const MEMBER = 'CUST1'
 const PRICES: Record<string, number> = { 'FT-1': 5.14, 'DK-2': 12.35, 'ONLY-1': 8 }
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-const storeOf = (id: string, latitude: number, longitude: number, timeZone: string) => ({
+export const storeOf = (id: string, latitude: number, longitude: number, timeZone: string) => ({
   id,
   name: `Café ${id}`,
   address: {
@@ -83,7 +87,7 @@ const storeOf = (id: string, latitude: number, longitude: number, timeZone: stri
   },
 })
 
-const STORES = [
+export const STORES = [
   storeOf('melbourne', -37.81, 144.96, 'Australia/Melbourne'),
   storeOf('northcote', -37.77, 145, 'Australia/Melbourne'),
   storeOf('sydney', -33.87, 151.21, 'Australia/Sydney'),
@@ -121,45 +125,41 @@ function tokenAnswer({ form, tokens, now }: Asked): Answer {
 /** How long tokens live, in seconds. */
 const LIFETIME = 900
 
-function searchAnswer({ path }: Asked): Answer {
+function searchAnswer({ path, stores }: Asked): Answer {
   const { searchParams } = new URL(path, 'http://model')
   const [latitude, longitude, radius] = ['latitude', 'longitude', 'radius'].map((name) =>
     searchParams.has(name) ? Number(searchParams.get(name)) : Number.NaN,
   ) as [number, number, number]
   if (!Number.isFinite(latitude + longitude + radius)) return failed(400)
-  const found = STORES.map((store) => ({ ...store, distance: kilometres(latitude, longitude, store) }))
-  return ok(found.filter(({ distance }) => distance <= radius).sort((a, b) => a.distance - b.distance))
+  const found = stores.map((store) => ({ ...store, distance: kilometres(latitude, longitude, store) }))
+  const near = found.filter(({ distance }) => distance <= radius)
+  return ok(structuredClone(near.sort((a, b) => a.distance - b.distance)))
 }
 
-function storeAnswer({ path }: Asked): Answer {
-  const store = STORES.find(({ id }) => path === `/stores/${id}`)
-  return store ? ok(store) : failed(404)
+function storeAnswer({ path, stores }: Asked): Answer {
+  const store = stores.find(({ id }) => path === `/stores/${encodeURIComponent(id)}`)
+  return store ? ok(structuredClone(store)) : failed(404)
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a line of any shape
-function priceOf({ itemId, storeId, quantity }: any, memberNumber: unknown) {
-  const isMember = memberNumber == null || memberNumber === MEMBER
-  const error = !isMember
-    ? 'member_unknown'
-    : !Object.hasOwn(PRICES, itemId)
-      ? 'item_unknown'
-      : !STORES.some(({ id }) => id === storeId)
-        ? 'store_unknown'
-        : itemId === NOT_IN_RANGE.itemId && storeId === NOT_IN_RANGE.storeId
-          ? 'item_not_in_range'
-          : !(quantity > 0)
-            ? 'quantity_invalid'
-            : undefined
+/** Why a line cannot be priced, if it cannot. */
+function errorOf(
+  { itemId, storeId, quantity }: Any,
+  memberNumber: unknown,
+  { stores }: Asked,
+): string | undefined {
+  if (memberNumber != null && memberNumber !== MEMBER) return 'member_unknown'
+  if (!Object.hasOwn(PRICES, itemId)) return 'item_unknown'
+  if (!stores.some(({ id }) => id === storeId)) return 'store_unknown'
+  if (itemId === NOT_IN_RANGE.itemId && storeId === NOT_IN_RANGE.storeId) return 'item_not_in_range'
+  return quantity > 0 ? undefined : 'quantity_invalid'
+}
+
+function priceOf({ itemId, storeId, quantity }: Any, memberNumber: unknown, asked: Asked) {
   const line = { itemId, storeId, quantity }
-  if (error)
-    return {
-      ...line,
-      unitPrice: null,
-      discount: null,
-      totalPrice: null,
-      errorCode: error,
-      errorMessage: `No price: ${error}.`,
-    }
+  const errorCode = errorOf(line, memberNumber, asked)
+  const errorMessage = `No price: ${errorCode}.`
+  if (errorCode)
+    return { ...line, unitPrice: null, discount: null, totalPrice: null, errorCode, errorMessage }
   const unitPrice = PRICES[itemId] ?? 0
   const discount = quantity >= 5 ? 0.15 : 0
   return {
@@ -170,9 +170,10 @@ function priceOf({ itemId, storeId, quantity }: any, memberNumber: unknown) {
   }
 }
 
-function pricesAnswer({ json }: Asked): Answer {
+function pricesAnswer(asked: Asked): Answer {
+  const { json } = asked
   if (!Array.isArray(json?.items)) return failed(400)
-  return ok(json.items.map((line: unknown) => priceOf(line, json.memberNumber)))
+  return ok(json.items.map((line: unknown) => priceOf(line, json.memberNumber, asked)))
 }
 
 function rightAnswer(asked: Asked): Answer {
@@ -204,6 +205,7 @@ function readAsked(
   { method = '', path = '', authorization, type = '', body }: Received,
   tokens: Map<string, number>,
   now: () => number,
+  stores: readonly ModelStore[],
 ): Asked {
   const isForm = type.startsWith('application/x-www-form')
   const json = parse(body)
@@ -219,16 +221,17 @@ function readAsked(
     ageMs: now() - (issuedAt ?? now()),
     now,
     tokens,
+    stores,
     again: (change) => rightAnswer({ ...asked, ...change }),
   }
   return asked
 }
 
 /** A small supplier that is right in everything, with its answers changed by `tamper`. */
-function createModel(tamper: Tamper, now: () => number = Date.now) {
+function createModel(tamper: Tamper, now: () => number = Date.now, stores: readonly ModelStore[] = STORES) {
   const tokens = new Map<string, number>()
   return (received: Received) => {
-    const asked = readAsked(received, tokens, now)
+    const asked = readAsked(received, tokens, now, stores)
     const answer = rightAnswer(asked)
     tamper(asked, answer)
     const { status, headers, body, encoding } = answer
@@ -237,21 +240,28 @@ function createModel(tamper: Tamper, now: () => number = Date.now) {
   }
 }
 
+/** How an answer is sent. */
+export type Send = (
+  answer: { status: number; headers: Record<string, string>; sent: Buffer },
+  res: ServerResponse,
+  req: IncomingMessage,
+) => unknown
+const send: Send = ({ status, headers, sent }, res) => res.writeHead(status, headers).end(sent)
+
 /** The model as a server. */
-export async function startModelSupplier(tamper: Tamper = () => {}) {
+export async function startModelSupplier(tamper: Tamper = () => {}, sendBy = send) {
   const model = createModel(tamper)
-  const { port, close } = await serve(async (req, res) => {
-    const { method, url: path, headers: asked } = req
-    const { authorization, 'content-type': type } = asked
-    const { status, headers, sent } = model({ method, path, authorization, type, body: await text(req) })
-    res.writeHead(status, headers).end(sent)
+  const { server, port, close } = await serve(async (req, res) => {
+    const { method, url: path, headers } = req
+    const { authorization, 'content-type': type } = headers
+    await sendBy(model({ method, path, authorization, type, body: await text(req) }), res, req)
   })
-  return { url: `http://localhost:${port}`, close }
+  return { server, url: `http://localhost:${port}`, close }
 }
 
 /** The model in place of a network, which takes most of the time of a check. */
-export function modelFetch(tamper: Tamper, now?: () => number): typeof fetch {
-  const model = createModel(tamper, now)
+function modelFetch(tamper: Tamper, now?: () => number, stores?: readonly ModelStore[]): typeof fetch {
+  const model = createModel(tamper, now, stores)
   return async (url, { method, headers: list, body } = {}) => {
     const { pathname, search } = new URL(String(url))
     const asked = new Headers(list)
@@ -270,24 +280,31 @@ export function modelFetch(tamper: Tamper, now?: () => number): typeof fetch {
 
 /** Everything that a rule may need. */
 export const FULL: Omit<Subject, 'probe'> = {
-  items: ITEMS,
+  items: ['FT-1', 'DK-2'],
   memberNumber: MEMBER,
   notInRange: [NOT_IN_RANGE],
   patienceMs: 0,
 }
 
 /** What a check may be told about the model, besides what `FULL` says. */
-export type Told = Partial<Omit<Subject, 'probe'>> & { tokenJson?: boolean; clock?: Clock }
+export type Told = Partial<Omit<Subject, 'probe'>> & {
+  tokenJson?: boolean
+  clock?: Clock
+  stores?: readonly ModelStore[]
+}
 
 /** Checks the model supplier, with its answers changed, against all rules. */
-export function findingsWith(tamper: Tamper, { tokenJson = false, clock, ...subject }: Told = {}) {
+export function findingsWith(
+  tamper: Tamper,
+  { tokenJson = false, clock, stores, ...subject }: Told = {},
+): Promise<Finding[]> {
   const probe = createProbe({
     baseUrl: 'http://model',
     clientId: CLIENT.id,
     clientSecret: CLIENT.secret,
     tokenJson,
-    fetch: modelFetch(tamper, clock?.now),
+    fetch: modelFetch(tamper, clock?.now, stores),
     ...(clock && { clock }),
   })
-  return all({ ...FULL, probe, ...subject })
+  return Array.fromAsync(checkSupplier({ ...FULL, probe, ...subject }))
 }

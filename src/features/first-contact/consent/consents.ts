@@ -117,7 +117,8 @@ export class Consents {
 async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<string | undefined> {
   const { target, comparisons, grants } = round
   const { bxcontext } = flow
-  comparisons.hide(bxcontext, flow.state, flow.codeVerifier, callbackUrl.searchParams.get('code'))
+  const [code, iss] = ['code', 'iss'].map((name) => callbackUrl.searchParams.get(name) ?? undefined)
+  comparisons.hide(bxcontext, flow.state, flow.codeVerifier, code)
   compareBxcontext(comparisons, bxcontext)
   const error = errorCodeOf({ error: callbackUrl.searchParams.get('error') })
   if (error === 'access_denied') {
@@ -129,9 +130,11 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
     return `The consent page returned ${error}.`
   }
   compareIssuer(comparisons, callbackUrl, target.authUrl)
-  const request = await requestOf(target, (oauth) => oauth.exchangeCode({ ...flow, callbackUrl })).catch(
-    (cause: Error) => cause,
-  )
+  if (!code) return 'The code was not exchanged: the callback has none.'
+  const redirectUri = redirectUrls(target.baseUrl)[1]
+  const request = await requestOf(target, (oauth) =>
+    oauth.exchangeCode({ ...flow, code, iss, redirectUri }),
+  ).catch((cause: Error) => cause)
   if (request instanceof Error) return `The code was not exchanged: ${request.message}.`
   const startedAt = performance.now()
   const answer = await sendOrNull(target.client, request)

@@ -1,4 +1,4 @@
-import { InvalidGrantError, TokenRefusedError } from '../../../connect/errors.ts'
+import { InvalidGrantError, PlatformUnavailableError } from '../../../connect/errors.ts'
 import { platform, tokenFailure, tokenSchema } from '../../../connect/index.ts'
 import type { ProbeAnswer } from '../../tools.ts'
 import type { Comparisons } from './comparisons.ts'
@@ -113,5 +113,6 @@ export function compareRefusal(
   const code = errorCodeOf(json)
   const seen = `${status}${code ? ` \`${code}\`` : ', without an error code of RFC 6749'}`
   const failure = tokenFailure({ status, text, retryAfterMs: undefined }, json)
-  comparisons.compare(id, failure instanceof InvalidGrantError, seen, failure instanceof TokenRefusedError)
+  const isRefusal = failure instanceof PlatformUnavailableError && failure.kind === 'refused'
+  comparisons.compare(id, failure instanceof InvalidGrantError, seen, isRefusal)
 }

@@ -50,11 +50,9 @@ const exchange = async (target: Target): Promise<Answer> => target.client.send(a
 
 /** The request that the app sends to exchange a code, with a code that was never issued. */
 function codeExchange(target: Target): Promise<HttpRequest> {
-  const state = 'doctor-check'
-  const callbackUrl = new URL(redirectUrls(target.baseUrl)[1])
-  callbackUrl.search = new URLSearchParams({ code: madeUp(), state }).toString()
-  const flow = { callbackUrl, bxcontext: 'doctor-check', state, codeVerifier: randomCodeVerifier() }
-  return requestOf(target, (oauth) => oauth.exchangeCode(flow))
+  const redirectUri = redirectUrls(target.baseUrl)[1]
+  const flow = { code: madeUp(), iss: undefined, redirectUri, codeVerifier: randomCodeVerifier() }
+  return requestOf(target, (oauth) => oauth.exchangeCode({ ...flow, bxcontext: 'doctor-check' }))
 }
 
 /** A token endpoint refuses a made-up code; a web server answers with a page, a redirect, a success, or 404. */

@@ -1,9 +1,9 @@
 /** The rows of the table that are about leads. */
 import { join } from 'node:path'
 import { createApi, createHttp, platform } from '../../../../src/connect/index.ts'
-import { createLeads } from '../../../../src/features/leads/leads.ts'
+import { CALLS } from '../../../../src/features/leads/contract.ts'
 import { loadFeatures } from '../../../../src/features/load.ts'
-import { signedInCaller, startBenchApp, startYardstick } from '../../../bench/app.ts'
+import { signedInCaller, startBenchApp } from '../../../bench/app.ts'
 import { type Add, compare, type Work } from '../../../bench/measure.ts'
 import { BARE_SOURCE, bareList, startServer } from '../../../bench/platform.ts'
 import { copyProject } from '../../../support/project.ts'
@@ -25,10 +25,14 @@ export async function bench(add: Add): Promise<void> {
 async function listBench(add: Add): Promise<void> {
   const { url, stop } = await startServer('test/bench/platform-server.ts')
   const http = createHttp()
-  const leads = createLeads(createApi({ platform, baseUrl: url, http }))
+  const api = createApi({ platform, baseUrl: url, http })
   const bare = bareList(`${url}/leads`)
-  const measured = await compare(32, { call: () => leads.list(BARE_SOURCE) }, { call: bare.list })
-  add('`leads.list`, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')
+  const measured = await compare(
+    32,
+    { call: () => api.list(BARE_SOURCE, CALLS.list, {}) },
+    { call: bare.list },
+  )
+  add('a list of leads, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')
   await Promise.all([http.close(), bare.close(), stop()])
 }
 
@@ -39,14 +43,14 @@ async function routeBench(add: Add): Promise<void> {
   const ours = await startBenchApp('src/start.cjs', redis.url, { apiUrl: platform.url })
   const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url, PLATFORM_AUTH_URL: platform.url }
   const start = (script: string, extra = {}) =>
-    startYardstick(`test/features/leads/bench/${script}`, { ...settings, ...extra })
+    startServer(`test/features/leads/bench/${script}`, { ...settings, ...extra })
   const byHand = await start('simple-oauth2.ts')
   const deployed = await start('simple-oauth2.ts', { DEPLOYED: 'true' })
   const inFastify = await start('fastify.ts')
   const bare = await start('bare-server.ts')
-  const workOf = async ({ url, child }: typeof bare): Promise<Work> => ({
+  const workOf = async ({ url, pid }: typeof bare): Promise<Work> => ({
     call: await signedInCaller(url, ROUTE),
-    pid: child.pid,
+    pid,
   })
   const subject: Work = { call: await signedInCaller(ours.url, ROUTE), pid: ours.pid }
   const [byHandWork, deployedWork, fastifyWork, bareWork] = [
@@ -74,7 +78,7 @@ async function routeBench(add: Add): Promise<void> {
   )
   await Promise.all([
     ours.close(),
-    ...[byHand, deployed, inFastify, bare].map((yardstick) => yardstick.kill()),
+    ...[byHand, deployed, inFastify, bare].map((yardstick) => yardstick.stop()),
     platform.stop(),
   ])
   await redis.close()
@@ -118,7 +122,7 @@ async function refreshBench(add: Add): Promise<void> {
     0,
   )
   const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url, PLATFORM_AUTH_URL: tokens.url }
-  const theirs = await startYardstick('test/features/leads/bench/simple-oauth2.ts', settings)
+  const theirs = await startServer('test/features/leads/bench/simple-oauth2.ts', settings)
   const refreshesOf = async (call: () => Promise<void>) => {
     await fetch(`${tokens.url}/count`)
     await Promise.all(Array.from({ length: CALLERS }, call))
@@ -134,6 +138,6 @@ async function refreshBench(add: Add): Promise<void> {
     '1 of ours',
     '',
   )
-  await Promise.all([ours.close(), theirs.kill(), platform.stop(), tokens.stop()])
+  await Promise.all([ours.close(), theirs.stop(), platform.stop(), tokens.stop()])
   await redis.close()
 }

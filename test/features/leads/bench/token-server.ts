@@ -18,4 +18,4 @@ createServer(async (req, res) => {
     expires_in: 3600,
   }
   res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(tokens))
-}).listen(Number(process.env.PORT), '127.0.0.1')
+}).listen(Number(process.env.PORT))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Router } from 'express'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadPriceList } from '../../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { PRICE_LIST_FOLDERS } from '../../../../src/features/live-pricing/csv-price-provider/price-list.ts'
 import { createItems } from '../../../../src/sandbox/features/catalogues/items.ts'
@@ -84,29 +84,19 @@ describe('a builder’s live prices', () => {
   test('come from the supplier over HTTP, for the member, next to the RRP; errors belong to their items', async () => {
     const { text } = await prices({ ...NEAR, item: ['A', 'C', 'GONE'], quantity: ['2.4', '1', '1'] })
     const rows = text.split('<tr>').map((row) => row.replaceAll(/<[^>]+>|\s+/g, ' ').replaceAll(/ +/g, ' '))
-    expect(rows.find((row) => row.includes('Board'))).toMatch(/\$14\.00 \$12\.50 −\$3\.00 \$27\.00/)
-    expect(rows.find((row) => row.includes('Beam'))).toMatch(
-      /\$90\.00 The price of this item is available on application.* price_on_application/,
-    )
-    expect(rows.find((row) => row.includes('Discontinued'))).toMatch(
-      /This item does not exist\. item_unknown/,
-    )
+    const row = (name: string) => rows.find((one) => one.includes(name))
+    expect(row('Board')).toMatch(/\$14\.00 \$12\.50 −\$3\.00 \$27\.00/)
+    expect(row('Beam')).toMatch(/\$90\.00 The price of this item .* on application.* price_on_application/)
+    expect(row('Discontinued')).toMatch(/This item does not exist\. item_unknown/)
     expect(text).toContain('1 of 3 items priced')
   })
 
   test('can be requested by address, and for a member number that the builder enters', async () => {
-    const { text } = await prices({
-      address: '1 High Street, Northcote',
-      radius: '10',
-      item: 'A',
-      member: 'NOBODY',
-    })
+    const place = { address: '1 High Street, Northcote', radius: '10' }
+    const { text } = await prices({ ...place, item: 'A', member: 'NOBODY' })
     expect(text).toContain('First')
     expect(text).toContain('member_unknown')
-  })
-
-  test('for an unknown member number come with members of the sample to choose from', async () => {
-    const { text } = await prices({ ...NEAR, item: 'A', member: 'NOBODY' })
+    // Members of the sample, to choose from.
     expect(text).toMatch(/does not know the member number <strong>NOBODY<\/strong>/)
     expect(text).toContain('<button name="member" value="CUST1001">')
     // The button's value follows the field's.
@@ -159,17 +149,19 @@ describe('a builder’s live prices', () => {
 })
 
 describe('a supplier’s live pricing', () => {
-  let other: Awaited<ReturnType<typeof serve>> | undefined
   afterEach(async () => {
-    await other?.close()
-    await register({
-      url: `${app.url}/live-pricing`,
-      ...PRICING_CLIENT,
-    })
+    await register({ url: `${app.url}/live-pricing`, ...PRICING_CLIENT })
   })
   const register = async (form: Record<string, string>) => {
     const supplier = await logIn('priya@summit.example')
     return supplier.post(`${app.platform}/business-setup/summit-supplies/live-pricing`, { form })
+  }
+
+  /** Registers a supplier that answers like this. */
+  const registerServer = async (handler: Parameters<typeof serve>[0]) => {
+    const { port, close } = await serve(handler)
+    onTestFinished(close)
+    await register({ url: `http://localhost:${port}`, clientId: 'a', clientSecret: 'b' })
   }
 
   test('is registered in Business setup, where its secret is not shown again', async () => {
@@ -186,10 +178,9 @@ describe('a supplier’s live pricing', () => {
     ['does not answer with JSON', 200, 'oops', /gave no access token/],
     ['fails', 500, '{}', /gave no access token \(500\)/],
   ])('that %s is reported', async (_, status, body, words) => {
-    other = await serve((_req, res) =>
+    await registerServer((_req, res) =>
       res.writeHead(status, { 'content-type': 'application/json' }).end(body),
     )
-    await register({ url: `http://localhost:${other.port}`, clientId: 'a', clientSecret: 'b' })
     expect((await prices({ ...NEAR, item: 'A' })).text).toMatch(words)
   })
 
@@ -204,7 +195,7 @@ describe('a supplier’s live pricing', () => {
     ],
     ['null', null, 'is not a price'],
   ])('that answers %s is reported at the item', async (_, answer, words) => {
-    other = await serve((req, res) => {
+    await registerServer((req, res) => {
       const json = (body: unknown) =>
         res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       if (req.url === '/connect/token')
@@ -212,16 +203,14 @@ describe('a supplier’s live pricing', () => {
       if (req.url?.startsWith('/stores')) return json([{ id: 'S1', name: { toString: 1 } }])
       return json([answer && { itemId: 'A', storeId: 'S1', ...answer }])
     })
-    await register({ url: `http://localhost:${other.port}`, clientId: 'a', clientSecret: 'b' })
     expect((await prices({ ...NEAR, item: 'A' })).text).toContain(words)
   })
 
-  test('never receives the secret of another address', async () => {
-    const { status } = await register({ url: 'http://localhost:1', clientId: 'platform', clientSecret: '' })
-    expect(status).toBe(400)
-    expect((await register({ url: 'http://a:b@localhost:1', clientId: 'x', clientSecret: 'y' })).status).toBe(
-      400,
-    )
+  test.each([
+    { url: 'http://localhost:1', clientId: 'platform', clientSecret: '' },
+    { url: 'http://a:b@localhost:1', clientId: 'x', clientSecret: 'y' },
+  ])('never receives the secret of another address: %o', async (form) => {
+    expect((await register(form)).status).toBe(400)
   })
 
   test('follows the settings at each start', async () => {

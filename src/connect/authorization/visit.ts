@@ -1,0 +1,93 @@
+/** A visit of the browser: what the app tells the routes of the connect flow, and what they report. */
+import { createHash } from 'node:crypto'
+import type { Request, Response } from 'express'
+import type { Log } from '../log.ts'
+import type { Platform } from '../platform/contract.ts'
+import type { OAuth } from '../platform/oauth.ts'
+import type { Vault } from '../vault/vault.ts'
+import type { FailureCode } from './errors.ts'
+import type { BrowserSession, FlowRecords } from './flow-records.ts'
+import type { Confirming } from './flows.ts'
+
+/** The pages that the flow needs. */
+export interface ConnectPages {
+  /** The id of the signed-in user. Throws if no user is signed in. */
+  requireUser(req: Request): string
+  isSignedIn(req: Request): boolean
+  /** The error for a flow whose user signed out before it finished. */
+  signedOut(): Error
+  /** Leaves a notice that this business is connected, and resolves to the address of the page that shows it. */
+  connectedPage(req: Request, bxcontext: string): Promise<string>
+  /**
+   * Sends a page that goes on to `url` by itself and has a link to it, or `{location}` as JSON. It must not redirect to another
+   * origin: browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and a platform may redirect to any
+   * login host.
+   */
+  goOn(req: Request, res: Response, url: string): void
+  /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
+  askAboutMismatch(req: Request, res: Response, flow: Confirming): void | Promise<void>
+}
+
+/** The steps of a connect flow at which the browser goes on, and the exchange of the code. */
+export type Hop = 'start' | 'confirm' | 'consent' | 'exchange' | 'result'
+
+/** A request of the browser in a connect flow, and where the browser goes next. */
+export interface HopEvent {
+  hop: Hop
+  req: Request
+  /** When the request arrived, in ms since 1970. */
+  arrivedAt: number
+  /** The next address; for `exchange` that of the callback, whose code is exchanged next. */
+  target: string
+  /** The status of the answer: 303, 200 for a page that goes on by itself or, without a next address, that of the failure. */
+  status: number
+  /** The flow, as far as it is known. `state`: that of the consent request. */
+  flow: {
+    userId: string
+    id?: string | undefined
+    bxcontext?: string | undefined
+    state?: string | undefined
+  }
+  /** Why the flow failed, if the next page says so. */
+  failure?: FailureCode
+}
+
+/** Called at each hop. Resolves to the address that the browser opens, which is usually `target`. It must not throw. */
+export type OnHop = (event: HopEvent) => Promise<string>
+
+export interface ConnectRoutesOptions {
+  connect: {
+    platform: Platform
+    flows: FlowRecords
+    oauth: OAuth
+    vault: Pick<Vault, 'connect' | 'find'>
+  }
+  /** The public address of this app. */
+  baseUrl: string
+  onHop?: OnHop | undefined
+  pages: ConnectPages
+  log: Log
+}
+
+/** Where a hop leads, and what it has found out about the flow. */
+export type Onward = Omit<HopEvent, 'req' | 'arrivedAt' | 'flow'> & {
+  flow?: Omit<HopEvent['flow'], 'userId'>
+}
+
+/** Who asks, and a function that reports a hop and resolves to the address that the browser opens next. */
+export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
+  const arrivedAt = Date.now()
+  const browser = browserSession(req, pages)
+  const { userId } = browser
+  const hop = async ({ flow, ...event }: Onward): Promise<string> =>
+    onHop ? onHop({ ...event, req, arrivedAt, flow: { userId, ...flow } }) : event.target
+  return { browser, hop }
+}
+
+/** Throws an error for the developer without a session: flows of different browsers could not be told apart. */
+export function browserSession(req: Request & { sessionID?: string }, pages: ConnectPages): BrowserSession {
+  const userId = pages.requireUser(req)
+  const { sessionID } = req
+  if (!sessionID) throw new Error('connectRoutes needs req.sessionID: use express-session before it')
+  return { userId, session: createHash('sha256').update(sessionID).digest('base64url') }
+}

@@ -1,0 +1,434 @@
+/** What only a browser shows; the whole walk is in test/e2e/walk.test.ts. */
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { createServer } from 'node:https'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { createListener } from '../../src/app.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { CERTIFICATES } from '../support/certificates.ts'
+import { inspect, openChromium, openPage, takeSession } from '../support/chromium.ts'
+import { openDemo } from '../support/demo.ts'
+import { SCOPES, signedIn } from '../support/flow.ts'
+import { freePort, serve } from '../support/ports.ts'
+import { CHROMIUM, withChromium } from '../support/programs.ts'
+import { anotherVault } from '../support/stored.ts'
+import { consent, GRANTED, newKey } from '../support/vault.ts'
+
+let browser: Browser
+let app: Running
+beforeAll(async () => {
+  if (!CHROMIUM) return // To browsers, plain http is safe on localhost and 127.0.0.1 only.
+  ;[browser, app] = await Promise.all([openChromium(['*.box.example']), startAll()])
+})
+afterAll(async () => {
+  await browser?.close()
+  await app?.close()
+})
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
+async function pressAll(page: Page, ...names: string[]): Promise<void> {
+  for (const name of names) await press(page, name)
+}
+const status = (page: Page) => page.getByRole('status').innerText()
+const cardOf = (page: Page, bxcontext: string) =>
+  page.locator('.card').filter({ has: page.getByRole('heading', { name: bxcontext, exact: true }) })
+
+/** A new window, which closes with the test. */
+async function newWindow(options?: BrowserContextOptions) {
+  const { page, complaints, close } = await openPage(browser, options)
+  onTestFinished(close)
+  return { page, complaints }
+}
+
+/** Signs a user in at an app, by its start page. */
+async function signIn(page: Page, name: string, url = app.url): Promise<void> {
+  await page.goto(url)
+  await page.getByLabel('Your name').fill(name)
+  await press(page, 'Sign in')
+}
+
+async function disconnect(page: Page): Promise<void> {
+  await page.getByText('Details of').click()
+  await page.getByRole('link', { name: 'Disconnect' }).click()
+  await press(page, 'Disconnect')
+}
+
+describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
+  test('connects, refreshes and disconnects without JavaScript', async () => {
+    const { page } = await newWindow({ javaScriptEnabled: false })
+    await signIn(page, 'Ann')
+    await pressAll(page, 'Connect an account', 'Olivia Hart', 'Harbour Homes', 'Allow access')
+    expect(await status(page)).toBe('Harbour Homes is connected.')
+    await page.getByText('Details of').click()
+    await press(page, 'Renew access now')
+    expect(await status(page)).toContain('was renewed')
+    await disconnect(page)
+    expect(await page.locator('.card').count()).toBe(0)
+  })
+
+  test('sees that a pressed button works, and cannot press it twice', async () => {
+    const { page, complaints } = await newWindow()
+    await page.goto(app.url)
+    await page.getByLabel('Your name').fill('Ann')
+    // The browser stays on the page, as while it waits for an answer.
+    let posts = 0
+    await page.route('**/sign-in', (route) => {
+      posts++
+      return route.fulfill({ status: 204 })
+    })
+    const button = page.getByRole('button', { name: 'Sign in' })
+    await button.click()
+    expect(await button.getAttribute('aria-busy')).toBe('true')
+    expect(await button.innerText()).toBe('Sign in…')
+    await button.click()
+    expect(posts).toBe(1)
+    expect(complaints).toEqual([])
+  })
+
+  test('sees that a link works that takes longer than a second, and can leave it', async () => {
+    const { page, complaints } = await newWindow()
+    await signIn(page, 'Ann')
+    await page.waitForLoadState('load')
+    // No answer comes. From outside, nothing can be seen of a page that is being left: the page says itself what it shows.
+    await page.route('**/connections', () => {})
+    const said = page.waitForEvent('console')
+    await page.evaluate(`
+      const [link, other] = ['Connections', 'Sandbox'].map((text) =>
+        [...document.querySelectorAll('nav a')].find(({ textContent }) => textContent === text))
+      new MutationObserver(() => {
+        console.log(link.ariaBusy + ' ' + link.textContent)
+        other.click()
+      }).observe(link, { attributes: true })
+      setTimeout(() => link.click())
+    `)
+    expect((await said).text()).toBe('true Connections…')
+    await page.waitForURL(`${app.platform}/**`)
+    expect(complaints).toEqual([])
+  })
+
+  test('who goes back from the consent page and chooses another business connects that one', async () => {
+    const { page } = await newWindow()
+    await signIn(page, 'Bea')
+    await pressAll(page, 'Connect an account', 'Olivia Hart', 'Harbour Homes')
+    // On the consent page, with nothing under way any more: another site's page may be another process.
+    await page.getByRole('button', { name: 'Allow access' }).waitFor()
+    await page.waitForLoadState('load')
+    await page.goBack()
+    await press(page, 'Harbour Renovations')
+    expect(await page.locator('main').innerText()).toContain('Harbour Renovations')
+    await press(page, 'Allow access')
+    expect(await page.locator('.card h2').innerText()).toBe('Harbour Renovations')
+  })
+
+  test('who connects in two tabs at once gets both connections', async () => {
+    const { page: one } = await newWindow()
+    await signIn(one, 'Cleo')
+    await pressAll(one, 'Connect an account', 'Olivia Hart')
+    const two = await one.context().newPage()
+    await two.goto(app.url)
+    await press(two, 'Connect an account')
+    await press(one, 'Harbour Homes')
+    await press(two, 'Harbour Renovations')
+    await press(two, 'Allow access')
+    await press(one, 'Allow access')
+    const names = await one.locator('.card h2').allInnerTexts()
+    expect(names.sort()).toEqual(['Harbour Homes', 'Harbour Renovations'])
+  })
+
+  test('sees one sentence and one action for each state of a connection, on a phone', async () => {
+    const { vault } = app.services.connect
+    const dan = (bxcontext: string) => ({ userId: 'Dan', bxcontext })
+    const granted = { scopes: SCOPES }
+    for (const bxcontext of ['connected', `long-${'x'.repeat(400)}`])
+      await consent(vault, granted, dan(bxcontext))
+    await consent(vault, { scopes: ['leads'] }, dan('partial'))
+    for (const [bxcontext, fault] of [
+      ['degraded', '500'],
+      ['misconfigured', 'invalid_client'],
+      ['revoked', 'invalid_grant'],
+    ] as const) {
+      await consent(anotherVault(app, { now: () => Date.now() - 400_000 }), granted, dan(bxcontext))
+      await app.fault('refresh', fault, 1)
+      // The sandbox does not know this made-up grant, so each fault stands in for its answer.
+      await vault.accessToken(dan(bxcontext)).catch(() => {})
+    }
+    await consent(anotherVault(app, { keys: [newKey('lost')] }), granted, dan('unreadable'))
+
+    const { page } = await newWindow({ viewport: { width: 375, height: 700 } })
+    await signIn(page, 'Dan')
+    await inspect(page, true)
+    const links = await Promise.all(
+      app.services.parts.map((part) => part.connectionLinks?.(dan('connected'))),
+    )
+    const states = {
+      connected: ['Ready to use', links.flat().find((link) => link !== undefined)?.label],
+      partial: ['without permission for catalogues', 'Grant missing permissions'],
+      degraded: ['returned an error for the last request', 'Test this connection'],
+      misconfigured: ['Its developers must correct them', 'Test this connection'],
+      revoked: ['Reconnect to continue', 'Reconnect'],
+      unreadable: ['the key "lost", which is not in TOKEN_ENCRYPTION_KEYS', 'Reconnect'],
+    }
+    for (const [bxcontext, [sentence, action]] of Object.entries(states)) {
+      const card = cardOf(page, bxcontext)
+      expect(await card.innerText(), bxcontext).toContain(sentence)
+      expect(await card.locator('.primary').allInnerTexts(), bxcontext).toEqual([action])
+    }
+    for (const bxcontext of ['degraded', 'unreadable', 'none']) {
+      await page.goto(`${app.url}/connections/${bxcontext}/probe`)
+      expect(await page.locator('.problem').count(), bxcontext).toBe(1)
+      await inspect(page, true)
+    }
+    await app.fault('probe', '500')
+    onTestFinished(app.clear)
+    await page.goto(`${app.platform}/sandbox/faults`)
+    await inspect(page, true)
+  })
+})
+
+describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`, () => {
+  /** 9 pm in Tokyo. */
+  const NOON = '2025-03-01T12:00:00.000Z'
+  const OUTAGE = { result: 'unavailable', kind: 'error' } as const
+  const OK = { result: 'ok', call: 'GET /leads', scope: 'leads' } as const
+  const ref = (bxcontext: string) => ({ userId: 'Eve', bxcontext })
+
+  // Each with the tokens of now; the first consent was given long ago.
+  beforeEach(async () => {
+    for (const [bxcontext, at] of [
+      ['first', Date.parse(NOON)],
+      ['second', Date.now()],
+    ] as const) {
+      let time = at
+      await anotherVault(app, { now: () => time }).connect(ref(bxcontext), async () => {
+        time = Date.now()
+        return { ...GRANTED, scopes: SCOPES }
+      })
+    }
+  })
+
+  const noteCall = async (bxcontext: string, outcome: typeof OUTAGE | typeof OK) => {
+    const source = app.services.connect.vault.tokenSource(ref(bxcontext))
+    await source.accessToken()
+    await source.noteCall(outcome)
+  }
+  const open = async (options: BrowserContextOptions = {}) => {
+    const opened = await newWindow({ timezoneId: 'Asia/Tokyo', ...options })
+    await takeSession(opened.page, app, await signedIn(app, 'Eve'))
+    await opened.page.goto(`${app.url}/connections`)
+    return opened
+  }
+
+  test('follows a change without a reload; what is open and focused stays, and times are still local', async () => {
+    const { page, complaints } = await open()
+    const card = cardOf(page, 'first')
+    await card.getByText('Details of').click()
+    await card.getByRole('link', { name: 'Disconnect' }).focus()
+    expect(await card.locator('.badge').innerText()).toBe('Working')
+    let isOut = false
+    const badge = async () => {
+      // Changed again and again: the events compare with what they found first.
+      isOut = !isOut
+      await noteCall('first', isOut ? OUTAGE : OK)
+      return card.locator('.badge').innerText()
+    }
+    await expect.poll(badge, { interval: 500 }).toBe('Platform is slow')
+    expect(await page.locator('details[open]').count()).toBe(1)
+    const focused = '[document.activeElement.innerText, document.activeElement.closest("li")?.id]'
+    expect(await page.evaluate(focused)).toEqual(['Disconnect', 'connection-first'])
+    expect(await card.locator('time:not([data-countdown])').last().innerText()).toContain('9:00 pm')
+    expect(await card.locator('time[data-countdown]').innerText()).toMatch(/^for [45] min/)
+    expect(complaints).toEqual([])
+  })
+
+  test('catches up when its tab is shown again', async () => {
+    const { page } = await open()
+    const show = (hidden: boolean) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      `)
+    let fetches = 0
+    page.on('request', (request) => {
+      if (request.url() === `${app.url}/connections`) fetches++
+    })
+    await show(true)
+    // The page fetched itself once when its stream opened.
+    await page.waitForTimeout(300)
+    fetches = 0
+    for (const outcome of [OUTAGE, OK, OUTAGE]) {
+      await page.waitForTimeout(700)
+      await noteCall('second', outcome)
+    }
+    await page.waitForTimeout(1_100)
+    expect(fetches).toBe(0)
+    await show(false)
+    await cardOf(page, 'second').locator('.badge.degraded').waitFor({ timeout: 5_000 })
+  })
+
+  test('shows times in the reader’s time zone, the exact time on hover, and recent ones as a duration; so does the sandbox', async () => {
+    const { page, complaints } = await open()
+    const connectedAt = (bxcontext: string) =>
+      cardOf(page, bxcontext).locator('time:not([data-countdown])').first()
+    expect(await connectedAt('first').innerText()).toBe('1 Mar 2025, 9:00 pm')
+    expect(await connectedAt('first').getAttribute('title')).toBe(NOON)
+    expect(await connectedAt('second').innerText()).toBe('now')
+    await app.services.connect.vault.refresh(ref('first')).catch(() => {})
+    await page.goto(`${app.platform}/sandbox/faults`)
+    const time = page.locator('table time').first()
+    const iso = await time.getAttribute('datetime')
+    expect(await time.getAttribute('title')).toBe(iso)
+    const options = { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Tokyo' } as const
+    expect(await time.innerText()).toBe(new Date(iso ?? '').toLocaleString('en-AU', options))
+    expect(complaints).toEqual([])
+  })
+
+  test('shows times in UTC without JavaScript', async () => {
+    const { page } = await open({ javaScriptEnabled: false })
+    expect(await cardOf(page, 'first').locator('time').first().innerText()).toBe('1 Mar 2025, 12:00 pm UTC')
+  })
+})
+
+/**
+ * A platform that sends browsers on to a login host, which the app does not know, before it shows its start page and its consent
+ * page. Both are the sandbox's.
+ */
+async function startPlatformWithLoginHost() {
+  const [platform, loginHost] = [await serve(), await serve()]
+  const platformUrl = `http://127.0.0.1:${platform.port}`
+  const loginUrl = `http://127.0.0.1:${loginHost.port}`
+  const app = await startAll({}, { baseUrl: platformUrl })
+  loginHost.server.on('request', (req, res) => {
+    const next = new URL(req.url ?? '/', platformUrl)
+    next.searchParams.set('sso', 'done')
+    res.setHeader('content-type', 'text/html')
+    res.end(`<!doctype html><h1>Login host</h1><a href="${next.href.replaceAll('&', '&amp;')}">Go on</a>`)
+  })
+  platform.server.on('request', (req, res) => {
+    const url = new URL(req.url ?? '/', platformUrl)
+    const needsLogin = ['/oauth2.html', '/auth/authorize'].includes(url.pathname)
+    if (needsLogin && !url.searchParams.has('sso'))
+      return void res.writeHead(302, { location: loginUrl + req.url }).end()
+    url.searchParams.delete('sso')
+    const { method, headers } = req
+    const forwarded = request(app.platform + url.pathname + url.search, { method, headers }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(res)
+    })
+    req.pipe(forwarded)
+  })
+  const close = () => Promise.all([app.close(), platform.close(), loginHost.close()])
+  return { app, platformUrl, loginUrl, close }
+}
+
+describe.skipIf(!CHROMIUM)(`behind another login host${withChromium}`, () => {
+  let started: Awaited<ReturnType<typeof startPlatformWithLoginHost>>
+  beforeAll(async () => {
+    started = await startPlatformWithLoginHost()
+  })
+  afterAll(() => started.close())
+
+  const throughLoginHost = async (page: Page) => {
+    await page.waitForURL(`${started.loginUrl}/**`)
+    await page.getByRole('link', { name: 'Go on' }).click()
+  }
+
+  /** A window whose user is signed in to the app, and logged in to the platform with one business, ridgeline-build. */
+  async function open(name: string, javaScriptEnabled: boolean) {
+    const opened = await newWindow({ javaScriptEnabled })
+    await opened.page.goto(`${started.platformUrl}/login`)
+    await press(opened.page, 'Marcus')
+    await signIn(opened.page, name, started.app.url)
+    return opened
+  }
+
+  test.each([true, false])(
+    'an account is connected, and reconnected, or another one after the question (JavaScript: %s)',
+    async (scripts) => {
+      const ref = { userId: `ann-${scripts}`, bxcontext: 'harbour-homes' }
+      const { vault } = started.app.services.connect
+      const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 0, scopes: SCOPES }
+      await vault.connect(ref, async () => tokens)
+      // The sandbox does not know this grant.
+      await vault.accessToken(ref).catch(() => {})
+      const { page, complaints } = await open(ref.userId, scripts)
+      await press(page, 'Reconnect')
+      await throughLoginHost(page)
+      await page.waitForURL(`${started.app.url}/connect/confirm/**`)
+      await press(page, 'Connect')
+      await throughLoginHost(page)
+      await press(page, 'Allow access')
+      expect(await status(page)).toContain(' is connected.')
+      await press(page, 'Connect an account')
+      for (const _page of ['start', 'consent']) await throughLoginHost(page)
+      await press(page, 'Allow access')
+      expect(await status(page)).toContain(' is connected.')
+      expect(complaints).toEqual([])
+    },
+  )
+
+  test('Back leads to the page whose button was pressed, which works again', async () => {
+    const { page } = await open('cat', true)
+    await press(page, 'Connect an account')
+    await page.waitForURL(`${started.loginUrl}/**`)
+    await page.waitForLoadState('load')
+    await page.goBack()
+    expect(new URL(page.url()).origin).toBe(started.app.url)
+    await press(page, 'Connect an account')
+    await page.waitForURL(`${started.loginUrl}/**`)
+  })
+})
+
+describe.skipIf(!CHROMIUM)(`under a name other than localhost${withChromium}`, () => {
+  /** A form of another site is refused, and nobody is signed in. */
+  async function refusesForeignForm(target: string): Promise<void> {
+    // Its form posts to `?to=`.
+    const foreign = await serve((req, res) => {
+      const action = new URL(req.url ?? '', 'http://foreign').searchParams.get('to')
+      const fields = '<input name="name" value="Mallory"><button>Win</button>'
+      res.setHeader('content-type', 'text/html')
+      res.end(`<form method="post" action="${action}/sign-in">${fields}</form>`)
+    })
+    onTestFinished(foreign.close)
+    const { page } = await newWindow({ ignoreHTTPSErrors: true })
+    await page.goto(`http://foreign.box.example:${foreign.port}/?to=${target}`)
+    await press(page, 'Win')
+    await page.waitForURL(`${target}/**`)
+    expect(await page.locator('main').innerText()).toContain('Request from another site')
+    await page.goto(`${target}/connections`)
+    expect(await page.locator('h1').innerText()).toBe('Please sign in to continue')
+  }
+
+  test('users of the demo sign in, connect, disconnect and sign out over plain http, and a form of another site is refused', async () => {
+    const port = String(await freePort())
+    const url = `http://demo.box.example:${port}`
+    // As docs/deploy.md says: "The demo on another machine".
+    const demo = await openDemo({ PORT: port, BASE_URL: url, DEMO_ALLOW_REMOTE: 'true' })
+    onTestFinished(demo.close)
+    await demo.start()
+    const { page } = await newWindow()
+    await signIn(page, 'Ann', url)
+    await pressAll(page, 'Connect an account', 'Marcus', 'Allow access')
+    expect(await status(page)).toMatch(/ is connected\.$/)
+    expect(page.url()).toBe(`${url}/connections`)
+    await disconnect(page)
+    expect(await status(page)).toContain('disconnected')
+    expect(await page.locator('.card').count()).toBe(0)
+    await press(page, 'Sign out')
+    expect(await page.getByLabel('Your name').count()).toBe(1)
+    await refusesForeignForm(url)
+  })
+
+  test('a form of another site is refused over https', async () => {
+    const port = await freePort()
+    const secure = await startAll({ BASE_URL: `https://secure.box.example:${port}` })
+    onTestFinished(secure.close)
+    const server = createServer(CERTIFICATES.valid, createListener(secure.services)).listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    await refusesForeignForm(secure.config.baseUrl)
+  })
+})
