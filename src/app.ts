@@ -6,6 +6,7 @@ import type { Dependencies } from './dependencies.ts'
 import type { FeatureParts } from './features/feature.ts'
 import type { NamedFeature } from './features/load.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
+import { byPath } from './web/by-path.ts'
 import {
   businessName,
   type ConnectionLink,
@@ -90,31 +91,33 @@ export function createApp({
   }
   app.use(requestLog(log), bodyDeadline(), notices(store, keys, baseUrl), drafts(keys, baseUrl), pages(shown))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
-  for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
+  app.use(byPath(parts.flatMap(({ serverRoutes }) => serverRoutes ?? [])))
 
   app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
-  app.use(healthRoutes(store, drainSignal), openApiRoute(baseUrl))
+  app.use(byPath([healthRoutes(store, drainSignal), openApiRoute(baseUrl)]))
   app.use(unsafeRequests(baseUrl))
   app.use(sessions({ store: sessionStore, secrets, baseUrl }))
   app.use('/connections', signedInOnly)
-  app.use(signIn.routes)
-  if (platform.sandboxUrl) app.use(customerViewRoute())
-  app.use(connectRoutes({ connect, baseUrl, pages: createConnectPages(vault), onHop, log }))
   app.use(
-    connectionsRoutes({
-      vault,
-      api,
-      requestedScopes: oauth.scopes,
-      connectedAppsUrl: platform.connectedAppsUrl,
-      sendChanges,
-      waitingNotices: (userId) => waitingNotices(store, userId),
-      linksOf: (userId, connection) => linksOf(userId, connection, features, parts),
-      reasonFor: (scope) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
-      connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
-    }),
+    byPath([
+      signIn.routes,
+      ...(platform.sandboxUrl ? [customerViewRoute()] : []),
+      connectRoutes({ connect, baseUrl, pages: createConnectPages(vault), onHop, log }),
+      connectionsRoutes({
+        vault,
+        api,
+        requestedScopes: oauth.scopes,
+        connectedAppsUrl: platform.connectedAppsUrl,
+        sendChanges,
+        waitingNotices: (userId) => waitingNotices(store, userId),
+        linksOf: (userId, connection) => linksOf(userId, connection, features, parts),
+        reasonFor: (scope) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
+        connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
+      }),
+      ...parts.flatMap(({ routes }) => routes ?? []),
+    ]),
   )
-  for (const { routes } of parts) if (routes) app.use(routes)
 
   app.use(notFound)
   // Error handlers from here on.

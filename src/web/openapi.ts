@@ -12,10 +12,11 @@ export interface Operation extends RouteDescription {
 }
 
 /** The routes of a router, with those of nested routers that are mounted without a prefix. */
-const routesOf = (router: Router): IRoute[] =>
+export const routesOf = (router: Router): IRoute[] =>
   router.stack.flatMap(({ route, handle }) => route ?? (isRouter(handle) ? routesOf(handle) : []))
 
-const isRouter = (handler: unknown): handler is Router => typeof handler === 'function' && 'stack' in handler
+export const isRouter = (handler: unknown): handler is Router =>
+  typeof handler === 'function' && 'stack' in handler
 
 /** The described routes of a router. */
 export function operationsOf(router: Router): Operation[] {

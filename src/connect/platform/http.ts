@@ -188,6 +188,7 @@ function exchange(
   let controller: Dispatcher.DispatchController | undefined
   let status = 0
   let received: Headers = {}
+  const joined: Buffer[] = []
   let chunks: Buffer[] = []
   let isLate = false
   const expire = () => {
@@ -211,11 +212,13 @@ function exchange(
       },
       onResponseData(_controller, chunk) {
         // Each one of a few bytes takes a hundred times as much memory.
-        if (chunks.push(chunk) === MAX_CHUNKS) chunks = [Buffer.concat(chunks)]
+        if (chunks.push(chunk) < MAX_CHUNKS) return
+        joined.push(Buffer.concat(chunks))
+        chunks = []
       },
       onResponseEnd() {
         try {
-          resolve(toResponse(status, received, Buffer.concat(chunks), maxBytes))
+          resolve(toResponse(status, received, Buffer.concat([...joined, ...chunks]), maxBytes))
         } catch (error) {
           reject(error)
         }

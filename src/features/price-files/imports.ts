@@ -166,7 +166,7 @@ export class Imports extends StoredImports {
           cleanedAt = performance.now()
         }
       } catch (error) {
-        const { code } = Object(error) as { code?: unknown }
+        const { code }: { code?: unknown } = Object(error)
         if (!shutdownSignal.aborted)
           this.#options.log.warn({ code }, 'imports could not be looked for; retrying')
       }

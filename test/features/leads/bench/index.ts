@@ -6,7 +6,7 @@ import { loadFeatures } from '../../../../src/features/load.ts'
 import { signedInCaller, startBenchApp } from '../../../bench/app.ts'
 import { type Add, compare, type Work } from '../../../bench/measure.ts'
 import { BARE_SOURCE, bareList, startServer } from '../../../bench/platform.ts'
-import { copyProject } from '../../../support/project.ts'
+import { openClone } from '../../../starter/clones.ts'
 import { startRedis } from '../../../support/redis.ts'
 import { REF } from '../../../support/vault.ts'
 
@@ -86,7 +86,7 @@ async function routeBench(add: Add): Promise<void> {
 
 /** What the other features cost a route that does not use them. */
 async function featuresBench(add: Add): Promise<void> {
-  const copy = copyProject()
+  const copy = openClone()
   const others = features.map(({ name }) => name).filter((name) => name !== 'leads')
   await copy.command('remove-feature', ...others)
   const platform = await startServer('test/bench/platform-server.ts')
