@@ -67,6 +67,17 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     expect(await page.locator('.card').count()).toBe(0)
   })
 
+  test('sees both answers of the consent page on a phone, without scrolling', async () => {
+    const viewport = { width: 375, height: 700 }
+    const { page } = await newWindow({ viewport })
+    await signIn(page, 'Ann')
+    await pressAll(page, 'Connect an account', 'Olivia Hart', 'Harbour Homes')
+    for (const name of ['Allow access', 'Deny']) {
+      const box = await page.getByRole('button', { name }).boundingBox()
+      expect((box?.y ?? Number.NaN) + (box?.height ?? 0), name).toBeLessThanOrEqual(viewport.height)
+    }
+  })
+
   test('sees that a pressed button works, and cannot press it twice', async () => {
     const { page, complaints } = await newWindow()
     await page.goto(app.url)
