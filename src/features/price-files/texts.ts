@@ -71,7 +71,8 @@ export const texts = {
   /** The page on which a person confirms how the file is read. */
   confirm: {
     title: 'Confirm how this file is read',
-    lead: 'Check the columns, answer the questions, and look at ten rows. Nothing is sent before that, and the next file of this layout needs no confirmation.',
+    lead: 'Check the columns and answer the questions. Nothing is sent yet.',
+    leadRows: 'Check the rows. The next file of this layout needs no confirmation.',
     changed: 'This file differs from the one that was confirmed before:',
     kept: 'The earlier answers are kept for what is the same.',
     askedAgain:
@@ -85,7 +86,7 @@ export const texts = {
     moveHere: (file: string) => `Move ${file} here, with its answers`,
     waitsHere:
       'These files have prices that are not for everyone, and are in a catalogue that every builder sees:',
-    says: 'Titles, notes and other text outside the table of items',
+    says: 'Titles, notes and other text outside the table',
     saysNothing: 'Nothing.',
     sheetSays: (sheet: string) => `Sheet “${sheet}”`,
     hiddenSheet: 'hidden',
@@ -122,9 +123,8 @@ export const texts = {
   questions: {
     column: (use: string, sheet: string) => `Which column is the ${use}${inSheet(sheet)}?`,
     cells: {
-      'tax included': (heading: string) => `Which cells of “${heading}” say that the price includes GST?`,
-      'not for sale if': (heading: string) =>
-        `Which cells of “${heading}” say that the item is not for sale?`,
+      'tax included': (heading: string) => `The price includes GST if “${heading}” says:`,
+      'not for sale if': (heading: string) => `An item is not for sale if “${heading}” says:`,
     },
     several: (heading: string) =>
       `“${heading}” says how many the price is for. What is sent of a row whose price is for more than one?`,
@@ -132,7 +132,7 @@ export const texts = {
     rejected: 'Nothing: the row is listed as a problem',
     tax: 'Are the prices before GST?',
     /** If a column says which prices include tax. */
-    taxOfColumn: 'How much GST do the prices include where the column says so?',
+    taxOfColumn: 'How much GST is in the prices that include it?',
     beforeTax: 'Before GST',
     including: (percent: number) => `Including ${percent} % GST`,
     currency: 'In which currency are the prices?',
@@ -141,10 +141,10 @@ export const texts = {
     audience: 'Who may see the prices?',
     audiences: {
       everyone: 'Everyone: they are retail prices',
-      selected: 'Only builders to whom you have granted access: they are not retail prices',
+      selected: 'Only builders with access: they are not retail prices',
     },
     publicCatalogue:
-      'Every builder sees this catalogue. Prices that are not for everyone need a Managed one: you can move this file there, with its answers.',
+      'Every builder sees this catalogue. Prices that are not for everyone belong in a Managed one: you can move this file there, with its answers.',
     everySheet:
       'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
   },

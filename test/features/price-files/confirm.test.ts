@@ -95,7 +95,7 @@ describe('the page of a file whose layout is new', () => {
     const { json } = await pages.upload(file, { answers: false })
     const { press } = formOf(pages, json.id)
     const asked = await press('', { 'use-0-2': 'not for sale if' })
-    expect(asked).toMatch(/Which cells of “Group” say[\s\S]*name="cells-0-2" value="TRADE"/)
+    expect(asked).toMatch(/An item is not for sale if “Group” says:[\s\S]*name="cells-0-2" value="TRADE"/)
     expect(await press('cells-0-2=TRADE')).toContain('“Per” says how many the price is for')
     await press('divide-0-3=yes')
     for (const answer of ['tax=0', 'currency=AUD']) await press(answer)
