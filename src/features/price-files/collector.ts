@@ -7,6 +7,8 @@ import { texts } from './texts.ts'
 
 /** An item as it will be sent, and the row that it comes from. */
 export interface PreviewRow {
+  /** The sheet; empty for text. */
+  sheet: string
   line: number
   item: Item
   /** Truncated. */
@@ -36,12 +38,20 @@ function cellsOf({ sheet, item, price }: Found): string[] {
   return sheet.columns.map(({ use }) => cells.get(use) ?? '')
 }
 
+/** The problem of a row whose code has another price or unit elsewhere. */
+function conflictOf({ sheet, line, item }: Omit<Found, 'price'>, other: Omit<Found, 'price'>) {
+  const otherSheet = other.sheet === sheet ? '' : other.sheet.name
+  return { sheet: sheet.name, line, reason: texts.row.otherPrice(shorten(item.code), other.line, otherSheet) }
+}
+
 /** Collects the items and problems of a file, and finds codes that occur more than once. */
 export function createCollector() {
   /** The first row with each code: another one may take it back. */
   const seen = new Map<string, Found>()
   /** Codes with several prices. It is not known which is right, so none is sent. */
   const conflicts = new Set<string>()
+  /** The names of the sheets, in their order. */
+  const sheets: string[] = []
   const preview = createPreview()
   const problems: Problem[] = []
   let [invalidRows, repeated, notForSale, free, characters] = [0, 0, 0, 0, 0]
@@ -59,19 +69,23 @@ export function createCollector() {
       const price = cells[sheet.columns.findIndex(({ use }) => use === 'price')] ?? ''
       seen.set(item.code, { sheet, line, item, price })
       if (item.price === 0) free++
-      preview.add({ line, item, cells })
+      preview.add({ sheet: sheet.name, line, item, cells })
       return
     }
     if (earlier.item.price === item.price && earlier.item.unit === item.unit) {
       repeated++
       return
     }
-    const reason = (other: number) => texts.row.otherPrice(shorten(item.code), other)
-    reject({ sheet: sheet.name, line, reason: reason(earlier.line), cells })
+    const found = { sheet, line, item }
+    reject({ ...conflictOf(found, earlier), cells })
     if (conflicts.has(item.code)) return
     conflicts.add(item.code)
-    reject({ sheet: earlier.sheet.name, line: earlier.line, reason: reason(line), cells: cellsOf(earlier) })
+    reject({ ...conflictOf(earlier, found), cells: cellsOf(earlier) })
   }
+
+  /** Orders as the file does. */
+  const byPlace = (a: { sheet: string; line: number }, b: { sheet: string; line: number }) =>
+    sheets.indexOf(a.sheet) - sheets.indexOf(b.sheet) || a.line - b.line
 
   function* items(): Generator<Item> {
     for (const [code, { item }] of seen) if (!conflicts.has(code)) yield item
@@ -79,6 +93,7 @@ export function createCollector() {
 
   return {
     add(sheet: SheetLayout, row: Row, result: RowResult): void {
+      if (sheets.at(-1) !== sheet.name) sheets.push(sheet.name)
       if (result === null) notForSale++
       else if (typeof result === 'string')
         reject({ sheet: sheet.name, line: row.line, reason: result, cells: row.cells })
@@ -93,8 +108,8 @@ export function createCollector() {
         ...(notForSale > 0 ? [texts.remarks.notForSale(notForSale)] : []),
         ...(free > 0 ? [texts.remarks.free(free)] : []),
       ],
-      preview: preview.rows(conflicts),
-      problems: problems.toSorted((a, b) => a.line - b.line),
+      preview: preview.rows(conflicts, byPlace),
+      problems: problems.toSorted(byPlace),
     }),
   }
 }
@@ -118,11 +133,11 @@ function createPreview() {
       if (extremes.length > DEAREST + 1) extremes.splice(DEAREST, 1)
     },
     /** The rows in the order of the file, without the items with these codes. */
-    rows: (except: ReadonlySet<string>): PreviewRow[] =>
+    rows: (except: ReadonlySet<string>, byPlace: (a: PreviewRow, b: PreviewRow) => number): PreviewRow[] =>
       [...new Set([...last, ...extremes, ...first])]
         .filter(({ item }) => !except.has(item.code))
         .slice(0, SHOWN)
-        .sort((a, b) => a.line - b.line)
+        .sort(byPlace)
         .map((row) => ({ ...row, cells: row.cells.map((cell) => shorten(cell, MAX_CELL)) })),
   }
 }

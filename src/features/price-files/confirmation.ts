@@ -1,61 +1,73 @@
 /** A confirmed layout, and how a file differs from it. Everything here is pure. */
-import { type Column, type Draft, type Layout, type SheetLayout, type Statements, signOf } from './layout.ts'
+import { type Draft, type Layout, type SheetLayout, type Statements, signOf } from './layout.ts'
 import type { Outline, SheetOutline } from './outline.ts'
 import { texts } from './texts.ts'
 
 const signsOf = (found: readonly string[]) => [...new Set(found.map(signOf))].filter(Boolean).sort()
 
-/** What a file says outside its tables, and the names of the sheets that are not used. */
-const surroundingsOf = ({ sheets }: Outline) => ({
-  otherSheets: signsOf(sheets.filter(({ isUsed }) => !isUsed).map(({ name }) => name)),
-  texts: signsOf(sheets.flatMap((sheet) => sheet.texts)),
-})
-
 /** The confirmation of a complete draft for the file with this outline. */
 export const confirmed = (
   draft: Draft & Statements,
-  outline: Outline,
+  { sheets }: Outline,
   by: Pick<Layout, 'confirmedBy' | 'confirmedAt'>,
-): Layout => ({ ...draft, ...surroundingsOf(outline), ...by })
+): Layout => ({
+  ...draft,
+  otherSheets: sheets.filter(({ isUsed }) => !isUsed).map(({ name }) => name),
+  texts: signsOf(sheets.flatMap((sheet) => sheet.texts)),
+  ...by,
+})
 
-/** The sheet of this name, or else of one that differs only by digits and dates. */
-export const sameSheet = <T extends { name: string }>(sheets: readonly T[], { name }: { name: string }) =>
-  sheets.find((other) => other.name === name) ?? sheets.find((other) => signOf(other.name) === signOf(name))
+const namesIn = ({ sheets, otherSheets }: Layout) => [...sheets.map(({ name }) => name), ...otherSheets]
+
+/**
+ * The names of a layout's sheets with those of a file: the same name, or one that differs only by digits and dates. Of
+ * several such sheets, as `July` and `August` are, it is not known which one was meant: they are only paired by their names.
+ */
+export function pairSheets(layout: Layout, now: readonly string[]): Map<string, string> {
+  const before = namesIn(layout)
+  const alike = (names: readonly string[], name: string) =>
+    names.filter((other) => signOf(other) === signOf(name))
+  return new Map(
+    before.flatMap((name): [string, string][] => {
+      if (now.includes(name)) return [[name, name]]
+      const [same, ...others] = alike(now, name)
+      return same === undefined || others.length > 0 || alike(before, name).length > 1 ? [] : [[name, same]]
+    }),
+  )
+}
 
 /** How a file differs from the one that a layout was confirmed for, in sentences; none if the layout fits. */
 export function differences(layout: Layout, { sheets }: Outline): string[] {
-  const { changed } = texts
+  const pairs = pairSheets(
+    layout,
+    sheets.map(({ name }) => name),
+  )
   const columns = layout.sheets.flatMap((sheet) => {
-    const same = sameSheet(sheets, sheet)
+    const same = sheets.find(({ name }) => name === pairs.get(sheet.name))
     return same ? columnDifferences(sheet, same) : []
   })
-  const names = [...layout.sheets.map(({ name }) => name), ...layout.otherSheets]
-  const said = sheets.flatMap((sheet) => sheet.texts)
-  return [
-    ...columns,
-    ...compare(
-      names,
-      sheets.map(({ name }) => name),
-      { isNew: changed.sheetNew, isMissing: changed.sheetMissing },
-    ),
-    ...compare(layout.texts, said, { isNew: changed.textNew, isMissing: changed.textMissing }),
-  ]
+  return [...columns, ...differencesAround(layout, sheets, pairs)]
 }
 
-/** The sentences on what only one of two lists has. What differs by digits and dates is the same. */
-function compare(
-  before: readonly string[],
-  now: readonly string[],
-  { isNew, isMissing }: Record<'isNew' | 'isMissing', (text: string) => string>,
+/** How the sheets and the texts outside the tables differ. */
+function differencesAround(
+  layout: Layout,
+  sheets: readonly SheetOutline[],
+  pairs: ReadonlyMap<string, string>,
 ): string[] {
-  const isIn = (list: readonly string[]) => {
-    const signs = new Set(list.map(signOf))
-    return (text: string) => signOf(text) === '' || signs.has(signOf(text))
-  }
-  const [wasThere, isThere] = [isIn(before), isIn(now)]
+  const { changed } = texts
+  const paired = [...pairs.values()]
+  const now = sheets.flatMap((sheet) => sheet.texts)
+  const [signsBefore, signsNow] = [new Set(layout.texts), new Set(signsOf(now))]
   return [
-    ...now.filter((text) => !wasThere(text)).map(isNew),
-    ...before.filter((text) => !isThere(text)).map(isMissing),
+    ...sheets.filter(({ name }) => !paired.includes(name)).map(({ name }) => changed.sheetNew(name)),
+    ...namesIn(layout)
+      .filter((name) => !pairs.has(name))
+      .map(changed.sheetMissing),
+    ...now
+      .filter((text) => signsNow.has(signOf(text)) && !signsBefore.has(signOf(text)))
+      .map(changed.textNew),
+    ...layout.texts.filter((sign) => !signsNow.has(sign)).map(changed.textMissing),
   ]
 }
 
@@ -65,10 +77,20 @@ function columnDifferences(before: SheetLayout, now: SheetOutline): string[] {
   const [earlier, current] = [headingsIn(before), headingsIn(now)]
   if ((before.headingsRow === 0) !== (now.headingsRow === 0)) return [changed.headings]
   const found = [
-    ...current.filter((heading) => !earlier.includes(heading)).map(changed.columnNew),
-    ...earlier.filter((heading) => !current.includes(heading)).map(changed.columnMissing),
+    ...without(current, earlier).map(changed.columnNew),
+    ...without(earlier, current).map(changed.columnMissing),
   ]
   return found.length === 0 && earlier.join('\n') !== current.join('\n') ? [changed.columnsMoved] : found
+}
+
+/** The entries of a list that another one does not have, or has less often. */
+const without = (list: readonly string[], other: readonly string[]): string[] => {
+  const left = [...other]
+  return list.filter((entry) => {
+    const at = left.indexOf(entry)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
 }
 
 const headingsIn = ({ columns }: { columns: readonly { heading: string }[] }) =>
@@ -83,17 +105,19 @@ export const hasColumnsOf = ({ sheets }: Draft, layout: Layout): boolean =>
  * a text, a sheet or the price has changed.
  */
 export function keptStatements(
-  { sheets, otherSheets, texts: said, tax, currency, audience }: Layout,
-  { draft, outline }: { draft: Draft; outline: Outline },
+  layout: Layout,
+  { draft, outline: { sheets } }: { draft: Draft; outline: Outline },
 ): Statements | undefined {
-  const pricesOf = (list: readonly SheetLayout[]) =>
-    list.map((sheet) => [
-      signOf(sheet.name),
-      ...sheet.columns.filter(saysPrice).map(({ heading }) => heading),
-    ])
-  const before = [{ otherSheets, texts: said }, pricesOf(sheets)]
-  const now = [surroundingsOf(outline), pricesOf(draft.sheets)]
-  return JSON.stringify(now) === JSON.stringify(before) ? { tax, currency, audience } : undefined
+  const names = sheets.map(({ name }) => name)
+  const isSame = differencesAround(layout, sheets, pairSheets(layout, names)).length === 0
+  const { tax, currency, audience } = layout
+  return isSame && pricesIn(draft) === pricesIn(layout) ? { tax, currency, audience } : undefined
 }
 
-const saysPrice = ({ use }: Column) => use === 'price' || use === 'tax included'
+/** The columns that say what a price is. */
+const pricesIn = ({ sheets }: Draft) =>
+  JSON.stringify(
+    sheets.map(({ columns }) =>
+      columns.filter(({ use }) => use === 'price' || use === 'tax included').map(({ heading }) => heading),
+    ),
+  )

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { print } from '../../runtime/print.ts'
@@ -42,6 +42,8 @@ export async function withConfirmed<T>(
 ): Promise<T> {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new Error(`The file ${path} does not exist.`)
+  if (saveLayout !== undefined && !existsSync(dirname(saveLayout)))
+    throw new Error(`--save-layout ${saveLayout}: the folder does not exist.`)
   const layouts = given === undefined ? [] : [readLayout(given)]
   const dir = join(process.env.DATA_DIR || '.data', 'imports')
   return inFolder(dir, async (folder) => {

@@ -2,9 +2,9 @@
 import * as z from 'zod'
 import { DECIMALS } from '../../tables/prices.ts'
 import { badInput } from '../../web/errors.ts'
-import { type Column, columnFor, type Draft, draftSchema, type SheetLayout, USES } from './layout.ts'
+import { type Column, type Draft, draftSchema, type SheetLayout, USES, withUse } from './layout.ts'
 import type { SheetOutline } from './outline.ts'
-import { questionsOf } from './questions.ts'
+import { type Question, questionsOf } from './questions.ts'
 import { texts } from './texts.ts'
 
 /**
@@ -27,14 +27,19 @@ export function readDraft(body: unknown, before: Draft, outline: readonly SheetO
   const form = formSchema.parse(body ?? {})
   const sheets = form.sheet?.map((name) => readSheet(form, name, before, outline)) ?? before.sheets
   let draft: Draft = { ...before, sheets }
-  for (const { name, choices, answered } of questionsOf(draft, outline)) {
+  for (const { name } of questionsOf(draft, outline)) {
     const said = form.again?.includes(name) ? [] : form[name]
-    if (said?.some((value) => !choices.some(([choice]) => choice === value)))
-      throw badInput(name, texts.rules.draft)
-    if (said) draft = answered(draft, said)
+    const questionIn = (one: Draft) => questionsOf(one, outline).find((question) => question.name === name)
+    if (said && offers(questionIn(draft), said)) draft = questionIn(draft)?.answered(draft, said) ?? draft
+    // The same form may have changed a column so that this is no answer any more: then the columns count.
+    else if (said && !offers(questionIn(before), said)) throw badInput(name, texts.rules.draft)
   }
   return draft
 }
+
+/** Whether all these values are among the choices of a question. */
+const offers = (question: Question | undefined, said: readonly string[]): boolean =>
+  said.every((value) => question?.choices.some(([choice]) => choice === value))
 
 function readSheet(form: Form, name: string, before: Draft, outline: readonly SheetOutline[]): SheetLayout {
   const at = outline.findIndex((sheet) => sheet.name === name)
@@ -45,7 +50,7 @@ function readSheet(form: Form, name: string, before: Draft, outline: readonly Sh
   if (!known) return newSheet(seen)
   const headingsRow = Number(form[`headingsRow-${at}`]?.[0] ?? known.headingsRow)
   if (!Number.isInteger(headingsRow) || headingsRow < 0)
-    throw badInput(`headingsRow-${at}`, texts.rules.draft)
+    throw badInput(`headingsRow-${at}`, texts.rules.headingsRow)
   const [decimal] = form[`decimal-${at}`] ?? []
   return {
     name,
@@ -63,10 +68,9 @@ export const newSheet = ({ name, headingsRow }: SheetOutline): SheetLayout => ({
   columns: [],
 })
 
-/** A column; another use than before has no answers yet. */
 function readColumn(form: Form, field: string, column: Column): Column {
   const [said = column.use] = form[field] ?? []
   const use = USES.find((known) => known === said)
   if (use === undefined) throw badInput(field, texts.rules.draft)
-  return use === column.use ? column : columnFor(column.heading, use)
+  return withUse(column, use)
 }

@@ -32,6 +32,10 @@ export type Column = z.infer<typeof columnSchema>
 export const columnFor = (heading: string, use: Use): Column =>
   use === 'tax included' || use === 'not for sale if' ? { heading, use, yes: [], no: [] } : { heading, use }
 
+/** A column with this use; another use than before has no answers yet. */
+export const withUse = (column: Column, use: Use): Column =>
+  use === column.use ? column : columnFor(column.heading, use)
+
 const sheetSchema = z.strictObject({
   /** Empty for a text file. */
   name: z.string(),
@@ -70,8 +74,9 @@ export const layoutSchema = z.strictObject({
   /** The sheets that are used. */
   sheets: z.array(sheetSchema).min(1),
   ...statements,
-  /** The other sheets, and what the file says outside its tables: as `signOf` writes it, sorted. */
+  /** The names of the other sheets. */
   otherSheets: z.array(z.string()),
+  /** What the file says outside its tables: as `signOf` writes it, sorted. */
   texts: z.array(z.string()),
   /** Who has confirmed it, and when (ISO 8601). */
   confirmedBy: z.string(),
@@ -79,10 +84,17 @@ export const layoutSchema = z.strictObject({
 })
 export type Layout = z.infer<typeof layoutSchema>
 
-/** A month beside a number: `July 2026`, `1 Jul`. */
-const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*'
+/** A month beside a number: `July 2026`, `1 Jul`. Not the `dec` of `decking`, and no percentage. */
+const MONTH =
+  '(?<![a-z])(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])'
+const PERCENT = '[\\d.,]*\\s*(?:%|per\\s?cent)'
 const DATE = new RegExp(
-  `\\d+(?:st|nd|rd|th)?[\\s./-]*(?:of\\s+)?${MONTH}\\b|\\b${MONTH}[\\s.,/-]*\\d+(?:st|nd|rd|th)?|\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}`,
+  `\\d+(?:st|nd|rd|th)?[\\s./-]*(?:of\\s+)?${MONTH}|${MONTH}[\\s.,/-]*\\d+(?:st|nd|rd|th)?(?!${PERCENT})|\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}`,
+  'g',
+)
+/** A number, but not that of a percentage, and not how many a price is for: `per 100`, `per box of 100`, `/100`. */
+const NUMBER = new RegExp(
+  `(?<!\\b(?:per|for)\\s*(?:[a-z]+\\s+of\\s+)?|/\\s?|\\d)[\\d.,]*\\d(?!${PERCENT})`,
   'g',
 )
 
@@ -91,10 +103,4 @@ const DATE = new RegExp(
  * of a percentage and of `per 100` stay: they change what a price means.
  */
 export const signOf = (text: string): string =>
-  text
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(DATE, ' ')
-    .replace(/(?<!\b(?:per|for)\s*|\/\s?|\d)[\d.,]*\d(?![\d.,]*\s*%)/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
+  text.normalize('NFC').toLowerCase().replace(DATE, ' ').replace(NUMBER, ' ').replace(/\s+/g, ' ').trim()

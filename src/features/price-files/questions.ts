@@ -136,9 +136,12 @@ function usedColumn(
   }
 }
 
+/** The choice that none of the cells means yes. It is no cell: those are trimmed. */
+const NONE = ' '
+
 /** What the cells of columns mean. */
 function meanings(sheet: SheetLayout, at: number, seen: SheetOutline | undefined): Question[] {
-  const { cells, several, divided, rejected } = texts.questions
+  const { cells, none, several, divided, rejected } = texts.questions
   const labelOf = (value: string) => value || texts.confirm.blank
   return sheet.columns.flatMap((column, index): Question | [] => {
     const values = seen?.columns[index]?.values ?? []
@@ -151,12 +154,13 @@ function meanings(sheet: SheetLayout, at: number, seen: SheetOutline | undefined
           name: `cells-${at}-${index}`,
           text: cells[column.use](column.heading),
           hints: [],
-          choices: values.map((value) => [value, labelOf(value)]),
+          choices: [...values.map((value): [string, string] => [value, labelOf(value)]), [NONE, none]],
           isMultiple: values.length > 2,
-          answer: column.yes.map(labelOf).join(', ') || undefined,
-          answered: (draft, yes) => {
-            const no = values.filter((value) => yes.length > 0 && !yes.includes(value))
-            return change(draft, { ...column, yes: [...yes], no })
+          answer: column.yes.map(labelOf).join(', ') || (column.no.length > 0 ? none : undefined),
+          answered: (draft, chosen) => {
+            const yes = chosen.filter((value) => value !== NONE)
+            const no = values.filter((value) => chosen.length > 0 && !yes.includes(value))
+            return change(draft, { ...column, yes, no })
           },
         }
       case 'price is for this many':
@@ -182,18 +186,17 @@ function meanings(sheet: SheetLayout, at: number, seen: SheetOutline | undefined
 /** A question on all prices of the file. */
 function statementQuestion(statement: Statement, draft: Draft, scope: string | null | undefined): Question {
   const { taxOfColumn, currencies, otherCurrency, audiences, publicCatalogue, everySheet } = texts.questions
-  // Where a column says which prices include tax, some do.
-  const hasTaxColumn = draft.sheets.some(({ columns }) => columns.some(({ use }) => use === 'tax included'))
+  const { hasColumn, isIncluded } = taxColumnsOf(draft)
   const isPublic = scope !== undefined && audienceProblem({ audience: 'selected' }, scope) !== undefined
   const choices = {
-    tax: taxChoices(draft.tax).filter(([value]) => !(hasTaxColumn && value === '0')),
+    tax: taxChoices(draft.tax).filter(([value]) => !hasColumn || isIncluded !== (value === '0')),
     currency: Object.entries(currencies),
     audience: Object.entries(audiences),
   }[statement]
   const hints = { tax: [], currency: [otherCurrency], audience: isPublic ? [publicCatalogue] : [] }[statement]
   return {
     name: statement,
-    text: statement === 'tax' && hasTaxColumn ? taxOfColumn : texts.questions[statement],
+    text: statement === 'tax' && hasColumn && isIncluded ? taxOfColumn : texts.questions[statement],
     hints: [...hints, ...(draft.sheets.length > 1 ? [everySheet] : [])],
     choices,
     isMultiple: false,
@@ -203,6 +206,16 @@ function statementQuestion(statement: Statement, draft: Draft, scope: string | n
       [statement]: undefined,
       ...answerSchema.parse({ [statement]: chosen }),
     }),
+  }
+}
+
+/** Whether a column says which prices include tax, and whether any of its cells says so, as far as that is known. */
+function taxColumnsOf({ sheets }: Draft) {
+  const all = sheets.flatMap(({ columns }) => columns)
+  const found = all.flatMap((column) => (column.use === 'tax included' ? [column] : []))
+  return {
+    hasColumn: found.length > 0,
+    isIncluded: found.some(({ yes, no }) => yes.length > 0 || no.length === 0),
   }
 }
 

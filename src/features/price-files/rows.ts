@@ -104,11 +104,15 @@ export function createRowReader(
     const how = { decimal: sheet.decimal, currency }
     const price = readPrice(textOf(cells[places.price]), how, numbers?.[places.price])
     if (typeof price === 'string') return price
-    const each = places.per ? priceOfOne(price, textOf(cells[places.per.index]), places.per) : price
-    if (typeof each === 'string') return each
     const isIncluded = places.taxIncluded ? isYes(places.taxIncluded, cells) : tax > 0
     if (typeof isIncluded === 'string') return isIncluded
-    item.price = isIncluded ? withoutTax(each, tax) : each
+    // The price that is listed is rounded, and not that of one of a thousand nails.
+    const listed = isIncluded ? withoutTax(price, tax) : price
+    const each = places.per
+      ? priceOfOne(listed, textOf(cells[places.per.index]), { ...places.per, ...how })
+      : listed
+    if (typeof each === 'string') return each
+    item.price = each
     return item
   }
 }
@@ -117,11 +121,12 @@ export function createRowReader(
 function priceOfOne(
   price: number,
   cell: string,
-  { divide, heading }: { divide: boolean; heading: string },
+  { divide, heading, ...how }: { divide: boolean; heading: string } & Parameters<typeof readPrice>[1],
 ): number | string {
-  const [found, other] = cell.match(/\d[\d,]*(\.\d+)?/g) ?? []
-  const count = Number(found?.replaceAll(',', ''))
-  if (other !== undefined || !(count > 0)) return texts.row.notANumber(shorten(cell, 40))
+  const [found = '', other] = cell.match(/\d(?:[\d.,]*\d)?/g) ?? []
+  const count = readPrice(found, how)
+  if (other !== undefined || typeof count === 'string' || count === 0)
+    return texts.row.notANumber(shorten(cell, 40))
   if (count === 1) return price
   return divide ? exact(price / count) : texts.row.severalUnits(count, heading)
 }
@@ -145,7 +150,7 @@ function shapeProblem(
 ): string | undefined {
   const { length } = columns
   if (cells.length > length && cells.slice(length).some((cell) => cell.trim() !== ''))
-    return texts.row.cells(cells.length, length)
+    return texts.row[delimiter === undefined ? 'cells' : 'cellsOfText'](cells.length, length)
   if (delimiter === undefined) return undefined
   // Runs for every cell: avoid allocations for cells without a line break.
   for (let index = 0; index < cells.length; index++) {

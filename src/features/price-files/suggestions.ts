@@ -4,7 +4,7 @@
  */
 import { DECIMALS, type Decimal, readPrice } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
-import { sameSheet } from './confirmation.ts'
+import { pairSheets } from './confirmation.ts'
 import { type Column, columnFor, type Draft, type Layout, type SheetLayout, type Use } from './layout.ts'
 import { headingsOf, repeats, type SheetHead } from './outline.ts'
 
@@ -107,12 +107,10 @@ const isAmount = (cell: string): boolean =>
 
 /** What a file may be read as: the sheets of an earlier layout, or the first visible list. */
 export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | undefined): Draft {
+  const names = heads.map(({ sheet }) => sheet.name)
+  const pairs = earlier && pairSheets(earlier, names)
   const kept = (earlier?.sheets ?? []).flatMap((before) => {
-    const sheet = sameSheet(
-      heads.map((head) => head.sheet),
-      before,
-    )
-    const head = heads.find((one) => one.sheet === sheet)
+    const head = heads.find(({ sheet }) => sheet.name === pairs?.get(before.name))
     return head ? [suggestAgain(head, before)] : []
   })
   if (kept.length > 0) return { sheets: kept }

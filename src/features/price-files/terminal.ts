@@ -1,10 +1,12 @@
 /** What a person confirms, in the terminal: the same as on the page, in the same order. */
 import type { Readable, Writable } from 'node:stream'
-import { confirm as askYesNo, isCancel, multiselect, select } from '@clack/prompts'
+import { text as askText, confirm as askYesNo, isCancel, multiselect, select } from '@clack/prompts'
+import { DECIMALS } from '../../tables/prices.ts'
 import { format } from '../../web/format.ts'
 import type { Check } from './check-rows.ts'
 import { newSheet } from './form.ts'
-import { type Column, columnFor, type Draft, type SheetLayout, type Statements, USES } from './layout.ts'
+import { type Column, type Draft, type SheetLayout, type Statements, USES, withUse } from './layout.ts'
+import type { Outline } from './outline.ts'
 import { describeAnswers, isComplete, nameOf, openQuestions, type Question, unanswered } from './questions.ts'
 import { texts } from './texts.ts'
 
@@ -19,17 +21,26 @@ export interface Terminal {
 
 /** How a file differs from the confirmed one, what it says outside its tables, and each column with some of its cells and its use. */
 function describeFile({ outline, differences, draft }: Check): string[] {
-  const said = outline.sheets.flatMap(({ name, isUsed, texts: lines }) => [
-    ...(name === '' ? [] : [`${confirm.sheetSays(name)}${isUsed ? '' : ` (${confirm.notUsed})`}`]),
+  const said = outline.sheets.flatMap(({ name, isUsed, isHidden, texts: lines }) => [
+    ...(name === ''
+      ? []
+      : [
+          `${confirm.sheetSays(name)}${isHidden ? ` (${confirm.hiddenSheet})` : ''}${isUsed ? '' : ` (${confirm.notUsed})`}`,
+        ]),
     ...lines.map((text) => `  ${text}`),
   ])
   const columns = draft.sheets.flatMap((sheet) => {
     const seen = outline.sheets.find(({ name }) => name === sheet.name)
     const lines = sheet.columns.map((column, index) => {
       const samples = seen?.columns[index]?.samples.join(' · ') || '—'
-      return `  ${nameOf(column, index)} (${samples}): ${texts.uses[column.use]}`
+      const hidden = seen?.columns[index]?.isHidden ? ` (${confirm.isHidden})` : ''
+      return `  ${nameOf(column, index)}${hidden} (${samples}): ${texts.uses[column.use]}`
     })
-    return [`${sheet.name === '' ? confirm.columnsTitle : confirm.columnsOf(sheet.name)}:`, ...lines]
+    return [
+      `${sheet.name === '' ? confirm.columnsTitle : confirm.columnsOf(sheet.name)}:`,
+      ...lines,
+      `${confirm.headingsRow}: ${sheet.headingsRow}. ${confirm.decimal}: ${confirm[sheet.decimal]}`,
+    ]
   })
   return [
     ...(differences.length > 0 ? [confirm.changed, ...differences.map((text) => `  ${text}`)] : []),
@@ -39,12 +50,21 @@ function describeFile({ outline, differences, draft }: Check): string[] {
   ]
 }
 
+/** How many problems are shown before the rows are confirmed. */
+const SHOWN_PROBLEMS = 5
+
+const placeOf = (sheet: string, line: number) => (sheet === '' ? String(line) : `${sheet}, ${line}`)
+
 /** The rows as they will be sent, beside the cells that they come from. */
-const describeRows = ({ preview }: Check): string[] => [
+const describeRows = ({ preview, problems, rows, validRows, invalidRows }: Check): string[] => [
+  confirm.counts(rows, validRows, invalidRows),
+  ...problems
+    .slice(0, SHOWN_PROBLEMS)
+    .map(({ sheet, line, reason }) => `  ${placeOf(sheet, line)}: ${reason}`),
   `${confirm.rows}:`,
   ...preview.map(
-    ({ line, item, cells }) =>
-      `  ${line}: ${cells.join(' | ')}  →  ${[item.code, item.name, item.unit].filter(Boolean).join(', ')}: ${item.price}`,
+    ({ sheet, line, item, cells }) =>
+      `  ${placeOf(sheet, line)}: ${cells.join(' | ')}  →  ${[item.code, item.name, item.unit].filter(Boolean).join(', ')}: ${item.price}`,
   ),
 ]
 
@@ -105,29 +125,55 @@ export async function askForLayout(
   }
 }
 
-/** Asks for the sheets, if there are several, or else for the use of each column; Enter keeps what is shown. */
-async function askForColumns({ input, output }: Terminal, { outline, draft }: Check): Promise<Draft> {
-  if (outline.sheets.length > 1) {
-    const options = outline.sheets.map(({ name }) => ({ value: name, label: name }))
-    const initialValues = draft.sheets.map(({ name }) => name)
-    const prompt = multiselect({ input, output, message: confirm.sheets, options, initialValues })
-    const chosen = await answerTo(prompt)
-    const used = outline.sheets.filter(({ name }) => chosen.includes(name))
-    const sheets = used.map(
-      (sheet) => draft.sheets.find(({ name }) => name === sheet.name) ?? newSheet(sheet),
-    )
-    if (chosen.join('\n') !== initialValues.join('\n')) return { ...draft, sheets }
+/**
+ * Asks how the tables are to be read; Enter keeps what is shown. Another sheet or row of headings has other columns: they are
+ * shown before anything is asked of them.
+ */
+async function askForColumns(terminal: Terminal, { outline, draft }: Check): Promise<Draft> {
+  for (const ask of [askForSheets, askForHeadings]) {
+    const changed = await ask(terminal, draft, outline)
+    if (JSON.stringify(changed) !== JSON.stringify(draft)) return changed
   }
+  return askForUses(terminal, draft)
+}
+
+async function askForSheets({ input, output }: Terminal, draft: Draft, outline: Outline): Promise<Draft> {
+  if (outline.sheets.length < 2) return draft
+  const options = outline.sheets.map(({ name }) => ({ value: name, label: name }))
+  const initialValues = draft.sheets.map(({ name }) => name)
+  const prompt = multiselect({ input, output, message: confirm.sheets, options, initialValues })
+  const chosen = await answerTo(prompt)
+  const used = outline.sheets.filter(({ name }) => chosen.includes(name))
+  const sheets = used.map((sheet) => draft.sheets.find(({ name }) => name === sheet.name) ?? newSheet(sheet))
+  return { ...draft, sheets }
+}
+
+async function askForHeadings({ input, output }: Terminal, draft: Draft): Promise<Draft> {
+  const sheets: SheetLayout[] = []
+  for (const sheet of draft.sheets) {
+    const message = [sheet.name, confirm.headingsRow].filter(Boolean).join(': ')
+    const initialValue = String(sheet.headingsRow)
+    const validate = (row = '') => (/^\d{1,6}$/.test(row) ? undefined : texts.rules.headingsRow)
+    const row = await answerTo(askText({ input, output, message, initialValue, validate }))
+    sheets.push({ ...sheet, headingsRow: Number(row) })
+  }
+  return { ...draft, sheets }
+}
+
+async function askForUses({ input, output }: Terminal, draft: Draft): Promise<Draft> {
   const uses = USES.map((value) => ({ value, label: format.capital(texts.uses[value]) }))
+  const decimals = DECIMALS.map((value) => ({ value, label: confirm[value] }))
   const sheets: SheetLayout[] = []
   for (const sheet of draft.sheets) {
     const columns: Column[] = []
-    for (const [index, { heading, use }] of sheet.columns.entries()) {
-      const message = `${confirm.use}: ${nameOf({ heading }, index)}`
-      const prompt = select({ input, output, message, options: uses, initialValue: use })
-      columns.push(columnFor(heading, await answerTo(prompt)))
+    for (const [index, column] of sheet.columns.entries()) {
+      const message = `${confirm.use}: ${nameOf(column, index)}`
+      const prompt = select({ input, output, message, options: uses, initialValue: column.use })
+      columns.push(withUse(column, await answerTo(prompt)))
     }
-    sheets.push({ ...sheet, columns })
+    const message = confirm.decimal
+    const prompt = select({ input, output, message, options: decimals, initialValue: sheet.decimal })
+    sheets.push({ ...sheet, columns, decimal: await answerTo(prompt) })
   }
   return { ...draft, sheets }
 }

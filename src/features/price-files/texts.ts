@@ -107,8 +107,12 @@ export const texts = {
     useColumns: 'Use these columns',
     useAnswers: 'Use these answers',
     priceSent: 'Price before GST',
-    rows: 'Rows as they will be sent, beside the cells that they come from',
+    rows: 'Rows as they will be sent, with prices before GST, beside the cells that they come from',
+    isSkipped: (line: string, reason: string) => `Line ${line} is not sent: ${reason}`,
+    moreSkipped: 'All of them are listed below.',
     cells: 'Cells of the file',
+    counts: (rows: number, valid: number, invalid: number) =>
+      `Checked ${pluralize(rows, 'row')}: ${count(valid)} ready, ${count(invalid)} with problems.`,
     right: 'This is right',
     choose: 'choose…',
     notUsed: 'not used',
@@ -126,6 +130,7 @@ export const texts = {
       'tax included': (heading: string) => `The price includes GST if “${heading}” says:`,
       'not for sale if': (heading: string) => `An item is not for sale if “${heading}” says:`,
     },
+    none: 'None of these',
     several: (heading: string) =>
       `“${heading}” says how many the price is for. What is sent of a row whose price is for more than one?`,
     divided: 'The price of one: the price is divided',
@@ -144,7 +149,7 @@ export const texts = {
       selected: 'Only builders with access: they are not retail prices',
     },
     publicCatalogue:
-      'Every builder sees this catalogue. Prices that are not for everyone belong in a Managed one: you can move this file there, with its answers.',
+      'Every builder sees this catalogue. If the prices are not for everyone, you can move this file to a Managed one, with its answers.',
     everySheet:
       'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
   },
@@ -277,6 +282,7 @@ export const texts = {
   rules: {
     file: 'choose a price file',
     draft: 'choose from what the page offers',
+    headingsRow: 'give the number of a row, or 0',
   },
 
   /** Why a file cannot be read, beside what `src/tables/texts.ts` has. */
@@ -292,7 +298,7 @@ export const texts = {
     noSheet: 'Choose a sheet.',
     twice: (use: string, sheet: string) => `Only one column can be used as “${use}”${inSheet(sheet)}.`,
     manyCells: (heading: string, use: string) =>
-      `The column “${heading}” has too many different cells for “${use}”: choose another use for it.`,
+      `The column “${heading}” has too many or too long cells for “${use}”: choose another use for it.`,
     publicCatalogue:
       'These prices are not for everyone, and this catalogue is not Managed: every builder would see them. Open or create a Managed one: this file can be moved there, with its answers.',
     manyTexts:
@@ -329,15 +335,17 @@ export const texts = {
     noCode: 'the code is missing.',
     unclosedQuote: (lines: number) =>
       `a quote is not closed: one cell contains ${lines} lines that look like rows.`,
-    cells: (cells: number, headings: number) =>
+    cells: (cells: number, headings: number) => `it has ${cells} cells under ${headings} headings.`,
+    cellsOfText: (cells: number, headings: number) =>
       `it has ${cells} cells under ${headings} headings; a cell may need quotes.`,
     tooLong: (field: string, length: number, max: number) =>
       `the ${field} has ${length} characters; the maximum is ${max}.`,
     formulaError: (field: string, cell: string) =>
       `the ${field} is an error of a spreadsheet formula ("${cell}").`,
     invisible: (field: string) => `the ${field} contains a line break or an invisible character.`,
-    otherPrice: (code: string, line: number) =>
-      `the code "${code}" has another price or unit on line ${line}, so neither is sent.`,
+    /** `sheet`: if it is another one. */
+    otherPrice: (code: string, line: number, sheet = '') =>
+      `the code "${code}" has another price or unit on line ${line}${inSheet(sheet)}, so neither is sent.`,
     struck: 'a cell is struck out: write what counts, or delete the row if the item is no longer sold.',
     notANumber: (cell: string) => `how many the price is for is not a number ("${cell}").`,
     severalUnits: (count: number, heading: string) =>

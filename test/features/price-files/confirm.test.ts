@@ -108,6 +108,32 @@ describe('the page of a file whose layout is new', () => {
     )
   })
 
+  test('asks a column whose cells all say no, too: then the prices are before GST', async () => {
+    const file = 'Code,Price,Price Includes Taxes\nA,1,No\nB,2,No\n'
+    const { json } = await pages.upload(file, { answers: false })
+    const { page, press } = formOf(pages, json.id)
+    expect(await page()).toMatch(/The price includes GST if “Price Includes Taxes” says:[\s\S]*None of these/)
+    const asked = await press('cells-0-2= ')
+    expect(asked).toContain('Are the prices before GST?')
+    expect(asked).not.toContain('Including 10 %')
+    await press('tax=0')
+    await press('currency=AUD')
+    expect(await press('audience=everyone')).toContain('$2.00')
+    expect(await press('confirm=on')).toMatch(/says:[\s\S]*None of these[\s\S]*Before GST/)
+    // The next file says yes: nobody has confirmed what that means.
+    const next = await pages.upload(file.replace('2,No', '2,Yes'), { answers: false })
+    expect(next.json).toMatchObject({ validRows: 1, invalidRows: 1 })
+  })
+
+  test('takes a changed column before the answer of the same form', async () => {
+    const file = 'Code,List,RRP,Incl. GST\nA,1,2,Y\nB,3,4,N\n'
+    const { json } = await pages.upload(file, { answers: false })
+    const { press } = formOf(pages, json.id)
+    expect(await press('price-0=2', { 'use-0-2': 'price' })).toContain('The price includes GST if')
+    await press('', { 'use-0-3': 'ignored' })
+    expect(await press('tax=0', { 'use-0-3': 'tax included' })).toContain('The price includes GST if')
+  })
+
   test('says with the question that everyone sees the catalogue, and moves the file into a Managed one with its answers', async () => {
     const { json } = await pages.upload(LIST.replace('Ace', 'Fay'), { answers: false })
     const { press } = formOf(pages, json.id)

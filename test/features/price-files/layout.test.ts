@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { signOf } from '../../../src/features/price-files/layout.ts'
+import { workbook } from '../../support/xlsx.ts'
 import { layoutOf, read, readWith } from './read-support.ts'
 
 const LIST = 'Ace Supplies price list - July 2026\nCode,Name,Price\nA1,Nail,1.50\nB2,Board,20\n'
@@ -20,6 +21,11 @@ describe('a text of a file is the same without dates and digits', () => {
     ['Price per 100', 'Price per 1000'],
     ['Retail price list', 'Trade price list'],
     ['Prices may change', 'Prices change'],
+    ['Less margin 10 %', 'Less margin 35 %'],
+    ['Decking 10% off', 'Decking 20% off'],
+    ['Includes 10 percent', 'Includes 15 percent'],
+    ['Per 100 decking screws', 'Per 1000 decking screws'],
+    ['Per box of 100', 'Per box of 200'],
   ])('%s is not %s', (one, other) => {
     expect(signOf(one)).not.toBe(signOf(other))
   })
@@ -60,6 +66,7 @@ describe('the next file', () => {
       LIST.replace('Name,', '').replace('Nail,', '').replace('Board,', ''),
       ['no column “Name” any more'],
     ],
+    ['a second column of a name', LIST.replace('Price\n', 'Price,Price\n'), ['new column “Price”']],
     [
       'columns in another order',
       LIST.replace('Code,Name', 'Name,Code'),
@@ -79,6 +86,54 @@ describe('the next file', () => {
     const found = await readWith(content, [await layoutOf(LIST)])
     expect(found).toMatchObject({ layout: null, differences, items: [] })
   })
+
+  /** A workbook with these sheets; the item of each has its name as the code. */
+  const sheetsOf = (...names: string[]) =>
+    workbook(
+      names.map((name) => ({
+        name,
+        rows: [
+          ['Code', 'Price'],
+          [name, 1],
+        ],
+      })),
+    )
+
+  test.each([
+    ['July 2026', 'Info', 'August 2026', 'Info'],
+    ['July 2026', 'June 2026', 'July 2026', 'June 2026'],
+    ['Tier 1', 'Tier 2', 'Tier 1', 'Tier 2'],
+  ])('of a workbook with %s and %s may have the sheets %s and %s', async (used, other, ...now) => {
+    const layout = await layoutOf(sheetsOf(used, other))
+    expect((await readWith(sheetsOf(...now), [layout])).items).toEqual([{ code: now[0], price: 1 }])
+  })
+
+  test.each([
+    [
+      ['July 2026', 'June 2026'],
+      ['August 2026', 'July 2026'],
+      ['new sheet “August 2026”', 'no sheet “June 2026” any more'],
+    ],
+    [['July 2026'], ['August 2026', 'July 2026'], ['new sheet “August 2026”']],
+    [
+      ['2026', '2025'],
+      ['2027', '2026'],
+      ['new sheet “2027”', 'no sheet “2025” any more'],
+    ],
+    [
+      ['Tier 1', 'Tier 2'],
+      ['Tier 2', 'Tier 3'],
+      ['new sheet “Tier 3”', 'no sheet “Tier 1” any more'],
+    ],
+    [['Prices', 'Info'], ['Prices'], ['no sheet “Info” any more']],
+  ])(
+    'of a workbook with the sheets %j asks again with %j: it may be another sheet',
+    async (before, now, differences) => {
+      const found = await readWith(sheetsOf(...now), [await layoutOf(sheetsOf(...before))])
+      expect(found).toMatchObject({ layout: null, items: [] })
+      expect(found.differences).toEqual(expect.arrayContaining(differences))
+    },
+  )
 
   test('keeps the earlier answers for what is the same', async () => {
     const layout = await layoutOf(LIST, { uses: { Name: 'description' }, tax: 15, currency: 'NZD' })
@@ -115,6 +170,23 @@ describe('a row', () => {
     expect(divided.items).toEqual([
       { code: 'A', price: 0.3728 },
       { code: 'B', price: 3 },
+    ])
+  })
+
+  test('whose price for several includes tax is sent without the tax of that price, and then divided exactly', async () => {
+    const uses = { Per: { use: 'price is for this many', divide: true } } as const
+    const { items } = await read('Code,Price,Per\nA,3.50,1000\nB,37.28,100\n', { uses, tax: 10 })
+    expect(items).toEqual([
+      { code: 'A', price: 0.00318 },
+      { code: 'B', price: 0.3389 },
+    ])
+  })
+
+  test('has a comma in how many its price is for, if the person says so', async () => {
+    const uses = { Per: { use: 'price is for this many', divide: true } } as const
+    const file = 'Code;Price;Per\nA;"2,50";1.000\nB;"5,00";per 2,5 m\n'
+    expect((await read(file, { uses, decimal: 'comma' })).items.map(({ price }) => price)).toEqual([
+      0.0025, 2,
     ])
   })
 

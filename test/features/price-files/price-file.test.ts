@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { workbook } from '../../support/xlsx.ts'
 import { read } from './read-support.ts'
 
 describe('a price file', () => {
@@ -114,6 +115,28 @@ describe('a bad row is reported with its line and a reason, and good rows are st
       '4: the code "A1" has another price or unit on line 2, so neither is sent.',
     ])
     expect({ validRows, invalidRows }).toEqual({ validRows: 2, invalidRows: 2 })
+  })
+
+  test('and with several sheets, each problem has its sheet, in the order of the file', async () => {
+    const rows = (price: number) => [
+      ['Code', 'Name', 'Price'],
+      ['A1', 'Tap', price],
+      ['', 'Sink', 5],
+    ]
+    const bytes = workbook([
+      { name: 'Taps', rows: rows(1) },
+      { name: 'Sinks', rows: rows(2) },
+    ])
+    const { problems, preview } = await read(bytes, { sheets: ['Taps', 'Sinks'] })
+    expect({ problems, preview }).toEqual({
+      problems: [
+        '2: the code "A1" has another price or unit on line 2 in the sheet “Sinks”, so neither is sent.',
+        '3: the code is missing.',
+        '2: the code "A1" has another price or unit on line 2 in the sheet “Taps”, so neither is sent.',
+        '3: the code is missing.',
+      ],
+      preview: [],
+    })
   })
 
   test('and the same row twice is one item, with a remark', async () => {

@@ -25,12 +25,16 @@ test('in the terminal, a person is shown the same and asked in the same order, a
     const { terminal, printed } = terminalWith([
       // Not these uses: the column "Group" is suggested as the category, the fifth use; "not for sale if" is the ninth one.
       'n',
+      // The row of the headings stays.
+      ENTER,
       ENTER,
       ENTER,
       ENTER,
       DOWN.repeat(4) + ENTER,
+      // The decimal sign stays.
+      ENTER,
       'y',
-      // TRADE is the second of its cells.
+      // TRADE is the second of its cells, before "None of these".
       DOWN.repeat(2) + ENTER,
       // Enter alone answers nothing.
       ENTER,
@@ -46,9 +50,11 @@ test('in the terminal, a person is shown the same and asked in the same order, a
     const order = [
       'Contractor list',
       'Code (A · B)',
+      'Row of the headings (0: none): 2. Decimal sign: Point',
       'before GST',
       'which currency',
       'Who may see',
+      'Checked 2 rows: 1 ready, 0 with problems.',
       'A | Nail | 110 | RETAIL',
       'This is right',
     ]
