@@ -127,6 +127,28 @@ describe('of a file that is built at random', () => {
       { numRuns: RUNS },
     ))
 
+  test('no item is sent of a sheet that may be another one than the confirmed one', () => {
+    const names = fc.uniqueArray(
+      fc.constantFrom('June 2026', 'July 2026', 'August 2026', 'Tier 1', 'Tier 2', 'Taps', 'Info'),
+      { minLength: 1, maxLength: 4 },
+    )
+    // Each sheet has one item, whose code is the name of the sheet.
+    const bookOf = (sheets: string[]) =>
+      workbook(sheets.map((name) => ({ name, rows: [['Code', 'Price'] as Cell[], [name, 1]] })))
+    const kindOf = (name: string) => (name.includes('2026') ? 'month' : name.replace(/ \d/, ''))
+    return fc.assert(
+      fc.asyncProperty(names, names, async (before, now) => {
+        const { items } = await readWith(bookOf(now), [await layoutOf(bookOf(before))])
+        const [used = ''] = before
+        const others = (list: string[]) => list.filter((name) => kindOf(name) === kindOf(used))
+        const isOnly = others(before).length === 1 && others(now).length === 1
+        const isSame = before.toSorted().join() === now.toSorted().join()
+        for (const { code } of items) expect(isSame ? used : isOnly ? others(now)[0] : 'none').toBe(code)
+      }),
+      { numRuns: RUNS * 2 },
+    )
+  })
+
   test('a workbook shows the names of all its sheets, hidden ones too, and what the unused ones say', () =>
     fc.assert(
       fc.asyncProperty(
