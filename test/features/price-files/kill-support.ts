@@ -72,8 +72,6 @@ export async function startImport(extra: Record<string, string> = {}) {
     app,
     dir,
     catalogueId: pages.fresh,
-    /** `POST` on the import; resolves to the status of the answer. */
-    act: async (action: string) => (await pages.act(json.id, action)).status,
     /** Starts another process of the app on the same store and files. */
     startAnother: (more: Record<string, string> = {}) => runApp({ ...env, ...more }),
     /**
