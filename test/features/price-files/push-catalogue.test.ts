@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { serve } from '../../support/ports.ts'
 import { command } from '../../support/process.ts'
 import { type Cell, workbook } from '../../support/xlsx.ts'
-import { fileIn, GOOD, pushed, SCRIPT, withLayout } from './push-support.ts'
+import { GOOD, pushed, SCRIPT, withLayout } from './push-support.ts'
 import { layoutOf } from './read-support.ts'
 import { type SupplierPlatform, startPlatform } from './support.ts'
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => platform.close())
 
-const file = (content: string | Buffer, name?: string) => fileIn(platform, content, name)
+const file: SupplierPlatform['write'] = (content, name) => platform.write(content, name)
 const push = (args: string[], env?: Record<string, string>) => pushed(platform, args, env)
 const TO_NEW = ['--catalogue', 'National RRP', '--scope', 'Public']
 
@@ -157,7 +157,7 @@ describe('push-catalogue of a file with problem rows', () => {
     ] satisfies Cell[][]
     const list = workbook(['Nails', 'Boards'].map((name) => ({ name, rows })))
     const layout = JSON.stringify(await layoutOf(list, { sheets: ['Nails', 'Boards'] }))
-    const args = [file(Buffer.from(list)), '--dry-run', '--layout', file(layout, 'layout.json')]
+    const args = [file(list), '--dry-run', '--layout', file(layout, 'layout.json')]
     expect((await push(args)).output).toContain('Sheet "Boards", line 3: the price is negative.')
   })
 
@@ -183,8 +183,8 @@ describe('push-catalogue of a file with problem rows', () => {
 })
 
 describe('push-catalogue without settings', () => {
-  const withoutSettings = (args: string[], env: Record<string, string> = {}) =>
-    command(SCRIPT, env, { args: withLayout(args), cwd: platform.dir })
+  const withoutSettings = async (args: string[], env: Record<string, string> = {}) =>
+    command(SCRIPT, env, { args: await withLayout(args), cwd: platform.dir })
 
   test.each([
     ['explains itself', ['--help'], 'Usage: npm run feature -- price-files push-catalogue', 0],
