@@ -75,7 +75,7 @@ export const importSchema = z.object({
   endedAt: z.iso.datetime().nullable(),
   /** Random for each check: the store has its items and its reading by this id. */
   checkId: z.string(),
-  /** What a person has said so far of how the file is to be read, beside what is suggested. */
+  /** What a person has said so far of how the file is to be read, beside what is suggested. If it is complete, the check is of it. */
   draft: draftSchema,
   /** Who has confirmed how the file is read, and when; null: nobody, so nothing can be sent. */
   confirmed: z.object({ by: z.string(), at: z.iso.datetime() }).nullable(),

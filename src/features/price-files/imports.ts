@@ -131,7 +131,7 @@ export class Imports extends StoredImports {
     const { draft, outline } = check
     const confirm = (now: Import) => confirmedImport(now, { checkId: seen ?? job.checkId, draft }, by)
     confirm(job)
-    // The layout first: of a confirmed import, it is always there.
+    // The layout first: a process may die between the two.
     if (isComplete(draft)) await addLayout(this.#options.store, job, confirmed(draft, outline, by))
     return this.change(userId, id, confirm)
   }

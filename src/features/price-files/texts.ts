@@ -68,7 +68,7 @@ export const texts = {
     /** Of an import of which items may have been sent. */
     discardImport: 'Discard…',
     discardHint: (sent: number, all: number, catalogue: string) =>
-      `This import ends: its file is deleted here, and what is left of it can no longer be sent. ${count(sent)} of ${pluralize(all, 'item')} were sent, and stay in “${catalogue}”.`,
+      `This import ends: its file is deleted here, and what is left of it can no longer be sent. What was sent stays in “${catalogue}”: ${count(sent)} of ${pluralize(all, 'item')}.`,
     discardNow: 'Discard the import',
   },
 

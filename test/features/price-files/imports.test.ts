@@ -59,7 +59,7 @@ describe('an import', () => {
     expect(text).not.toMatch(/class="alert"|Send again/)
     // What was sent so far can no longer be completed.
     expect(text).toMatch(
-      /<details class="confirm" id="discard-confirm">[\s\S]*stay in “Fresh”[\s\S]*\/discard"/,
+      /<details class="confirm quietly" id="discard-confirm">[\s\S]*stays in “Fresh”: 0 of 2,500 items[\s\S]*\/discard"/,
     )
     await app.fault('items', 'none')
     await vi.waitFor(async () => expect((await act(json.id, 'start')).status).toBe(202), {

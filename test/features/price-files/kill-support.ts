@@ -1,7 +1,4 @@
-import { join } from 'node:path'
 import { expect, vi } from 'vitest'
-import { openSqlite } from '../../../src/connect/stores.ts'
-import { turnKey } from '../../../src/features/price-files/turn.ts'
 import { addressesOf } from '../../../src/sandbox/platform.ts'
 import { CLIENT, testEnv } from '../../support/env.ts'
 import { connected } from '../../support/flow.ts'
@@ -73,20 +70,4 @@ export async function startImport(extra: Record<string, string> = {}) {
     },
     close: () => platform.close(),
   }
-}
-
-/** Kills the app while it sends an import, and starts it again when the lease of the killed one has expired. */
-export async function killInMidImport(): Promise<void> {
-  const running = await startImport()
-  await running.app.kill()
-  const store = openSqlite({ file: join(running.dir, 'store.sqlite') })
-  const lease = turnKey(running.catalogueId)
-  expect(await store.get(lease)).not.toBeNull()
-  await store.delete(lease)
-  await store.close()
-  const again = await running.startAnother()
-  await running.expectCompleted(50_000)
-  await running.expectReported()
-  await again.kill()
-  await running.close()
 }
