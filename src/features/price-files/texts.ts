@@ -163,7 +163,7 @@ export const texts = {
     none: (all: number) =>
       all === 0
         ? 'The file has no rows that can be sent.'
-        : `None of the ${pluralize(all, 'row')} can be sent: each has a problem, or is not for sale. Correct those that are listed below, and upload the file again.`,
+        : `0 of ${pluralize(all, 'row')} can be sent: each has a problem, or is not for sale. Correct those that are listed below, and upload the file again.`,
     othersStay: 'Items that are in the catalogue and not in this file stay there.',
     send: (items: number) => `Send ${pluralize(items, 'item')}`,
   },

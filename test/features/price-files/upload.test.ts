@@ -57,6 +57,16 @@ describe('an uploaded price file', () => {
     expect(text).toMatch(/<td data-label="Sheet">Nails<\/td>\s*<th scope="row" class="number">[^\n]*3</)
   })
 
+  test.each([
+    ['A,-1\n', 'each has a problem, or is not for sale'],
+    ['', 'The file has no rows that can be sent'],
+  ])('of a known layout of which no row can be sent says why: %j', async (rows, words) => {
+    const { upload, visitor, urlOf } = pages
+    await upload('Code,RRP\nA,1\n', { answers: { uses: { RRP: 'price' } } })
+    const { json } = await upload(`Code,RRP\n${rows}`, { answers: false })
+    expect((await visitor.get(urlOf(json.id))).text).toContain(words)
+  })
+
   test('that cannot be read says why on the page of its form, and is not kept', async () => {
     const { upload, visitor, importsOf, fresh, catalogueJson } = pages
     const before = (await catalogueJson(fresh)).imports.length
