@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,10 +13,25 @@ export const PRICING_CLIENT = {
 
 export const WEBHOOK_SECRET = `secret-${randomBytes(12).toString('hex')}`
 
-/** A temporary folder, and its removal. */
-export function tempDir(): { dir: string; remove(): void } {
+/** A temporary folder. */
+export interface TempDir {
+  dir: string
+  /** Writes a file into it; returns its path. */
+  write(content: string | Uint8Array, name?: string): string
+  remove(): void
+}
+
+export function tempDir(): TempDir {
   const dir = mkdtempSync(join(tmpdir(), 'connect-test-'))
-  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) }
+  return {
+    dir,
+    write(content, name = 'prices.csv') {
+      const path = join(dir, name)
+      writeFileSync(path, content)
+      return path
+    },
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  }
 }
 
 export function testEnv(extra: Record<string, string>): Record<string, string> {

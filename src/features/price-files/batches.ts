@@ -45,6 +45,9 @@ export async function writeBatches(folder: string, items: Iterable<Item>): Promi
 export const readBatch = (folder: string, index: number): Promise<Buffer> =>
   readFile(join(folder, String(index)))
 
+/** The code of the first item of an upload request. */
+export const firstCode = (body: Uint8Array): string => JSON.parse(Buffer.from(body).toString()).items[0].code
+
 /** The items of a folder of upload requests. */
 export async function* itemsOfBatches(folder: string): AsyncGenerator<Item> {
   const { length } = await readdir(folder)

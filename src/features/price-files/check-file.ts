@@ -12,12 +12,10 @@ export interface CheckTask extends CheckOptions {
   path: string
 }
 
-/** What the process answers. */
+/** What the process answers. `line`: 0 if the problem is of no line. */
 export type CheckAnswer =
   | { check: Check }
-  | { unreadable: { line: number; problem: string } }
-  | { unwritable: string }
-  | { failed: string }
+  | { kind: 'unreadable' | 'unwritable' | 'failed'; line: number; problem: string }
 
 /**
  * How long a check may take, in ms: a base plus an amount per megabyte. Nearly every file takes less than two seconds; on a busy
@@ -72,8 +70,13 @@ export async function checkFile(
 /** The check that the process has answered. Throws what has failed there. */
 function checkOf(answer: CheckAnswer): Check {
   if ('check' in answer) return answer.check
-  if ('unreadable' in answer) throw new UnreadableFileError(answer.unreadable.line, answer.unreadable.problem)
-  if ('unwritable' in answer)
-    throw new StoreUnavailableError(`the checked items cannot be written (${answer.unwritable})`)
-  throw new Error(answer.failed)
+  const { kind, line, problem } = answer
+  switch (kind) {
+    case 'unreadable':
+      throw new UnreadableFileError(line, problem)
+    case 'unwritable':
+      throw new StoreUnavailableError(`the checked items cannot be written (${problem})`)
+    case 'failed':
+      throw new Error(problem)
+  }
 }

@@ -13,12 +13,17 @@ async function check({ path, ...options }: CheckTask): Promise<CheckAnswer> {
   try {
     return { check: await checkPriceFile(path, options) }
   } catch (error) {
-    if (error instanceof UnreadableFileError)
-      return { unreadable: { line: error.line, problem: error.problem } }
+    if (error instanceof UnreadableFileError) {
+      const { line, problem } = error
+      return { kind: 'unreadable', line, problem }
+    }
     // An array, a buffer or a text that would be too large.
-    if (error instanceof RangeError) return { unreadable: { line: 0, problem: texts.unreadable.tooMuch } }
+    if (error instanceof RangeError) return { kind: 'unreadable', line: 0, problem: texts.unreadable.tooMuch }
     const { code, message } = error as NodeJS.ErrnoException
-    return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { unwritable: code } : { failed: message }
+    const isOfSystem = typeof code === 'string' && /^E[A-Z]+$/.test(code)
+    return isOfSystem
+      ? { kind: 'unwritable', line: 0, problem: code }
+      : { kind: 'failed', line: 0, problem: message }
   }
 }
 

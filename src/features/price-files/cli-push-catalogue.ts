@@ -39,24 +39,21 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 
 async function main(): Promise<void> {
   const { file, options } = readArguments()
-  if (options.report !== undefined) truncateReport(options.report, file)
   const how = `npm run feature -- price-files push-catalogue ${file} --dry-run --save-layout layout.json`
   await withConfirmed(file, { ...options, how, signal }, async (confirmed) => {
-    const { check, layout } = confirmed
-    if (options.report !== undefined && check.problems.length > 0)
-      writeFileSync(options.report, reportOf(layout, check.problems))
+    if (options.report !== undefined) writeReport(options.report, file, confirmed)
     summarize(confirmed, options)
     if (options.dryRun) print('Nothing was sent (--dry-run).')
     else await send(confirmed, options)
   })
 }
 
-/** Truncates the report of an earlier run, which would otherwise remain if this file has no problems. */
-function truncateReport(report: string, file: string): void {
+/** Writes the report, also without problems: that of an earlier file would remain. */
+function writeReport(report: string, file: string, { check, layout }: Confirmed): void {
   if (existsSync(report) && realpathSync(report) === realpathSync(file))
     throw new Error('--report points to the price file itself and would overwrite it.')
   try {
-    writeFileSync(report, '')
+    writeFileSync(report, reportOf(layout, check.problems))
   } catch (error) {
     const { code = '' } = error instanceof Error && 'code' in error ? error : {}
     throw new Error(`--report ${report}: cannot be written (${code}).`)
@@ -67,7 +64,9 @@ function truncateReport(report: string, file: string): void {
 function summarize({ check, layout }: Confirmed, options: Options): void {
   const problem = options.scope === undefined ? undefined : audienceProblem(layout, options.scope)
   if (problem) throw new Error(problem)
-  for (const { line, reason } of check.problems.slice(0, 20)) printError(`Line ${line}: ${reason}`)
+  const ofSheet = (sheet: string) => (layout.sheets.length > 1 ? `Sheet "${sheet}", line` : 'Line')
+  for (const { sheet, line, reason } of check.problems.slice(0, 20))
+    printError(`${ofSheet(sheet)} ${line}: ${reason}`)
   const { rows, validRows, invalidRows } = check
   if (invalidRows > 20) {
     const hint = options.report ? '' : `; --report FILE writes the first ${formatCount(MAX_PROBLEMS)}`
@@ -215,7 +214,10 @@ function readArguments(): { file: string; options: Options } {
     )
     .option('--layout <file>', 'how the file is read, as a person has confirmed it')
     .option('--save-layout <file>', 'write the layout that you confirm, or that was used, to this file')
-    .option('--report <file>', 'write every problem row to this CSV file')
+    .option(
+      '--report <file>',
+      `write the rows with problems, the first ${formatCount(MAX_PROBLEMS)}, to this CSV file`,
+    )
     .option('--dry-run', 'check the file and send nothing', false)
     .option('--tenant <id>', 'act for this tenant; `npm run feature -- first-party tenants` lists them')
     .option('--demo', 'use the running demo, without an .env', false)

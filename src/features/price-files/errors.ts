@@ -27,12 +27,12 @@ export class ImportFailedError extends PlatformError {
 export const startRefused = ({ platformMessage, reason }: PlatformRejectedError) =>
   new ImportFailedError(texts.failures.startRefused(platformMessage), { reason })
 
-/** The platform refused the upload that begins with this item, counted from 1, and says why. */
-export const uploadRefused = ({ platformMessage, reason }: PlatformRejectedError, first: number) =>
-  new ImportFailedError(texts.failures.uploadRefused(first, platformMessage), { reason })
+/** The platform refused the upload that begins with the item of this code, and says why. */
+export const uploadRefused = ({ platformMessage, reason }: PlatformRejectedError, code: string) =>
+  new ImportFailedError(texts.failures.uploadRefused(code, platformMessage), { reason })
 
 /** 404: no import with this id. */
 export const importNotFound = () => new ImportError(404, 'not_found', texts.errors.notFound)
 
-/** 500: the stored job has a format that this version of the app does not support. */
-export const unreadableImport = () => new ImportError(500, 'import_unreadable', texts.errors.unreadable)
+/** 409: the file, its items or what was found in it are gone. */
+export const fileGone = () => new ImportError(409, 'conflict', texts.failures.fileGone)

@@ -1,10 +1,23 @@
-/** The record of an import and its transitions, all pure. An import is uploaded, checked, confirmed by a person, and sent. */
+/**
+ * The record of an import and its transitions, all pure. An import is uploaded, checked, confirmed by a person, and sent. Three
+ * write the record of one that is sent; beside it is a note (`Active`) that it should be running, which any process looks for:
+ *
+ * | event | written by | state | run | note |
+ * | --- | --- | --- | --- | --- |
+ * | its user starts it | `Imports.start`, `running` | running | one more | is written first, with that run |
+ * | a process begins to send it | `Sender.begin`, `takenOver` | running | one more | stays |
+ * | each batch, and every 0.4 s | `saveProgress` of the sender, `progressed` | running | must be its own | stays |
+ * | sending has ended | `saveEnd` of the sender, `ended` | completed, failed | must be its own | is removed by whoever finds it |
+ * | its user stops it | `Imports.stop`, `stopped` | stopped | stays | is removed by whoever finds it |
+ *
+ * A note whose run the record has not reached is of a start that is just being recorded; after a minute, of one that was refused.
+ */
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import type { UserNotice } from '../../web/notice.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { Check } from './check-rows.ts'
-import { ImportError, importNotFound, unreadableImport } from './errors.ts'
+import { ImportError, importNotFound } from './errors.ts'
 import { draftSchema, type Layout } from './layout.ts'
 import { audienceProblem, isComplete } from './questions.ts'
 import { texts } from './texts.ts'
@@ -57,13 +70,12 @@ export const importSchema = z.object({
   state: z.enum(['ready', 'running', 'completed', 'failed', 'stopped']),
   /** Grows with each run: only the process that began the last one writes its progress. */
   run: count,
-  /** Times are in ms since 1970. */
-  createdAt: z.number(),
-  startedAt: z.number().nullable(),
-  endedAt: z.number().nullable(),
+  createdAt: z.iso.datetime(),
+  startedAt: z.iso.datetime().nullable(),
+  endedAt: z.iso.datetime().nullable(),
   /** Random for each check: the store has its items and its reading by this id. */
   checkId: z.string(),
-  /** What a person has said so far of how the file is to be read, beside what is suggested. */
+  /** What a person has said so far of how the file is to be read, beside what is suggested. If it is complete, the check is of it. */
   draft: draftSchema,
   /** Who has confirmed how the file is read, and when; null: nobody, so nothing can be sent. */
   confirmed: z.object({ by: z.string(), at: z.iso.datetime() }).nullable(),
@@ -92,6 +104,8 @@ const checkedBy = ({ checkId, check: { rows, validRows, invalidRows, draft, layo
   invalidRows,
 })
 
+const isoNow = () => new Date().toISOString()
+
 const placeOf = ({ id, name, scope }: Catalogue) => ({
   catalogueId: id,
   catalogueName: name ?? id,
@@ -109,7 +123,7 @@ export const newImport = (
   ...placeOf(catalogue),
   state: 'ready',
   run: 0,
-  createdAt: Date.now(),
+  createdAt: isoNow(),
   startedAt: null,
   endedAt: null,
   progress: null,
@@ -124,11 +138,10 @@ export const importPath = ({ bxcontext, id }: Pick<Import, 'bxcontext' | 'id'>) 
 export const parseImport = (value: string): Import | null =>
   importSchema.safeParse(parseJson(value)).data ?? null
 
-/** Throws if the record cannot be read, or is gone. */
+/** Throws `ImportError` (404) if the record is gone, or another version has written it. */
 export function requireImport(value: string | null): Import {
-  if (value === null) throw importNotFound()
-  const found = parseImport(value)
-  if (!found) throw unreadableImport()
+  const found = value === null ? null : parseImport(value)
+  if (!found) throw importNotFound()
   return found
 }
 
@@ -150,9 +163,13 @@ export function readAgain(job: Import, read: Read): Import {
   return { ...job, ...checkedBy(read) }
 }
 
-/** An answer that does not change which rows the table has. The file is not read again before all questions are answered. */
-export function answered(job: Import, draft: Import['draft']): Import {
+/**
+ * An answer that does not change which rows the table has. The file is not read again before all questions are answered, so a
+ * complete draft is always that of the check. `checkId`: the check that the answer is about.
+ */
+export function answered(job: Import, checkId: string, draft: Import['draft']): Import {
   requireState(job, 'ready')
+  requireSeen(job, checkId)
   return { ...job, draft, confirmed: null }
 }
 
@@ -162,17 +179,17 @@ export function moved(job: Import, catalogue: Catalogue): Import {
   return { ...job, ...placeOf(catalogue), confirmed: null }
 }
 
-/** A person has confirmed how the file is read. Throws `ImportError` if something is missing. */
+/** A person has confirmed how the file was read in a check, with its draft. Throws `ImportError` if something is missing. */
 export function confirmedImport(
   job: Import,
+  { checkId, draft }: Pick<Import, 'checkId' | 'draft'>,
   { confirmedBy, confirmedAt }: Pick<Layout, 'confirmedBy' | 'confirmedAt'>,
-  seen: string | undefined,
 ): Import {
   requireState(job, 'ready')
-  requireSeen(job, seen)
-  const isKnown = isComplete(job.draft) && job.validRows > 0
+  requireSeen(job, checkId)
+  const isKnown = isComplete(job.draft) && isComplete(draft) && job.validRows > 0
   if (!isKnown) throw new ImportError(400, 'invalid_input', texts.errors.notConfirmed)
-  return { ...job, confirmed: { by: confirmedBy, at: confirmedAt } }
+  return { ...job, draft, confirmed: { by: confirmedBy, at: confirmedAt } }
 }
 
 /** The import is sent, or the rest of it. Throws `ImportError` if it cannot be, and says why. */
@@ -188,7 +205,7 @@ export function running(job: Import, seen: string | undefined): Import {
     state: 'running',
     run: job.run + 1,
     progress: { ...(job.progress ?? NOTHING_SENT), phase: 'starting', waiting: texts.sending.waitingForTurn },
-    startedAt: Date.now(),
+    startedAt: isoNow(),
     endedAt: null,
     failure: null,
   }
@@ -197,7 +214,7 @@ export function running(job: Import, seen: string | undefined): Import {
 /** Its user stops it. */
 export function stopped(job: Import): Import {
   requireState(job, 'running')
-  return { ...job, state: 'stopped', endedAt: Date.now() }
+  return { ...job, state: 'stopped', endedAt: isoNow() }
 }
 
 /** A process begins to send what should be running: it waits no more. */
@@ -206,13 +223,28 @@ export function takenOver(job: Import): Import {
   return { ...job, run: job.run + 1, progress: job.progress && { ...job.progress, waiting: null } }
 }
 
-/** Sending has ended. `failure`: why it failed; null: it did not. */
-export const ended = (job: Import, failure: string | null): Import => ({
-  ...job,
-  state: failure === null ? 'completed' : 'failed',
-  failure,
-  endedAt: Date.now(),
-})
+/** Only the work that began the last run goes on with it. Throws `ImportError` (409) if that run is over. */
+function requireRun(job: Import, run: number): void {
+  requireState(job, 'running')
+  if (job.run !== run) throw new ImportError(409, 'conflict', texts.errors.notPossible(texts.states.running))
+}
+
+/** A run has come further. */
+export function progressed(job: Import, run: number, progress: Import['progress']): Import {
+  requireRun(job, run)
+  return { ...job, progress }
+}
+
+/** A run has ended. `failure`: why it failed; null: it did not. */
+export function ended(
+  job: Import,
+  run: number,
+  { progress, failure }: Pick<Import, 'progress' | 'failure'>,
+): Import {
+  requireRun(job, run)
+  const state = failure === null ? 'completed' : 'failed'
+  return { ...job, state, progress, failure, endedAt: isoNow() }
+}
 
 /** What the user is told of the end on the next page. */
 export function endNotice(job: Import): UserNotice {

@@ -6,7 +6,7 @@ import type { Catalogue } from '../catalogues/contract.ts'
 import type { CheckTask } from './check-file.ts'
 import type { Check, CheckOptions } from './check-rows.ts'
 import { confirmed } from './confirmation.ts'
-import { ImportError } from './errors.ts'
+import { fileGone, ImportError } from './errors.ts'
 import {
   answered,
   confirmedImport,
@@ -100,12 +100,12 @@ export class Imports extends StoredImports {
     }
   }
 
-  /** Says how the file is to be read. Reads it again if that makes a difference. Throws as `upload` does. */
-  async answer(userId: string, id: string, draft: Draft): Promise<Import> {
-    const job = await this.get(userId, id)
+  /** Says how the file of an import is to be read. Reads it again if that makes a difference. Throws as `upload` does. */
+  async answer(job: Import, draft: Draft): Promise<Import> {
+    const { userId, id, checkId } = job
     const isRead = JSON.stringify(draft) === JSON.stringify(job.draft)
     const isOpen = tablesOf(draft) === tablesOf(job.draft) && !isComplete(draft)
-    if (isRead || isOpen) return this.change(userId, id, (now) => answered(now, draft))
+    if (isRead || isOpen) return this.change(userId, id, (now) => answered(now, checkId, draft))
     return inFolder(this.#options.dir, async (folder) => {
       await this.fetchFile(job, join(folder, 'file'))
       const read = await this.#read(userId, folder, { draft })
@@ -125,11 +125,15 @@ export class Imports extends StoredImports {
   /** Confirms how the file is read. `name`: who does; `seen`: the `checkId` of what they have seen. */
   async confirm(userId: string, id: string, { name, seen }: { name: string; seen?: string | undefined }) {
     const by = { confirmedBy: name, confirmedAt: new Date().toISOString() }
-    const job = await this.change(userId, id, (now) => confirmedImport(now, by, seen))
+    const job = await this.get(userId, id)
     const check = await this.reading(job)
-    if (check && isComplete(job.draft))
-      await addLayout(this.#options.store, job, confirmed(job.draft, check.outline, by))
-    return job
+    if (!check) throw fileGone()
+    const { draft, outline } = check
+    const confirm = (now: Import) => confirmedImport(now, { checkId: seen ?? job.checkId, draft }, by)
+    confirm(job)
+    // The layout first: a process may die between the two.
+    if (isComplete(draft)) await addLayout(this.#options.store, job, confirmed(draft, outline, by))
+    return this.change(userId, id, confirm)
   }
 
   /**
@@ -137,7 +141,8 @@ export class Imports extends StoredImports {
    * how the file is read.
    */
   async start(userId: string, id: string, seen?: string): Promise<Import> {
-    const active = { userId, id, run: running(await this.get(userId, id), seen).run }
+    const { run } = running(await this.get(userId, id), seen)
+    const active = { userId, id, run, notedAt: Date.now() }
     await this.noteActive(active)
     const job = await this.change(userId, id, (now) => running(now, seen))
     // If the store fails here, it is begun with what is waiting.
@@ -193,11 +198,13 @@ export class Imports extends StoredImports {
       throw new ImportError(507, 'storage_full', texts.errors.storageFull)
   }
 
-  /** Deletes all but the last imports of a user, and what nobody has finished for as long as its parts are kept. */
+  /** Deletes all but the last imports of a user, and what nobody has finished for as long as its parts are kept, or can read. */
   async #deleteOld(userId: string): Promise<void> {
+    await this.deleteUnreadable(userId)
     const jobs = await this.ofUser(userId)
     const kept = jobs.filter(({ state }) => state !== 'running').slice(0, MAX_KEPT)
-    const isOld = (job: Import) => job.state !== 'completed' && Date.now() - job.createdAt > PARTS_MS
+    const isOld = (job: Import) =>
+      job.state !== 'completed' && Date.now() - Date.parse(job.createdAt) > PARTS_MS
     for (const job of jobs)
       if (isOld(job) || !(kept.includes(job) || job.state === 'running')) await this.discard(userId, job.id)
   }

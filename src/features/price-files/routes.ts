@@ -42,15 +42,10 @@ const JOB_PATH = '/connections/:bxcontext/imports/:id'
 /** The parameters of `JOB_PATH`. */
 type JobParameters = { bxcontext: string; id: string }
 
-const JOB_ERRORS = ['not_found', 'conflict', 'import_unreadable']
+const JOB_ERRORS = ['not_found', 'conflict']
 
-const timeSchema = z.iso.datetime().nullable()
 /** An import as JSON. */
-const importViewSchema = importSchema.omit({ userId: true }).extend({
-  createdAt: timeSchema,
-  startedAt: timeSchema,
-  endedAt: timeSchema,
-})
+const importViewSchema = importSchema.omit({ userId: true })
 
 /** The section of the catalogue page with its imports and the upload form. */
 export const importSection = (imports: Imports): PageSection => ({
@@ -73,11 +68,7 @@ export const importSection = (imports: Imports): PageSection => ({
 
 /** Routes that upload a price file, confirm how it is read, start, stop and discard the import, and show its progress. */
 export function importRoutes(options: ImportRoutesOptions): Router {
-  return Router()
-    .use(uploadRoute(options))
-    .use(pageRoutes(options))
-    .use(actionRoutes(options))
-    .use(discardRoute(options))
+  return Router().use(uploadRoute(options)).use(pageRoutes(options)).use(actionRoutes(options))
 }
 
 /** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
@@ -175,21 +166,23 @@ function pageRoutes(options: ImportRoutesOptions): Router {
     )
 }
 
-/** What a user does with an import. Each action answers with what it is then. */
+/** What a user does with an import. Each action answers with what it is then, and goes to its page unless `pathOf` says otherwise. */
 function actionRoutes({ imports, catalogues, vault }: ImportRoutesOptions): Router {
   const router = Router()
   const action = (
     name: string,
     { errors = [], ...description }: Partial<RouteDescription> & { summary: string },
     run: (job: Import, req: Request<JobParameters>) => Promise<Import>,
+    pathOf = (job: Import) => `${importPath(job)}${job.state === 'ready' ? '#next' : ''}`,
   ) =>
     router.post(
       `${JOB_PATH}/${name}`,
       describeRoute({ ...description, response: importViewSchema, errors: [...JOB_ERRORS, ...errors] }),
       async (req: Request<JobParameters>, res: Response) => {
         const job = await run(await jobOf(imports, req), req)
-        const location = `${importPath(job)}${job.state === 'ready' ? '#next' : ''}`
-        await sendResultOrRedirect(req, res, location, importView(job), { status: description.status ?? 200 })
+        await sendResultOrRedirect(req, res, pathOf(job), importView(job), {
+          status: description.status ?? 200,
+        })
       },
     )
   action(
@@ -237,26 +230,17 @@ function actionRoutes({ imports, catalogues, vault }: ImportRoutesOptions): Rout
     { summary: 'Stops sending: the state is then `stopped`. `start` resumes.' },
     ({ userId, id }) => imports.stop(userId, id),
   )
-  return router
-}
-
-function discardRoute({ imports }: ImportRoutesOptions): Router {
-  return Router().post(
-    `${JOB_PATH}/discard`,
-    describeRoute({
-      summary: 'Deletes the file and the import here. Items that the platform has accepted stay there.',
-      response: z.object({ discarded: z.string() }),
-      errors: ['not_found'],
-    }),
-    async (req, res) => {
-      const { userId, bxcontext } = connectionRef(req)
-      const { id } = req.params
-      const job = await imports.discard(userId, id)
-      const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
-      const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
-      await sendResultOrRedirect(req, res, location, { discarded: id })
+  action(
+    'discard',
+    {
+      summary:
+        'Deletes the file and the import here, and answers what it was. Items that the platform has accepted stay there.',
     },
+    ({ userId, id }) => imports.discard(userId, id),
+    ({ bxcontext, catalogueId }) =>
+      `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,
   )
+  return router
 }
 
 /** The check that a page has shown. */
@@ -274,7 +258,7 @@ async function answer(imports: Imports, job: Import, req: Request<JobParameters>
   const isSeen = JSON.stringify(draft) === JSON.stringify(job.draft)
   return req.body?.confirm !== undefined && isSeen
     ? imports.confirm(userId, id, { name: currentUser(req)?.name ?? userId, seen: seenIn(req) })
-    : imports.answer(userId, id, draft)
+    : imports.answer(job, draft)
 }
 
 function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<JobParameters> {
@@ -348,13 +332,5 @@ function badgeOf({ state, confirmed, validRows }: Import): { label: string; tone
     : { label: states.ready, tone: '' }
 }
 
-/** Converts an import for pages and JSON: times are ISO 8601. */
-export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: Import) {
-  const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString())
-  return {
-    ...job,
-    createdAt: iso(createdAt),
-    startedAt: iso(startedAt),
-    endedAt: iso(endedAt),
-  }
-}
+/** An import for pages and JSON. */
+export const importView = ({ userId: _, ...job }: Import) => job

@@ -1,7 +1,8 @@
 /** Sends a price file to the platform (specification 4.4): starts a job, uploads the batches in order, and polls the job. */
 import { NotFoundError, PlatformRejectedError, PlatformUnavailableError } from '../../connect/errors.ts'
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
-import { MAX_BATCH } from './batches.ts'
+import { texts as webTexts } from '../../web/texts.ts'
+import { firstCode, MAX_BATCH } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'
 import { ImportFailedError, startRefused, uploadRefused } from './errors.ts'
@@ -96,7 +97,8 @@ function createRun(options: ImportOptions): Run {
     },
   }
   const onWait = (_reason: string, error: Error) => {
-    run.report({ waiting: texts.waiting[error instanceof PlatformUnavailableError ? error.kind : 'store'] })
+    const isOutage = error instanceof PlatformUnavailableError
+    run.report({ waiting: texts.waiting(isOutage ? webTexts.outages[error.kind].title : undefined) })
   }
   run.report({})
   return run
@@ -120,10 +122,9 @@ async function uploadAll(run: Run): Promise<void> {
     } catch (error) {
       const mayBeClosed = error instanceof PlatformRejectedError || error instanceof NotFoundError
       if (!mayBeClosed || ++closed === MAX_NEW_IMPORTS) throw error
-      const first = run.progress.batches * MAX_BATCH + 1
       isOpen = await isStillOpen(run)
       // The upload was refused for another reason.
-      if (isOpen) throw hasMessage(error) ? uploadRefused(error, first) : error
+      if (isOpen) throw hasMessage(error) ? uploadRefused(error, firstCode(body)) : error
       continue
     }
     if (save) await run.call(() => save(run.progress))
@@ -152,18 +153,20 @@ async function upload({ options, progress, report, call }: Run, body: Uint8Array
 }
 
 /**
- * Whether the platform's import takes more items. If it has failed or lost some, everything is sent again; if it is completed
- * with all that it had accepted, only the rest.
+ * Whether the platform's import takes more items. Everything is sent again if it has failed or lost some, or if it is completed
+ * without items that it rejected: it may accept them now. If it is completed with all that it had accepted, only the rest.
  */
 async function isStillOpen({ options, progress, report, call }: Run): Promise<boolean> {
-  const { catalogueImports, source, catalogueId } = options
-  const { batchId, importSent } = progress
+  const { catalogueImports, source, catalogueId, items } = options
+  const { batchId, importSent, batches, rejected } = progress
   if (batchId === null) return false
   const job = await call(() => catalogueImports.get(source, catalogueId, batchId)).catch((error: unknown) => {
     if (error instanceof NotFoundError) return undefined
     throw error
   })
-  if (job && !isFailed(job) && acceptedBy(job, importSent) >= importSent) return !isCompleted(job)
+  const hasAccepted = job && !isFailed(job) && acceptedBy(job, importSent) >= importSent
+  const isIncomplete = job && isCompleted(job) && batches * MAX_BATCH >= items && rejected.count > 0
+  if (hasAccepted && !isIncomplete) return !isCompleted(job)
   report(NOTHING_SENT)
   return false
 }

@@ -7,7 +7,7 @@ import { problemOf, sentencesOf } from '../../web/errors.ts'
 import { leaveUserNotice } from '../../web/notice.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { ImportError } from './errors.ts'
-import { ended, endNotice, type Import, takenOver } from './import.ts'
+import { ended, endNotice, type Import, progressed, takenOver } from './import.ts'
 import { runImport } from './run.ts'
 import type { Active, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
@@ -23,11 +23,13 @@ export interface SenderOptions {
   turnMs?: number
 }
 
-/** This process is shutting down, or the import was changed elsewhere. */
+/** This process is shutting down. */
 class InterruptedError extends Error {}
 
 /** How often the progress of a running import is saved, in ms. */
 const HEARTBEAT_MS = 400
+/** How long a start may take to be recorded, in ms. */
+const START_MS = 60_000
 /** How many imports run at the same time, and how many of one user: the others wait. */
 const [MAX_IMPORTS, MAX_IMPORTS_OF_USER] = [20, 5]
 
@@ -78,7 +80,7 @@ export class Sender {
     await Promise.all([...this.#working.values()].map(({ done }) => done))
   }
 
-  /** The import; null if it is gone, or its record cannot be read. */
+  /** The import; null if it is gone. */
   #find({ userId, id }: Active): Promise<Import | null> {
     return this.#stored.get(userId, id).catch((error: unknown) => {
       if (error instanceof ImportError) return null
@@ -86,9 +88,10 @@ export class Sender {
     })
   }
 
-  /** Removes an import from those that should be running. One that is just being started is not yet. */
+  /** Removes an import from those that should be running. */
   async #end(active: Active, job: Import | null): Promise<void> {
-    if (job && job.run < active.run) return
+    const isBeingStarted = job && job.run < active.run && Date.now() - active.notedAt < START_MS
+    if (isBeingStarted) return
     if (job?.state === 'completed') await this.#stored.deleteSent(job)
     await this.#stored.endActive(active)
   }
@@ -100,20 +103,17 @@ export class Sender {
     const changedElsewhere = new AbortController()
     const signal = AbortSignal.any([stop, changedElsewhere.signal])
     let { progress } = job
-    /** Writes the record, if it still has the run that this work began with: otherwise somebody else has changed it. */
-    const save = async (change = (now: Import): Import => ({ ...now, progress })) => {
-      try {
-        await this.#stored.change(userId, id, (now) => {
-          if (now.run !== job.run || now.state !== 'running') throw new InterruptedError()
-          return change(now)
-        })
-      } catch (error) {
-        if (!(error instanceof InterruptedError || error instanceof ImportError)) throw error
+    /** Resolves to the new record; null, and ends this work, if somebody else has changed it meanwhile. */
+    const save = (change: (now: Import) => Import): Promise<Import | null> =>
+      this.#stored.change(userId, id, change).catch((error: unknown) => {
+        if (!(error instanceof ImportError)) throw error
         changedElsewhere.abort(error)
-      }
-    }
+        return null
+      })
+    const saveProgress = async () => void (await save((now) => progressed(now, job.run, progress)))
+    const saveEnd = (failure: string | null) => save((now) => ended(now, job.run, { progress, failure }))
     // If the store is unreachable, the next heartbeat tries again.
-    const heartbeat = setInterval(() => void save().catch(() => {}), HEARTBEAT_MS)
+    const heartbeat = setInterval(() => void saveProgress().catch(() => {}), HEARTBEAT_MS)
     const failure = await runImport({
       catalogueImports,
       source: source(job),
@@ -126,7 +126,7 @@ export class Sender {
       onProgress: (next) => {
         progress = next
       },
-      save: () => save(),
+      save: saveProgress,
     })
       .then(() => null)
       .catch((error: unknown) => {
@@ -136,14 +136,14 @@ export class Sender {
       })
       .finally(() => clearInterval(heartbeat))
     if (signal.aborted) return
-    const last = (now: Import) => ended({ ...now, progress }, failure)
+    // If the store fails here, the import goes on later, and finds that nothing is left to send.
+    const end = await saveEnd(failure)
+    if (!end) return
+    log.info({ importId: id, state: end.state }, 'import')
     // The user may have left the page while the items were sent.
-    await leaveUserNotice(store, userId, endNotice(last(job))).catch(({ code }) =>
+    await leaveUserNotice(store, userId, endNotice(end)).catch(({ code }) =>
       log.warn({ importId: id, code }, 'a notice was lost'),
     )
-    // If the store fails here, the import goes on later, and finds that nothing is left to send.
-    await save(last)
-    log.info({ importId: id, state: last(job).state }, 'import')
   }
 }
 

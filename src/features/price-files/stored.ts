@@ -10,9 +10,8 @@ import { allOwners, appOwner, type Key, type KeyValueStore, update } from '../..
 import { forgetUserNotice } from '../../web/notice.ts'
 import { batchCount, readBatch } from './batches.ts'
 import type { Check } from './check-rows.ts'
-import { ImportError, importNotFound } from './errors.ts'
+import { fileGone } from './errors.ts'
 import { type Import, parseImport, type Read, requireImport } from './import.ts'
-import { texts } from './texts.ts'
 import { receiveFile } from './work-folder.ts'
 
 /** How long the store keeps the parts of an import, in ms. */
@@ -27,9 +26,10 @@ const importKey = (userId: string, id: string): Key => ({ kind: IMPORT, owner: u
 /** How many bytes the files of all imports have that the store keeps, by import. */
 const SPACE = { kind: 'import-space', owner: appOwner('imports') } as const
 const spaceKey = (id: string): Key => ({ ...SPACE, id })
-/** The imports that should be running, so that any process can send them: each with the number of its run. */
+/** The notes of what should be running, so that any process can send it. */
 const ACTIVE = { kind: 'active-import', owner: appOwner('imports') } as const
 const activeKey = (userId: string, id: string): Key => ({ ...ACTIVE, id: `${id} ${userId}` })
+const activeValue = ({ run, notedAt }: Active) => `${run} ${notedAt}`
 /** A part of the file, which has the name `file`, or of a check, which has its id: what it has found, and then the items. */
 const partKey = (importId: string, name: string, index: number): Key => ({
   kind: 'import-part',
@@ -37,11 +37,14 @@ const partKey = (importId: string, name: string, index: number): Key => ({
   id: `${name} ${index}`,
 })
 
-/** An import that should be running. `run`: the number that this run has, or will have as soon as its record says so. */
+/** A note that an import should be running. It is written before the record, and removed when that has ended. */
 export interface Active {
   userId: string
   id: string
+  /** The number that its run has, or will have as soon as its record says so. */
   run: number
+  /** In ms since 1970. */
+  notedAt: number
 }
 
 /** The imports in the store. Every method throws `StoreUnavailableError`. */
@@ -53,7 +56,7 @@ export class StoredImports {
     this.#log = log
   }
 
-  /** An import of a user. Throws `ImportError` if there is none, or if it cannot be read. */
+  /** An import of a user. Throws `ImportError` if there is none that this version can read. */
   async get(userId: string, id: string): Promise<Import> {
     return requireImport(await this.#store.get(importKey(userId, id)))
   }
@@ -64,16 +67,11 @@ export class StoredImports {
     return requireImport(await update(this.#store, importKey(userId, id), change))
   }
 
-  /** All imports of a user, newest first; one that cannot be read is logged and left out. */
+  /** All imports of a user, newest first, but those that another version has written. */
   async ofUser(userId: string): Promise<Import[]> {
     const entries = await this.#store.list(IMPORT, userId)
-    const jobs = entries.flatMap(({ key, value }) => {
-      const job = parseImport(value)
-      const code = 'import_unreadable'
-      if (!job) this.#log.error({ code, importId: key.id }, 'an import record cannot be read')
-      return job ?? []
-    })
-    return jobs.sort((a, b) => b.createdAt - a.createdAt)
+    const jobs = entries.flatMap(({ value }) => parseImport(value) ?? [])
+    return jobs.sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt))
   }
 
   /** The users who have imports. */
@@ -143,27 +141,36 @@ export class StoredImports {
     await this.#store.delete(spaceKey(id))
   }
 
-  /**
-   * Deletes an import with its parts. Its record is the last, so that a deletion that fails can be repeated. Resolves to what it
-   * was; null if its record could not be read. Throws `ImportError` if there is none.
-   */
-  async discard(userId: string, id: string): Promise<Import | null> {
-    const value = await this.#store.get(importKey(userId, id))
-    if (value === null) throw importNotFound()
-    const job = parseImport(value)
-    if (job) {
-      await this.deleteSent(job)
-      await this.deleteCheck(job)
-    }
-    await this.markSeen(userId, id)
-    await this.#store.delete(spaceKey(id))
-    await this.#store.delete(activeKey(userId, id))
-    await this.#store.delete(importKey(userId, id))
+  /** Deletes an import with its parts. Resolves to what it was. Throws `ImportError` if there is none. */
+  async discard(userId: string, id: string): Promise<Import> {
+    const job = await this.get(userId, id)
+    await this.#delete(userId, id, job)
     return job
   }
 
+  /** Deletes the records of a user that another version has written, and logs each. */
+  async deleteUnreadable(userId: string): Promise<void> {
+    for (const { key, value } of await this.#store.list(IMPORT, userId)) {
+      if (parseImport(value)) continue
+      await this.#delete(userId, key.id, null)
+      this.#log.error({ importId: key.id }, 'an import record that cannot be read was deleted')
+    }
+  }
+
   async deleteUser(userId: string): Promise<void> {
-    for (const { key } of await this.#store.list(IMPORT, userId)) await this.discard(userId, key.id)
+    for (const { key, value } of await this.#store.list(IMPORT, userId))
+      await this.#delete(userId, key.id, parseImport(value))
+  }
+
+  /** The record is the last, so that a deletion that fails can be repeated. The parts of one that cannot be read expire. */
+  async #delete(userId: string, id: string, job: Import | null): Promise<void> {
+    if (job) {
+      await this.deleteSent(job)
+      await this.deleteCheck(job)
+    } else await this.#store.delete(spaceKey(id))
+    await this.markSeen(userId, id)
+    await this.#store.delete(activeKey(userId, id))
+    await this.#store.delete(importKey(userId, id))
   }
 
   /** Deletes the notice that the import has ended, because its user sees that. */
@@ -176,18 +183,19 @@ export class StoredImports {
     const all = await this.#store.list(ACTIVE.kind, ACTIVE.owner)
     return all.map(({ key, value }) => {
       const [id = '', ...userId] = key.id.split(' ')
-      return { id, userId: userId.join(' '), run: Number(value) }
+      const [run, notedAt] = value.split(' ').map(Number)
+      return { id, userId: userId.join(' '), run: run ?? 0, notedAt: notedAt ?? 0 }
     })
   }
 
   /** Notes that an import should be running, before its record says so. */
-  noteActive({ userId, id, run }: Active): Promise<void> {
-    return this.#store.set(activeKey(userId, id), String(run))
+  noteActive(active: Active): Promise<void> {
+    return this.#store.set(activeKey(active.userId, active.id), activeValue(active))
   }
 
   /** Removes an import from those that should be running, unless it was started again meanwhile. */
-  async endActive({ userId, id, run }: Active): Promise<void> {
-    await this.#store.compareAndSet(activeKey(userId, id), String(run), null)
+  async endActive(active: Active): Promise<void> {
+    await this.#store.compareAndSet(activeKey(active.userId, active.id), activeValue(active), null)
   }
 
   async #writePart(importId: string, name: string, index: number, bytes: Uint8Array): Promise<void> {
@@ -203,7 +211,7 @@ export class StoredImports {
 
   async #requirePart(importId: string, name: string, index: number): Promise<Buffer> {
     const part = await this.#readPart(importId, name, index)
-    if (!part) throw new ImportError(409, 'conflict', texts.failures.fileGone)
+    if (!part) throw fileGone()
     return part
   }
 

@@ -1,4 +1,3 @@
-import type { OutageKind } from '../../connect/errors.ts'
 import type { Currency } from '../../tables/prices.ts'
 import { format } from '../../web/format.ts'
 import type { Use } from './layout.ts'
@@ -66,6 +65,11 @@ export const texts = {
   page: {
     remove: 'Remove this report',
     discard: 'Discard this file',
+    /** Of an import of which items may have been sent. */
+    discardImport: 'Discard…',
+    discardHint: (sent: number, all: number, catalogue: string) =>
+      `This import ends: its file is deleted here, and what is left of it can no longer be sent. What was sent stays in “${catalogue}”: ${count(sent)} of ${pluralize(all, 'item')}.`,
+    discardNow: 'Discard the import',
   },
 
   /** The page on which a person confirms how the file is read. */
@@ -162,7 +166,9 @@ export const texts = {
     rowsWithProblems: (valid: number, all: number, catalogue: string, invalid: number) =>
       `${count(valid)} of ${count(all)} rows can be sent to “${catalogue}”; ${pluralize(invalid, 'row has a problem', 'rows have problems')} and will be skipped. Nothing has been sent yet.`,
     none: (all: number) =>
-      `None of the ${pluralize(all, 'row')} can be sent: each has a problem. Correct them as described below, and upload them again.`,
+      all === 0
+        ? 'The file has no rows that can be sent.'
+        : `0 of ${pluralize(all, 'row')} can be sent: each has a problem, or is not for sale. Correct those that are listed below, and upload the file again.`,
     othersStay: 'Items that are in the catalogue and not in this file stay there.',
     send: (items: number) => `Send ${pluralize(items, 'item')}`,
   },
@@ -174,7 +180,7 @@ export const texts = {
   sending: {
     completed: (items: number, catalogue: string) =>
       `The platform has completed the import: ${pluralize(items, 'item')} sent to “${catalogue}”.`,
-    kept: 'Items already sent are kept. Sending again resumes this import; existing items are updated, not duplicated.',
+    kept: 'Items already sent are kept. Sending again resumes this import, or sends all items again if the platform has lost or rejected some; existing items are updated, not duplicated.',
     stopped: 'You stopped this import. Items already sent are kept, and you can resume where it stopped.',
     starting: 'Starting…',
     sending: 'Sending items to the platform.',
@@ -201,17 +207,9 @@ export const texts = {
       'Imports into one catalogue run one after the other: this one begins when no other is running.',
   },
 
-  /** Why sending waits. */
-  waiting: {
-    no_answer: "The platform isn't responding at the moment. The app tries again automatically.",
-    error: 'The platform returned an error. The app tries again automatically.',
-    busy: 'The platform accepts no more requests at the moment. The app tries again automatically.',
-    unreadable: 'The platform sent an unexpected response. The app tries again automatically.',
-    paused: "The platform wasn't available a moment ago. The app tries again automatically.",
-    rejected: 'The platform rejected the access token. The app tries again automatically.',
-    refused: 'The platform refused to renew access. The app tries again automatically.',
-    store: "The app's own data store is not available. The app tries again automatically.",
-  } satisfies Record<OutageKind | 'store', string>,
+  /** Sending waits for the platform, with the title of its outage on other pages, or for the store. */
+  waiting: (title = "The app's own data store is not available") =>
+    `${title}. The app tries again automatically.`,
 
   /** The rows with problems. */
   problems: {
@@ -238,9 +236,9 @@ export const texts = {
         ? 'The platform could not complete the import.'
         : `The platform could not complete the import: ${message}`,
     startRefused: (message: string) => `The platform refused to start the import and said: ${message}`,
-    /** `first`: the number of the first of the items, at most 1,000, that were refused. */
-    uploadRefused: (first: number, message: string) =>
-      `The platform refused the upload that begins with item ${count(first)} and said: ${message}`,
+    /** `code`: that of the first of the items, at most 1,000, that were refused. */
+    uploadRefused: (code: string, message: string) =>
+      `The platform refused the upload that begins with “${code}” and said: ${message}`,
     fewerItems: (accepted: number, sent: number, message: string) =>
       message === ''
         ? `The platform completed the import with ${accepted} of the ${sent} items that were sent.`
@@ -257,14 +255,12 @@ export const texts = {
     upload_quota_exceeded: 'Storage limit reached',
     storage_full: 'No space for price files',
     conflict: 'Not possible now',
-    import_unreadable: 'This import cannot be read',
   },
 
   /** Why a request about an import cannot be carried out. */
   errors: {
     notFound: 'This import does not exist or has been discarded.',
     noReport: 'This import has no report.',
-    unreadable: 'The record of this import cannot be read. Upload the file again.',
     tooLarge: (limit: string) => `The price file is larger than the limit of ${limit}.`,
     quota: (limit: string) =>
       `Your price files may use up to ${limit} in total. Discard imports that you no longer need.`,

@@ -9,7 +9,7 @@ import {
 import { createLog } from '../../../src/runtime/log.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
-import { tempDir } from '../../support/env.ts'
+import { type TempDir, tempDir } from '../../support/env.ts'
 import { freePort, serve } from '../../support/ports.ts'
 import { answering, run } from '../../support/process.ts'
 import { newKey } from '../../support/vault.ts'
@@ -22,11 +22,10 @@ export const CREDENTIALS: FirstPartyCredentials = {
 }
 const SILENT = createLog('silent', { write: () => {} })
 
-export interface Platform {
+/** Its folder is the test's own, without an `.env`; `close` removes it. */
+export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
   url: string
   apiUrl: string
-  /** A folder of the test's own, without an `.env`; `close` removes it. */
-  dir: string
   /** What a command needs that acts by API key; its files go to `dir`. */
   env: Record<string, string>
   /** The latest calls, the latest first. */
@@ -44,7 +43,7 @@ export async function startPlatform(
   options: Partial<SandboxOptions> = {},
   { apart = false } = {},
 ): Promise<Platform> {
-  const { dir, remove } = tempDir()
+  const { dir, write, remove } = tempDir()
   const given = { rateLimit: { limit: 1_000_000, windowMs: 1_000 }, ...options }
   const { url, close } = apart ? await sandboxApart(given) : await sandboxHere(given)
   const apiUrl = `${url}/api`
@@ -61,6 +60,7 @@ export async function startPlatform(
     url,
     apiUrl,
     dir,
+    write,
     env: {
       DATA_DIR: dir,
       TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,

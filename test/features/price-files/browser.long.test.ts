@@ -168,7 +168,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await chooseColumns(page)
     await app.fault('items', '429', undefined, 1)
     await press(page, 'Send 20 items')
-    await page.getByText('The platform accepts no more requests at the moment').waitFor()
+    await page.getByText('The platform is busy').waitFor()
     await page.getByText('Stop…').click()
     await app.fault('items', '500')
     await page.getByText('The platform returned an error').waitFor()

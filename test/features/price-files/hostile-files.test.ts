@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkFile } from '../../../src/features/price-files/check-file.ts'
@@ -12,12 +12,6 @@ beforeEach(() => {
   dir = tempDir()
 })
 afterEach(() => dir.remove())
-
-const fileOf = (content: string | Uint8Array) => {
-  const path = join(dir.dir, 'prices.csv')
-  writeFileSync(path, content)
-  return path
-}
 
 const CODES = [
   ['Code', 'Price'],
@@ -44,15 +38,15 @@ test.each<[string, () => string | Uint8Array]>([
       ),
   ],
 ])('a hostile file ends at a limit, and the app goes on: %s', async (_name, create) => {
-  await expect(checkFile({ path: fileOf(create()) })).rejects.toBeInstanceOf(UnreadableFileError)
-  expect((await checkFile({ path: fileOf('Code,Price\nA,1\n') })).rows).toBe(1)
+  await expect(checkFile({ path: dir.write(create()) })).rejects.toBeInstanceOf(UnreadableFileError)
+  expect((await checkFile({ path: dir.write('Code,Price\nA,1\n') })).rows).toBe(1)
 })
 
 test.each([
   ['memory', () => withPart('xl/styles.xml', '<a>'.repeat(15_000_000)), {}],
   ['time', () => rowsOf(100_000), { timeoutMs: 1 }],
 ])('a process that reads a file is killed at its limit of %s', async (_name, create, limits) => {
-  const path = fileOf(create())
+  const path = dir.write(create())
   const checking = checkFile({ path, itemsPath: join(dir.dir, 'items') }, limits)
   await expect(checking).rejects.toThrow('This file takes too much time or memory to check.')
   expect(readdirSync(dir.dir)).toEqual(['prices.csv'])

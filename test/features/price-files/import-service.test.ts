@@ -6,14 +6,18 @@ import { PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import type { Imports } from '../../../src/features/price-files/imports.ts'
 import { turnKey } from '../../../src/features/price-files/turn.ts'
+import { waitingNotices } from '../../../src/web/notice.ts'
 import { tempDir } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { keyOf, rowsOf } from './pages-support.ts'
+import { draftOf } from './read-support.ts'
 import {
+  answerFile,
   confirmFile,
   type Limits,
   openImports,
   REF,
+  readingOf,
   send,
   settled,
   upload,
@@ -52,7 +56,55 @@ describe('an import', () => {
     })
     const id = await upload(imports, rowsOf(10))
     expect(await send(imports, id)).toMatchObject({ state: 'stopped', failure: null })
-    expect(await send(imports, id)).toMatchObject({ state: 'completed', failure: null })
+    await imports.sender.close()
+    expect(await waitingNotices(faulty.store, 'sam')).toBeNull()
+    const next = open()
+    expect(await send(next, id)).toMatchObject({ state: 'completed', failure: null })
+    await vi.waitFor(async () => expect(await waitingNotices(faulty.store, 'sam')).toContain('10 items sent'))
+  })
+
+  test('that is stopped in the middle goes on after the last accepted batch when it is resumed', async () => {
+    let uploads = 0
+    const imports = open({
+      uploadItems: async () => {
+        if (++uploads === 3) await imports.stop('sam', id)
+        return undefined
+      },
+      get: async () => ({ status: uploads < 6 ? 'Started' : 'Completed' }),
+    })
+    const id = await upload(imports, rowsOf(4_500))
+    expect(await send(imports, id)).toMatchObject({ state: 'stopped', progress: { sent: 2_000 } })
+    expect(await send(imports, id)).toMatchObject({
+      state: 'completed',
+      progress: { sent: 4_500, batches: 5 },
+    })
+    // The batch during which it was stopped was sent again.
+    expect(uploads).toBe(6)
+  })
+
+  test('of which items were rejected can be sent again, with all items', async () => {
+    let rejected = 1
+    const uploadItems = async () => ({ count: rejected--, message: 'price too high' })
+    const imports = open({ uploadItems })
+    const id = await upload(imports, rowsOf(10))
+    const failure = expect.stringContaining('rejected 1 of 10 items. price too high')
+    expect(await send(imports, id)).toMatchObject({ state: 'failed', failure })
+    expect(await send(imports, id)).toMatchObject({ state: 'completed', progress: { sent: 10, batches: 1 } })
+  })
+
+  test('whose start was not recorded is not looked for without end', async () => {
+    const imports = open()
+    const id = await upload(imports, rowsOf(1))
+    faulty.failFirst('compareAndSet', 'import')
+    await expect(imports.start('sam', id)).rejects.toMatchObject({ code: 'store_unavailable' })
+    // Another process may just be recording it.
+    await imports.sender.sendWaiting()
+    expect(await imports.active()).toMatchObject([{ id }])
+    vi.useFakeTimers({ now: Date.now() + 61_000, toFake: ['Date'] })
+    await imports.sender.sendWaiting()
+    vi.useRealTimers()
+    expect(await imports.active()).toEqual([])
+    expect(await send(imports, id)).toMatchObject({ state: 'completed' })
   })
 
   test('whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
@@ -124,6 +176,25 @@ describe('an import', () => {
     expect(await settled(next, id)).toMatchObject({ state: 'completed', progress: { sent: 3_000 } })
   })
 
+  test('is not confirmed with an answer about another reading of its file', async () => {
+    const imports = open()
+    const id = await uploadOnly(imports, rowsOf(3))
+    await answerFile(imports, id)
+    const [job, reading] = await readingOf(imports, id)
+    // Meanwhile, in another tab: the prices include tax.
+    await answerFile(imports, id, { tax: 10 })
+    await expect(imports.answer(job, draftOf(reading))).rejects.toMatchObject({ status: 409 })
+    await expect(imports.confirm('sam', id, { name: 'Sam', seen: job.checkId })).rejects.toMatchObject({
+      status: 409,
+    })
+    await imports.confirm('sam', id, { name: 'Sam' })
+    const [{ draft }, sent] = await readingOf(imports, id)
+    expect(draft.tax).toBe(10)
+    expect(sent.draft).toEqual(draft)
+    const next = await imports.get('sam', await uploadOnly(imports, rowsOf(3)))
+    expect(next.draft).toEqual(draft)
+  })
+
   test('sends nothing before a person has confirmed how the file is read, by whatever state it is in', async () => {
     const uploads: unknown[] = []
     const imports = open({ uploadItems: async (...call) => void uploads.push(call) })
@@ -187,13 +258,6 @@ describe('machines without a shared folder', () => {
     expect(await problems(two)).toMatchObject([{ line: 4 }])
     await one.discard('sam', id)
     expect(await faulty.store.ofOwner(id)).toEqual([])
-  })
-
-  test('know the layout of the last file, whichever machine it was confirmed on', async () => {
-    const [one, two] = [open(), open()]
-    await upload(one, rowsOf(1))
-    const next = await uploadOnly(two, rowsOf(2))
-    expect(await two.get('sam', next)).toMatchObject({ confirmed: { by: 'Sam' }, validRows: 2 })
   })
 
   test.each([
@@ -274,6 +338,24 @@ describe('while the store fails,', () => {
       expect(polls).toBe(moment === 'before' ? 3 : 1)
     },
   )
+
+  test('an import that is confirmed has its layout stored, whatever has failed', () =>
+    forEachFault(async (failing, moment) => {
+      const { store, failOnce, heal, count } = createFaultyStore()
+      const imports = open({}, {}, store)
+      const id = await uploadOnly(imports, rowsOf(1))
+      await answerFile(imports, id)
+      failOnce(failing, moment)
+      await imports
+        .confirm('sam', id, { name: 'Sam' })
+        .catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
+      const operations = count()
+      heal()
+      const { confirmed } = await imports.get('sam', id)
+      const next = await imports.get('sam', await uploadOnly(imports, rowsOf(2)))
+      if (confirmed) expect(next.confirmed).toMatchObject({ by: 'Sam' })
+      return operations
+    }))
 
   test('an upload that cannot be stored to its end can be repeated, and what is left of it deleted', async () => {
     const imports = open()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { waitingNotices } from '../../../src/web/notice.ts'
 import { keyOf, type Pages, rowsOf, startPages } from './pages-support.ts'
 
 let pages: Pages
@@ -10,9 +11,9 @@ beforeEach(() => fetch(`${pages.app.platform}/sandbox/faults`, { method: 'DELETE
 
 const SOON = { timeout: 20_000, interval: 50 }
 
-/** An import that waits for the platform, which answers uploads with `fault` until it is cleared. */
-async function waitingImport(to: string, fault = '500') {
-  await pages.app.fault('items', fault, undefined, 1)
+/** An import that waits for the platform, which answers uploads with 500 until that is cleared. */
+async function waitingImport(to: string) {
+  await pages.app.fault('items', '500', undefined, 1)
   const { json } = await pages.upload(rowsOf(1), { to })
   await pages.act(json.id, 'start')
   return json.id
@@ -40,9 +41,7 @@ describe('an import', () => {
     await act(json.id, 'start')
     await ended(json.id)
     const { text } = await visitor.get(urlOf(json.id))
-    expect(text).toMatch(
-      /refused the upload that begins with item 1 and said: [^<]*the unit of C0 is unknown/,
-    )
+    expect(text).toMatch(/refused the upload that begins with “C0” and said: [^<]*the unit of C0 is unknown/)
     expect(text).toMatch(/is unknown\. Bearer …</)
   })
 
@@ -51,13 +50,17 @@ describe('an import', () => {
     const { json } = await upload(rowsOf(2500))
     await app.fault('items', '429', undefined, 1)
     await act(json.id, 'start')
-    await waiting(json.id, /no more requests/)
+    await waiting(json.id, /is busy/)
     expect((await act(json.id, 'stop')).json()).toMatchObject({ state: 'stopped', failure: null })
     const { text } = await visitor.get(urlOf(json.id))
     expect(text).toContain('<span class="badge degraded">stopped</span>')
     expect(text).toContain('<dt>Stopped</dt>')
     expect(text).toContain('<button name="do" class="primary">Resume</button>')
     expect(text).not.toMatch(/class="alert"|Send again/)
+    // What was sent so far can no longer be completed.
+    expect(text).toMatch(
+      /<details class="confirm quietly" id="discard-confirm">[\s\S]*stays in “Fresh”: 0 of 2,500 items[\s\S]*\/discard"/,
+    )
     await app.fault('items', 'none')
     await vi.waitFor(async () => expect((await act(json.id, 'start')).status).toBe(202), {
       timeout: 10_000,
@@ -66,7 +69,7 @@ describe('an import', () => {
     expect(await ended(json.id)).toMatchObject({ state: 'completed' })
   })
 
-  test('that has ended is a notice on the next page, once, unless its own page was seen', async () => {
+  test('that has ended is a notice on the next page, once, unless its own page was seen or it was discarded', async () => {
     const { upload, act, ended, visitor, urlOf, app } = pages
     const { json } = await upload(rowsOf(3))
     await act(json.id, 'start')
@@ -79,30 +82,15 @@ describe('an import', () => {
     }, SOON)
     expect((await visitor.get(elsewhere)).text).not.toMatch(notice)
 
-    const seen = (await upload(rowsOf(2))).json
-    await act(seen.id, 'start')
-    const waiting = () => app.services.store.get({ kind: 'user-notices', owner: 'sam', id: '' })
-    await vi.waitFor(async () => expect(await waiting()).toContain(seen.id), SOON)
-    expect((await visitor.get(urlOf(seen.id))).text).toContain('has completed the import')
-    expect((await visitor.get(elsewhere)).text).not.toContain('items sent to')
-  })
-
-  test('that is discarded leaves no notice', async () => {
-    const { upload, act, ended, app } = pages
-    const { json } = await upload(rowsOf(4))
-    await act(json.id, 'start')
-    await ended(json.id)
-    await act(json.id, 'discard')
-    const left = await app.services.store.get({ kind: 'user-notices', owner: 'sam', id: '' })
-    expect(left ?? '').not.toContain(json.id)
-  })
-
-  test('that waits for the platform can be discarded', async () => {
-    const { act, waiting, jobOf } = pages
-    const id = await waitingImport(pages.fresh, '429')
-    await waiting(id, /no more requests/)
-    expect((await act(id, 'discard')).status).toBe(200)
-    expect(await jobOf(id)).toMatchObject({ status: 404 })
+    const waiting = () => waitingNotices(app.services.store, 'sam')
+    for (const end of ['seen', 'discarded']) {
+      const { id } = (await upload(rowsOf(2))).json
+      await act(id, 'start')
+      await vi.waitFor(async () => expect(await waiting()).toContain(id), SOON)
+      if (end === 'discarded') await act(id, 'discard')
+      else expect((await visitor.get(urlOf(id))).text).toContain('has completed the import')
+      expect(await waiting(), end).toBeNull()
+    }
   })
 
   test('sends open pages its progress and its completion', async () => {
@@ -116,18 +104,17 @@ describe('an import', () => {
     expect((await jobOf(json.id)).state).toBe('completed')
   })
 
-  test('whose record cannot be read is no fault of its user’s, is logged, and does not hide the others', async () => {
-    const { upload, act, jobOf, catalogueJson, newCatalogue, visitor, urlOf, app } = pages
+  test('whose record another version has written is not found, does not hide the others, and is deleted and logged once', async () => {
+    const { upload, jobOf, catalogueJson, newCatalogue, app } = pages
     const to = await newCatalogue('Records')
     const { json } = await upload(rowsOf(2), { to })
     await app.services.store.set(keyOf('broken'), '{"format":2,"state":')
-    expect(await jobOf('broken')).toMatchObject({ status: 500, code: 'import_unreadable' })
-    expect((await visitor.get(urlOf('broken'))).text).toContain('This import cannot be read')
-    expect((await catalogueJson(to)).imports.map(({ id }) => id)).toEqual([json.id])
-    const logged = app.logLines.filter((line) => line.includes('import_unreadable'))
-    expect(logged.some((line) => line.includes('"importId":"broken"'))).toBe(true)
-    expect((await act('broken', 'discard')).status).toBe(200)
     expect(await jobOf('broken')).toMatchObject({ status: 404 })
+    expect((await catalogueJson(to)).imports.map(({ id }) => id)).toEqual([json.id])
+    for (let count = 0; count < 2; count++) await upload(rowsOf(1), { to })
+    expect(await app.services.store.get(keyOf('broken'))).toBeNull()
+    const logged = app.logLines.filter((line) => line.includes('"importId":"broken"'))
+    expect(logged).toHaveLength(1)
   })
 
   test('whose access was revoked fails and offers to reconnect, first', async () => {
@@ -155,14 +142,17 @@ describe('several imports of one user', () => {
     for (const id of ids) expect(await ended(id)).toMatchObject({ state: 'completed' })
   })
 
-  test('that wait for the platform do not block the reading of another file', async () => {
-    const { upload, act, waiting, newCatalogue } = pages
+  test('that wait for the platform do not block the reading of another file, and can be discarded', async () => {
+    const { upload, act, waiting, newCatalogue, jobOf } = pages
     const to = await newCatalogue('Busy')
     const ids: string[] = []
     for (let count = 0; count < 2; count++) ids.push(await waitingImport(to))
     for (const id of ids) await waiting(id)
     const { json } = await upload(rowsOf(1), { to })
     expect(json).toMatchObject({ state: 'ready', validRows: 1 })
-    for (const id of [...ids, json.id]) await act(id, 'discard')
+    for (const id of [...ids, json.id]) {
+      expect((await act(id, 'discard')).status).toBe(200)
+      expect(await jobOf(id)).toMatchObject({ status: 404 })
+    }
   })
 })

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { freePort } from '../../support/ports.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { startRedis } from '../../support/redis.ts'
@@ -17,16 +17,6 @@ describe.skipIf(!process.env.LONG_TESTS)('an import in progress', () => {
     await running.app.kill()
     await running.close()
     await redis.close()
-  })
-
-  test.concurrent('that is stopped and resumed is completed', async () => {
-    const running = await startImport()
-    expect(await running.act('stop')).toBe(200)
-    expect(await running.act('start')).toBe(202)
-    await running.expectCompleted(60_000)
-    await running.expectReported()
-    await running.app.kill()
-    await running.close()
   })
 
   test.concurrent.each([['SQLite'], ['Redis']])(

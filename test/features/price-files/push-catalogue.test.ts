@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { serve } from '../../support/ports.ts'
 import { command } from '../../support/process.ts'
-import { fileIn, GOOD, pushed, SCRIPT, withLayout } from './push-support.ts'
+import { type Cell, workbook } from '../../support/xlsx.ts'
+import { GOOD, pushed, SCRIPT, withLayout } from './push-support.ts'
 import { layoutOf } from './read-support.ts'
 import { type SupplierPlatform, startPlatform } from './support.ts'
 
@@ -13,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => platform.close())
 
-const file = (content: string | Buffer, name?: string) => fileIn(platform, content, name)
+const file: SupplierPlatform['write'] = (content, name) => platform.write(content, name)
 const push = (args: string[], env?: Record<string, string>) => pushed(platform, args, env)
 const TO_NEW = ['--catalogue', 'National RRP', '--scope', 'Public']
 
@@ -148,6 +149,18 @@ describe('push-catalogue of a file with problem rows', () => {
     expect(lines.at(-1)).toContain("'=1+1")
   })
 
+  test('names the sheet of each, if there are several', async () => {
+    const rows = [
+      ['code', 'price'],
+      ['A', 1],
+      ['B', -1],
+    ] satisfies Cell[][]
+    const list = workbook(['Nails', 'Boards'].map((name) => ({ name, rows })))
+    const layout = JSON.stringify(await layoutOf(list, { sheets: ['Nails', 'Boards'] }))
+    const args = [file(list), '--dry-run', '--layout', file(layout, 'layout.json')]
+    expect((await push(args)).output).toContain('Sheet "Boards", line 3: the price is negative.')
+  })
+
   test('rejects a report that would overwrite the price file, or that cannot be written', async () => {
     const path = file(`${GOOD}A3,x,-1\n`)
     const [itself, nowhere] = await Promise.all([
@@ -164,14 +177,14 @@ describe('push-catalogue of a file with problem rows', () => {
     const { code, output } = await push([file(GOOD), '--dry-run', '--report', report])
     expect(code).toBe(0)
     expect(output).toContain('Nothing was sent')
-    expect(readFileSync(report, 'utf8')).toBe('')
+    expect(readFileSync(report, 'utf8').trim()).toBe('"Line","Reason","code","name","price"')
     expect(await platform.calls()).toEqual([])
   })
 })
 
 describe('push-catalogue without settings', () => {
-  const withoutSettings = (args: string[], env: Record<string, string> = {}) =>
-    command(SCRIPT, env, { args: withLayout(args), cwd: platform.dir })
+  const withoutSettings = async (args: string[], env: Record<string, string> = {}) =>
+    command(SCRIPT, env, { args: await withLayout(args), cwd: platform.dir })
 
   test.each([
     ['explains itself', ['--help'], 'Usage: npm run feature -- price-files push-catalogue', 0],

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { serve } from '../../support/ports.ts'
-import { fileIn, GOOD, printed, push, pushed } from './push-support.ts'
-import { itemsOfRows, type SupplierPlatform, startPlatform, writePriceFile } from './support.ts'
+import { GOOD, printed, push, pushed } from './push-support.ts'
+import { itemsOfRows, priceFile, type SupplierPlatform, startPlatform } from './support.ts'
 
 const TO_NEW = ['--catalogue', 'C', '--scope', 'Public']
 
@@ -11,7 +11,7 @@ let platform: SupplierPlatform
 let args: string[]
 beforeEach(async () => {
   platform = await startPlatform()
-  args = [fileIn(platform, GOOD), ...TO_NEW]
+  args = [platform.write(GOOD), ...TO_NEW]
 })
 afterEach(() => platform.close())
 
@@ -25,7 +25,7 @@ describe('push-catalogue', () => {
 
   test('stopped by Ctrl-C says how to resume, and resumes the same import', async () => {
     await platform.fault('items', '429', undefined, 1)
-    const program = push(platform, args)
+    const program = await push(platform, args)
     await printed(program, 'tries again automatically')
     program.child.kill('SIGINT')
     expect(await program.exited).toBe(1)
@@ -47,7 +47,7 @@ describe('push-catalogue', () => {
     ['completes the import', 'import', 'none', 'Completed'],
   ])('prints no key and no token when the platform %s', async (_name, endpoint, fault, words) => {
     await platform.fault(endpoint, fault, ...(fault === 'none' ? [] : [endpoint === 'login' ? 1 : 2]))
-    const program = push(platform, args)
+    const program = await push(platform, args)
     // 0 only if the platform has completed the import.
     expect(await program.exited).toBe(words === 'Completed' ? 0 : 1)
     expect(program.output()).toContain(words)
@@ -58,15 +58,15 @@ describe('push-catalogue', () => {
 
 describe('two files at once into one catalogue', () => {
   test('are sent one after the other, and the second says that it waits', async () => {
-    await pushed(platform, [fileIn(platform, GOOD), '--catalogue', 'C', '--scope', 'Public'])
-    const [first, second] = [await writePriceFile(platform.dir, 60_000), fileIn(platform, GOOD, 'second.csv')]
+    await pushed(platform, [platform.write(GOOD), '--catalogue', 'C', '--scope', 'Public'])
+    const [first, second] = [platform.write(priceFile(60_000)), platform.write(GOOD, 'second.csv')]
     const { promise: seen, resolve: release } = Promise.withResolvers<void>()
     const line = await behind(platform.env.PLATFORM_API_URL ?? '', (path) =>
       path.endsWith('/items') ? seen : undefined,
     )
-    const large = push(platform, [first, '--catalogue', 'C'], { PLATFORM_API_URL: line.apiUrl })
+    const large = await push(platform, [first, '--catalogue', 'C'], { PLATFORM_API_URL: line.apiUrl })
     await printed(large, 'Starting import')
-    const small = push(platform, [second, '--catalogue', 'C'])
+    const small = await push(platform, [second, '--catalogue', 'C'])
     await printed(small, 'Imports into one catalogue run one after the other')
     release()
     await printed(small, 'Completed: ')
@@ -96,7 +96,7 @@ async function behind(apiUrl: string, wait: (path: string) => Promise<void> | un
 
 test('push-catalogue run twice at once on a slow platform creates the catalogue once', async () => {
   const slow = await behind(platform.env.PLATFORM_API_URL ?? '', () => setTimeout(2_500))
-  const path = fileIn(platform, GOOD)
+  const path = platform.write(GOOD)
   const args = [path, '--catalogue', 'Slow', '--scope', 'Public']
   const both = [1, 2].map(() => pushed(platform, args, { PLATFORM_API_URL: slow.apiUrl }))
   for (const { code, output } of await Promise.all(both)) expect(code, output).toBe(0)
@@ -108,7 +108,7 @@ test('push-catalogue run twice at once on a slow platform creates the catalogue 
 const ROWS = 12_000
 
 test('push-catalogue killed at eight random moments and run again: the same items, none twice, none missing', async () => {
-  const path = await writePriceFile(platform.dir, ROWS)
+  const path = platform.write(priceFile(ROWS))
   // As text: a comparison of so many objects would take longer than the import.
   const text = (items: Iterable<object>) =>
     JSON.stringify([...items], ['code', 'name', 'unit', 'category', 'price'])
@@ -117,13 +117,13 @@ test('push-catalogue killed at eight random moments and run again: the same item
   const round = async (number: number) => {
     const args = [path, '--catalogue', `C${number}`, '--scope', 'Public']
     const env = { DATA_DIR: join(platform.dir, `data-${number}`) }
-    const killed = push(platform, args, env)
+    const killed = await push(platform, args, env)
     // A quarter anywhere from its start on, the others while it sends or shortly after.
     const sending = number % 4 > 0
     if (sending) await printed(killed, 'Starting import')
     await setTimeout(Math.random() * (sending ? 600 : 1500))
     if ((await killed.kill()) === 'SIGKILL' && sending) interrupted++
-    const again = push(platform, args, env)
+    const again = await push(platform, args, env)
     expect(await again.exited, again.output()).toBe(0)
     const id = (await platform.catalogueIds()).get(`C${number}`) ?? ''
     const found = await platform.items(id)

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { itemsOfBatches } from '../../../src/features/price-files/batches.ts'
 import { type Check, checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
 import { confirmed } from '../../../src/features/price-files/confirmation.ts'
@@ -125,11 +123,9 @@ export async function layoutOf(content: string | Uint8Array, answers: Answers = 
 }
 
 async function withFile<T>(content: string | Uint8Array, work: (path: string) => Promise<T>): Promise<T> {
-  const { dir, remove } = tempDir()
+  const { write, remove } = tempDir()
   try {
-    const path = join(dir, 'prices.csv')
-    writeFileSync(path, content)
-    return await work(path)
+    return await work(write(content))
   } finally {
     remove()
   }

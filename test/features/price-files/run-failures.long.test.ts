@@ -1,33 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { InsufficientScopeError, PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import type { Progress } from '../../../src/features/price-files/import.ts'
-import type { ImportOptions } from '../../../src/features/price-files/run.ts'
 import { ACCEPTING } from './service-support.ts'
-import {
-  importRows,
-  itemsOfRows,
-  openSupplier,
-  type Supplier,
-  type SupplierPlatform,
-  startPlatform,
-} from './support.ts'
+import { itemsOfRows, supplierOfEachTest } from './support.ts'
 
-let platform: SupplierPlatform
-let supplier: Supplier
-let catalogueId: string
-beforeEach(async () => {
-  platform = await startPlatform()
-  // Shorter than in production, for the fault that stalls.
-  supplier = openSupplier(platform.apiUrl, { uploadMs: 600 })
-  catalogueId = await supplier.newCatalogue()
-})
-afterEach(async () => {
-  await supplier.close()
-  await platform.close()
-})
-
-const send = (rows: number, options?: Partial<ImportOptions>) =>
-  importRows(supplier, catalogueId, rows, options)
+// Shorter than in production, for the fault that stalls.
+const { platform, items, send } = supplierOfEachTest({ uploadMs: 600 })
 
 describe('a platform that fails in the middle', () => {
   test.each(['500', '429', 'garbage', 'drop', 'stall', 'expired'])(
@@ -35,20 +13,20 @@ describe('a platform that fails in the middle', () => {
     async (fault) => {
       // A second 401 in a row would be final.
       const times = fault === 'expired' ? 1 : 3
-      const onProgress = () => void platform.fault('items', fault, times, 1)
+      const onProgress = () => void platform().fault('items', fault, times, 1)
       await send(4_000, { onProgress: first(onProgress, 'sending') })
-      expect(await platform.items(catalogueId)).toEqual(itemsOfRows(4_000))
+      expect(await items()).toEqual(itemsOfRows(4_000))
     },
   )
 
   test('without end is reported when retrying has timed out', async () => {
-    await platform.fault('items', '500')
+    await platform().fault('items', '500')
     await expect(send(3_000, { retryTimeoutMs: 300 })).rejects.toBeInstanceOf(PlatformUnavailableError)
   })
 
   test('while it is polled is polled again', async () => {
     const onProgress = ({ phase }: Progress) => {
-      if (phase === 'processing') void platform.fault('catalogues', '500', 4)
+      if (phase === 'processing') void platform().fault('catalogues', '500', 4)
     }
     expect(await send(1_000, { onProgress: first(onProgress, 'processing') })).toMatchObject({ sent: 1_000 })
   })
@@ -71,9 +49,9 @@ describe('an import that the platform does not complete', () => {
 })
 
 test('a rejection for a missing permission ends the import at once, and is not repeated', async () => {
-  await platform.fault('items', 'forbidden')
+  await platform().fault('items', 'forbidden')
   await expect(send(20_000)).rejects.toBeInstanceOf(InsufficientScopeError)
-  expect((await platform.statusesOf('items')).length).toBeLessThanOrEqual(12)
+  expect((await platform().statusesOf('items')).length).toBeLessThanOrEqual(12)
 })
 
 /** Passes on only the first progress of a phase. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   PlatformRejectedError,
   PlatformUnavailableError,
@@ -9,53 +9,25 @@ import type { CatalogueImports } from '../../../src/features/price-files/catalog
 import { checkFile } from '../../../src/features/price-files/check-file.ts'
 import { rejectedIn } from '../../../src/features/price-files/contract.ts'
 import { NOTHING_SENT, type Progress } from '../../../src/features/price-files/import.ts'
-import type { ImportOptions } from '../../../src/features/price-files/run.ts'
 import { ACCEPTING } from './service-support.ts'
-import {
-  importRows,
-  itemOf,
-  itemsOfRows,
-  openSupplier,
-  type Supplier,
-  type SupplierPlatform,
-  startPlatform,
-  writePriceFile,
-} from './support.ts'
+import { itemOf, itemsOfRows, priceFile, supplierOfEachTest } from './support.ts'
 
-let platform: SupplierPlatform
-let supplier: Supplier
-let catalogueId: string
-beforeEach(async () => {
-  platform = await startPlatform()
-  supplier = openSupplier(platform.apiUrl)
-  catalogueId = await supplier.newCatalogue()
-})
-afterEach(async () => {
-  await supplier.close()
-  await platform.close()
-})
-
-const send = (rows: number, options?: Partial<ImportOptions>) =>
-  importRows(supplier, catalogueId, rows, options)
+const { platform, items, send } = supplierOfEachTest()
 
 describe('an import', () => {
-  test('ends with exactly the file’s items in the catalogue, and says how many', async () => {
-    const outcome = await send(12_345)
-    expect(outcome).toMatchObject({ sent: 12_345, batches: 13 })
-    expect(await platform.items(catalogueId)).toEqual(itemsOfRows(12_345))
-  })
-
-  test('reports items, batches and the platform’s own count while it runs', async () => {
+  test('ends with exactly the file’s items in the catalogue, and reports items, batches and the platform’s own count while it runs', async () => {
     const seen: Progress[] = []
-    await send(5_000, { onProgress: (progress) => seen.push({ ...progress }) })
+    const outcome = await send(4_345, { onProgress: (progress) => seen.push({ ...progress }) })
+    expect(outcome).toMatchObject({ sent: 4_345, batches: 5 })
+    expect(await items()).toEqual(itemsOfRows(4_345))
     expect(seen.map(({ phase }) => phase)).toEqual(
       expect.arrayContaining(['starting', 'sending', 'processing']),
     )
     expect(seen.at(-1)).toMatchObject({
       phase: 'processing',
-      sent: 5_000,
+      sent: 4_345,
       batches: 5,
-      processed: 5_000,
+      processed: 4_345,
     })
   })
 
@@ -204,13 +176,13 @@ describe('a stopped import', () => {
       onProgress: ({ batches }) => batches === 3 && stop.abort(reason),
     })
     await expect(importing).rejects.toBe(reason)
-    await vi.waitFor(async () => expect((await platform.items(catalogueId)).size).toBeLessThan(20_000), {
+    await vi.waitFor(async () => expect((await items()).size).toBeLessThan(20_000), {
       timeout: 5_000,
     })
   })
 
   test('ends at once while it waits for the delay that the platform requested', async () => {
-    await platform.fault('items', '429', undefined, 3600)
+    await platform().fault('items', '429', undefined, 3600)
     const stop = new AbortController()
     const importing = send(3_000, {
       signal: stop.signal,
@@ -222,7 +194,7 @@ describe('a stopped import', () => {
 })
 
 test('a check that is stopped ends its process', async () => {
-  const path = await writePriceFile(platform.dir, 200_000)
+  const path = platform().write(priceFile(200_000))
   const stop = new AbortController()
   let stoppedAt = 0
   const checking = checkFile({ path }, { signal: stop.signal })

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest'
 import type { KeyValueStore } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
-import { checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
+import { type Check, checkPriceFile } from '../../../src/features/price-files/check-rows.ts'
 import type { Import } from '../../../src/features/price-files/import.ts'
 import { Imports, type ImportsOptions } from '../../../src/features/price-files/imports.ts'
 import { createLog } from '../../../src/runtime/log.ts'
@@ -56,17 +56,24 @@ export async function uploadOnly(imports: Imports, text: string, userId = REF.us
   return id
 }
 
-/** Says how the file is read, and confirms it. */
-export async function confirmFile(
-  imports: Imports,
-  id: string,
-  answers: Answers = {},
-  userId = REF.userId,
-): Promise<void> {
-  const reading = await imports.reading(await imports.get(userId, id))
+/** An import, and what was found in its file. */
+export async function readingOf(imports: Imports, id: string): Promise<[Import, Check]> {
+  const job = await imports.get(REF.userId, id)
+  const reading = await imports.reading(job)
   if (!reading) throw new Error('the file was not read')
-  await imports.answer(userId, id, draftOf(reading, answers))
-  await imports.confirm(userId, id, { name: 'Sam' })
+  return [job, reading]
+}
+
+/** Says how the file is read. */
+export async function answerFile(imports: Imports, id: string, answers: Answers = {}): Promise<void> {
+  const [job, reading] = await readingOf(imports, id)
+  await imports.answer(job, draftOf(reading, answers))
+}
+
+/** Says how the file is read, and confirms it. */
+export async function confirmFile(imports: Imports, id: string, answers: Answers = {}): Promise<void> {
+  await answerFile(imports, id, answers)
+  await imports.confirm(REF.userId, id, { name: 'Sam' })
 }
 
 /** Uploads a file and confirms how it is read. */

@@ -1,5 +1,4 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
 import { type Catalogues, createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
 import {
   type CatalogueImports,
@@ -39,10 +38,7 @@ export async function startPlatform(
 }
 
 /** Every item of a catalogue in the sandbox at `url`, by code. */
-export async function itemsOf(
-  url: string,
-  catalogueId: string,
-): Promise<Map<string, Record<string, unknown>>> {
+async function itemsOf(url: string, catalogueId: string): Promise<Map<string, Record<string, unknown>>> {
   const all = new Map<string, Record<string, unknown>>()
   for (let after = ''; ; ) {
     const query = new URLSearchParams({ after, top: '5000' })
@@ -97,16 +93,9 @@ const lineOf = (row: number) => {
   return `${code},"${name}",${unit},${category},${price.toFixed(2)}\n`
 }
 
-/** A price file of so many rows on disk; resolves to its path. */
-export async function writePriceFile(
-  dir: string,
-  rows: number,
-  name = `prices-${rows}.csv`,
-): Promise<string> {
-  const path = join(dir, name)
-  await writeFile(path, HEAD + Array.from({ length: rows }, (_, row) => lineOf(row)).join(''))
-  return path
-}
+/** A price file of so many rows. */
+export const priceFile = (rows: number): string =>
+  HEAD + Array.from({ length: rows }, (_, row) => lineOf(row)).join('')
 
 /** The items of a generated price file of so many rows, by code. */
 export const itemsOfRows = (rows: number) =>
@@ -130,6 +119,30 @@ export async function importRows(
     retryTimeoutMs: 10_000,
     ...options,
   })
+}
+
+/** Before each test of a file, starts a platform with a supplier who sends to a new catalogue; closes them after it. */
+export function supplierOfEachTest(access?: Parameters<typeof openAccess>[1]) {
+  let platform: SupplierPlatform
+  let supplier: Supplier
+  let catalogueId: string
+  beforeEach(async () => {
+    platform = await startPlatform()
+    supplier = openSupplier(platform.apiUrl, access)
+    catalogueId = await supplier.newCatalogue()
+  })
+  afterEach(async () => {
+    await supplier.close()
+    await platform.close()
+  })
+  return {
+    platform: () => platform,
+    /** Every item of the catalogue, by code. */
+    items: () => platform.items(catalogueId),
+    /** Imports so many generated rows. */
+    send: (rows: number, options?: Partial<ImportOptions>) =>
+      importRows(supplier, catalogueId, rows, options),
+  }
 }
 
 /** The upload requests of so many generated rows. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fileForm } from '../../support/file-form.ts'
 import { connected } from '../../support/flow.ts'
+import { type Cell, workbook } from '../../support/xlsx.ts'
 import { JSON_TYPE, type Pages, rowsOf, startPages } from './pages-support.ts'
 
 let pages: Pages
@@ -42,6 +43,28 @@ describe('an uploaded price file', () => {
     await act(json.id, 'discard')
     expect(await pages.jobOf(json.id)).toMatchObject({ status: 404, code: 'not_found' })
     expect(await store.ofOwner(json.id)).toEqual([])
+  })
+
+  test('of several sheets names the sheet of each problem', async () => {
+    const rows = [
+      ['Code', 'Price'],
+      ['A', 1],
+      ['B', -1],
+    ] satisfies Cell[][]
+    const content = workbook(['Nails', 'Boards'].map((name, at) => ({ name, rows: rows.slice(0, 3 - at) })))
+    const { json } = await pages.upload(Buffer.from(content), { answers: { sheets: ['Nails', 'Boards'] } })
+    const { text } = await pages.visitor.get(pages.urlOf(json.id))
+    expect(text).toMatch(/<td data-label="Sheet">Nails<\/td>\s*<th scope="row" class="number">[^\n]*3</)
+  })
+
+  test.each([
+    ['A,-1\n', 'each has a problem, or is not for sale'],
+    ['', 'The file has no rows that can be sent'],
+  ])('of a known layout of which no row can be sent says why: %j', async (rows, words) => {
+    const { upload, visitor, urlOf } = pages
+    await upload('Code,RRP\nA,1\n', { answers: { uses: { RRP: 'price' } } })
+    const { json } = await upload(`Code,RRP\n${rows}`, { answers: false })
+    expect((await visitor.get(urlOf(json.id))).text).toContain(words)
   })
 
   test('that cannot be read says why on the page of its form, and is not kept', async () => {

@@ -96,14 +96,6 @@ describe('an XLSX workbook', () => {
     expect((await read(workbook([cover, ...sheets]))).items).toMatchObject([{ code: 'First' }])
   })
 
-  test('without any row is refused', async () => {
-    const sheets = [
-      { name: 'One', rows: [] },
-      { name: 'Two', rows: [] },
-    ]
-    expect(await failure(workbook(sheets))).toMatch(/no rows/)
-  })
-
   test('has no codes with more digits than a spreadsheet keeps', async () => {
     const { items, problems } = await read(workbook(sheet([9.312_345e18, 'x', 'm', 1])))
     expect({ items, problems }).toEqual({

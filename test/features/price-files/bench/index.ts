@@ -1,12 +1,10 @@
 /** The rows of the table that are about price files: what it costs to read one. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { HEAP, HEAP_MB } from '../../../../src/features/price-files/check-file.ts'
 import { type Add, type Measured, medianOf } from '../../../bench/measure.ts'
 import { tempDir } from '../../../support/env.ts'
 import { run } from '../../../support/process.ts'
 import { workbook } from '../../../support/xlsx.ts'
-import { itemOf, writePriceFile } from '../support.ts'
+import { itemOf, priceFile } from '../support.ts'
 
 const ROWS = 100_000
 const MB = 1_000_000
@@ -22,11 +20,10 @@ async function costOf(
 }
 
 export async function bench(add: Add): Promise<void> {
-  const { dir, remove } = tempDir()
-  const csv = await writePriceFile(dir, ROWS)
-  const xlsx = join(dir, 'prices.xlsx')
+  const { write, remove } = tempDir()
+  const csv = write(priceFile(ROWS))
   const rows = Array.from({ length: ROWS }, (_, row) => Object.values(itemOf(row)))
-  writeFileSync(xlsx, workbook([{ name: 'Prices', rows: [Object.keys(itemOf(0)), ...rows] }]))
+  const xlsx = write(workbook([{ name: 'Prices', rows: [Object.keys(itemOf(0)), ...rows] }]), 'prices.xlsx')
   const measured: Record<'csv' | 'xlsx', Measured[]> = { csv: [], xlsx: [] }
   let peak = 0
   for (let round = 0; round < 5; round++) {
