@@ -73,7 +73,7 @@ function summarize({ check, layout }: Confirmed, options: Options): void {
     printError(`... and ${formatCount(invalidRows - 20)} more${hint}.`)
   }
   print(
-    `Checked ${formatCount(rows)} rows: ${formatCount(validRows)} ready, ${formatCount(invalidRows)} with problems.`,
+    texts.confirm.counts(rows, validRows, invalidRows),
     `The file is read as ${layout.confirmedBy} confirmed on ${layout.confirmedAt}:`,
     ...describeAnswers(layout).map((answer) => `  ${answer}`),
     ...check.outline.remarks,
