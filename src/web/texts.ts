@@ -272,9 +272,6 @@ export const texts = {
 
   errorPage: {
     tryAgain: 'Try again',
-    /** `{time}` is replaced in the browser: 7 s. */
-    opensIn: 'This page opens again in {time}.',
-    opensNow: 'This page opens again now.',
     start: 'Start page',
     sandbox: 'The platform is the sandbox:',
     sandboxFaults: 'see its faults and latest calls',
