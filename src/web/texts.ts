@@ -168,7 +168,7 @@ export const texts = {
   /** The badge of a connection, by its status. */
   status: {
     active: 'Working',
-    degraded: 'Platform is slow',
+    degraded: 'Not working now',
     revoked: 'Access ended',
     needs_consent: 'Permission missing',
     misconfigured: 'Needs us',

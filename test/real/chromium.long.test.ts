@@ -243,7 +243,7 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
       await noteCall('first', isOut ? OUTAGE : OK)
       return card.locator('.badge').innerText()
     }
-    await expect.poll(badge, { interval: 500 }).toBe('Platform is slow')
+    await expect.poll(badge, { interval: 500 }).toBe('Not working now')
     expect(await page.locator('details[open]').count()).toBe(1)
     const focused = '[document.activeElement.innerText, document.activeElement.closest("li")?.id]'
     expect(await page.evaluate(focused)).toEqual(['Disconnect', 'connection-first'])
