@@ -82,7 +82,8 @@ function textOf(error: AppError): ErrorText {
 /** What is known beside the code. */
 function particularsOf(error: AppError): string | undefined {
   if (error instanceof DecryptionError) return unreadableText(error.missingKeyId ?? null)
-  if (error instanceof InsufficientScopeError) return error.scope && texts.details.missingScope(error.scope)
+  if (error instanceof InsufficientScopeError)
+    return error.scopes.length > 0 ? texts.details.missingScopes(error.scopes) : undefined
   return error.field && texts.details.unexpectedFormat(error.field)
 }
 

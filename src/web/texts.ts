@@ -211,7 +211,6 @@ export const texts = {
     error: `The platform returned an error for the last request. ${TRIED_AGAIN}`,
     busy: `The platform was too busy for the last request. ${TRIED_AGAIN}`,
     unreadable: `The platform sent an unexpected response to the last request. ${TRIED_AGAIN}`,
-    paused: `The platform was unavailable a moment ago. ${TRIED_AGAIN}`,
     refused: `The platform refused to renew access to this account. ${TRIED_AGAIN}`,
     rejected:
       'The platform did not accept this connection a moment ago. Access may have been withdrawn: use “Test this connection” to check.',
@@ -356,8 +355,8 @@ export const texts = {
 
   /** Details of errors that have more than a code. */
   details: {
-    missingScope: (scope: string) =>
-      `The permission "${scope}" is missing for this account. Grant it on the platform to continue.`,
+    missingScopes: (scopes: readonly string[]) =>
+      `Permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)} is missing for this account. Grant it on the platform to continue.`,
     unexpectedFormat: (field: string) => `The platform's answer has an unexpected format: ${field}.`,
     invalid: (field: string, rule: string) => `${field}: ${rule}.`,
   },
@@ -371,7 +370,7 @@ export const texts = {
       `It accepts no more requests for this account right now, perhaps because of an import. ${SAFE}`,
     ),
     unreadable: outage('The platform sent an unexpected response', SAFE),
-    paused: outage('The platform is unavailable', `It did not answer a moment ago. ${SAFE}`),
+    paused: outage('Access cannot be renewed right now', SAFE),
     rejected: outage(
       'The platform rejected this connection',
       'Its access was renewed a moment ago, so it may have been withdrawn.',

@@ -296,6 +296,9 @@ function transportError(error: unknown): unknown {
 
 const tooLarge = () => new PlatformRejectedError('the answer is too large', 'its size')
 
+/** Whether an answer is a web page, which only a proxy, a firewall or a maintenance page sends in place of JSON. */
+export const isWebPage = (text: string): boolean => /^\s*<(!doctype\s+html|html)\b/i.test(text)
+
 /** The outage that an unusable response shows. */
 export function outageOf(status: number): OutageKind {
   if (status === 429) return 'busy'

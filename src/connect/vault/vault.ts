@@ -368,7 +368,7 @@ export class Vault {
       const pauseMs = manual ? 0 : connection.pauseOf(after, this.#options.now())
       if (pauseMs > 0) this.#throwPaused(after, pauseMs)
       if (performance.now() > deadline)
-        throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')
+        throw new PlatformUnavailableError('paused', 'another process is still refreshing')
       await pause(POLL_MS * (0.5 + Math.random()))
     }
   }
@@ -494,6 +494,6 @@ export class Vault {
 /** Why a request for tokens failed, for the record; null if that says nothing about the platform. */
 function troubleOf(error: unknown): Trouble | null {
   if (error instanceof ConfigurationError) return 'misconfigured'
-  if (error instanceof PlatformUnavailableError) return error.kind
+  if (error instanceof PlatformUnavailableError) return error.kind === 'paused' ? null : error.kind
   return error instanceof PlatformRejectedError ? 'unreadable' : null
 }
