@@ -115,6 +115,18 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await store.close()
   })
 
+  test('deletes, also what is compared, when its memory is full', async () => {
+    const { store } = open(server.url)
+    await ready(store)
+    const [one, other] = [fresh(), fresh()]
+    for (const key of [one, other]) await store.set(key, 'x')
+    await admin.configSet('maxmemory', '1')
+    await expect(store.set(one, 'y')).rejects.toMatchObject({ reason: expect.stringMatching(/^OOM/) })
+    expect([await store.compareAndSet(one, 'x', null), await store.delete(other)]).toEqual([true, true])
+    await admin.configSet('maxmemory', '0')
+    await store.close()
+  })
+
   test('lists no value that somebody else has deleted', async () => {
     const { store } = open(server.url)
     await ready(store)
