@@ -353,7 +353,7 @@ export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt
 export const hasRunOut = (record: ActiveRecord, now: number) => !record.renewable && isExpired(record, now)
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
 
-/** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, whatever the platform answers. */
+/** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, unless it lives for less. */
 export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, now: number): number {
   if (refreshes === 0) return 0
   const lifeMs = expiresAt === null ? REFRESH_INTERVAL_MS : expiresAt - issuedAt
