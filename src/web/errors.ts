@@ -70,7 +70,6 @@ const errors: Partial<Record<string, ErrorText>> = texts.errors
 
 /** What users read about an error: errors of the core have the text of their code, all others bring their own. */
 function textOf(error: AppError): ErrorText {
-  if (!error.expose) return texts.errors.internal_error
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
   if (error instanceof PlatformUnavailableError) return texts.outages[error.kind]
   const ofCore = coreErrors[error.code]
