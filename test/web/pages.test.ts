@@ -227,7 +227,7 @@ describe('a connection whose platform has a fault', () => {
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'degraded' }])
     const { text } = await patient.get(`${app.url}/connections`)
     expect(text).toContain('>Not working now<')
-    expect(text).toContain('returned an error for the last request')
+    expect(text).toContain('The platform returned an error. Your connection is safe')
     expect((await patient.post(at('/refresh'))).status).toBe(303)
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })
