@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
@@ -41,14 +40,9 @@ export async function start(
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {
     hasDemoSignIn: isDemo,
-    async close() {
+    close() {
       log.info('stopping')
-      dependencies.drain()
-      await setTimeout(config.drainMs)
-      const deadline = performance.now() + GRACE_MS
-      dependencies.stop()
-      await server.stop(GRACE_MS)
-      await dependencies.close(Math.max(0, deadline - performance.now()))
+      return dependencies.close({ drainMs: config.drainMs, graceMs: GRACE_MS, server })
     },
   }
 }
