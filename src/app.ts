@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http'
 import express, { type Express } from 'express'
 import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
 import type { Connection, ConnectionRef } from './connect/index.ts'
@@ -26,19 +25,6 @@ import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
 import { signedInOnly } from './web/user.ts'
-
-/**
- * The app, for a server. Express passes a target that it cannot parse, such as `http://[`, to no middleware: as a path, it is logged
- * and not found.
- */
-export function createListener(dependencies: Dependencies): RequestListener {
-  const app = createApp(dependencies)
-  return (req, res) => {
-    const { url = '' } = req
-    if (!url.startsWith('/') && !URL.canParse(url, 'http://host')) req.url = `/${encodeURIComponent(url)}`
-    app(req, res)
-  }
-}
 
 /** The links of the features whose permission was granted, as far as the platform reports it: a builder sees no supplier's. */
 async function linksOf(

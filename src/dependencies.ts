@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import { createConnect, createHttpPools, type HttpPools, platform } from './connect/index.ts'
 import type { FeatureDeps, FeatureParts } from './features/feature.ts'
 import type { NamedFeature } from './features/load.ts'
+import type { Listening } from './runtime/serve.ts'
 import { createStore } from './web/create-store.ts'
 import { createSignIn, OWN_SIGN_IN } from './web/sign-in.ts'
 import { createChangeStreams } from './web/sse.ts'
@@ -60,17 +61,30 @@ export async function createDependencies(
     deps,
     /** Aborted when the app is about to stop: it still answers everything, and says that it is not ready. */
     drainSignal: draining.signal,
-    drain: () => draining.abort(),
-    /** Aborts `shutdownSignal`, which closes long-lived work such as server-sent events. */
-    stop: () => shutdown.abort(),
-    /** Stops background work, waits at most `graceMs` for it and for refreshes, then closes all connections. */
-    async close(graceMs = 0) {
+    /**
+     * For `drainMs`, the app goes on and says that it is not ready. Then it stops `server` and background work, waits at most
+     * `graceMs` for them and for refreshes, and closes all connections.
+     */
+    async close({
+      drainMs = 0,
+      graceMs = 0,
+      server,
+    }: {
+      drainMs?: number
+      graceMs?: number
+      server?: Listening
+    } = {}) {
+      draining.abort()
+      await setTimeout(drainMs)
+      // Closes long-lived work such as server-sent events.
       shutdown.abort()
       const deadline = performance.now() + graceMs
+      await server?.stop(graceMs)
+      const leftMs = () => Math.max(0, deadline - performance.now())
       // Close features first: their work may still need to refresh a token.
       const closed = Promise.allSettled(parts.map(async (part) => part.stop?.()))
-      await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
-      await connect.vault.close(Math.max(0, deadline - performance.now()))
+      await Promise.race([closed, setTimeout(leftMs(), undefined, { ref: false })])
+      await connect.vault.close(leftMs())
       await http.close()
       // Remaining work fails now that its connections are closed. Let it finish before closing the store.
       await Promise.race([closed, setTimeout(FINAL_GRACE_MS, undefined, { ref: false })])

@@ -21,8 +21,8 @@ export abstract class AppError extends Error {
   abstract readonly code: string
   /** The HTTP status of this app's response. */
   abstract readonly status: number
-  /** Whether callers see the message; otherwise they see a general one. */
-  readonly expose: boolean = true
+  /** Callers may see the message: for an error handler of Express (docs/use-the-core.md), as in `http-errors`. */
+  readonly expose = true
   readonly retryAfterMs: number | undefined
   readonly reason: string | undefined
   readonly field: string | undefined

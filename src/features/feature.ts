@@ -66,7 +66,7 @@ export interface FeatureParts {
   sections?: PageSection[]
   /** Called at each hop of a connect flow; it may send the browser to a page of its own instead. */
   onHop?: OnHop
-  /** Called when the app is listening and the store has answered. */
+  /** Called when the app is listening. The store may not be there yet. */
   start?(): void
   /** Stops background work. The store and the platform are still reachable. */
   stop?(): Promise<void>

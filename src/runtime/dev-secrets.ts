@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Environment } from '../settings/read.ts'
+import { type Environment, givenOf } from '../settings/read.ts'
 
 /** Generates a SESSION_SECRET and TOKEN_ENCRYPTION_KEYS. */
 export function newSecrets() {
@@ -13,11 +13,15 @@ export function newSecrets() {
 
 /** Returns the environment, with generated secrets for development if it has none. Production is left unchanged. */
 export function withDevelopmentSecrets(env: Environment): Environment {
-  const given = Object.fromEntries(Object.entries(env).filter(([, text]) => text?.trim()))
-  const { NODE_ENV = 'development', DATA_DIR = '.data', SESSION_SECRET, TOKEN_ENCRYPTION_KEYS } = given
+  const { NODE_ENV = 'development', DATA_DIR = '.data', SESSION_SECRET, TOKEN_ENCRYPTION_KEYS } = givenOf(env)
   const isComplete = SESSION_SECRET && TOKEN_ENCRYPTION_KEYS
-  if (!['development', 'test'].includes(NODE_ENV.trim()) || isComplete) return env
-  return { ...developmentSecrets(DATA_DIR.trim()), ...given }
+  if (!['development', 'test'].includes(NODE_ENV) || isComplete) return env
+  const secrets = developmentSecrets(DATA_DIR)
+  return {
+    ...env,
+    SESSION_SECRET: SESSION_SECRET ?? secrets.SESSION_SECRET,
+    TOKEN_ENCRYPTION_KEYS: TOKEN_ENCRYPTION_KEYS ?? secrets.TOKEN_ENCRYPTION_KEYS,
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import type { Environment } from '../settings/read.ts'
+import { type Environment, givenOf } from '../settings/read.ts'
 
 /**
  * Loads `.env`, if there is one, into the environment, whose own values come first. For the `demo`, an `.env` that names
@@ -35,9 +35,8 @@ export const sandboxEnv = (url: string) => ({
  * the variables to add.
  */
 export function missingSandboxEnv(env: Environment): Partial<ReturnType<typeof sandboxEnv>> {
-  const given = (name: string) => env[name]?.trim() || undefined
-  const port = given('SANDBOX_PORT')
-  const hasAddress = ['PLATFORM_APP_URL', 'PLATFORM_AUTH_URL', 'PLATFORM_API_URL'].some(given)
-  if (!port || hasAddress || given('NODE_ENV') === 'production') return {}
-  return sandboxEnv(given('SANDBOX_URL')?.replace(/\/+$/, '') ?? `http://localhost:${port}`)
+  const { SANDBOX_PORT: port, SANDBOX_URL, NODE_ENV, ...given } = givenOf(env)
+  const hasAddress = given.PLATFORM_APP_URL || given.PLATFORM_AUTH_URL || given.PLATFORM_API_URL
+  if (!port || hasAddress || NODE_ENV === 'production') return {}
+  return sandboxEnv(SANDBOX_URL?.replace(/\/+$/, '') ?? `http://localhost:${port}`)
 }

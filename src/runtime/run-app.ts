@@ -1,10 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { createListener } from '../app.ts'
+import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
-import { retry } from '../connect/index.ts'
 import { ready } from '../connect/stores.ts'
-import { createDependencies, type Dependencies } from '../dependencies.ts'
+import { createDependencies } from '../dependencies.ts'
 import { featureOptions, type NamedFeature } from '../features/load.ts'
 import { OPEN_DEMO } from '../web/demo-sign-in.ts'
 import { OWN_SIGN_IN } from '../web/sign-in.ts'
@@ -16,13 +14,6 @@ import { GRACE_MS, listen } from './serve.ts'
 export function configOf(env: NodeJS.ProcessEnv, features: readonly NamedFeature[]): Config {
   const hasOwnSignIn = OWN_SIGN_IN !== null
   return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn, ...featureOptions(features) })
-}
-
-/** Begins background work when the store answers, unless the app stops before. */
-async function startBackgroundWork({ store, parts, deps }: Dependencies): Promise<void> {
-  const untilStop = { timeoutMs: Number.POSITIVE_INFINITY, signal: deps.shutdownSignal }
-  await retry(() => store.ping(), { pauseMs: 250, maxPauseMs: 250, ...untilStop })
-  for (const part of parts) part.start?.()
 }
 
 /**
@@ -38,28 +29,20 @@ export async function start(
   const { isDemo } = dependencies.signIn
   // Requests that arrive before Redis is connected would fail. Without Redis for 2 s, the app starts anyway.
   await ready(dependencies.store).catch(() => {})
-  const server = await listen(createListener(dependencies), {
+  const server = await listen(createApp(dependencies), {
     port: config.port,
     host: config.host,
     variable: 'PORT',
     localOnly: isDemo && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
   })
   if (isDemo && config.demoAllowRemote) log.warn(OPEN_DEMO)
-  startBackgroundWork(dependencies).catch((error: Error) => {
-    if (!dependencies.deps.shutdownSignal.aborted)
-      log.error({ reason: error.message }, 'background work failed')
-  })
+  for (const part of dependencies.parts) part.start?.()
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {
     hasDemoSignIn: isDemo,
-    async close() {
+    close() {
       log.info('stopping')
-      dependencies.drain()
-      await setTimeout(config.drainMs)
-      const deadline = performance.now() + GRACE_MS
-      dependencies.stop()
-      await server.stop(GRACE_MS)
-      await dependencies.close(Math.max(0, deadline - performance.now()))
+      return dependencies.close({ drainMs: config.drainMs, graceMs: GRACE_MS, server })
     },
   }
 }

@@ -4,7 +4,7 @@ import { redirectUrls } from '../connect/index.ts'
 import { ACCOUNTS } from '../sandbox/accounts.ts'
 import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
-import { readSettings } from '../settings/read.ts'
+import { givenOf, readSettings } from '../settings/read.ts'
 import { texts } from '../web/texts.ts'
 import { listen } from './serve.ts'
 
@@ -13,15 +13,16 @@ export type SandboxSettings = Awaited<ReturnType<typeof sandboxSettings>>
 /** Reads the sandbox's settings, which all have defaults. Throws an error that names an invalid setting. */
 export async function sandboxSettings(env: NodeJS.ProcessEnv) {
   const simulated = await loadSandboxFeatures()
-  const settings = readSettings(env, (given) =>
+  const given = givenOf(env)
+  const settings = readSettings(given, () =>
     sandboxAddressSettings(given).extend(serverSettings(given).shape),
   )
   const { sandboxPort: port, sandboxUrl: url = `http://localhost:${port}`, baseUrl: appUrl } = settings
   const defaults: Record<string, string> = Object.assign({}, ...simulated.map(({ demoEnv }) => demoEnv))
   const shared = Object.fromEntries(
-    Object.entries(defaults).map(([name, value]) => [name, env[name]?.trim() || value]),
+    Object.entries(defaults).map(([name, value]) => [name, given[name] ?? value]),
   )
-  const optionsOf = ({ demoOptions }: NamedSandboxFeature) => demoOptions?.({ ...env, ...shared }, appUrl)
+  const optionsOf = ({ demoOptions }: NamedSandboxFeature) => demoOptions?.({ ...given, ...shared }, appUrl)
   return {
     port,
     host: settings.host,
@@ -30,14 +31,14 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv) {
     url,
     /** The URL and credentials of the app that is registered with the sandbox. */
     appUrl,
-    clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
-    clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
+    clientId: given.PLATFORM_CLIENT_ID ?? 'sandbox-client',
+    clientSecret: given.PLATFORM_CLIENT_SECRET ?? 'sandbox-client-secret',
     /** Environment variables that the app and the sandbox's features must share. */
     shared,
     simulated,
     /** Options of the sandbox's features, by name. */
     features: Object.fromEntries(simulated.map((feature) => [feature.name, optionsOf(feature)])),
-    dataDir: env.DATA_DIR || '.data',
+    dataDir: given.DATA_DIR ?? '.data',
   }
 }
 

@@ -110,14 +110,21 @@ function listenProblem(code: string | undefined, { port, host, variable }: Liste
   }
 }
 
-/** Runs `work` on the first SIGINT or SIGTERM, then exits. A second signal exits immediately. */
-export function onStopSignal(work: () => Promise<void>): void {
-  let stopping = false
+/** In this time, in ms, a second signal is the first one again: of Ctrl-C in a terminal, npm passes on a copy. */
+const SAME_SIGNAL_MS = 1_000
+
+/**
+ * Runs `work` on the first SIGINT or SIGTERM, then exits. A signal more than a second later exits immediately. `now`: a clock
+ * in ms.
+ */
+export function onStopSignal(work: () => Promise<void>, now = () => performance.now()): void {
+  let stoppedAt: number | undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (stopping) process.exit(1)
-      stopping = true
-      work().then(() => process.exit(0), fail)
+      if (stoppedAt === undefined) {
+        stoppedAt = now()
+        work().then(() => process.exit(0), fail)
+      } else if (now() - stoppedAt > SAME_SIGNAL_MS) process.exit(1)
     })
   }
 }

@@ -37,14 +37,16 @@ export class ConfigError extends Error {
   }
 }
 
+/** The variables that are set, without white space around them: a blank one counts as unset. */
+export const givenOf = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]))
+
 /**
  * Reads a group. A blank variable counts as unset. Throws a `ConfigError` with all problems at once; it never repeats a value,
  * which may be a secret.
  */
 export function readSettings<T>(env: Environment, group: SettingsGroup<T>): T {
-  const given = Object.fromEntries(
-    Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]),
-  )
+  const given = givenOf(env)
   const schema = group(given)
   // Two groups may report the same problem of a variable that both read.
   const problems = new Set<string>()

@@ -85,9 +85,14 @@ function statusOf(connection: Connection): Status {
       return { status, summary: text(iso(view.at)), canReconnect: true, canTest: view.reason === 'refused' }
     }
     case 'misconfigured':
-      return { status, summary: texts.problems.misconfigured, canReconnect: false, canTest: true }
+      return { status, summary: texts.summary.misconfigured, canReconnect: false, canTest: true }
     case 'degraded':
-      return { status, summary: texts.problems[view.trouble], canReconnect: view.canReconnect, canTest: true }
+      return {
+        status,
+        summary: texts.outages[view.trouble].detail,
+        canReconnect: view.canReconnect,
+        canTest: true,
+      }
     case 'needs_consent': {
       const { missing, forbidden } = texts.summary
       const summary = view.missingScopes.length > 0 ? missing(view.missingScopes) : forbidden

@@ -70,7 +70,6 @@ const errors: Partial<Record<string, ErrorText>> = texts.errors
 
 /** What users read about an error: errors of the core have the text of their code, all others bring their own. */
 function textOf(error: AppError): ErrorText {
-  if (!error.expose) return texts.errors.internal_error
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
   if (error instanceof PlatformUnavailableError) return texts.outages[error.kind]
   const ofCore = coreErrors[error.code]
@@ -82,7 +81,8 @@ function textOf(error: AppError): ErrorText {
 /** What is known beside the code. */
 function particularsOf(error: AppError): string | undefined {
   if (error instanceof DecryptionError) return unreadableText(error.missingKeyId ?? null)
-  if (error instanceof InsufficientScopeError) return error.scope && texts.details.missingScope(error.scope)
+  if (error instanceof InsufficientScopeError)
+    return error.scopes.length > 0 ? texts.details.missingScopes(error.scopes) : undefined
   return error.field && texts.details.unexpectedFormat(error.field)
 }
 
@@ -148,12 +148,6 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   if (code === 'unauthenticated' && req.method === 'POST' && isBrowser(req) && req.keepDraft)
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
-  // The browser opens the page again, as it says.
-  const waitMs =
-    req.method === 'GET' && error instanceof PlatformUnavailableError
-      ? secondsOf(problem.retryAfterMs ?? 0) * 1000
-      : null
-  if (waitMs !== null) res.set('Refresh', String(waitMs / 1000))
   const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
     res.type('application/problem+json').json({
@@ -167,8 +161,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     })
   } else {
     const lead = signedOutText(req, code) ?? leadOf(problem)
-    const opensAt = waitMs === null ? null : new Date(Date.now() + waitMs).toISOString()
-    res.page('app/error', { ...problem, lead, opensAt, ...recovery(req, error, code), requestId })
+    res.page('app/error', { ...problem, lead, ...recovery(req, error, code), requestId })
   }
 }
 
@@ -301,9 +294,13 @@ function recovery(req: Request, error: unknown, code: string) {
   }
 }
 
-/** A form to submit again. Null for file uploads, since browsers don't keep the file. */
+/**
+ * A form to submit again; the page has all its fields, so only a form of connections: one of a sign-in has a password. Null for
+ * file uploads, since browsers don't keep the file.
+ */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {
-  const action = req.method === 'POST' ? localPath(req.originalUrl) : null
+  const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(req.path)
+  const action = req.method === 'POST' && isOfConnections ? localPath(req.originalUrl) : null
   if (!action || req.is('multipart/form-data')) return null
   const fields = Object.entries((req.body ?? {}) as Record<string, unknown>)
   return { action, fields: fields.filter((field): field is [string, string] => typeof field[1] === 'string') }

@@ -3,7 +3,7 @@
  * users has a file like this one, and so has what features share. Pages for developers have none.
  */
 import type { ConnectError, OutageKind } from '../connect/errors.ts'
-import type { Revocation, Trouble } from '../connect/index.ts'
+import type { Revocation } from '../connect/index.ts'
 
 /** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
 const LANGUAGE = 'en-AU'
@@ -14,8 +14,7 @@ export interface ErrorText {
   detail: string
 }
 
-const SAFE = 'Your connection is safe.'
-const TRIED_AGAIN = 'Your connection is safe, and the app will try again on next use.'
+const SAFE = 'Your connection is safe, and the app will try again on next use.'
 /** A heading, and what follows it; in JSON, both are one text. */
 const outage = (title: string, more: string): ErrorText => ({ title, detail: `${title}. ${more}` })
 const unfinished = (detail: string): ErrorText => ({ title: 'The connection could not be finished', detail })
@@ -168,7 +167,7 @@ export const texts = {
   /** The badge of a connection, by its status. */
   status: {
     active: 'Working',
-    degraded: 'Platform is slow',
+    degraded: 'Not working now',
     revoked: 'Access ended',
     needs_consent: 'Permission missing',
     misconfigured: 'Needs us',
@@ -190,6 +189,8 @@ export const texts = {
       `Connected, but without permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Grant it to use everything.`,
     forbidden:
       'The platform rejected a request because a permission is missing. Grant access again to use everything.',
+    misconfigured:
+      "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
     missingKey: (keyId: string) =>
       `The record of this connection was encrypted with the key "${keyId}", which is not in TOKEN_ENCRYPTION_KEYS. The app's developers can add it; otherwise, connect the account again.`,
   },
@@ -204,20 +205,6 @@ export const texts = {
     rejected:
       'The platform has rejected the access token three times, without saying why: the user revoked access, or it expired.',
   },
-
-  /** The problem of the last call. */
-  problems: {
-    no_answer: `The platform did not respond to the last request. ${TRIED_AGAIN}`,
-    error: `The platform returned an error for the last request. ${TRIED_AGAIN}`,
-    busy: `The platform was too busy for the last request. ${TRIED_AGAIN}`,
-    unreadable: `The platform sent an unexpected response to the last request. ${TRIED_AGAIN}`,
-    paused: `The platform was unavailable a moment ago. ${TRIED_AGAIN}`,
-    refused: `The platform refused to renew access to this account. ${TRIED_AGAIN}`,
-    rejected:
-      'The platform did not accept this connection a moment ago. Access may have been withdrawn: use “Test this connection” to check.',
-    misconfigured:
-      "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
-  } satisfies Record<Trouble, string>,
 
   /** `name`: that of the business; null if the platform has not reported it. */
   notices: {
@@ -272,9 +259,6 @@ export const texts = {
 
   errorPage: {
     tryAgain: 'Try again',
-    /** `{time}` is replaced in the browser: 7 s. */
-    opensIn: 'This page opens again in {time}.',
-    opensNow: 'This page opens again now.',
     start: 'Start page',
     sandbox: 'The platform is the sandbox:',
     sandboxFaults: 'see its faults and latest calls',
@@ -359,25 +343,25 @@ export const texts = {
 
   /** Details of errors that have more than a code. */
   details: {
-    missingScope: (scope: string) =>
-      `The permission "${scope}" is missing for this account. Grant it on the platform to continue.`,
+    missingScopes: (scopes: readonly string[]) =>
+      `Permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)} is missing for this account. Grant it on the platform to continue.`,
     unexpectedFormat: (field: string) => `The platform's answer has an unexpected format: ${field}.`,
     invalid: (field: string, rule: string) => `${field}: ${rule}.`,
   },
 
-  /** The platform gave no usable answer. */
+  /** The platform gave no usable answer to the last request: for error pages, and for the card of the connection. */
   outages: {
-    no_answer: outage("The platform isn't responding", SAFE),
+    no_answer: outage('The platform did not respond', SAFE),
     error: outage('The platform returned an error', SAFE),
     busy: outage(
       'The platform is busy',
       `It accepts no more requests for this account right now, perhaps because of an import. ${SAFE}`,
     ),
     unreadable: outage('The platform sent an unexpected response', SAFE),
-    paused: outage('The platform is unavailable', `It did not answer a moment ago. ${SAFE}`),
+    paused: outage('Access cannot be renewed right now', SAFE),
     rejected: outage(
       'The platform rejected this connection',
-      'Its access was renewed a moment ago, so it may have been withdrawn.',
+      'Access may have been withdrawn: a test of the connection shows whether it still works.',
     ),
     refused: outage(
       'The platform refused access',

@@ -14,12 +14,7 @@ try {
   const config = configOf(process.env, [probe])
   const dependencies = await createDependencies(config, createLog(config.logLevel), [probe])
   const server = await listen(createApp(dependencies), { port: config.port, variable: 'PORT' })
-  onStopSignal(async () => {
-    const deadline = performance.now() + GRACE_MS
-    dependencies.stop()
-    await server.stop(GRACE_MS)
-    await dependencies.close(Math.max(0, deadline - performance.now()))
-  })
+  onStopSignal(() => dependencies.close({ graceMs: GRACE_MS, server }))
 } catch (error) {
   fail(error)
 }

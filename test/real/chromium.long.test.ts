@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { createServer } from 'node:https'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { createListener } from '../../src/app.ts'
+import { createApp } from '../../src/app.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { CERTIFICATES } from '../support/certificates.ts'
 import { inspect, openChromium, openPage, takeSession } from '../support/chromium.ts'
@@ -175,7 +175,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     const states = {
       connected: ['Ready to use', links.flat().find((link) => link !== undefined)?.label],
       partial: ['without permission for catalogues', 'Grant missing permissions'],
-      degraded: ['returned an error for the last request', 'Test this connection'],
+      degraded: ['The platform returned an error.', 'Test this connection'],
       misconfigured: ['Its developers must correct them', 'Test this connection'],
       revoked: ['Reconnect to continue', 'Reconnect'],
       unreadable: ['the key "lost", which is not in TOKEN_ENCRYPTION_KEYS', 'Reconnect'],
@@ -243,7 +243,7 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
       await noteCall('first', isOut ? OUTAGE : OK)
       return card.locator('.badge').innerText()
     }
-    await expect.poll(badge, { interval: 500 }).toBe('Platform is slow')
+    await expect.poll(badge, { interval: 500 }).toBe('Not working now')
     expect(await page.locator('details[open]').count()).toBe(1)
     const focused = '[document.activeElement.innerText, document.activeElement.closest("li")?.id]'
     expect(await page.evaluate(focused)).toEqual(['Disconnect', 'connection-first'])
@@ -434,7 +434,7 @@ describe.skipIf(!CHROMIUM)(`under a name other than localhost${withChromium}`, (
     const port = await freePort()
     const secure = await startAll({ BASE_URL: `https://secure.box.example:${port}` })
     onTestFinished(secure.close)
-    const server = createServer(CERTIFICATES.valid, createListener(secure.services)).listen(port, '127.0.0.1')
+    const server = createServer(CERTIFICATES.valid, createApp(secure.services)).listen(port, '127.0.0.1')
     await once(server, 'listening')
     onTestFinished(() => {
       server.closeAllConnections()

@@ -4,6 +4,12 @@ import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
 import { testEnv } from '../support/env.ts'
 
+test('a blank variable is unset for the sandbox as well', async () => {
+  const names = ['PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET', 'SANDBOX_URL', 'DATA_DIR']
+  const blank = Object.fromEntries(names.map((name) => [name, ' ']))
+  expect(JSON.stringify(await sandboxSettings(blank))).toBe(JSON.stringify(await sandboxSettings({})))
+})
+
 describe('the platform’s addresses', () => {
   test('follow SANDBOX_PORT, and the app’s follow PORT', async () => {
     const env = { PORT: '3100', SANDBOX_PORT: '4500' }

@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import { networkInterfaces } from 'node:os'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '../../src/runtime/log.ts'
-import { listen } from '../../src/runtime/serve.ts'
+import { listen, onStopSignal } from '../../src/runtime/serve.ts'
 import { requestLog } from '../../src/web/request-log.ts'
 import { freePort } from '../support/ports.ts'
 
@@ -27,6 +27,47 @@ describe('stopping', () => {
     expect(performance.now() - started).toBeGreaterThan(250)
     expect(performance.now() - started).toBeLessThan(3000)
     expect(await hanging).toBe('cut off')
+  })
+})
+
+describe('a stop signal', () => {
+  /** A program that has got one, at 0 ms. */
+  function stopping() {
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+    const work = Promise.withResolvers<void>()
+    let time = 0
+    onStopSignal(
+      () => work.promise,
+      () => time,
+    )
+    const handlers = (['SIGINT', 'SIGTERM'] as const).map(
+      (name) => [name, process.listeners(name).at(-1)] as const,
+    )
+    const handler = handlers[0]?.[1]
+    onTestFinished(() => {
+      for (const [name, listener] of handlers) if (listener) process.off(name, listener)
+      exit.mockRestore()
+    })
+    const signal = (ms: number) => {
+      time = ms
+      handler?.('SIGINT')
+    }
+    signal(0)
+    return { exit, signal, finish: work.resolve }
+  }
+
+  test('that comes twice at once, as npm passes on that of the terminal, lets the work end', async () => {
+    const { exit, signal, finish } = stopping()
+    signal(1)
+    expect(exit).not.toHaveBeenCalled()
+    finish()
+    await vi.waitFor(() => expect(exit.mock.calls).toEqual([[0]]))
+  })
+
+  test('that comes again later ends the program at once', () => {
+    const { exit, signal } = stopping()
+    signal(1_001)
+    expect(exit.mock.calls).toEqual([[1]])
   })
 })
 

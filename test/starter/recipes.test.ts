@@ -107,9 +107,9 @@ test('a background job runs in one of two processes, and in the other one when t
   await expect.poll(() => Promise.all(asked.mock.results.map(({ value }) => value))).toContain(false)
   expect(calls()).toBe(1)
 
-  one.services.stop()
+  const closed = one.services.close({ graceMs: 5_000 })
   open.resolve()
-  await jobOf(one)?.stop?.()
+  await closed
   await expect.poll(calls).toBe(2)
   await expect.poll(() => two.logLines.join('')).toContain('"total":1')
 })

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterEach, vi } from 'vitest'
-import { createListener } from '../../src/app.ts'
+import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createHttpPools, platform } from '../../src/connect/index.ts'
 import { ready } from '../../src/connect/stores.ts'
@@ -121,7 +121,7 @@ export async function startAll(
   )
   // As `main.ts` does.
   await ready(services.store).catch(() => {})
-  appServer.server.on('request', createListener(services))
+  appServer.server.on('request', createApp(services))
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(sandboxUrl + path, { method: 'POST', headers, body: JSON.stringify(body) })

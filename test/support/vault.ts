@@ -122,10 +122,11 @@ export function refusingStore(now: () => number = Date.now) {
       if (refuses[what]) throw new StoreUnavailableError('full')
       return write(...args)
     }
+  const [write, remove] = [unless('writes', inner.compareAndSet), unless('deletes', inner.compareAndSet)]
   const store: KeyValueStore = {
     ...inner,
     set: unless('writes', inner.set),
-    compareAndSet: unless('writes', inner.compareAndSet),
+    compareAndSet: (...args) => (args[2] === null ? remove : write)(...args),
     delete: unless('deletes', inner.delete),
   }
   return { store, refuses }

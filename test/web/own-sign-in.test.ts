@@ -1,5 +1,6 @@
 import { Router } from 'express'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { createAccount, passwordSignIn } from '../../src/web/password-sign-in.ts'
 import { isUserId, signIn } from '../../src/web/user.ts'
 import { type Running, startAll } from '../support/app.ts'
@@ -49,6 +50,14 @@ describe('an app with a sign-in of its own', () => {
       expect(text).toContain(`value="${form.email}"`)
       expect(text).not.toContain(form.password)
     }
+  })
+
+  test('repeats no password on the error page of a sign-in that failed', async () => {
+    vi.spyOn(app.services.store, 'get').mockRejectedValue(new StoreUnavailableError('a fault'))
+    const { answer } = await enter('correct horse')
+    vi.restoreAllMocks()
+    expect(answer.status).toBe(503)
+    expect(answer.text).not.toContain('correct horse')
   })
 
   test('never replaces an account: its id owns connections', async () => {

@@ -225,9 +225,9 @@ describe('a connection whose platform has a fault', () => {
     await app.fault('probe', '500', 3)
     expect((await patient.get(at('/probe'), JSON_TYPE)).json()).toMatchObject({ status: 503 })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'degraded' }])
-    expect((await patient.get(`${app.url}/connections`)).text).toContain(
-      'returned an error for the last request',
-    )
+    const { text } = await patient.get(`${app.url}/connections`)
+    expect(text).toContain('>Not working now<')
+    expect(text).toContain('The platform returned an error. Your connection is safe')
     expect((await patient.post(at('/refresh'))).status).toBe(303)
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })

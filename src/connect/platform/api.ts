@@ -8,7 +8,7 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from './errors.ts'
-import { type Http, type HttpRequest, type HttpResponse, type Method, outageOf } from './http.ts'
+import { type Http, type HttpRequest, type HttpResponse, isWebPage, type Method, outageOf } from './http.ts'
 import { fieldOf, parseJson } from './json.ts'
 import type { CallOutcome, TokenSource } from './token-source.ts'
 
@@ -20,9 +20,9 @@ export interface Call<T> {
   notFound?: string
   /**
    * Parses the response body; what it returns is the result. Use loose objects to keep unknown fields.
-   * Without a schema, any 2xx response that is not a web page is accepted.
+   * `z.unknown()` accepts any 2xx response that is not a web page.
    */
-  schema?: z.ZodType<T>
+  schema: z.ZodType<T>
   /** Sends the call through the pool for uploads, which allows more time. */
   upload?: boolean
 }
@@ -132,8 +132,8 @@ async function request<T>(
       token = await source.refresh(token)
       response = await send(token)
     }
-    if (response.status === 403 && !rejectsToken(response))
-      throw new InsufficientScopeError(await missingScope(response, source, scope, token))
+    if (response.status === 403 && !rejectsToken(response) && !isWebPage(response.text))
+      throw new InsufficientScopeError(await missingScopes(response, source, scope, token))
     const data = parseResponse(response, call, secretsOf(source, token))
     await source.noteCall({ result: 'ok', call: name, scope }).catch(() => {})
     return { data, response }
@@ -151,9 +151,9 @@ function outcomeOf(
   response: HttpResponse | undefined,
   error: unknown,
 ): CallOutcome | null {
-  if (error instanceof InsufficientScopeError)
-    return { result: 'forbidden', call, scope: error.scope ?? null }
-  if (error instanceof PlatformUnavailableError) return { result: 'unavailable', kind: error.kind }
+  if (error instanceof InsufficientScopeError) return { result: 'forbidden', call, scopes: error.scopes }
+  if (error instanceof PlatformUnavailableError)
+    return error.kind === 'paused' ? null : { result: 'unavailable', kind: error.kind }
   if (!response) return null
   if (rejectsToken(response))
     return error instanceof PlatformRejectedError ? { result: 'unavailable', kind: 'rejected' } : null
@@ -223,26 +223,27 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
   if (REJECTIONS.has(status))
     throw new PlatformRejectedError(`the API answered ${status}`, undefined, messageIn(text, secrets))
   if (status < 200 || status >= 300) throw unavailable(response)
-  // Only a proxy or a maintenance page answers an API call with HTML.
-  // Without a schema, the answer is what it is, and may be empty.
   const body = parseJson(text)
-  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return body as T
-  if (body === undefined)
-    throw new PlatformUnavailableError('unreadable', 'the API answered something that is not JSON')
-  if (!schema) return undefined as T
   const parsed = schema.safeParse(body)
-  if (!parsed.success)
-    throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error))
-  return parsed.data
+  // An answer that is not JSON fits `z.unknown()` only, which a web page must not.
+  if (isWebPage(text) || (body === undefined && !parsed.success))
+    throw new PlatformUnavailableError('unreadable', 'the API answered something that is not JSON')
+  if (parsed.success) return parsed.data
+  throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error))
 }
 
 /**
- * The missing scope: the one that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3), or
- * the one that the call needs if it was not granted; otherwise undefined. A scope that contains the token is no scope.
+ * The missing scopes: those that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3), without those
+ * that were granted, or without a challenge the one that the call needs; none if it is not known. A scope that contains the
+ * token is no scope.
  */
-async function missingScope(response: HttpResponse, source: TokenSource, needed: string, token: string) {
-  const named = /\bscope="([\w:.\- ]{1,200})"/.exec(response.header('www-authenticate') ?? '')?.[1]
-  if (named && !named.includes(token)) return named
+async function missingScopes(response: HttpResponse, source: TokenSource, needed: string, token: string) {
+  const challenge = response.header('www-authenticate') ?? ''
+  const names = /\bscope="([\w:.\- ]{1,200})"/.exec(challenge)?.[1]?.split(' ') ?? []
+  const named = names.filter((scope) => scope !== '' && !scope.includes(token))
   const granted = await source.grantedScopes()
-  return granted && !granted.includes(needed) ? needed : undefined
+  const needs = named.length === 0 && granted ? [needed] : named
+  const missing = needs.filter((scope) => !granted?.includes(scope))
+  // An API that names only scopes that were granted knows better what is left of them.
+  return missing.length > 0 ? missing : named
 }

@@ -44,19 +44,21 @@ export class InvalidGrantError extends PlatformError {
   }
 }
 
-/** The API answered 403: the grant does not cover the call (RFC 6750 section 3.1). `scope`: the missing one, if known. */
+/** The API answered 403: the grant does not cover the call (RFC 6750 section 3.1). `scopes`: the missing ones, if known. */
 export class InsufficientScopeError extends PlatformError {
   readonly code = 'insufficient_scope'
   readonly status = 403
-  readonly scope: string | undefined
-  constructor(scope: string | undefined) {
+  readonly scopes: readonly string[]
+  constructor(scopes: readonly string[]) {
+    const scope = scopes.length > 0 ? scopes.join(' ') : undefined
     super(`a permission is missing${scope ? `: ${scope}` : ''}`, { details: { scope } })
-    this.scope = scope
+    this.scopes = scopes
   }
 }
 
 /**
- * Why the platform gave no usable answer. `paused`: this app is backing off and did not ask. `rejected`: the API rejects
+ * Why the platform gave no usable answer. `paused`: this app did not ask, as it is backing off or stopping, or another process
+ * is asking. `rejected`: the API rejects
  * an access token that was just refreshed. `refused`: the token endpoint answered a 4xx that is neither `invalid_grant` nor
  * `invalid_client`, as some servers do to a dead token. After the last two, it is not known yet whether access was revoked: the
  * vault decides.

@@ -49,8 +49,6 @@ export interface HttpOptions {
   stepTimeoutMs?: number
   /** The longest exchange, in ms. */
   deadlineMs?: number
-  /** The largest response, in bytes. */
-  maxBytes?: number
   /** The most connections to one origin. */
   connections?: number
   /** The forward proxies; null (the default): none. */
@@ -129,7 +127,7 @@ export function createHttp(options: HttpOptions = {}): Http {
     bodyTimeout: stepTimeoutMs,
     keepAliveTimeout: 30_000,
     connections: options.connections ?? 64,
-    maxResponseSize: options.maxBytes ?? MAX_BYTES,
+    maxResponseSize: MAX_BYTES,
   }
   let opening: Promise<Dispatcher> | undefined
   let isClosed = false
@@ -179,7 +177,7 @@ function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: HttpRequest,
   deadlineMs: number,
-  { userAgent = USER_AGENT, maxBytes = MAX_BYTES }: HttpOptions,
+  { userAgent = USER_AGENT }: HttpOptions,
 ): Promise<HttpResponse> {
   const { origin, pathname, search } = new URL(url)
   const accept = { accept: 'application/json', 'accept-encoding': 'identity' }
@@ -218,7 +216,7 @@ function exchange(
       },
       onResponseEnd() {
         try {
-          resolve(toResponse(status, received, Buffer.concat([...joined, ...chunks]), maxBytes))
+          resolve(toResponse(status, received, Buffer.concat([...joined, ...chunks])))
         } catch (error) {
           reject(error)
         }
@@ -237,14 +235,14 @@ const MAX_CHUNKS = 1_000
 const TOO_LATE = new Error('no complete answer before the deadline')
 
 /** Throws `PlatformRejectedError` and `PlatformUnavailableError` if it cannot be unpacked. */
-function toResponse(status: number, headers: Headers, bytes: Buffer, maxBytes: number): HttpResponse {
+function toResponse(status: number, headers: Headers, bytes: Buffer): HttpResponse {
   const header = (name: string) => {
     const value = headers[name]
     if (!Array.isArray(value)) return value
     // Challenges may come in several lines, which form one list (RFC 9110 section 5.3); other headers are values.
     return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
-  const content = unpacked(bytes, header('content-encoding'), maxBytes)
+  const content = unpacked(bytes, header('content-encoding'))
   return {
     status,
     // A byte order mark is no part of the text.
@@ -263,11 +261,11 @@ const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: numbe
   br: brotliDecompressSync,
 }
 
-function unpacked(bytes: Buffer, encoding: string | undefined, maxBytes: number): Buffer {
+function unpacked(bytes: Buffer, encoding: string | undefined): Buffer {
   const decoder = DECODERS[String(encoding).toLowerCase()]
   if (!decoder || bytes.length === 0) return bytes
   try {
-    return decoder(bytes, { maxOutputLength: maxBytes })
+    return decoder(bytes, { maxOutputLength: MAX_BYTES })
   } catch (error) {
     if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
     throw new PlatformUnavailableError('unreadable', 'the answer is not what its Content-Encoding says')
@@ -295,6 +293,9 @@ function transportError(error: unknown): unknown {
 }
 
 const tooLarge = () => new PlatformRejectedError('the answer is too large', 'its size')
+
+/** Whether an answer is a web page, which only a proxy, a firewall or a maintenance page sends in place of JSON. */
+export const isWebPage = (text: string): boolean => /^\s*<(!doctype\s+html|html)\b/i.test(text)
 
 /** The outage that an unusable response shows. */
 export function outageOf(status: number): OutageKind {

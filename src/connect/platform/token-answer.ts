@@ -8,7 +8,7 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from './errors.ts'
-import { type HttpResponse, outageOf } from './http.ts'
+import { type HttpResponse, isWebPage, outageOf } from './http.ts'
 import { fieldOf, parseJson } from './json.ts'
 
 /** A token response (RFC 6749 section 5.1). */
@@ -50,7 +50,7 @@ export function tokenFailure(
   const reason = `the token endpoint answered ${status}${json === undefined ? ', not JSON' : ''}`
   const isClientError = status >= 400 && status < 500
   if (isClientError && code === 'invalid_grant') return new InvalidGrantError()
-  const isFirewall = status === 403 && /^\s*<(!doctype html|html)\b/i.test(text)
+  const isFirewall = status === 403 && isWebPage(text)
   const saysLater = TEMPORARY_STATUSES.has(status) || (code !== undefined && TEMPORARY_CODES.has(code))
   if (!isClientError || isFirewall || saysLater)
     return new PlatformUnavailableError(outageOf(status), reason, retryAfterMs)

@@ -3,9 +3,9 @@ import type { OutageKind } from './errors.ts'
 /** How an API call ended, as far as it affects the connection. `call` names the call, for example `GET leads`. */
 export type CallOutcome =
   | { result: 'ok'; call: string; scope: string }
-  | { result: 'unavailable'; kind: OutageKind }
-  /** The API answered 403; `scope` is the missing one, or null if unknown. */
-  | { result: 'forbidden'; call: string; scope: string | null }
+  | { result: 'unavailable'; kind: Exclude<OutageKind, 'paused'> }
+  /** The API answered 403; `scopes` are the missing ones, none if they are not known. */
+  | { result: 'forbidden'; call: string; scopes: readonly string[] }
 
 /** Where API calls get their bearer token: a user's connection in the vault, or a login of a program's own. */
 export interface TokenSource {

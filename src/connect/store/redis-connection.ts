@@ -85,7 +85,7 @@ export class RedisConnection {
     const isWorse = former && failures.length > 0 && failures.length >= before.failures.length
     if (this.#isClosed || isWorse) {
       next.close()
-      throw failures[0]
+      throw failures[0] ?? new Error('the connection was closed')
     }
     this.#servers = next
     this.#demotion = undefined

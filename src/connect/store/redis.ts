@@ -42,7 +42,6 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStor
   const ttl = (ms: number | undefined) => (ms === undefined ? '' : String(Math.max(1, Math.ceil(ms))))
 
   return {
-    shared: true,
     description: `Redis at ${urls.map((url) => new URL(url).host || 'localhost:6379').join(', ')}`,
 
     get: (key) => run(({ commands }) => commands.get(keyName(key))),

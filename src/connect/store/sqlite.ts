@@ -59,7 +59,6 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
     })
 
   return {
-    shared: false,
     description: `embedded SQLite, ${file}`,
 
     get,

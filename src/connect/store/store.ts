@@ -32,8 +32,6 @@ export interface OwnersPage {
 export interface KeyValueStore {
   /** Describes the store in the log at start and in checks of the settings. Contains no password. */
   readonly description: string
-  /** Whether processes on several machines can use it. */
-  readonly shared: boolean
   /** Resolves to the value, or null if there is none or it has expired. */
   get(key: Key): Promise<string | null>
   /**

@@ -9,56 +9,55 @@ export type ChangeListener = (
   change: Change,
 ) => unknown
 
-/** How the log has each event. Failed requests for tokens are logged with their reason when they fail. */
-const LOGGED: Record<ConnectionEvent['type'], { level: 'info' | 'warn'; message: string } | null> = {
-  connected: { level: 'info', message: 'account connected' },
-  revoked: { level: 'warn', message: 'access to an account has ended' },
-  disconnected: { level: 'info', message: 'account disconnected' },
-  refreshed: null,
-  refreshFailed: null,
-  recovered: null,
-}
-
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
 
-/** Tells the log and the listeners of each change of a connection in this process. */
-export class Changes {
-  readonly #log: Log
-  readonly #listeners = new Set<ChangeListener>()
-
-  constructor(log: Log) {
-    this.#log = log
-  }
-
-  /** Returns a function that unsubscribes. */
-  listen(listener: ChangeListener): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
-  }
-
-  publish(ref: ConnectionRef, change: Change): void {
-    const events = eventsOf(change.before, change.after)
-    for (const event of events) this.#logEvent(event, change.after)
-    for (const listener of this.#listeners) void this.#tell(listener, ref, events, change)
-  }
-
-  #logEvent(event: ConnectionEvent, after: ConnectionRecord): void {
-    const { consent } = after
-    const logged = LOGGED[event.type]
-    const reason = event.type === 'revoked' ? event.reason : undefined
-    if (logged) this.#log[logged.level]({ consent, reason }, logged.message)
-    if (event.type !== 'connected' || after.status !== 'active' || after.renewable) return
-    const expiresAt = after.expiresAt === null ? null : new Date(after.expiresAt).toISOString()
-    this.#log.warn({ consent, expiresAt }, NO_REFRESH_TOKEN)
-  }
-
-  async #tell(listener: ChangeListener, ...change: Parameters<ChangeListener>): Promise<void> {
+/** Tells the log and the listeners of each change of a connection in this process. `listen` returns a function that unsubscribes. */
+export function createChanges(log: Log) {
+  const listeners = new Set<ChangeListener>()
+  async function tell(listener: ChangeListener, ...change: Parameters<ChangeListener>): Promise<void> {
     try {
       await listener(...change)
     } catch (error) {
       const name = error instanceof Error ? error.name : typeof error
-      this.#log.error({ name }, 'a listener for changes of connections failed')
+      log.error({ name }, 'a listener for changes of connections failed')
     }
+  }
+  return {
+    listen(listener: ChangeListener): () => void {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    publish(ref: ConnectionRef, change: Change): void {
+      const events = eventsOf(change.before, change.after)
+      for (const event of events) logEvent(log, event, change.after)
+      for (const listener of listeners) void tell(listener, ref, events, change)
+    },
+  }
+}
+
+function logEvent(log: Log, event: ConnectionEvent, after: ConnectionRecord): void {
+  const { consent } = after
+  switch (event.type) {
+    case 'connected':
+      log.info({ consent }, 'account connected')
+      if (after.status === 'active' && !after.renewable) {
+        const expiresAt = after.expiresAt === null ? null : new Date(after.expiresAt).toISOString()
+        log.warn({ consent, expiresAt }, NO_REFRESH_TOKEN)
+      }
+      break
+    case 'revoked':
+      log.warn({ consent, reason: event.reason }, 'access to an account has ended')
+      break
+    case 'disconnected':
+      log.info({ consent }, 'account disconnected')
+      break
+    // A failed request for tokens is logged with its reason when it fails.
+    case 'refreshFailed':
+    case 'refreshed':
+    case 'recovered':
+      break
+    default:
+      event satisfies never
   }
 }

@@ -14,7 +14,7 @@ export interface ConnectionRef {
 }
 
 /** Why the last refresh or API call failed. `refused`: a refresh was answered with a 4xx of unknown meaning. */
-const troubleSchema = z.enum([...OUTAGE_KINDS, 'misconfigured'])
+const troubleSchema = z.enum([...OUTAGE_KINDS, 'misconfigured']).exclude(['paused'])
 export type Trouble = z.infer<typeof troubleSchema>
 
 /** The reasons that are stored: a refused refresh may still succeed, and no clock may delete tokens. */
@@ -305,10 +305,14 @@ export function called(
       return patched(record, { trouble, missing, usedAt, rejections: 0, refusedAt: null })
     }
     case 'forbidden': {
-      const { call, scope } = outcome
-      const isKnown = record.missing.some((entry) => entry.call === call && entry.scope === scope)
+      const { call } = outcome
+      const scopes = outcome.scopes.length > 0 ? outcome.scopes : [null]
+      const isKnown = scopes.every((scope) =>
+        record.missing.some((entry) => entry.call === call && entry.scope === scope),
+      )
       const others = record.missing.filter((entry) => entry.call !== call)
-      const missing = isKnown ? record.missing : [...others, { call, scope }].slice(-MAX_MISSING)
+      const noted = [...others, ...scopes.map((scope) => ({ call, scope }))].slice(-MAX_MISSING)
+      const missing = isKnown ? record.missing : noted
       return patched(record, { trouble, missing, rejections: 0, refusedAt: null })
     }
     case 'unavailable':
@@ -349,7 +353,7 @@ export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt
 export const hasRunOut = (record: ActiveRecord, now: number) => !record.renewable && isExpired(record, now)
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
 
-/** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, whatever the platform answers. */
+/** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, unless it lives for less. */
 export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, now: number): number {
   if (refreshes === 0) return 0
   const lifeMs = expiresAt === null ? REFRESH_INTERVAL_MS : expiresAt - issuedAt

@@ -123,11 +123,13 @@ export class ConnectionRecords {
 
   /**
    * Removes a connection by `next`, or its record if that cannot be read. A store that is full may refuse to write, and still
-   * delete. Resolves to the record before it; null: it could not be read.
+   * delete: then only what was read is deleted, and no consent that began later. Resolves to the record before it; null: it could
+   * not be read.
    */
   async remove(ref: ConnectionRef, next: Transition): Promise<ConnectionRecord | null> {
     const key = this.#key(ref)
-    const read = parseRecord(await this.#store.get(key))
+    const text = await this.#store.get(key)
+    const read = parseRecord(text)
     if (read) {
       const attempt = this.changer(ref, next)
       try {
@@ -137,7 +139,8 @@ export class ConnectionRecords {
         if (read.status === 'none' || !(error instanceof StoreUnavailableError)) throw error
       }
     }
-    await this.#store.delete(key)
+    if (!(await this.#store.compareAndSet(key, text, null)))
+      throw new StoreUnavailableError('the record of a connection was changed before it could be deleted')
     if (read) this.#onWritten(ref, { before: read, after: next(read) })
     return read
   }

@@ -19,7 +19,7 @@ import type { TokenSource } from '../platform/token-source.ts'
 import { retry } from '../retry.ts'
 import { allOwners, type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
 import { withTimeout } from '../timeouts.ts'
-import { type ChangeListener, Changes } from './changes.ts'
+import { type ChangeListener, createChanges } from './changes.ts'
 import type { ActiveRecord, ConnectionRecord, ConnectionRef, Trouble } from './connection.ts'
 import * as connection from './connection.ts'
 import { type Connection, describe, type UnreadableConnection, unreadable } from './description.ts'
@@ -81,7 +81,7 @@ const CONCURRENT = 200
 export class Vault {
   readonly #options: Required<VaultOptions>
   readonly #records: ConnectionRecords
-  readonly #changes: Changes
+  readonly #changes: ReturnType<typeof createChanges>
   readonly #leaseMs: number
   /** Refreshes of this process that have not ended. */
   readonly #renewals = new Map<string, Promise<Opened>>()
@@ -95,10 +95,8 @@ export class Vault {
     if (!/^[a-z]+$/.test(platform.name))
       throw new Error(`the platform's name must be lower-case letters: ${platform.name}`)
     this.#options = { waitMs: 20_000, now: Date.now, ...options, log }
-    this.#changes = new Changes(log)
-    this.#records = new ConnectionRecords(platform, store, keys, (...change) =>
-      this.#changes.publish(...change),
-    )
+    this.#changes = createChanges(log)
+    this.#records = new ConnectionRecords(platform, store, keys, this.#changes.publish)
     // A refresh token that rotates must not be sent twice: no other process may send it before the first request is over.
     this.#leaseMs = platform.refreshTokens === 'reused' ? LEASE_MS : platform.tokenEndpointMs + LEASE_MS
   }
@@ -337,8 +335,8 @@ export class Vault {
       tokens = await this.#wait(this.#requests, request)
     } catch (error) {
       const after = await this.#noteFailure(ref, record, error)
-      if (after && isDone(after)) return this.#open(ref, after)
-      if (after?.status === 'active' && after.refusedAt !== null) this.#throwIfEnded(after)
+      if (isDone(after)) return this.#open(ref, after)
+      if (after.status === 'active' && after.refusedAt !== null) this.#throwIfEnded(after)
       throw error
     }
     const received = { issuedAt: this.#options.now(), isRefresh: true }
@@ -368,7 +366,7 @@ export class Vault {
       const pauseMs = manual ? 0 : connection.pauseOf(after, this.#options.now())
       if (pauseMs > 0) this.#throwPaused(after, pauseMs)
       if (performance.now() > deadline)
-        throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')
+        throw new PlatformUnavailableError('paused', 'another process is still refreshing')
       await pause(POLL_MS * (0.5 + Math.random()))
     }
   }
@@ -395,25 +393,21 @@ export class Vault {
   }
 
   /**
-   * Stores that a request for tokens failed, and for how long none is sent, or that access has ended. Resolves to the record; null
-   * if the error says nothing about the platform, or could not be stored.
+   * Stores that a request for tokens failed, and for how long none is sent, or that access has ended. Resolves to the record now, as
+   * far as it is known. Throws the error if it says nothing about the platform.
    */
-  async #noteFailure(
-    ref: ConnectionRef,
-    sent: ConnectionRecord,
-    error: unknown,
-  ): Promise<ConnectionRecord | null> {
+  async #noteFailure(ref: ConnectionRef, sent: ConnectionRecord, error: unknown): Promise<ConnectionRecord> {
     const now = this.#options.now()
     if (error instanceof InvalidGrantError)
       return this.#settle(ref, (read) => connection.ended(read, sent, 'invalid_grant', now))
     const trouble = troubleOf(error)
-    if (!(error instanceof PlatformError) || trouble === null) return null
+    if (!(error instanceof PlatformError) || trouble === null) throw error
     const { code, reason, retryAfterMs } = error
     const level = trouble === 'misconfigured' ? 'error' : 'warn'
     this.#options.log[level]({ consent: sent.consent, code, reason }, 'token request failed')
     const failure = { trouble, now, retryAfterMs }
     // What the platform answered is worth more to the caller than that it could not be noted yet.
-    return this.#settle(ref, (read) => connection.failed(read, sent, failure)).catch(() => null)
+    return this.#settle(ref, (read) => connection.failed(read, sent, failure)).catch(() => sent)
   }
 
   /** Throws `NotConnectedError`, `ConnectionRevokedError`, `DecryptionError`. */
@@ -494,6 +488,6 @@ export class Vault {
 /** Why a request for tokens failed, for the record; null if that says nothing about the platform. */
 function troubleOf(error: unknown): Trouble | null {
   if (error instanceof ConfigurationError) return 'misconfigured'
-  if (error instanceof PlatformUnavailableError) return error.kind
+  if (error instanceof PlatformUnavailableError) return error.kind === 'paused' ? null : error.kind
   return error instanceof PlatformRejectedError ? 'unreadable' : null
 }

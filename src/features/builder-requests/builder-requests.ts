@@ -4,7 +4,7 @@ import { BUILDER_REQUESTS_SCOPE, builderRequestSchema, PATHS } from './contract.
 import { texts } from './texts.ts'
 
 const listCall = { scope: BUILDER_REQUESTS_SCOPE, path: PATHS.list, schema: z.array(builderRequestSchema) }
-const requestCall = { scope: BUILDER_REQUESTS_SCOPE, notFound: texts.notFound }
+const requestCall = { scope: BUILDER_REQUESTS_SCOPE, notFound: texts.notFound, schema: z.unknown() }
 
 export type BuilderRequests = ReturnType<typeof createBuilderRequests>
 
@@ -17,9 +17,9 @@ export const createBuilderRequests = (api: Api) => ({
   /** Lists the pending requests, in the platform's order. */
   list: (source: TokenSource) => api.get(source, listCall),
   /** Throws `NotFoundError` if the request is no longer pending. */
-  accept: (source: TokenSource, id: string): Promise<void> =>
+  accept: (source: TokenSource, id: string): Promise<unknown> =>
     api.post(source, { ...requestCall, path: PATHS.accept(id) }, {}),
   /** Throws `NotFoundError` if the request is no longer pending. */
-  reject: (source: TokenSource, id: string): Promise<void> =>
+  reject: (source: TokenSource, id: string): Promise<unknown> =>
     api.post(source, { ...requestCall, path: PATHS.reject(id) }, {}),
 })

@@ -31,7 +31,7 @@ export const createCatalogues = (api: Api) => ({
    * is not 1 to 255 letters and digits.
    */
   grantAccess: async (source: TokenSource, id: string, accessControl: AccessControl): Promise<void> => {
-    const call = { scope: CATALOGUES_SCOPE, notFound: texts.notFound, path: PATHS.accessControls(id) }
+    const call = { ...catalogueCall, schema: z.unknown(), path: PATHS.accessControls(id) }
     await api.post(source, call, accessControlSchema.parse(accessControl))
   },
 })

@@ -1,10 +1,12 @@
-import type { Environment } from '../../settings/read.ts'
+import { type Environment, givenOf } from '../../settings/read.ts'
 
 const TIMEOUT_MS = 3_000
 
 /** The address of the demo's sandbox, from the variables that `npm run demo` reads as well. */
-const sandboxUrl = ({ SANDBOX_URL, SANDBOX_PORT }: Environment) =>
-  (SANDBOX_URL?.trim() || `http://localhost:${SANDBOX_PORT || '4400'}`).replace(/\/+$/, '')
+function sandboxUrl(env: Environment): string {
+  const { SANDBOX_PORT = '4400', SANDBOX_URL = `http://localhost:${SANDBOX_PORT}` } = givenOf(env)
+  return SANDBOX_URL.replace(/\/+$/, '')
+}
 
 /** The environment of a command with `--demo`: the demo's sandbox, with its well-known API key of a supplier. */
 export const demoEnv = (env: Environment): Environment => ({

@@ -6,6 +6,7 @@ import { Option } from 'commander'
 import { createCommand } from '../../runtime/command.ts'
 import { print, printError } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
+import { givenOf } from '../../settings/read.ts'
 import { DECIMALS, type Decimal } from '../../tables/prices.ts'
 import { itemsOfBatches } from '../price-files/batches.ts'
 import { UnconfirmedError, withConfirmed } from '../price-files/confirmed.cli.ts'
@@ -61,7 +62,10 @@ async function load(
   { staging, skipProblems, decimal }: Options,
   items?: ConfirmedItems,
 ): Promise<void> {
-  const target = join(process.env.DATA_DIR || '.data', PRICE_LIST_FOLDERS[staging ? 'staging' : 'production'])
+  const target = join(
+    givenOf(process.env).DATA_DIR ?? '.data',
+    PRICE_LIST_FOLDERS[staging ? 'staging' : 'production'],
+  )
   const { counts, leftOut } = await loadPriceList(folder, target, { skipProblems, decimal, items })
   const summary = Object.entries(counts).map(([name, count]) => `${count.toLocaleString('en-AU')} ${name}`)
   print(`Loaded ${summary.join(', ')}${staging ? ' for staging' : ''}. The price list is live.`)

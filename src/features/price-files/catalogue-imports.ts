@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { PlatformRejectedError } from '../../connect/errors.ts'
 import type { Api, TokenSource } from '../../connect/index.ts'
 import { CATALOGUES_SCOPE } from '../catalogues/contract.ts'
@@ -14,7 +15,7 @@ import { texts } from './texts.ts'
 
 export type CatalogueImports = ReturnType<typeof createCatalogueImports>
 
-const importCall = { scope: CATALOGUES_SCOPE, notFound: texts.importNotFound }
+const importCall = { scope: CATALOGUES_SCOPE, notFound: texts.importNotFound, schema: z.unknown() }
 
 /** The catalogue imports API (specification 4.4). Every method also throws the errors documented on `createApi`. */
 export function createCatalogueImports(api: Api) {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as z from 'zod'
 import { platform } from '../../../src/connect/index.ts'
 import { createApi } from '../../../src/connect/platform/api.ts'
 import { type Exchange, type ExchangeListener, observed } from '../../../src/connect/platform/exchanges.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import { serve } from '../../support/ports.ts'
 
-const CALL = { path: '/records', scope: 'records' }
+const CALL = { path: '/records', scope: 'records', schema: z.unknown() }
 const SOURCE = {
   connection: { userId: 'ann', bxcontext: 'b' },
   accessToken: async () => 'token',

@@ -189,11 +189,17 @@ test('an answer in thousands of small chunks is read in their order', async () =
 })
 
 test.each([
-  ['is no gzip', Buffer.from('plain'), 'platform_unavailable'],
-  ['unpacks to more than the limit', gzipSync('x'.repeat(10_000)), 'platform_rejected'],
-])('an answer that says gzip and %s is refused', async (_what, body, code) => {
-  const server = await serve((_req, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(body))
-  const http = createHttp({ maxBytes: 1_000 })
+  ['says gzip and is none', { 'content-encoding': 'gzip' }, Buffer.from('plain'), 'platform_unavailable'],
+  [
+    'unpacks to more than 8 MB',
+    { 'content-encoding': 'gzip' },
+    gzipSync(Buffer.alloc(9_000_000)),
+    'platform_rejected',
+  ],
+  ['has more than 8 MB', {}, Buffer.alloc(9_000_000), 'platform_rejected'],
+])('an answer that %s is refused', async (_what, headers, body, code) => {
+  const server = await serve((_req, res) => res.writeHead(200, headers).end(body))
+  const http = createHttp()
   const request = { method: 'GET', url: `http://127.0.0.1:${server.port}/` } as const
   await expect(http.send(request)).rejects.toMatchObject({ code })
   await http.close()

@@ -20,9 +20,9 @@ function open(...urls: string[]) {
 
 const LOST = expect.stringMatching(/^lost: ./)
 
-test('a Redis is shared by machines, and its description names its servers, without the password', async () => {
+test('the description of a Redis names its servers, without the password', async () => {
   const { store } = open('redis://app:secret@one:7000', 'redis://two')
-  expect(store).toMatchObject({ shared: true, description: 'Redis at one:7000, two' })
+  expect(store.description).toBe('Redis at one:7000, two')
   await store.close()
 })
 
@@ -112,6 +112,18 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     const error = await store.set(fresh(), 'a secret').catch((thrown) => thrown)
     expect(error.reason).toMatch(/^NOPERM/)
     expect(error.reason).not.toContain('a secret')
+    await store.close()
+  })
+
+  test('deletes, also what is compared, when its memory is full', async () => {
+    const { store } = open(server.url)
+    await ready(store)
+    const [one, other] = [fresh(), fresh()]
+    for (const key of [one, other]) await store.set(key, 'x')
+    await admin.configSet('maxmemory', '1')
+    await expect(store.set(one, 'y')).rejects.toMatchObject({ reason: expect.stringMatching(/^OOM/) })
+    expect([await store.compareAndSet(one, 'x', null), await store.delete(other)]).toEqual([true, true])
+    await admin.configSet('maxmemory', '0')
     await store.close()
   })
 

@@ -83,7 +83,7 @@ describe('consents and disconnects', () => {
     const troubled = called(
       lease(afterFailure(active(), 'refused'), NOW, true),
       { consent: 1 },
-      { result: 'forbidden', call: 'GET /leads', scope: 'leads' },
+      { result: 'forbidden', call: 'GET /leads', scopes: ['leads'] },
       NOW,
     )
     const next = granted(begin(troubled), 2, tokens(), NOW)
@@ -220,7 +220,7 @@ test('without a refresh token, a connection ends with its access token', () => {
 
 describe('a call', () => {
   const ok = { result: 'ok', call: 'GET /leads', scope: 'leads' } as const
-  const forbidden = { result: 'forbidden', call: 'GET /leads', scope: 'leads' } as const
+  const forbidden = { result: 'forbidden', call: 'GET /leads', scopes: ['leads'] } as const
   const outage = { result: 'unavailable', kind: 'no_answer' } as const
   const CONSENT = { consent: 1 }
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import type { Tokens, VaultOptions } from '../../../src/connect/index.ts'
 import { createFaultyStore } from '../../support/faulty-store.ts'
@@ -18,6 +18,10 @@ let setup: VaultSetup
 afterEach(() => setup?.close())
 
 const DONE: Scripted = { text: '' }
+
+const full = async (): Promise<never> => {
+  throw new StoreUnavailableError('full')
+}
 
 /** A connection to a platform that can revoke. */
 async function revocableSetup(options: Partial<VaultOptions> = {}, granted: Partial<Tokens> = {}) {
@@ -97,6 +101,20 @@ describe('a disconnect', () => {
     Object.assign(refuses, { writes: true, deletes: true })
     await expect(setup.vault.disconnect(REF)).rejects.toThrow(StoreUnavailableError)
     expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'active' } })
+    expect(revoked()).toEqual([])
+  })
+
+  test('that the store refuses deletes no consent that began later', async () => {
+    const faulty = createFaultyStore()
+    await revocableSetup({ store: faulty.store })
+    vi.spyOn(faulty.store, 'compareAndSet')
+      .mockImplementationOnce(full)
+      .mockImplementationOnce(async () => {
+        await consent(setup.anotherVault(), { accessToken: 'access-later' })
+        return full()
+      })
+    await expect(setup.vault.disconnect(REF)).rejects.toThrow(StoreUnavailableError)
+    expect(await setup.token()).toBe('access-later')
     expect(revoked()).toEqual([])
   })
 

@@ -65,7 +65,7 @@ describe('a log-in', () => {
     setup = await vaultSetup({ waitMs: 20 })
     const answer = Promise.withResolvers<Tokens>()
     const first = setup.anotherVault().logIn(REF, () => answer.promise)
-    await expect(scripted().logIn()).rejects.toMatchObject({ code: 'platform_unavailable' })
+    await expect(scripted().logIn()).rejects.toMatchObject({ kind: 'paused' })
     answer.resolve(GRANTED)
     await first
     expect(await setup.token()).toBe('access-0')

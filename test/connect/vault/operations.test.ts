@@ -13,7 +13,7 @@ test('whatever happens to a connection, it is one value in the store', async () 
   await consent(vault)
   const token = await source.accessToken()
   await source.noteCall({ result: 'ok', call: 'GET /leads', scope: 'leads' })
-  await source.noteCall({ result: 'forbidden', call: 'GET /catalogues', scope: 'catalogues' })
+  await source.noteCall({ result: 'forbidden', call: 'GET /catalogues', scopes: ['catalogues'] })
   setup.endpoint.answers(tokens(), { status: 503, json: {} }, oauthError('invalid_request'))
   await source.refresh(token)
   for (const seconds of [301, 31, 31]) {

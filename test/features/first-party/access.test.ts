@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import { ConfigurationError, PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import { allOwners, openSqlite } from '../../../src/connect/stores.ts'
 import { listTenants } from '../../../src/features/first-party/first-party.ts'
@@ -251,9 +252,10 @@ test('the subscription key is sent with every call, including login and refresh'
   })
   const { api, source, close: closeAccess } = openAccess(`http://127.0.0.1:${port}`)
   await source.accessToken()
-  await api.get(source, { path: '/anything', scope: '' })
-  await api.post(source, { path: '/anything', scope: '' }, {})
-  await api.post(source, { path: '/uploads', scope: '', upload: true }, { json: new Uint8Array([123, 125]) })
+  const call = { path: '/anything', scope: '', schema: z.unknown() }
+  await api.get(source, call)
+  await api.post(source, call, {})
+  await api.post(source, { ...call, path: '/uploads', upload: true }, { json: new Uint8Array([123, 125]) })
   await listTenants(api, source)
   expect(seen.map(([called]) => called)).toEqual([
     'POST /accounts/auth/login',

@@ -88,7 +88,7 @@ const BROKEN: Record<string, (core: Core) => void> = {
   'rate-limited': ({ api }) => {
     const { list } = api
     vi.spyOn(api, 'list').mockImplementation(async (source, call, page) => {
-      await api.post(source, { path: '/none', scope: call.scope }, {}).catch(() => {})
+      await api.post(source, { ...call, path: '/none' }, {}).catch(() => {})
       return list(source, call, page)
     })
   },
