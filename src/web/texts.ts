@@ -351,7 +351,7 @@ export const texts = {
 
   /** The platform gave no usable answer to the last request: for error pages, and for the card of the connection. */
   outages: {
-    no_answer: outage('The platform did not respond', SAFE),
+    no_answer: outage("The platform isn't responding", SAFE),
     error: outage('The platform returned an error', SAFE),
     busy: outage(
       'The platform is busy',

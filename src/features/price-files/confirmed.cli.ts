@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { print } from '../../runtime/print.ts'
+import { givenOf } from '../../settings/read.ts'
 import { checkFile } from './check-file.ts'
 import type { Check, CheckOptions } from './check-rows.ts'
 import { confirmed } from './confirmation.ts'
@@ -45,7 +46,7 @@ export async function withConfirmed<T>(
   if (saveLayout !== undefined && !existsSync(dirname(saveLayout)))
     throw new Error(`--save-layout ${saveLayout}: the folder does not exist.`)
   const layouts = given === undefined ? [] : [readLayout(given)]
-  const dir = join(process.env.DATA_DIR || '.data', 'imports')
+  const dir = join(givenOf(process.env).DATA_DIR ?? '.data', 'imports')
   return inFolder(dir, async (folder) => {
     const itemsPath = join(folder, 'items')
     const read = (options: CheckOptions) =>
