@@ -11,6 +11,8 @@ export interface PreviewRow {
   sheet: string
   line: number
   item: Item
+  /** The price of the file, which the tax was removed from, or which was divided; null: it is sent as it is. */
+  listed: number | null
   /** Truncated. */
   cells: string[]
 }
@@ -63,13 +65,14 @@ export function createCollector() {
     problems.push(problem)
   }
 
-  function addItem(sheet: SheetLayout, { line, cells }: Row, item: Item): void {
+  function addItem(sheet: SheetLayout, { line, cells }: Row, item: Item, price: number): void {
     const earlier = seen.get(item.code)
     if (!earlier) {
-      const price = cells[sheet.columns.findIndex(({ use }) => use === 'price')] ?? ''
-      seen.set(item.code, { sheet, line, item, price })
+      const cell = cells[sheet.columns.findIndex(({ use }) => use === 'price')] ?? ''
+      seen.set(item.code, { sheet, line, item, price: cell })
       if (item.price === 0) free++
-      preview.add({ sheet: sheet.name, line, item, cells })
+      const listed = price === item.price ? null : price
+      preview.add({ sheet: sheet.name, line, item, listed, cells })
       return
     }
     if (earlier.item.price === item.price && earlier.item.unit === item.unit) {
@@ -97,7 +100,7 @@ export function createCollector() {
       if (result === null) notForSale++
       else if (typeof result === 'string')
         reject({ sheet: sheet.name, line: row.line, reason: result, cells: row.cells })
-      else addItem(sheet, row, result)
+      else addItem(sheet, row, result.item, result.listed)
     },
     found: () => ({
       items: items(),

@@ -136,7 +136,8 @@ export async function outlineSheet(
     if (isInTable) {
       columns.see(cells)
       const cell = cells[price] ?? ''
-      if (price >= 0 && !PLAIN_PRICE.test(cell)) collected.add(found, cell)
+      if (price >= 0 && !PLAIN_PRICE.test(cell))
+        collected.add(found, isFilled(headings[price]) ? `${headings[price]}: ${cell}` : cell)
     } else collected.add(found, joined(cells.slice(0, headings.length)))
     if (isInTable || isWide) onRow?.(row)
   }

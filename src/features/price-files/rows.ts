@@ -17,8 +17,8 @@ export interface Problem {
   cells: string[]
 }
 
-/** An item, the reason why the row is none, or null if it is left out because it is not for sale. */
-export type RowResult = Item | string | null
+/** An item, the reason why the row is none, or null if it is left out because it is not for sale. `listed`: the price of the file. */
+export type RowResult = { item: Item; listed: number } | string | null
 
 type TextUse = 'code' | 'name' | 'description' | 'unit' | 'category'
 
@@ -107,13 +107,13 @@ export function createRowReader(
     const isIncluded = places.taxIncluded ? isYes(places.taxIncluded, cells) : tax > 0
     if (typeof isIncluded === 'string') return isIncluded
     // The price that is listed is rounded, and not that of one of a thousand nails.
-    const listed = isIncluded ? withoutTax(price, tax) : price
+    const beforeTax = isIncluded ? withoutTax(price, tax) : price
     const each = places.per
-      ? priceOfOne(listed, textOf(cells[places.per.index]), { ...places.per, ...how })
-      : listed
+      ? priceOfOne(beforeTax, textOf(cells[places.per.index]), { ...places.per, ...how })
+      : beforeTax
     if (typeof each === 'string') return each
     item.price = each
-    return item
+    return { item, listed: price }
   }
 }
 

@@ -75,8 +75,7 @@ export const texts = {
   /** The page on which a person confirms how the file is read. */
   confirm: {
     title: 'Confirm how this file is read',
-    lead: 'Check the columns and answer the questions. Nothing is sent yet.',
-    leadRows: 'Check the rows. The next file of this layout needs no confirmation.',
+    lead: 'Nothing is sent yet.',
     changed: 'This file differs from the one that was confirmed before:',
     kept: 'The earlier answers are kept for what is the same.',
     askedAgain:
@@ -90,7 +89,7 @@ export const texts = {
     moveHere: (file: string) => `Move ${file} here, with its answers`,
     waitsHere:
       'These files have prices that are not for everyone, and are in a catalogue that every builder sees:',
-    says: 'Titles, notes and other text outside the table',
+    says: 'What the file says beside its items',
     saysNothing: 'Nothing.',
     sheetSays: (sheet: string) => `Sheet “${sheet}”`,
     hiddenSheet: 'hidden',
@@ -111,7 +110,10 @@ export const texts = {
     useColumns: 'Use these columns',
     useAnswers: 'Use these answers',
     priceSent: 'Price before GST',
-    rows: 'Rows as they will be sent, with prices before GST, beside the cells that they come from',
+    rows: 'Rows as they will be sent, with prices before GST',
+    rowsToSend: (valid: number, all: number) => `${count(valid)} of ${pluralize(all, 'row')} can be sent.`,
+    from: (price: string) => `from ${price}`,
+    nextFile: 'The next file of this layout needs no confirmation.',
     isSkipped: (line: string, reason: string) => `Line ${line} is not sent: ${reason}`,
     moreSkipped: 'All of them are listed below.',
     cells: 'Cells of the file',
@@ -146,14 +148,14 @@ export const texts = {
     including: (percent: number) => `Including ${percent} % GST`,
     currency: 'In which currency are the prices?',
     currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
-    otherCurrency: 'Another currency: convert the prices and upload the file again.',
+    otherCurrency: 'For another currency, convert the prices first.',
     audience: 'Who may see the prices?',
     audiences: {
       everyone: 'Everyone: they are retail prices',
       selected: 'Only builders with access: they are not retail prices',
     },
     publicCatalogue:
-      'Every builder sees this catalogue. If the prices are not for everyone, you can move this file to a Managed one, with its answers.',
+      'Every builder sees this catalogue. You can move this file to a Managed one, with its answers.',
     everySheet:
       'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
   },

@@ -81,7 +81,7 @@ describe('the next file', () => {
       ],
     ],
     ['a note below', `${LIST}GST has been added,,\n`, ['the file now says “GST has been added”']],
-    ['a note in the price column', LIST.replace('1.50', 'per 100'), ['the file now says “per 100”']],
+    ['a note in the price column', LIST.replace('1.50', 'per 100'), ['the file now says “Price: per 100”']],
   ])('with %s asks again and says so', async (_name, content, differences) => {
     const found = await readWith(content, [await layoutOf(LIST)])
     expect(found).toMatchObject({ layout: null, differences, items: [] })
