@@ -1,4 +1,5 @@
 /** What a person is asked of a file, one question after the other: on the page and in the terminal. */
+import { isAmount } from '../../tables/prices.ts'
 import {
   answerSchema,
   type Column,
@@ -103,7 +104,7 @@ const withColumns = (
   ),
 })
 
-/** Which column is the code, or the price. An ignored one is offered, or, if there is none, another one. */
+/** Which column is the code, or the price. An ignored one is offered, with amounts for a price, or, if there is none, another one. */
 function usedColumn(
   use: 'code' | 'price',
   sheet: SheetLayout,
@@ -113,19 +114,19 @@ function usedColumn(
   const index = sheet.columns.findIndex((column) => column.use === use)
   const column = sheet.columns[index]
   const all = sheet.columns.map((one, place) => {
-    const samples = seen?.columns[place]?.samples.join(' · ') || '—'
-    return {
-      use: one.use,
-      choice: [String(place), `${nameOf(one, place)}: ${samples}`] satisfies [string, string],
-    }
+    const samples = seen?.columns[place]?.samples ?? []
+    const label = `${nameOf(one, place)}: ${samples.join(' · ') || '—'}`
+    return { use: one.use, samples, choice: [String(place), label] satisfies [string, string] }
   })
   const ignored = all.filter((one) => one.use === 'ignored')
+  const amounts = ignored.filter(({ samples }) => use === 'price' && samples.some(isAmount))
   const others = all.filter((one) => one.use !== 'code' && one.use !== 'price')
+  const [offered = []] = [amounts, ignored, others].filter((list) => list.length > 0)
   return {
     name: `${use}-${at}`,
     text: texts.questions.column(texts.uses[use], name),
     hints: [],
-    choices: (ignored.length > 0 ? ignored : others).map(({ choice }) => choice),
+    choices: offered.map(({ choice }) => choice),
     isMultiple: false,
     answer: column && nameOf(column, index),
     answered: (draft, [chosen]) =>

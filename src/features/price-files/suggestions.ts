@@ -2,7 +2,7 @@
  * Suggests how a file may be read: as its last one was, and otherwise from a short list of headings. A suggestion never decides: a
  * person confirms it.
  */
-import { DECIMALS, type Decimal, readPrice } from '../../tables/prices.ts'
+import { type Decimal, isAmount, readPrice } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
 import { pairSheets } from './confirmation.ts'
 import { type Column, columnFor, type Draft, type Layout, type SheetLayout, type Use } from './layout.ts'
@@ -100,10 +100,6 @@ function suggestDecimal(prices: readonly string[]): Decimal {
     prices.filter((price) => typeof readPrice(price, { decimal, currency: 'AUD' }) === 'number').length
   return readable('comma') > readable('point') ? 'comma' : 'point'
 }
-
-const isAmount = (cell: string): boolean =>
-  DIGITS.test(cell) &&
-  DECIMALS.some((decimal) => typeof readPrice(cell.trim(), { decimal, currency: 'AUD' }) === 'number')
 
 /** What a file may be read as: the sheets of an earlier layout, or the first visible list. */
 export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | undefined): Draft {

@@ -89,14 +89,14 @@ export const texts = {
     moveHere: (file: string) => `Move ${file} here, with its answers`,
     waitsHere:
       'These files have prices that are not for everyone, and are in a catalogue that every builder sees:',
-    says: 'What the file says beside its items',
+    says: 'Titles, notes and the like',
     saysNothing: 'Nothing.',
     sheetSays: (sheet: string) => `Sheet “${sheet}”`,
     hiddenSheet: 'hidden',
     sheets: 'Sheets',
     useSheet: (sheet: string) => `Send the items of “${sheet}”`,
-    columnsTitle: 'What each column is used for',
-    columnsOf: (sheet: string) => `What each column of “${sheet}” is used for`,
+    columnsTitle: 'Columns',
+    columnsOf: (sheet: string) => `Columns of “${sheet}”`,
     column: 'Column',
     columnNumber: (number: number) => `Column ${number}`,
     samples: 'Cells',
@@ -154,8 +154,7 @@ export const texts = {
       everyone: 'Everyone: they are retail prices',
       selected: 'Only builders with access: they are not retail prices',
     },
-    publicCatalogue:
-      'Every builder sees this catalogue. You can move this file to a Managed one, with its answers.',
+    publicCatalogue: 'Every builder sees this catalogue.',
     everySheet:
       'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
   },

@@ -125,6 +125,16 @@ describe('the page of a file whose layout is new', () => {
     expect(next.json).toMatchObject({ validRows: 1, invalidRows: 1 })
   })
 
+  test('offers the columns with amounts as the price, which are not ignored before one is chosen', async () => {
+    const { json } = await pages.upload('Code,Notes,List,RRP\nA,x,1,2\nB,y,3,4\n', { answers: false })
+    const { page, press } = formOf(pages, json.id)
+    const ignored = (html: string) => html.match(/class="ignored"/g)?.length
+    const html = await page()
+    expect([...html.matchAll(/name="price-0" value="(\d)"/g)].map(([, column]) => column)).toEqual(['2', '3'])
+    expect(ignored(html)).toBe(1)
+    expect(ignored(await press('price-0=3'))).toBe(2)
+  })
+
   test('takes a changed column before the answer of the same form', async () => {
     const file = 'Code,List,RRP,Incl. GST\nA,1,2,Y\nB,3,4,N\n'
     const { json } = await pages.upload(file, { answers: false })
