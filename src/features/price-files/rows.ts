@@ -29,13 +29,20 @@ interface Flag {
   meanings: Map<string, boolean>
 }
 
+/** A column that says how many the price is for. */
+interface Per {
+  heading: string
+  index: number
+  divide: boolean
+}
+
 /** Where the columns of each use are. */
 function placesOf({ columns }: SheetLayout) {
   const textColumns: { use: TextUse; index: number }[] = []
   const notForSale: Flag[] = []
   let price = -1
   let taxIncluded: Flag | undefined
-  let per: { index: number; heading: string; divide: boolean } | undefined
+  let per: Per | undefined
   for (const [index, column] of columns.entries()) {
     switch (column.use) {
       case 'ignored':
@@ -108,8 +115,9 @@ export function createRowReader(
     if (typeof isIncluded === 'string') return isIncluded
     // The price that is listed is rounded, and not that of one of a thousand nails.
     const beforeTax = isIncluded ? withoutTax(price, tax) : price
-    const each = places.per
-      ? priceOfOne(beforeTax, textOf(cells[places.per.index]), { ...places.per, ...how })
+    const { per } = places
+    const each = per
+      ? priceOfOne(beforeTax, textOf(cells[per.index]), { ...per, ...how, shown: numbers?.[per.index] })
       : beforeTax
     if (typeof each === 'string') return each
     item.price = each
@@ -117,14 +125,17 @@ export function createRowReader(
   }
 }
 
-/** The price of one, where a cell such as `100`, `100 EA` or `per 100` says how many the price is for; or the problem. */
+/**
+ * The price of one, where a cell such as `100`, `100 EA` or `per 100` says how many the price is for; or the problem. `shown`: as
+ * of `readPrice`.
+ */
 function priceOfOne(
   price: number,
   cell: string,
-  { divide, heading, ...how }: { divide: boolean; heading: string } & Parameters<typeof readPrice>[1],
+  { divide, heading, shown, ...how }: Per & Parameters<typeof readPrice>[1] & { shown: number | undefined },
 ): number | string {
   const [found = '', other] = cell.match(/\d(?:[\d.,]*\d)?/g) ?? []
-  const count = readPrice(found, how)
+  const count = readPrice(found, how, shown)
   if (other !== undefined || typeof count === 'string' || count === 0)
     return texts.row.notANumber(shorten(cell, 40))
   if (count === 1) return price

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { signOf } from '../../../src/features/price-files/layout.ts'
-import { workbook } from '../../support/xlsx.ts'
+import { type Cell, workbook } from '../../support/xlsx.ts'
 import { layoutOf, read, readWith } from './read-support.ts'
 
 const LIST = 'Ace Supplies price list - July 2026\nCode,Name,Price\nA1,Nail,1.50\nB2,Board,20\n'
@@ -188,6 +188,13 @@ describe('a row', () => {
     expect((await read(file, { uses, decimal: 'comma' })).items.map(({ price }) => price)).toEqual([
       0.0025, 2,
     ])
+    // The number of a spreadsheet's cell is known, however it is shown.
+    const rows: Cell[][] = [
+      ['Code', 'Price', 'Per'],
+      ['A', '100,00', { value: 1000, format: '#,##0' }],
+    ]
+    const { items } = await read(workbook([{ name: 'Prices', rows }]), { uses, decimal: 'comma' })
+    expect(items).toEqual([{ code: 'A', price: 0.1 }])
   })
 
   test('has its tax removed only where its column says that it is included', async () => {
