@@ -57,10 +57,12 @@ export function readPrice(
   return inRange(exact(Number(digits.replace(thousands, '').replace(',', '.'))))
 }
 
-/** Whether a cell may be a price, with either decimal sign. */
+/** Whether a cell may be a price, with either decimal sign and in either currency. */
 export const isAmount = (cell: string): boolean =>
   /\d/.test(cell) &&
-  DECIMALS.some((decimal) => typeof readPrice(cell.trim(), { decimal, currency: 'AUD' }) === 'number')
+  DECIMALS.some((decimal) =>
+    CURRENCIES.some((currency) => typeof readPrice(cell.trim(), { decimal, currency }) === 'number'),
+  )
 
 /** Spreadsheets compute in binary: 926.6400000000001 is 926.64, to the 15 digits that they show. */
 export const exact = (price: number) => Number(price.toPrecision(15))

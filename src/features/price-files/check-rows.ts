@@ -37,7 +37,7 @@ export interface Check {
   /** Sentences on the items. */
   remarks: string[]
   preview: PreviewRow[]
-  /** The first problems by line, at most 1,000; the rest are only counted. */
+  /** The first problems by sheet and line, at most 1,000; the rest are only counted. */
   problems: Problem[]
 }
 

@@ -39,21 +39,23 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 
 async function main(): Promise<void> {
   const { file, options } = readArguments()
+  if (options.report !== undefined) requireReport(options.report, file)
   const how = `npm run feature -- price-files push-catalogue ${file} --dry-run --save-layout layout.json`
   await withConfirmed(file, { ...options, how, signal }, async (confirmed) => {
-    if (options.report !== undefined) writeReport(options.report, file, confirmed)
+    const { check, layout } = confirmed
+    if (options.report !== undefined) writeFileSync(options.report, reportOf(layout, check.problems))
     summarize(confirmed, options)
     if (options.dryRun) print('Nothing was sent (--dry-run).')
     else await send(confirmed, options)
   })
 }
 
-/** Writes the report, also without problems: that of an earlier file would remain. */
-function writeReport(report: string, file: string, { check, layout }: Confirmed): void {
+/** Empties the report of an earlier file, before anything is asked. Throws if it cannot be written, or is the price file. */
+function requireReport(report: string, file: string): void {
   if (existsSync(report) && realpathSync(report) === realpathSync(file))
     throw new Error('--report points to the price file itself and would overwrite it.')
   try {
-    writeFileSync(report, reportOf(layout, check.problems))
+    writeFileSync(report, '')
   } catch (error) {
     const { code = '' } = error instanceof Error && 'code' in error ? error : {}
     throw new Error(`--report ${report}: cannot be written (${code}).`)

@@ -89,14 +89,13 @@ const MONTH =
   '(?<![a-z])(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])'
 const PERCENT = '[\\d.,]*\\s*(?:%|per\\s?cent)'
 const DATE = new RegExp(
-  `\\d+(?:st|nd|rd|th)?[\\s./-]*(?:of\\s+)?${MONTH}|${MONTH}[\\s.,/-]*\\d+(?:st|nd|rd|th)?(?!${PERCENT})|\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}`,
+  `(?<!\\d)\\d{1,2}(?:st|nd|rd|th)?(?:[\\s.]*(?:of\\s+)?|[/-])${MONTH}|${MONTH}[\\s.,/-]*\\d+(?:st|nd|rd|th)?(?!${PERCENT})|\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}`,
   'g',
 )
-/** A number, but not that of a percentage, and not how many a price is for: `per 100`, `per box of 100`, `/100`. */
-const NUMBER = new RegExp(
-  `(?<!\\b(?:per|for)\\s*(?:[a-z]+\\s+of\\s+)?|/\\s?|\\d)[\\d.,]*\\d(?!${PERCENT})`,
-  'g',
-)
+/** How many a price is for, up to a number or into its digits: `per 100`, `(per box of 1 000)`, `/100`. */
+const QUANTITY = '\\b(?:per|for)[\\s:(-]*(?:[a-z]+\\s+of\\s+)?[\\d.,\\s]*|/\\s?[\\d.,]*'
+/** A number, but not that of a percentage or of a quantity. */
+const NUMBER = new RegExp(`(?<!${QUANTITY}|\\d)[\\d.,]*\\d(?!${PERCENT})`, 'g')
 
 /**
  * A text as it is compared with those of another file: without dates and digits, which change from list to list. The digits

@@ -66,6 +66,8 @@ export function columnsProblem({ sheets }: Draft, outline: readonly SheetOutline
     const seen = outline.find((sheet) => sheet.name === name)?.columns
     const many = columns.find((column, index) => 'yes' in column && seen?.[index]?.values === null)
     if (many) return texts.layout.manyCells(many.heading, texts.uses[many.use])
+    if (columns.some((column, index) => 'yes' in column && seen?.[index]?.values?.length === 0))
+      return texts.layout.noRows
   }
   return undefined
 }

@@ -126,8 +126,8 @@ export function createRowReader(
 }
 
 /**
- * The price of one, where a cell such as `100`, `100 EA` or `per 100` says how many the price is for; or the problem. `shown`: as
- * of `readPrice`.
+ * The price of one, where a cell such as `100`, `100 EA` or `per 100` says how many the price is for; or the problem. `shown`: the
+ * number of a spreadsheet's cell.
  */
 function priceOfOne(
   price: number,
@@ -135,9 +135,8 @@ function priceOfOne(
   { divide, heading, shown, ...how }: Per & Parameters<typeof readPrice>[1] & { shown: number | undefined },
 ): number | string {
   const [found = '', other] = cell.match(/\d(?:[\d.,]*\d)?/g) ?? []
-  const count = readPrice(found, how, shown)
-  if (other !== undefined || typeof count === 'string' || count === 0)
-    return texts.row.notANumber(shorten(cell, 40))
+  const count = shown ?? (other === undefined ? readPrice(found, how) : Number.NaN)
+  if (typeof count === 'string' || !(count > 0)) return texts.row.notANumber(shorten(cell, 40))
   if (count === 1) return price
   return divide ? exact(price / count) : texts.row.severalUnits(count, heading)
 }

@@ -136,7 +136,7 @@ export class Sender {
       })
       .finally(() => clearInterval(heartbeat))
     if (signal.aborted) return
-    // If the store fails here, the import goes on later, and finds that nothing is left to send.
+    // If the store fails here, the import goes on later, and finds what is left to send.
     const end = await saveEnd(failure)
     if (!end) return
     log.info({ importId: id, state: end.state }, 'import')

@@ -113,7 +113,9 @@ export async function askForLayout(
       continue
     }
     let { draft } = check
-    for (const question of openQuestions(draft, check.outline.sheets))
+    const nextQuestion = () => openQuestions(draft, check.outline.sheets)[0]
+    // An answer may change what the next question offers.
+    for (let question = nextQuestion(); question; question = nextQuestion())
       draft = question.answered(draft, await ask(terminal, question))
     const asked = check
     check = { ...(await read(draft)), differences: first.differences }

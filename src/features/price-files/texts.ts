@@ -115,7 +115,7 @@ export const texts = {
     from: (price: string) => `from ${price}`,
     nextFile: 'The next file of this layout needs no confirmation.',
     isSkipped: (line: string, reason: string) => `Line ${line} is not sent: ${reason}`,
-    moreSkipped: 'All of them are listed below.',
+    moreSkipped: 'More are listed below.',
     cells: 'Cells of the file',
     counts: (rows: number, valid: number, invalid: number) =>
       `Checked ${pluralize(rows, 'row')}: ${count(valid)} ready, ${count(invalid)} with problems.`,
@@ -298,6 +298,7 @@ export const texts = {
       `The column “${heading}” has too many or too long cells for “${use}”: choose another use for it.`,
     publicCatalogue:
       'These prices are not for everyone, and this catalogue is not Managed: every builder would see them. Open or create a Managed one: this file can be moved there, with its answers.',
+    noRows: 'No row has a code and a price: choose other columns, or another row of headings.',
     manyTexts:
       'More rows than can be looked at have no code or no price. Choose other columns or another row of headings, or delete those rows from the file.',
   },

@@ -126,13 +126,21 @@ describe('the page of a file whose layout is new', () => {
   })
 
   test('offers the columns with amounts as the price, which are not ignored before one is chosen', async () => {
-    const { json } = await pages.upload('Code,Notes,List,RRP\nA,x,1,2\nB,y,3,4\n', { answers: false })
+    const { json } = await pages.upload('Code,Notes,List,RRP\nA,x,1,NZ$2\nB,y,3,NZ$4\n', { answers: false })
     const { page, press } = formOf(pages, json.id)
     const ignored = (html: string) => html.match(/class="ignored"/g)?.length
     const html = await page()
     expect([...html.matchAll(/name="price-0" value="(\d)"/g)].map(([, column]) => column)).toEqual(['2', '3'])
     expect(ignored(html)).toBe(1)
     expect(ignored(await press('price-0=3'))).toBe(2)
+  })
+
+  test('says that no row has a code and a price, in place of a question without choices', async () => {
+    const { json } = await pages.upload('Code,Price,GST included\nA,,yes\nB,,no\n', { answers: false })
+    const { press } = formOf(pages, json.id)
+    const html = await press('', { 'use-0-1': 'price' })
+    expect(html).toContain('No row has a code and a price')
+    expect(html).not.toContain('None of these')
   })
 
   test('takes a changed column before the answer of the same form', async () => {

@@ -26,6 +26,11 @@ describe('a text of a file is the same without dates and digits', () => {
     ['Includes 10 percent', 'Includes 15 percent'],
     ['Per 100 decking screws', 'Per 1000 decking screws'],
     ['Per box of 100', 'Per box of 200'],
+    ['Prices per 100 - July 2026', 'Prices per 1000 - August 2026'],
+    ['Per 100 May 2026', 'Per 200 May 2026'],
+    ['Price (per 100)', 'Price (per 200)'],
+    ['Per 1,000', 'Per 1,500'],
+    ['Per 1 000', 'Per 1'],
   ])('%s is not %s', (one, other) => {
     expect(signOf(one)).not.toBe(signOf(other))
   })
@@ -192,9 +197,13 @@ describe('a row', () => {
     const rows: Cell[][] = [
       ['Code', 'Price', 'Per'],
       ['A', '100,00', { value: 1000, format: '#,##0' }],
+      ['B', '100,00', { value: 1000, format: '0E+0' }],
     ]
     const { items } = await read(workbook([{ name: 'Prices', rows }]), { uses, decimal: 'comma' })
-    expect(items).toEqual([{ code: 'A', price: 0.1 }])
+    expect(items).toEqual([
+      { code: 'A', price: 0.1 },
+      { code: 'B', price: 0.1 },
+    ])
   })
 
   test('has its tax removed only where its column says that it is included', async () => {

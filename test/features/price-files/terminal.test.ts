@@ -76,6 +76,13 @@ test('in the terminal, who says that the rows are wrong is asked every question 
     expect((await askForLayout(terminal, check, read)).draft.tax).toBe(10)
   }))
 
+test('in the terminal, a column whose cells all say no is confirmed, and the prices are before GST', () =>
+  checkFileIn('Code,Name,Price,GST included\nA,Nail,10,No\nB,Board,20,No\n', async (check, read) => {
+    // "None of these" is the second choice, and "Before GST" the only one.
+    const { terminal } = terminalWith(['y', DOWN.repeat(2) + ENTER, ...Array(3).fill(DOWN + ENTER), 'y'])
+    expect((await askForLayout(terminal, check, read)).draft.tax).toBe(0)
+  }))
+
 test('in the terminal, leaving confirms nothing', () =>
   checkFileIn(FILE, async (check, read) => {
     const { terminal } = terminalWith(['\u0003'])
