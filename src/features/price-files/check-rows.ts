@@ -107,7 +107,8 @@ async function readWithLayouts(
 /** Reads all sheets as a draft says. */
 async function readSheets(file: OpenFile, heads: readonly SheetHead[], draft: Draft): Promise<Reading> {
   const statements = isComplete(draft) ? draft : undefined
-  const collector = createCollector()
+  const createOwn = () => createCollector(heads.map(({ sheet }) => sheet.name))
+  const collector = createOwn()
   const collected = createTexts()
   const sheets: Outline['sheets'] = []
   let rows = 0
@@ -125,6 +126,6 @@ async function readSheets(file: OpenFile, heads: readonly SheetHead[], draft: Dr
   const outline: Outline = { sheets, remarks: remarksOn(file, used) }
   const problem = collected.areTooMany() ? texts.layout.manyTexts : (columnsProblem(draft, sheets) ?? null)
   // Without all answers, nothing is an item.
-  const { items, ...found } = (statements && problem === null ? collector : createCollector()).found()
+  const { items, ...found } = (statements && problem === null ? collector : createOwn()).found()
   return { check: { outline, draft, layout: null, differences: [], problem, rows, ...found }, items }
 }

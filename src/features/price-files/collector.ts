@@ -46,14 +46,15 @@ function conflictOf({ sheet, line, item }: Omit<Found, 'price'>, other: Omit<Fou
   return { sheet: sheet.name, line, reason: texts.row.otherPrice(shorten(item.code), other.line, otherSheet) }
 }
 
-/** Collects the items and problems of a file, and finds codes that occur more than once. */
-export function createCollector() {
+/**
+ * Collects the items and problems of a file, and finds codes that occur more than once. `sheets`: the names of its sheets, in their
+ * order.
+ */
+export function createCollector(sheets: readonly string[]) {
   /** The first row with each code: another one may take it back. */
   const seen = new Map<string, Found>()
   /** Codes with several prices. It is not known which is right, so none is sent. */
   const conflicts = new Set<string>()
-  /** The names of the sheets, in their order. */
-  const sheets: string[] = []
   const preview = createPreview()
   const problems: Problem[] = []
   let [invalidRows, repeated, notForSale, free, characters] = [0, 0, 0, 0, 0]
@@ -96,7 +97,6 @@ export function createCollector() {
 
   return {
     add(sheet: SheetLayout, row: Row, result: RowResult): void {
-      if (sheets.at(-1) !== sheet.name) sheets.push(sheet.name)
       if (result === null) notForSale++
       else if (typeof result === 'string')
         reject({ sheet: sheet.name, line: row.line, reason: result, cells: row.cells })

@@ -10,7 +10,7 @@
  * | sending has ended | `saveEnd` of the sender, `ended` | completed, failed | must be its own | is removed by whoever finds it |
  * | its user stops it | `Imports.stop`, `stopped` | stopped | stays | is removed by whoever finds it |
  *
- * A note whose run the record has not reached is of a start that is just being recorded; after a minute, of one that was refused.
+ * A note whose run the record has not reached is of a start that is just being recorded.
  */
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'

@@ -142,7 +142,7 @@ export class Imports extends StoredImports {
    */
   async start(userId: string, id: string, seen?: string): Promise<Import> {
     const { run } = running(await this.get(userId, id), seen)
-    const active = { userId, id, run, notedAt: Date.now() }
+    const active = { userId, id, run }
     await this.noteActive(active)
     const job = await this.change(userId, id, (now) => running(now, seen))
     // If the store fails here, it is begun with what is waiting.

@@ -28,8 +28,6 @@ class InterruptedError extends Error {}
 
 /** How often the progress of a running import is saved, in ms. */
 const HEARTBEAT_MS = 400
-/** How long a start may take to be recorded, in ms. */
-const START_MS = 60_000
 /** How many imports run at the same time, and how many of one user: the others wait. */
 const [MAX_IMPORTS, MAX_IMPORTS_OF_USER] = [20, 5]
 
@@ -88,10 +86,9 @@ export class Sender {
     })
   }
 
-  /** Removes an import from those that should be running. */
+  /** Removes an import from those that should be running. One that is just being started is not yet. */
   async #end(active: Active, job: Import | null): Promise<void> {
-    const isBeingStarted = job && job.run < active.run && Date.now() - active.notedAt < START_MS
-    if (isBeingStarted) return
+    if (job && job.run < active.run) return
     if (job?.state === 'completed') await this.#stored.deleteSent(job)
     await this.#stored.endActive(active)
   }

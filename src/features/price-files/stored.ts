@@ -29,7 +29,6 @@ const spaceKey = (id: string): Key => ({ ...SPACE, id })
 /** The notes of what should be running, so that any process can send it. */
 const ACTIVE = { kind: 'active-import', owner: appOwner('imports') } as const
 const activeKey = (userId: string, id: string): Key => ({ ...ACTIVE, id: `${id} ${userId}` })
-const activeValue = ({ run, notedAt }: Active) => `${run} ${notedAt}`
 /** A part of the file, which has the name `file`, or of a check, which has its id: what it has found, and then the items. */
 const partKey = (importId: string, name: string, index: number): Key => ({
   kind: 'import-part',
@@ -43,8 +42,6 @@ export interface Active {
   id: string
   /** The number that its run has, or will have as soon as its record says so. */
   run: number
-  /** In ms since 1970. */
-  notedAt: number
 }
 
 /** The imports in the store. Every method throws `StoreUnavailableError`. */
@@ -183,19 +180,18 @@ export class StoredImports {
     const all = await this.#store.list(ACTIVE.kind, ACTIVE.owner)
     return all.map(({ key, value }) => {
       const [id = '', ...userId] = key.id.split(' ')
-      const [run, notedAt] = value.split(' ').map(Number)
-      return { id, userId: userId.join(' '), run: run ?? 0, notedAt: notedAt ?? 0 }
+      return { id, userId: userId.join(' '), run: Number(value) }
     })
   }
 
   /** Notes that an import should be running, before its record says so. */
-  noteActive(active: Active): Promise<void> {
-    return this.#store.set(activeKey(active.userId, active.id), activeValue(active))
+  noteActive({ userId, id, run }: Active): Promise<void> {
+    return this.#store.set(activeKey(userId, id), String(run))
   }
 
   /** Removes an import from those that should be running, unless it was started again meanwhile. */
-  async endActive(active: Active): Promise<void> {
-    await this.#store.compareAndSet(activeKey(active.userId, active.id), activeValue(active), null)
+  async endActive({ userId, id, run }: Active): Promise<void> {
+    await this.#store.compareAndSet(activeKey(userId, id), String(run), null)
   }
 
   async #writePart(importId: string, name: string, index: number, bytes: Uint8Array): Promise<void> {

@@ -111,7 +111,6 @@ export const texts = {
     useAnswers: 'Use these answers',
     priceSent: 'Price before GST',
     rows: 'Rows as they will be sent, with prices before GST',
-    rowsToSend: (valid: number, all: number) => `${count(valid)} of ${pluralize(all, 'row')} can be sent.`,
     from: (price: string) => `from ${price}`,
     nextFile: 'The next file of this layout needs no confirmation.',
     isSkipped: (line: string, reason: string) => `Line ${line} is not sent: ${reason}`,

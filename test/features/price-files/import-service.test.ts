@@ -92,21 +92,6 @@ describe('an import', () => {
     expect(await send(imports, id)).toMatchObject({ state: 'completed', progress: { sent: 10, batches: 1 } })
   })
 
-  test('whose start was not recorded is not looked for without end', async () => {
-    const imports = open()
-    const id = await upload(imports, rowsOf(1))
-    faulty.failFirst('compareAndSet', 'import')
-    await expect(imports.start('sam', id)).rejects.toMatchObject({ code: 'store_unavailable' })
-    // Another process may just be recording it.
-    await imports.sender.sendWaiting()
-    expect(await imports.active()).toMatchObject([{ id }])
-    vi.useFakeTimers({ now: Date.now() + 61_000, toFake: ['Date'] })
-    await imports.sender.sendWaiting()
-    vi.useRealTimers()
-    expect(await imports.active()).toEqual([])
-    expect(await send(imports, id)).toMatchObject({ state: 'completed' })
-  })
-
   test('whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
     const uploads: string[] = []
     const stalled = Promise.withResolvers<undefined>()
