@@ -46,7 +46,8 @@ export function readPrice(
   if (isSpreadsheetError(cell)) return texts.price.formulaError(shorten(cell))
   if (NEGATIVE.test(cell)) return texts.price.negative
   const digits = cell.replace(SIGNS[currency], '')
-  if (/\p{L}|\p{Sc}/u.test(digits.replace(/(\d)E(?=[+-]?\d)/i, '$1'))) return texts.price.words(shorten(cell))
+  if (/\p{L}|\p{Sc}/u.test(digits.replace(/(\d)E(?=[+-]?\d)/i, '$1')))
+    return texts.price.notAmountIn(shorten(cell), currency)
   if (shown !== undefined)
     return Number.isNaN(shown) ? texts.price.notAnAmount(shorten(cell)) : inRange(shown)
   if (ROUNDED.test(digits)) return texts.price.rounded(cell)

@@ -11,8 +11,6 @@ export interface PreviewRow {
   sheet: string
   line: number
   item: Item
-  /** The price of the file, which the tax was removed from, or which was divided; null: it is sent as it is. */
-  listed: number | null
   /** Truncated. */
   cells: string[]
 }
@@ -66,14 +64,13 @@ export function createCollector(sheets: readonly string[]) {
     problems.push(problem)
   }
 
-  function addItem(sheet: SheetLayout, { line, cells }: Row, item: Item, price: number): void {
+  function addItem(sheet: SheetLayout, { line, cells }: Row, item: Item): void {
     const earlier = seen.get(item.code)
     if (!earlier) {
       const cell = cells[sheet.columns.findIndex(({ use }) => use === 'price')] ?? ''
       seen.set(item.code, { sheet, line, item, price: cell })
       if (item.price === 0) free++
-      const listed = price === item.price ? null : price
-      preview.add({ sheet: sheet.name, line, item, listed, cells })
+      preview.add({ sheet: sheet.name, line, item, cells })
       return
     }
     if (earlier.item.price === item.price && earlier.item.unit === item.unit) {
@@ -100,7 +97,7 @@ export function createCollector(sheets: readonly string[]) {
       if (result === null) notForSale++
       else if (typeof result === 'string')
         reject({ sheet: sheet.name, line: row.line, reason: result, cells: row.cells })
-      else addItem(sheet, row, result.item, result.listed)
+      else addItem(sheet, row, result)
     },
     found: () => ({
       items: items(),

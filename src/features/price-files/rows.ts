@@ -17,8 +17,8 @@ export interface Problem {
   cells: string[]
 }
 
-/** An item, the reason why the row is none, or null if it is left out because it is not for sale. `listed`: the price of the file. */
-export type RowResult = { item: Item; listed: number } | string | null
+/** An item, the reason why the row is none, or null if it is left out because it is not for sale. */
+export type RowResult = Item | string | null
 
 type TextUse = 'code' | 'name' | 'description' | 'unit' | 'category'
 
@@ -121,7 +121,7 @@ export function createRowReader(
       : beforeTax
     if (typeof each === 'string') return each
     item.price = each
-    return { item, listed: price }
+    return item
   }
 }
 

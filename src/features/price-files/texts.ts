@@ -109,13 +109,12 @@ export const texts = {
     comma: 'Comma: 1.234,50',
     useColumns: 'Use these columns',
     useAnswers: 'Use these answers',
-    priceSent: 'Price before GST',
-    rows: 'Rows as they will be sent, with prices before GST',
-    from: (price: string) => `from ${price}`,
+    priceSent: 'Price sent, before GST',
+    rows: 'Rows as they will be sent',
+    rowsOf: (sheet: string) => `Rows of “${sheet}” as they will be sent`,
     nextFile: 'The next file of this layout needs no confirmation.',
     isSkipped: (line: string, reason: string) => `Line ${line} is not sent: ${reason}`,
     moreSkipped: 'More are listed below.',
-    cells: 'Cells of the file',
     counts: (rows: number, valid: number, invalid: number) =>
       `Checked ${pluralize(rows, 'row')}: ${count(valid)} ready, ${count(invalid)} with problems.`,
     right: 'This is right',
@@ -150,8 +149,8 @@ export const texts = {
     otherCurrency: 'For another currency, convert the prices first.',
     audience: 'Who may see the prices?',
     audiences: {
-      everyone: 'Everyone: they are retail prices',
-      selected: 'Only builders with access: they are not retail prices',
+      everyone: 'Everyone: they are list or retail prices',
+      selected: 'Only builders with access: they are trade prices',
     },
     publicCatalogue: 'Every builder sees this catalogue.',
     everySheet:

@@ -147,7 +147,7 @@ describe('npm run feature -- live-pricing load-prices', () => {
     for (const [args, words] of [
       [
         [bad],
-        /^The price list has 1 problem; nothing was loaded\.\nitems\.csv, line 2: the price "free" has words/,
+        /^The price list has 1 problem; nothing was loaded\.\nitems\.csv, line 2: the price "free" is not an amount/,
       ],
       [[join(dir, 'nowhere')], /^The folder .*nowhere does not exist\.$/m],
       [[], /missing required argument 'folder'[\s\S]*Usage: npm run feature -- live-pricing load-prices/],
@@ -161,7 +161,7 @@ describe('npm run feature -- live-pricing load-prices', () => {
     expect(code, output).toBe(0)
     expect(output.trim().split('\n')).toEqual([
       expect.stringMatching(/^Loaded 2 items/),
-      expect.stringMatching(/^Left out: items\.csv, line 3: the price "=cmd" has words/),
+      expect.stringMatching(/^Left out: items\.csv, line 3: the price "=cmd" is not an amount/),
       expect.stringMatching(/^Left out: items\.csv, line 6: .*different prices/),
     ])
   })

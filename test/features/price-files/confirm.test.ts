@@ -36,6 +36,19 @@ function formOf({ visitor, urlOf }: Pages, id: string) {
   }
 }
 
+/** The rows of a page as they will be sent: what each shows, beside its line. */
+const sentIn = (html: string): string[] =>
+  (html.match(/<table class="list sent">[\s\S]*?<\/table>/g) ?? [])
+    .flatMap((table) => table.split('<tr>').slice(2))
+    .map((row) => row.replace(/<code>/g, '').replace(/<[^>]+>/g, '  '))
+    .map((row) =>
+      row
+        .trim()
+        .split(/\s{2,}/)
+        .slice(1)
+        .join(' | '),
+    )
+
 describe('the page of a file whose layout is new', () => {
   test('shows everything, asks three questions one after the other, then ten rows, and confirms', async () => {
     const { json } = await pages.upload(LIST, { answers: false })
@@ -56,9 +69,10 @@ describe('the page of a file whose layout is new', () => {
     expect(second).toContain('In which currency are the prices?')
     expect(second).not.toMatch(/Who may see|This is right/)
     expect(await press('currency=AUD')).toContain('Who may see the prices?')
-    const rows = await press('audience=everyone')
-    expect(rows).toContain('PV-40 | Pipe 40mm | 13.20 | 9')
-    expect(rows).toContain('$12.00')
+    expect(sentIn(await press('audience=everyone'))).toEqual([
+      'PV-40 | Pipe 40mm | 13.20 | $12.00',
+      'PV-50 | Pipe 50mm | 17.60 | $16.00',
+    ])
     expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
     expect(await press('confirm=on')).toMatch(/sam has confirmed it[\s\S]*Change/)
     await pages.act(json.id, 'start')
@@ -99,13 +113,21 @@ describe('the page of a file whose layout is new', () => {
     expect(await press('cells-0-2=TRADE')).toContain('“Per” says how many the price is for')
     await press('divide-0-3=yes')
     for (const answer of ['tax=0', 'currency=AUD']) await press(answer)
-    expect(await press('audience=everyone')).toMatch(/C \| 300 \| RETAIL \| 100[\s\S]*\$3\.00/)
+    expect(sentIn(await press('audience=everyone'))).toContain('C | 300 | RETAIL | 100 | $3.00')
     // Each answer can be changed alone.
     expect(await press('again=divide-0-3')).toContain('Last question')
     await press('divide-0-3=no')
     expect((await pages.jobOf(json.id)).reading.problems[0]?.reason).toContain(
       'choose that prices are divided by “Per”',
     )
+  })
+
+  test('shows a cell beside the text that is sent if they differ', async () => {
+    const { json } = await pages.upload('Code,Name,Price\n"=""007""",,1\n', { answers: false })
+    const { press } = formOf(pages, json.id)
+    for (const answer of ['tax=0', 'currency=AUD']) await press(answer)
+    const rows = sentIn(await press('audience=everyone'))
+    expect(rows).toEqual(['007 =&quot;007&quot; | — | 1 | $1.00'])
   })
 
   test('asks a column whose cells all say no, too: then the prices are before GST', async () => {

@@ -243,10 +243,10 @@ describe('a row', () => {
     ['NZD', 'NZ$5.00', 5],
     ['AUD', 'A$5.00', 5],
     ['AUD', '5.00 AUD', 5],
-    ['AUD', 'NZ$5.00', 'words or another currency'],
-    ['NZD', 'A$5.00', 'words or another currency'],
-    ['AUD', '€5.00', 'words or another currency'],
-    ['AUD', '5.00 per 100', 'words or another currency'],
+    ['AUD', 'NZ$5.00', 'is not an amount in'],
+    ['NZD', 'A$5.00', 'is not an amount in'],
+    ['AUD', '€5.00', 'is not an amount in'],
+    ['AUD', '5.00 per 100', 'is not an amount in'],
   ] as const)('in %s with the price %s', async (currency, price, expected) => {
     const { items, problems } = await read(`Code,Price\nA,${price}\nB,1\n`, {
       currency,
