@@ -47,7 +47,9 @@ export function readPrice(
   if (NEGATIVE.test(cell)) return texts.price.negative
   const digits = cell.replace(SIGNS[currency], '')
   if (/\p{L}|\p{Sc}/u.test(digits.replace(/(\d)E(?=[+-]?\d)/i, '$1')))
-    return texts.price.notAmountIn(shorten(cell), currency)
+    return /\d/.test(cell)
+      ? texts.price.notAmountIn(shorten(cell), currency)
+      : texts.price.noAmount(shorten(cell))
   if (shown !== undefined)
     return Number.isNaN(shown) ? texts.price.notAnAmount(shorten(cell)) : inRange(shown)
   if (ROUNDED.test(digits)) return texts.price.rounded(cell)
@@ -64,6 +66,9 @@ export const isAmount = (cell: string): boolean =>
   DECIMALS.some((decimal) =>
     CURRENCIES.some((currency) => typeof readPrice(cell.trim(), { decimal, currency }) === 'number'),
   )
+
+/** Whether a column with this cell may be one of prices: a formula with an error may come to an amount as well. */
+export const mayBePrice = (cell: string): boolean => isAmount(cell) || isSpreadsheetError(cell)
 
 /** Spreadsheets compute in binary: 926.6400000000001 is 926.64, to the 15 digits that they show. */
 export const exact = (price: number) => Number(price.toPrecision(15))

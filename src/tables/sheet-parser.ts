@@ -8,13 +8,15 @@ import { type Element, isSet } from './xml.ts'
 /** The rows of a sheet (Excel specifications and limits); the limit of columns is ours. */
 const MAX_ROW = 1_048_576
 const MAX_COLUMNS = 500
+/** A formula that the program that wrote the workbook has not computed, as an error of a spreadsheet. */
+const NO_VALUE = '#FORMULA!'
 /** Page headers and footers (ECMA-376 part 1, section 18.3.1.46). */
 const PRINTED = /^(odd|even|first)(Header|Footer)$/
 
 /** Collects the rows of a sheet from the elements of its XML (ECMA-376 part 1, section 18.3). */
 export class SheetParser {
   readonly hiddenColumns = new Set<number>()
-  /** What is printed on each page, complete when all rows have been read. */
+  /** What is printed on each page, and the hints for cells, complete when all rows have been read. */
   readonly printed: string[] = []
   /** How many of the rows so far are hidden. */
   hiddenRows = 0
@@ -26,6 +28,7 @@ export class SheetParser {
   #row: Row = { line: 0, cells: [] }
   #lastLine = 0
   #column = -1
+  #hasFormula = false
 
   constructor(strings: readonly string[], formats: CellFormats) {
     this.#strings = strings
@@ -48,28 +51,33 @@ export class SheetParser {
       for (let number = 1; number <= Math.min(Number(attributes.max), MAX_COLUMNS); number++)
         if (number >= Number(attributes.min)) this.hiddenColumns.add(number - 1)
     } else if (PRINTED.test(name)) this.printed.push(text.slice(0, MAX_CELL_LENGTH))
+    else if (name === 'dataValidation') this.printed.push(attributes.prompt ?? '')
+    else if (name === 'f') this.#hasFormula = true
     else this.#richText.see(element)
   }
 
   #endCell({ attributes: { r, t = '', s } }: Element): void {
     const column = r === undefined ? this.#column + 1 : columnOf(r)
     this.#column = column
-    const value = this.#richText.take()
+    const text = this.#richText.take()
+    const isMissing = text === '' && this.#hasFormula && t !== 'str'
+    this.#hasFormula = false
+    const value = isMissing ? NO_VALUE : text
     if (value === '') return
     if (column >= MAX_COLUMNS)
       throw new UnreadableFileError(this.#lastLine + 1, texts.unreadable.columns(MAX_COLUMNS))
     const row = this.#row
     const style = Number(s ?? 0)
-    const { text, number } = this.#shown(t, value, style)
+    const shown = this.#shown(isMissing ? 'e' : t, value, style)
     while (row.cells.length < column) row.cells.push('')
-    row.cells[column] = text
+    row.cells[column] = shown.text
     if (this.#formats.isStruck(style)) {
       row.struck ??= []
       row.struck.push(column)
     }
-    if (number !== undefined) {
+    if (shown.number !== undefined) {
       row.numbers ??= []
-      row.numbers[column] = number
+      row.numbers[column] = shown.number
     }
   }
 

@@ -28,6 +28,7 @@ export const texts = {
   /** What is wrong with the price of a row. `cell`: as it is shown, truncated. */
   price: {
     missing: 'the price is missing.',
+    noAmount: (cell: string) => `the price "${cell}" is not an amount.`,
     notAmountIn: (cell: string, currency: string) => `the price "${cell}" is not an amount in ${currency}.`,
     negative: 'the price is negative.',
     rounded: (cell: string) => `the price "${cell}" was rounded by a spreadsheet; show it as a number.`,

@@ -9,15 +9,20 @@ import { texts } from './texts.ts'
 // of the cost.
 Error.stackTraceLimit = 0
 
+/** Characters of an answer, several times those of an ordinary file: the app keeps it, and shows it on a page. */
+const MAX_ANSWER = 5_000_000
+
 async function check({ path, ...options }: CheckTask): Promise<CheckAnswer> {
   try {
-    return { check: await checkPriceFile(path, options) }
+    const found = await checkPriceFile(path, options)
+    if (JSON.stringify(found).length > MAX_ANSWER) throw new RangeError()
+    return { check: found }
   } catch (error) {
     if (error instanceof UnreadableFileError) {
       const { line, problem } = error
       return { kind: 'unreadable', line, problem }
     }
-    // An array, a buffer or a text that would be too large.
+    // An array, a buffer, a text or an answer that would be too large.
     if (error instanceof RangeError) return { kind: 'unreadable', line: 0, problem: texts.unreadable.tooMuch }
     const { code, message } = error as NodeJS.ErrnoException
     const isOfSystem = typeof code === 'string' && /^E[A-Z]+$/.test(code)

@@ -124,7 +124,10 @@ async function readSheets(file: OpenFile, heads: readonly SheetHead[], draft: Dr
   }
   const used = draft.sheets.map(({ name }) => name)
   const outline: Outline = { sheets, remarks: remarksOn(file, used) }
-  const problem = collected.areTooMany() ? texts.layout.manyTexts : (columnsProblem(draft, sheets) ?? null)
+  const [wordy] = sheets.toSorted((a, b) => b.texts.length - a.texts.length)
+  const problem = collected.areTooMany()
+    ? texts.layout.manyTexts(wordy?.name ?? '')
+    : (columnsProblem(draft, sheets) ?? null)
   // Without all answers, nothing is an item.
   const { items, ...found } = (statements && problem === null ? collector : createOwn()).found()
   return { check: { outline, draft, layout: null, differences: [], problem, rows, ...found }, items }

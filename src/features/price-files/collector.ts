@@ -11,6 +11,8 @@ export interface PreviewRow {
   sheet: string
   line: number
   item: Item
+  /** The tax that was removed from the price, in percent. */
+  removed: number
   /** Truncated. */
   cells: string[]
 }
@@ -64,13 +66,13 @@ export function createCollector(sheets: readonly string[]) {
     problems.push(problem)
   }
 
-  function addItem(sheet: SheetLayout, { line, cells }: Row, item: Item): void {
+  function addItem(sheet: SheetLayout, { line, cells }: Row, item: Item, removed: number): void {
     const earlier = seen.get(item.code)
     if (!earlier) {
       const cell = cells[sheet.columns.findIndex(({ use }) => use === 'price')] ?? ''
       seen.set(item.code, { sheet, line, item, price: cell })
       if (item.price === 0) free++
-      preview.add({ sheet: sheet.name, line, item, cells })
+      preview.add({ sheet: sheet.name, line, item, removed, cells })
       return
     }
     if (earlier.item.price === item.price && earlier.item.unit === item.unit) {
@@ -97,7 +99,7 @@ export function createCollector(sheets: readonly string[]) {
       if (result === null) notForSale++
       else if (typeof result === 'string')
         reject({ sheet: sheet.name, line: row.line, reason: result, cells: row.cells })
-      else addItem(sheet, row, result)
+      else addItem(sheet, row, result.item, result.removed)
     },
     found: () => ({
       items: items(),

@@ -57,17 +57,16 @@ function differencesAround(
 ): string[] {
   const { changed } = texts
   const paired = [...pairs.values()]
-  const now = sheets.flatMap((sheet) => sheet.texts)
-  const [signsBefore, signsNow] = [new Set(layout.texts), new Set(signsOf(now))]
+  const now = new Map(sheets.flatMap((sheet) => sheet.texts).map((text) => [signOf(text), text]))
   return [
     ...sheets.filter(({ name }) => !paired.includes(name)).map(({ name }) => changed.sheetNew(name)),
     ...namesIn(layout)
       .filter((name) => !pairs.has(name))
       .map(changed.sheetMissing),
-    ...now
-      .filter((text) => signsNow.has(signOf(text)) && !signsBefore.has(signOf(text)))
-      .map(changed.textNew),
-    ...layout.texts.filter((sign) => !signsNow.has(sign)).map(changed.textMissing),
+    ...[...now]
+      .filter(([sign]) => sign !== '' && !layout.texts.includes(sign))
+      .map(([, text]) => changed.textNew(text)),
+    ...layout.texts.filter((sign) => !now.has(sign)).map(changed.textMissing),
   ]
 }
 

@@ -87,19 +87,24 @@ export type Layout = z.infer<typeof layoutSchema>
 /** A month beside a number: `July 2026`, `1 Jul`. Not the `dec` of `decking`, and no percentage. */
 const MONTH =
   '(?<![a-z])(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])'
-const PERCENT = '[\\d.,]*\\s*(?:%|per\\s?cent)'
+const PERCENT = '[\\d.,]*(?:\\s*[-–/]\\s*[\\d.,]+)*\\s*(?:%|pct|per\\s?cent)'
 const DATE = new RegExp(
-  `(?<!\\d)\\d{1,2}(?:st|nd|rd|th)?(?:[\\s.]*(?:of\\s+)?|[/-])${MONTH}|${MONTH}[\\s.,/-]*\\d+(?:st|nd|rd|th)?(?!${PERCENT})|\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}`,
+  `(?<!\\d)\\d{1,2}(?:st|nd|rd|th)?(?:[\\s.]*(?:of\\s+)?|[/-])${MONTH}|${MONTH}[\\s.,/-]*\\d+(?:st|nd|rd|th)?(?!${PERCENT})|\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}(?!${PERCENT})`,
   'g',
 )
-/** How many a price is for, up to a number or into its digits: `per 100`, `(per box of 1 000)`, `/100`. */
-const QUANTITY = '\\b(?:per|for)[\\s:(-]*(?:[a-z]+\\s+of\\s+)?[\\d.,\\s]*|/\\s?[\\d.,]*'
-/** A number, but not that of a percentage or of a quantity. */
-const NUMBER = new RegExp(`(?<!${QUANTITY}|\\d)[\\d.,]*\\d(?!${PERCENT})`, 'g')
+/** How many a price is for, up to a number or into its digits: `per 100`, `(per box of 1 000)`, `per pack: 10`, `/100`. */
+const QUANTITY = '\\b(?:per|for)[\\s:(-]*(?:[a-z]+[\\s:(]+(?:of\\s+)?)?[\\d.,\\s]*|/\\s?[\\d.,]*'
+/** A percentage whose sign is first: `GST %: 10`, and the cells `GST %` and `10`. */
+const SIGN_FIRST = '(?:%|per\\s?cent)[\\s:·(-]*[\\d.,]*'
+/** A number, but not that of a percentage or of a quantity, and not that of `m2` and `m3`. */
+const NUMBER = new RegExp(
+  `(?<!${QUANTITY}|${SIGN_FIRST}|\\d)(?!(?<=\\b[ckm]?m)[23]\\b)[\\d.,]*\\d(?!${PERCENT})`,
+  'g',
+)
 
 /**
  * A text as it is compared with those of another file: without dates and digits, which change from list to list. The digits
- * of a percentage and of `per 100` stay: they change what a price means.
+ * of a percentage, of `per 100` and of `m2` stay: they change what a price means.
  */
 export const signOf = (text: string): string =>
   text.normalize('NFC').toLowerCase().replace(DATE, ' ').replace(NUMBER, ' ').replace(/\s+/g, ' ').trim()

@@ -2,7 +2,7 @@
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { shorten } from '../../tables/prices.ts'
 import type { OpenFile, Row, Sheet } from '../../tables/sheet.ts'
-import { type SheetLayout, signOf } from './layout.ts'
+import type { SheetLayout } from './layout.ts'
 import { textOf } from './rows.ts'
 import { texts } from './texts.ts'
 
@@ -24,6 +24,7 @@ export interface SheetOutline {
   isUsed: boolean
   /** The row of the headings; 0: none. */
   headingsRow: number
+  /** None of a sheet that is not used. */
   columns: ColumnOutline[]
   /** What stands outside the table, each row as its cells joined by ` · `, and comments and what is printed on each page. */
   texts: string[]
@@ -41,17 +42,14 @@ export interface SheetHead {
   rows: Row[]
 }
 
-/** How many rows are searched for the headings. */
+/** How many rows are searched for the headings, and of a sheet that is not used, how many are looked at. */
 const SEARCHED_ROWS = 200
-/** How many rows of a sheet that is not used are looked at. */
-const MAX_UNUSED_ROWS = 1_000
 /** How many different cells of a column are listed. */
 const MAX_VALUES = 20
 const MAX_VALUE = 60
 /** Different texts of a file outside its tables, and their characters: a file with more of them is not read as it should be. */
 const MAX_TEXTS = 1_000
 const MAX_TEXT_CHARACTERS = 200_000
-const MAX_CELL = 2_000
 const MAX_HEADING = 200
 const MAX_COLUMNS = 500
 
@@ -76,10 +74,11 @@ export function headingsOf(row: Row | undefined, rows: readonly Row[]): string[]
   return Array.from({ length: width }, (_, index) => headingOf(row?.cells[index]))
 }
 
-/** Whether a row repeats these headings, which are not all blank. */
+/** Whether a row repeats these headings, which are not all blank, and says nothing beside them. */
 export const repeats = ({ cells }: Row, headings: readonly string[]): boolean =>
   headings.every((heading, index) => headingOf(cells[index]) === heading) &&
-  headings.some((heading) => heading !== '')
+  headings.some((heading) => heading !== '') &&
+  !cells.slice(headings.length).some(isFilled)
 
 /** Collects the different texts outside the tables of a file. */
 export function createTexts() {
@@ -91,12 +90,11 @@ export function createTexts() {
     areTooMany,
     /** Adds a text to the list of its sheet, unless the file has said it before. */
     add(list: string[], text: string): void {
-      const shown = shorten(text.replace(/\s+/g, ' ').trim(), MAX_CELL)
-      const sign = signOf(shown) || shown
-      if (shown === '' || seen.has(sign) || areTooMany()) return
-      seen.add(sign)
+      const shown = text.replace(/\s+/g, ' ').trim()
+      if (shown === '' || seen.has(shown) || areTooMany()) return
+      seen.add(shown)
       characters += shown.length
-      list.push(shown)
+      if (!areTooMany()) list.push(shown)
     },
   }
 }
@@ -112,7 +110,8 @@ const PLAIN_PRICE = /^[\d.,$\s'’-]*\d[\d.,$\s'’-]*$/
 /**
  * Outlines a sheet, and passes the rows of its table to `onRow`; without `onRow`, the sheet is not used. The table is every row
  * below the headings that has something in the columns of the code and the price; what stands in other rows, and a price with
- * words, is a text. Throws `UnreadableFileError`, and what `onRow` throws.
+ * words, is a text. On a sheet that is not used, a row with several cells is of a table if there is a column of codes. Throws
+ * `UnreadableFileError`, and what `onRow` throws.
  */
 export async function outlineSheet(
   { sheet }: SheetHead,
@@ -125,6 +124,10 @@ export async function outlineSheet(
   const placeOf = (use: string) => layout.findIndex((column) => column.use === use)
   const [code, price] = [placeOf('code'), placeOf('price')]
   const columns = createColumns(headings)
+  const isUsed = onRow !== undefined
+  /** Whether a row has more than cells in ignored columns, as the pictures of an item in an export are. */
+  const saysMore = (cells: readonly string[]) =>
+    price < 0 || layout.some(({ use }, index) => use !== 'ignored' && isFilled(cells[index]))
 
   function see(row: Row): void {
     const { cells } = row
@@ -132,14 +135,16 @@ export async function outlineSheet(
     if (headingOf(cells[0]) === headings[0] && repeats(row, headings)) return
     if (cells.length > headings.length) collected.add(found, joined(cells.slice(headings.length)))
     const isWide = cells.filter(isFilled).length > 1
-    const isInTable = code >= 0 && price >= 0 ? isFilled(cells[code]) && isFilled(cells[price]) : isWide
+    const [hasCode, hasPrice] = [isFilled(cells[code]), isFilled(cells[price])]
+    const isInTable = code >= 0 && price >= 0 ? hasCode && hasPrice : isWide && (isUsed || code >= 0)
+    // What becomes of a row without a price may depend on its other cells.
+    if (isInTable || (isWide && hasCode)) columns.see(cells)
     if (isInTable) {
-      columns.see(cells)
       const cell = cells[price] ?? ''
       if (price >= 0 && !PLAIN_PRICE.test(cell))
         collected.add(found, isFilled(headings[price]) ? `${headings[price]}: ${cell}` : cell)
-    } else collected.add(found, joined(cells.slice(0, headings.length)))
-    if (isInTable || isWide) onRow?.(row)
+    } else if (!isWide || saysMore(cells)) collected.add(found, joined(cells.slice(0, headings.length)))
+    if (isWide || PLAIN_PRICE.test(cells[price] ?? '')) onRow?.(row)
   }
 
   let count = 0
@@ -147,20 +152,19 @@ export async function outlineSheet(
     for (const row of batch) {
       if (row.line > headingsRow) see(row)
       // The headings of a sheet that is not used are shown as what it says: it may have nothing else.
-      else if (row.line < headingsRow || !onRow) collected.add(found, joined(row.cells))
+      else if (row.line < headingsRow || !isUsed) collected.add(found, joined(row.cells))
     }
     count += batch.length
-    if (!onRow && count > MAX_UNUSED_ROWS) break
+    if (!isUsed && count >= SEARCHED_ROWS) break
   }
   for (const text of await sheet.notes()) collected.add(found, text)
   const { name, isHidden } = sheet
-  const isUsed = onRow !== undefined
   return {
     name,
     isHidden,
     isUsed,
     headingsRow,
-    columns: columns.outline(sheet.hiddenColumns()),
+    columns: isUsed ? columns.outline(sheet.hiddenColumns()) : [],
     texts: found,
   }
 }

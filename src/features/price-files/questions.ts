@@ -1,5 +1,5 @@
 /** What a person is asked of a file, one question after the other: on the page and in the terminal. */
-import { isAmount } from '../../tables/prices.ts'
+import { mayBePrice } from '../../tables/prices.ts'
 import {
   answerSchema,
   type Column,
@@ -69,6 +69,8 @@ export function columnsProblem({ sheets }: Draft, outline: readonly SheetOutline
     if (columns.some((column, index) => 'yes' in column && seen?.[index]?.values?.length === 0))
       return texts.layout.noRows
   }
+  const untaxed = sheets.filter(({ columns }) => !columns.some(({ use }) => use === 'tax included'))
+  if (untaxed[0] && untaxed.length < sheets.length) return texts.layout.taxOnOneSheet(untaxed[0].name)
   return undefined
 }
 
@@ -121,7 +123,7 @@ function usedColumn(
     return { use: one.use, samples, choice: [String(place), label] satisfies [string, string] }
   })
   const ignored = all.filter((one) => one.use === 'ignored')
-  const amounts = ignored.filter(({ samples }) => use === 'price' && samples.some(isAmount))
+  const amounts = ignored.filter(({ samples }) => use === 'price' && samples.some(mayBePrice))
   const others = all.filter((one) => one.use !== 'code' && one.use !== 'price')
   const [offered = []] = [amounts, ignored, others].filter((list) => list.length > 0)
   return {
@@ -139,12 +141,12 @@ function usedColumn(
   }
 }
 
-/** The choice that none of the cells means yes. It is no cell: those are trimmed. */
-const NONE = ' '
+/** The choices that none of the cells means yes, or both do. They are no cells: those are trimmed. */
+const [NONE, BOTH] = [' ', '  ']
 
 /** What the cells of columns mean. */
 function meanings(sheet: SheetLayout, at: number, seen: SheetOutline | undefined): Question[] {
-  const { cells, none, several, divided, rejected } = texts.questions
+  const { cells, none, both, several, divided, rejected } = texts.questions
   const labelOf = (value: string) => value || texts.confirm.blank
   return sheet.columns.flatMap((column, index): Question | [] => {
     const values = seen?.columns[index]?.values ?? []
@@ -157,11 +159,15 @@ function meanings(sheet: SheetLayout, at: number, seen: SheetOutline | undefined
           name: `cells-${at}-${index}`,
           text: cells[column.use](column.heading),
           hints: [],
-          choices: [...values.map((value): [string, string] => [value, labelOf(value)]), [NONE, none]],
+          choices: [
+            ...values.map((value): [string, string] => [value, labelOf(value)]),
+            [NONE, none],
+            ...(values.length === 2 ? [[BOTH, both] satisfies [string, string]] : []),
+          ],
           isMultiple: values.length > 2,
           answer: column.yes.map(labelOf).join(', ') || (column.no.length > 0 ? none : undefined),
           answered: (draft, chosen) => {
-            const yes = chosen.filter((value) => value !== NONE)
+            const yes = chosen.includes(BOTH) ? values : chosen.filter((value) => value !== NONE)
             const no = values.filter((value) => chosen.length > 0 && !yes.includes(value))
             return change(draft, { ...column, yes, no })
           },
@@ -188,11 +194,22 @@ function meanings(sheet: SheetLayout, at: number, seen: SheetOutline | undefined
 
 /** A question on all prices of the file. */
 function statementQuestion(statement: Statement, draft: Draft, scope: string | null | undefined): Question {
-  const { taxOfColumn, currencies, otherCurrency, audiences, publicCatalogue, everySheet } = texts.questions
+  const {
+    taxOfColumn,
+    ofColumn,
+    including,
+    currencies,
+    otherCurrency,
+    audiences,
+    publicCatalogue,
+    everySheet,
+  } = texts.questions
   const { hasColumn, isIncluded } = taxColumnsOf(draft)
   const isPublic = scope !== undefined && audienceProblem({ audience: 'selected' }, scope) !== undefined
   const choices = {
-    tax: taxChoices(draft.tax).filter(([value]) => !hasColumn || isIncluded !== (value === '0')),
+    tax: taxChoices(draft.tax, hasColumn ? ofColumn : including).filter(
+      ([value]) => !hasColumn || isIncluded !== (value === '0'),
+    ),
     currency: Object.entries(currencies),
     audience: Object.entries(audiences),
   }[statement]
@@ -223,8 +240,8 @@ function taxColumnsOf({ sheets }: Draft) {
 }
 
 /** The taxes of Australia and New Zealand, and another one that a layout has, in percent. */
-const taxChoices = (tax = 0): Question['choices'] =>
+const taxChoices = (tax = 0, labelOf: (percent: number) => string): Question['choices'] =>
   [...new Set([0, 10, 15, tax])].map((rate) => [
     String(rate),
-    rate === 0 ? texts.questions.beforeTax : texts.questions.including(rate),
+    rate === 0 ? texts.questions.beforeTax : labelOf(rate),
   ])

@@ -1,6 +1,6 @@
 /** What a row of a table comes to: arithmetic on the columns that a person has named, and nothing else. */
 import { codeDamage } from '../../tables/damaged-codes.ts'
-import { exact, isSpreadsheetError, readPrice, shorten } from '../../tables/prices.ts'
+import { exact, isAmount, isSpreadsheetError, readPrice, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
 import { ITEM_LIMITS, type Item } from './batches.ts'
 import type { Column, SheetLayout, Statements } from './layout.ts'
@@ -17,8 +17,11 @@ export interface Problem {
   cells: string[]
 }
 
-/** An item, the reason why the row is none, or null if it is left out because it is not for sale. */
-export type RowResult = Item | string | null
+/**
+ * An item, the reason why the row is none, or null if it is left out because it is not for sale. `removed`: the tax that was removed
+ * from the price, in percent.
+ */
+export type RowResult = { item: Item; removed: number } | string | null
 
 type TextUse = 'code' | 'name' | 'description' | 'unit' | 'category'
 
@@ -101,7 +104,8 @@ export function createRowReader(
     if (struck?.some((column) => used.includes(column))) return texts.row.struck
     const item: Item = { code: '', price: 0 }
     for (const { use, index } of places.textColumns) {
-      const cell = textOf(cells[index])
+      const text = textOf(cells[index])
+      const cell = use === 'code' ? text.replace(QUOTED, '$1') : text
       if (cell === '') continue
       const problem = textProblem(use, cell, numbers?.[index])
       if (problem) return problem
@@ -121,20 +125,21 @@ export function createRowReader(
       : beforeTax
     if (typeof each === 'string') return each
     item.price = each
-    return item
+    return { item, removed: isIncluded ? tax : 0 }
   }
 }
 
 /**
- * The price of one, where a cell such as `100`, `100 EA` or `per 100` says how many the price is for; or the problem. `shown`: the
- * number of a spreadsheet's cell.
+ * The price of one, where a cell such as `EA`, `100`, `100 EA` or `per 100` says how many the price is for; or the problem. `shown`:
+ * the number of a spreadsheet's cell.
  */
 function priceOfOne(
   price: number,
   cell: string,
   { divide, heading, shown, ...how }: Per & Parameters<typeof readPrice>[1] & { shown: number | undefined },
 ): number | string {
-  const [found = '', other] = cell.match(/\d(?:[\d.,]*\d)?/g) ?? []
+  if (/^(ea|each)$/i.test(cell)) return price
+  const [found = '', other] = cell.match(/(?<![\p{L}\d])\d(?:[\d.,]*\d)?/gu) ?? []
   const count = shown ?? (other === undefined ? readPrice(found, how) : Number.NaN)
   if (typeof count === 'string' || !(count > 0)) return texts.row.notANumber(shorten(cell, 40))
   if (count === 1) return price
@@ -143,6 +148,9 @@ function priceOfOne(
 
 /** To the cent, half up. 15 digits first: 1.005 dollars are 100.49999999999999 cents to a computer. */
 const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 + tax / 100)) * 100)) / 100
+
+/** Typographic quotes around a code are not part of it. */
+const QUOTED = /^[“”„‘’](.*)[“”‘’]$/s
 
 /** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123, and so is an apostrophe. */
 export function textOf(cell = ''): string {
@@ -168,7 +176,7 @@ function shapeProblem(
     if (!cell.includes('\n') && !cell.includes('\r')) continue
     const lines = cell.split(/\r\n|\n|\r/).map((line) => line.split(delimiter))
     const first = [...cells.slice(0, index), ...(lines[0] ?? [])]
-    const isRow = (row: readonly string[]) => /\d/.test(row[price] ?? '') && !/\p{L}/u.test(row[price] ?? '')
+    const isRow = (row: readonly string[]) => isAmount(row[price] ?? '')
     const isCut = first.length === length && cells.length < length && isRow(first)
     if (isCut || lines.slice(1).some((line) => line.length > 1 && isRow(line)))
       return texts.row.unclosedQuote(lines.length)

@@ -2,7 +2,7 @@
  * Suggests how a file may be read: as its last one was, and otherwise from a short list of headings. A suggestion never decides: a
  * person confirms it.
  */
-import { type Decimal, isAmount, readPrice } from '../../tables/prices.ts'
+import { type Decimal, isAmount, mayBePrice, readPrice } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
 import { pairSheets } from './confirmation.ts'
 import { type Column, columnFor, type Draft, type Layout, type SheetLayout, type Use } from './layout.ts'
@@ -24,7 +24,7 @@ const HEADINGS: [use: Use, heading: RegExp][] = [
   ['category', /^(item|product|sub)?(category|group|family|range|department|class|type)(name)?$/],
   [
     'price is for this many',
-    /^(price|pricing|basis|base|std|per)?(per|unit|qty|quantity|basis|divisor|factor)$/,
+    /^(price|pricing|basis|base|std|per)(per|unit|qty|quantity|basis|divisor|factor)$|^(per|basis|divisor)$/,
   ],
   ['tax included', /(price|tax|gst).*incl?(usive|uded|udes?)?|^incl?(udes?|uding|usive)?.*(tax|gst)/],
 ]
@@ -89,7 +89,7 @@ function suggestColumns(columns: readonly Seen[]): Column[] {
 
 /** Whether the cells of a column may be what the use is about. */
 function fits(use: Use, cells: readonly string[]): boolean {
-  if (use === 'price') return cells.some(isAmount)
+  if (use === 'price') return cells.some(mayBePrice)
   if (use === 'price is for this many') return cells.length > 0 && cells.every((cell) => DIGITS.test(cell))
   return use !== 'tax included' || (cells.length <= MAX_FLAGS && !cells.some(isAmount))
 }

@@ -75,7 +75,6 @@ export const texts = {
   /** The page on which a person confirms how the file is read. */
   confirm: {
     title: 'Confirm how this file is read',
-    lead: 'Nothing is sent yet.',
     changed: 'This file differs from the one that was confirmed before:',
     kept: 'The earlier answers are kept for what is the same.',
     askedAgain:
@@ -89,7 +88,7 @@ export const texts = {
     moveHere: (file: string) => `Move ${file} here, with its answers`,
     waitsHere:
       'These files have prices that are not for everyone, and are in a catalogue that every builder sees:',
-    says: 'Titles, notes and the like',
+    says: 'What else the file says',
     saysNothing: 'Nothing.',
     sheetSays: (sheet: string) => `Sheet “${sheet}”`,
     hiddenSheet: 'hidden',
@@ -110,14 +109,16 @@ export const texts = {
     useColumns: 'Use these columns',
     useAnswers: 'Use these answers',
     priceSent: 'Price sent, before GST',
+    less: (percent: number) => `less ${percent} % GST`,
     rows: 'Rows as they will be sent',
     rowsOf: (sheet: string) => `Rows of “${sheet}” as they will be sent`,
-    nextFile: 'The next file of this layout needs no confirmation.',
-    isSkipped: (line: string, reason: string) => `Line ${line} is not sent: ${reason}`,
+    /** `row`: its line, behind the name of its sheet, and its code if it has one. */
+    isSkipped: (row: string, reason: string) => `Line ${row} is not sent: ${reason}`,
     moreSkipped: 'More are listed below.',
     counts: (rows: number, valid: number, invalid: number) =>
       `Checked ${pluralize(rows, 'row')}: ${count(valid)} ready, ${count(invalid)} with problems.`,
     right: 'This is right',
+    notSentYet: 'Nothing is sent yet.',
     choose: 'choose…',
     notUsed: 'not used',
     cancelled: 'Nothing was confirmed, so nothing was sent.',
@@ -135,22 +136,24 @@ export const texts = {
       'not for sale if': (heading: string) => `An item is not for sale if “${heading}” says:`,
     },
     none: 'None of these',
+    both: 'Both',
     several: (heading: string) =>
       `“${heading}” says how many the price is for. What is sent of a row whose price is for more than one?`,
     divided: 'The price of one: the price is divided',
     rejected: 'Nothing: the row is listed as a problem',
     tax: 'Are the prices before GST?',
     /** If a column says which prices include tax. */
-    taxOfColumn: 'How much GST is in the prices that include it?',
+    taxOfColumn: 'How much GST is included?',
     beforeTax: 'Before GST',
     including: (percent: number) => `Including ${percent} % GST`,
+    ofColumn: (percent: number) => `${percent} %`,
     currency: 'In which currency are the prices?',
     currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
     otherCurrency: 'For another currency, convert the prices first.',
     audience: 'Who may see the prices?',
     audiences: {
-      everyone: 'Everyone: they are list or retail prices',
-      selected: 'Only builders with access: they are trade prices',
+      everyone: 'Everyone (list or retail prices)',
+      selected: 'Only builders with access (trade prices)',
     },
     publicCatalogue: 'Every builder sees this catalogue.',
     everySheet:
@@ -294,11 +297,14 @@ export const texts = {
     twice: (use: string, sheet: string) => `Only one column can be used as “${use}”${inSheet(sheet)}.`,
     manyCells: (heading: string, use: string) =>
       `The column “${heading}” has too many or too long cells for “${use}”: choose another use for it.`,
+    taxOnOneSheet: (sheet: string) =>
+      `“${sheet}” has no column for “tax included”, and another sheet has: send it by an upload of its own.`,
     publicCatalogue:
       'These prices are not for everyone, and this catalogue is not Managed: every builder would see them. Open or create a Managed one: this file can be moved there, with its answers.',
     noRows: 'No row has a code and a price: choose other columns, or another row of headings.',
-    manyTexts:
-      'More rows than can be looked at have no code or no price. Choose other columns or another row of headings, or delete those rows from the file.',
+    /** `sheet`: the one that says most. */
+    manyTexts: (sheet: string) =>
+      `There is more text outside the table than can be looked at${sheet === '' ? '' : `, most of it on “${sheet}”`}. Choose other columns or another row of headings, or delete rows without a code or a price, or that sheet, from the file.`,
   },
 
   /** What is different from the file that a layout was confirmed for. */

@@ -29,11 +29,11 @@ const LINES: [file: string, begin: string[] | undefined, lines: [line: string, p
     SMALL.items,
     [
       ['E,x,y,1,2', /it has 5 cells instead of 4/],
-      ['E,x,y,abc', /the price "abc" is not an amount in AUD.* Or write POA\.$/],
+      ['E,x,y,abc', /the price "abc" is not an amount.* Or write POA\.$/],
       ['F,x,y,-1', /the price is negative/],
       ['G,x,y,1.23456', /the price "1\.23456" must have at most 9 digits and 4 decimals/],
       ['H,x,y,USD 1', /the price "USD 1" is not an amount in AUD/],
-      ['I,x,y,poa', /the price "poa" is not an amount in AUD.* Or write POA\.$/],
+      ['I,x,y,poa', /the price "poa" is not an amount.* Or write POA\.$/],
       ['A,Board,Timber,1', /the item A occurs more than once/],
       [',Board,Timber,1', /code must have/],
       ['J\u200b,Board,Timber,1', /code must have.* invisible/],

@@ -70,8 +70,8 @@ describe('the page of a file whose layout is new', () => {
     expect(second).not.toMatch(/Who may see|This is right/)
     expect(await press('currency=AUD')).toContain('Who may see the prices?')
     expect(sentIn(await press('audience=everyone'))).toEqual([
-      'PV-40 | Pipe 40mm | 13.20 | $12.00',
-      'PV-50 | Pipe 50mm | 17.60 | $16.00',
+      'PV-40 | Pipe 40mm | 13.20 | $12.00 | less 10 % GST',
+      'PV-50 | Pipe 50mm | 17.60 | $16.00 | less 10 % GST',
     ])
     expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
     expect(await press('confirm=on')).toMatch(/sam has confirmed it[\s\S]*Change/)
@@ -147,6 +147,25 @@ describe('the page of a file whose layout is new', () => {
     expect(next.json).toMatchObject({ validRows: 1, invalidRows: 1 })
   })
 
+  test('asks of two cells also whether both mean yes', async () => {
+    const file = 'Code,Name,Price,GST included\nA,Nail,11,Yes\nB,Board,22,Y\n'
+    const { json } = await pages.upload(file, { answers: false })
+    const { press } = formOf(pages, json.id)
+    expect(await press('cells-0-3=  ')).toContain('How much GST is included?')
+    for (const answer of ['tax=10', 'currency=AUD']) await press(answer)
+    expect(sentIn(await press('audience=everyone'))).toEqual([
+      'A | Nail | 11 | Yes | $10.00 | less 10 % GST',
+      'B | Board | 22 | Y | $20.00 | less 10 % GST',
+    ])
+  })
+
+  test('offers the cells of rows without a price, too', async () => {
+    const file = 'Code,Name,Price,State\nA,Nail,1,Active\nB,Board,,Discontinued\n'
+    const { json } = await pages.upload(file, { answers: false })
+    const asked = await formOf(pages, json.id).press('', { 'use-0-3': 'not for sale if' })
+    expect(asked).toContain('value="Discontinued"')
+  })
+
   test('offers the columns with amounts as the price, which are not ignored before one is chosen', async () => {
     const { json } = await pages.upload('Code,Notes,List,RRP\nA,x,1,NZ$2\nB,y,3,NZ$4\n', { answers: false })
     const { page, press } = formOf(pages, json.id)
@@ -158,7 +177,7 @@ describe('the page of a file whose layout is new', () => {
   })
 
   test('says that no row has a code and a price, in place of a question without choices', async () => {
-    const { json } = await pages.upload('Code,Price,GST included\nA,,yes\nB,,no\n', { answers: false })
+    const { json } = await pages.upload('Code,Price,GST included\n,1,yes\n,2,no\n', { answers: false })
     const { press } = formOf(pages, json.id)
     const html = await press('', { 'use-0-1': 'price' })
     expect(html).toContain('No row has a code and a price')

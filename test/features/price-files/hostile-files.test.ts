@@ -30,6 +30,15 @@ test.each<[string, () => string | Uint8Array]>([
     () => withPart('xl/sharedStrings.xml', `<sst><si><t>${'x'.repeat(45_000_000)}</t></si></sst>`),
   ],
   [
+    'many sheets, each with many columns of many cells',
+    () =>
+      workbook([{ name: 'Prices', rows: [] }], {
+        parts: {
+          'xl/workbook.xml': `<workbook><sheets>${Array.from({ length: 60 }, (_, at) => `<sheet name="${at}${'x'.repeat(200_000)}" id="rId1"/>`).join('')}</sheets></workbook>`,
+        },
+      }),
+  ],
+  [
     '10,000 sheets',
     () =>
       withPart(

@@ -31,6 +31,12 @@ describe('a text of a file is the same without dates and digits', () => {
     ['Price (per 100)', 'Price (per 200)'],
     ['Per 1,000', 'Per 1,500'],
     ['Per 1 000', 'Per 1'],
+    ['Prices per box: 1', 'Prices per box: 100'],
+    ['Price per m2', 'Price per m3'],
+    ['GST %: 10', 'GST %: 15'],
+    ['GST % · 10', 'GST % · 15'],
+    ['Less 10 pct', 'Less 15 pct'],
+    ['Less 40/10/5 %', 'Less 50/10/5 %'],
   ])('%s is not %s', (one, other) => {
     expect(signOf(one)).not.toBe(signOf(other))
   })
@@ -87,6 +93,11 @@ describe('the next file', () => {
     ],
     ['a note below', `${LIST}GST has been added,,\n`, ['the file now says “GST has been added”']],
     ['a note in the price column', LIST.replace('1.50', 'per 100'), ['the file now says “Price: per 100”']],
+    [
+      'a note beside headings that are repeated',
+      LIST.replace('B2', 'Code,Name,Price,per 100\nB2'),
+      ['the file now says “per 100”', 'the file now says “Price: Price”'],
+    ],
   ])('with %s asks again and says so', async (_name, content, differences) => {
     const found = await readWith(content, [await layoutOf(LIST)])
     expect(found).toMatchObject({ layout: null, differences, items: [] })
@@ -140,6 +151,36 @@ describe('the next file', () => {
     },
   )
 
+  test('is compared with all cells of a sheet that is not used, but not with those of another list', async () => {
+    const bookOf = (currency: string, other: Cell[][]) =>
+      workbook([
+        ...sheets('Prices', [
+          ['Code', 'Price'],
+          ['A', 1],
+        ]),
+        ...sheets('Info', [
+          ['Supplier', 'Ace'],
+          ['Currency', currency],
+        ]),
+        ...sheets('Old', [['Code', 'Price', 'Trade price'], ...other]),
+      ])
+    const sheets = (name: string, rows: Cell[][]) => [{ name, rows }]
+    const layout = await layoutOf(bookOf('AUD', [['B', 2, 3]]), { sheets: ['Prices'] })
+    expect((await readWith(bookOf('AUD', [['C', 4, 5]]), [layout])).items).toHaveLength(1)
+    expect(await readWith(bookOf('NZD', []), [layout])).toMatchObject({
+      items: [],
+      differences: ['the file now says “Currency · NZD”', 'the file no longer says “currency · aud”'],
+    })
+  })
+
+  test('is compared with the end of a long text, too', async () => {
+    const withTerms = (end: string) => `${'All prices are recommended. '.repeat(200)}${end}\n${LIST}`
+    const found = await readWith(withTerms('They include GST.'), [
+      await layoutOf(withTerms('They exclude GST.')),
+    ])
+    expect(found).toMatchObject({ layout: null, items: [] })
+  })
+
   test('keeps the earlier answers for what is the same', async () => {
     const layout = await layoutOf(LIST, { uses: { Name: 'description' }, tax: 15, currency: 'NZD' })
     const column = await readWith(LIST.replace('Price\n', 'Price,Per\n').replace('1.50', '1.50,1'), [layout])
@@ -157,16 +198,20 @@ describe('the next file', () => {
 })
 
 describe('a row', () => {
-  const perHundred = 'Code,Price,Basis\nA,37.28,100\nB,3,1\nC,4,\nD,5,2 x 3\n'
+  const perHundred = 'Code,Price,Basis\nA,37.28,100\nB,3,1\nC,4,\nD,5,2 x 3\nE,6,m2\nF,7,EA\n'
   test('whose price is for several is rejected, or divided exactly if the person chose that', async () => {
     const uses = { Basis: 'price is for this many' } as const
     const { items, problems } = await read(perHundred, { uses })
     expect({ items, problems }).toEqual({
-      items: [{ code: 'B', price: 3 }],
+      items: [
+        { code: 'B', price: 3 },
+        { code: 'F', price: 7 },
+      ],
       problems: [
         '2: the price is for 100, not for one. To send the price of one, choose that prices are divided by “Basis”.',
         '4: how many the price is for is not a number ("").',
         '5: how many the price is for is not a number ("2 x 3").',
+        '6: how many the price is for is not a number ("m2").',
       ],
     })
     const divided = await read(perHundred, {
@@ -175,6 +220,7 @@ describe('a row', () => {
     expect(divided.items).toEqual([
       { code: 'A', price: 0.3728 },
       { code: 'B', price: 3 },
+      { code: 'F', price: 7 },
     ])
   })
 
@@ -218,6 +264,32 @@ describe('a row', () => {
       '4: the column "Inc" says "Maybe", which nobody has confirmed the meaning of.',
     ])
     expect((await read(file, { uses, tax: 0 })).items).toEqual([])
+  })
+
+  test('of a sheet without the column that says which prices include tax is not sent beside one that has it', async () => {
+    const bytes = workbook([
+      {
+        name: 'Doors',
+        rows: [
+          ['Code', 'Price', 'GST incl'],
+          ['A', 110, 'Y'],
+          ['B', 50, 'N'],
+        ],
+      },
+      {
+        name: 'Locks',
+        rows: [
+          ['Code', 'Price'],
+          ['C', 50],
+        ],
+      },
+    ])
+    const uses = { 'GST incl': { use: 'tax included', yes: ['Y'] } } as const
+    const { items, problem } = await read(bytes, { sheets: ['Doors', 'Locks'], uses, tax: 10 })
+    expect({ items, problem }).toEqual({
+      items: [],
+      problem: expect.stringContaining('“Locks” has no column'),
+    })
   })
 
   test('that is not for sale is left out and counted', async () => {

@@ -91,9 +91,38 @@ describe('a bad row is reported with its line and a reason, and good rows are st
     expect(problems).toEqual(['5: the code is missing.', '9: the code is missing.'])
   })
 
+  test('with nothing but a price; a text alone is what the file says', async () => {
+    const { problems, outline } = await read('code,price\nA1,1\n,9.50\nFittings\nA2,\nA4,\n')
+    expect({ problems, texts: outline.sheets[0]?.texts }).toEqual({
+      problems: ['3: the code is missing.'],
+      texts: ['9.50', 'Fittings', 'A2', 'A4'],
+    })
+  })
+
+  test('of an export with rows of pictures, which are no texts: the file can be confirmed', async () => {
+    const pictures = 'screw,,,https://a.example/1.jpg\n'.repeat(2_000)
+    const { items, invalidRows, problem, outline } = await read(
+      `Handle,SKU,Variant Price,Image Src\nscrew,A1,5,https://a.example/0.jpg\n${pictures}`,
+      { uses: { Handle: 'ignored', SKU: 'code', 'Variant Price': 'price' } },
+    )
+    expect({ codes: items.map(({ code }) => code), invalidRows, problem }).toEqual({
+      codes: ['A1'],
+      invalidRows: 2_000,
+      problem: null,
+    })
+    expect(outline.sheets[0]?.texts).toEqual([])
+  })
+
+  test('of a file that says more than can be looked at, which names the sheet', async () => {
+    const words = Array.from({ length: 1_100 }, (_, row) => [`Brand ${row}`])
+    const bytes = workbook([{ name: 'Prices', rows: [['Code', 'Price'], ['A1', 1], ...words] }])
+    expect((await read(bytes)).problem).toContain('most of it on “Prices”')
+  })
+
   test.each([
     ['with text after it', 'A2,"12 inch nail,5\nA3,bolt,6\nA4,"screw",7'],
     ['closed rows later', 'A2,"nail,5\nA3,bolt,6\nA4,screw",7'],
+    ['with a currency', 'A2,"nail,A$5\nA3,bolt,A$6\nA4,"screw",A$7'],
   ])(
     'that includes other rows because of an open quote, %s, is reported, and no item gets the price of another',
     async (_name, rows) => {
@@ -155,6 +184,10 @@ describe('a bad row is reported with its line and a reason, and good rows are st
       ],
       problems: [],
     })
+  })
+
+  test('and typographic quotes around a code are no part of it', async () => {
+    expect((await read('code,price\n“A1”,1\nB’s,2\n')).items.map(({ code }) => code)).toEqual(['A1', 'B’s'])
   })
 
   test('and blank rows and the delimiter line of a spreadsheet are ignored', async () => {

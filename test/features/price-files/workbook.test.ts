@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { questionsOf } from '../../../src/features/price-files/questions.ts'
 import { type Cell, workbook } from '../../support/xlsx.ts'
 import { failure, read } from './read-support.ts'
 
@@ -74,6 +75,7 @@ describe('an XLSX workbook', () => {
     ['that is a blank number', { xml: '<c r="D2"><v> </v></c>' }],
     ['that is negative', { value: -5, format: '0.00;(0.00)' }],
     ['that is an error', { error: '#REF!' }],
+    ['that is a formula without a value', { xml: '<c r="D2"><f>C2*2</f><v></v></c>' }],
     ['that is too small to be shown', { value: 0.004, format: '0.00' }],
   ])('has a problem with a price %s', async (_name, cell) => {
     expect(await read(workbook(sheet(['A', 'x', 'm', cell], ['B', 'y', 'm', 1])))).toMatchObject({
@@ -121,6 +123,24 @@ describe('an XLSX workbook', () => {
       problems: ['8: the code is missing.'],
       row: 5,
     })
+  })
+
+  test('says the hints for its cells, too', async () => {
+    const hint = '<dataValidations><dataValidation prompt="All prices are per 100"/></dataValidations>'
+    const rows = '<row r="1"><c r="A1"><v>1</v></c></row>'
+    const part = `<worksheet><sheetData>${rows}</sheetData>${hint}</worksheet>`
+    const { outline } = await read(workbook(sheet(), { parts: { 'xl/worksheets/sheet1.xml': part } }))
+    expect(outline.sheets[0]?.texts).toContain('All prices are per 100')
+  })
+
+  test('offers a column of formulas without values as the price', async () => {
+    const rows: Cell[][] = [
+      ['Code', 'Cost price', 'Price'],
+      ['A', 10, { xml: '<c r="C2"><f>B2*1.5</f></c>' }],
+    ]
+    const { draft, outline } = await read(workbook([{ name: 'P', rows }]))
+    const [, price] = questionsOf(draft, outline.sheets)
+    expect(price?.choices.map(([, label]) => label)).toEqual(['Cost price: 10', 'Price: #FORMULA!'])
   })
 
   test('can count its dates from 1904', async () => {
