@@ -8,10 +8,9 @@ import { leaveUserNotice } from '../../web/notice.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { ImportError } from './errors.ts'
 import { ended, endNotice, type Import, progressed, takenOver } from './import.ts'
-import { runImport } from './run.ts'
+import { runImport, takeTurn } from './run.ts'
 import type { Active, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
-import { takeTurn } from './turn.ts'
 
 export interface SenderOptions {
   store: KeyValueStore

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import type { Imports } from '../../../src/features/price-files/imports.ts'
-import { turnKey } from '../../../src/features/price-files/turn.ts'
+import { turnKey } from '../../../src/features/price-files/run.ts'
 import { waitingNotices } from '../../../src/web/notice.ts'
 import { tempDir } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
@@ -355,7 +355,7 @@ describe('while the store fails,', () => {
     const [left] = await imports.list(REF)
     await expect(imports.start('sam', left?.id ?? '')).rejects.toMatchObject({ status: 400 })
     await uploadOnly(imports, rowsOf(1))
-    await imports.deleteUser('sam')
+    await imports.deleteAll('sam')
     expect(await faulty.store.ofOwner('sam')).toEqual([])
     expect(await faulty.store.ofOwner(left?.id ?? '')).toEqual([])
   })
@@ -375,11 +375,11 @@ describe('while the store fails,', () => {
       const id = await uploadOnly(imports, rowsOf(1))
       failOnce(failing, moment)
       await imports
-        .deleteUser('sam')
+        .deleteAll('sam')
         .catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
       const operations = count()
       heal()
-      await imports.deleteUser('sam')
+      await imports.deleteAll('sam')
       expect(await store.ofOwner('sam')).toEqual([])
       expect(await store.ofOwner(id)).toEqual([])
       return operations
