@@ -10,8 +10,7 @@ import { createLog } from '../../../src/runtime/log.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { type TempDir, tempDir } from '../../support/env.ts'
-import { freePort, serve } from '../../support/ports.ts'
-import { answering, run } from '../../support/process.ts'
+import { serve } from '../../support/ports.ts'
 import { newKey } from '../../support/vault.ts'
 
 /** The sandbox's supplier, by API key. */
@@ -38,14 +37,10 @@ export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
   close(): Promise<void>
 }
 
-/** The sandbox over HTTP, here or in a process of its own; without a limit unless `options` sets one. */
-export async function startPlatform(
-  options: Partial<SandboxOptions> = {},
-  { apart = false } = {},
-): Promise<Platform> {
+/** The sandbox over HTTP, without a limit unless `options` sets one. */
+export async function startPlatform(options: Partial<SandboxOptions> = {}): Promise<Platform> {
   const { dir, write, remove } = tempDir()
-  const given = { rateLimit: { limit: 1_000_000, windowMs: 1_000 }, ...options }
-  const { url, close } = apart ? await sandboxApart(given) : await sandboxHere(given)
+  const { url, close } = await openSandbox({ rateLimit: { limit: 1_000_000, windowMs: 1_000 }, ...options })
   const apiUrl = `${url}/api`
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }
@@ -83,7 +78,7 @@ export async function startPlatform(
   }
 }
 
-async function sandboxHere(options: Partial<SandboxOptions>) {
+async function openSandbox(options: Partial<SandboxOptions>) {
   const server = await serve()
   const url = `http://127.0.0.1:${server.port}`
   const sandbox = createSandbox({
@@ -101,14 +96,6 @@ async function sandboxHere(options: Partial<SandboxOptions>) {
       sandbox.close()
     },
   }
-}
-
-async function sandboxApart(options: Partial<SandboxOptions>) {
-  const PORT = String(await freePort())
-  const program = run('test/support/sandbox-process.ts', { PORT, OPTIONS: JSON.stringify(options) })
-  const url = `http://127.0.0.1:${PORT}`
-  await answering(url, program)
-  return { url, close: async () => void (await program.kill()) }
 }
 
 export interface ApiKeyAccess {

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PlatformUnavailableError } from '../../../src/connect/errors.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
+import { rejectedIn } from '../../../src/features/price-files/contract.ts'
+import { running } from '../../../src/features/price-files/import.ts'
 import type { Imports } from '../../../src/features/price-files/imports.ts'
 import { turnKey } from '../../../src/features/price-files/run.ts'
 import { waitingNotices } from '../../../src/web/notice.ts'
 import { tempDir } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
-import { keyOf, rowsOf } from './pages-support.ts'
+import { rowsOf } from './pages-support.ts'
 import { draftOf } from './read-support.ts'
 import {
   answerFile,
@@ -83,13 +85,13 @@ describe('an import', () => {
   })
 
   test('of which items were rejected can be sent again, with all items', async () => {
-    let rejected = 1
-    const uploadItems = async () => ({ count: rejected--, message: 'price too high' })
-    const imports = open({ uploadItems })
-    const id = await upload(imports, rowsOf(10))
-    const failure = expect.stringContaining('rejected 1 of 10 items. price too high')
+    const answers = [{ errors: [{ code: 'C2', message: 'price too high' }] }]
+    const imports = open({ uploadItems: async () => rejectedIn(answers.shift()) })
+    const id = await upload(imports, rowsOf(1_500))
+    const failure = expect.stringMatching(/incomplete: the platform rejected 1 of 1500 items.*C2.*too high/)
     expect(await send(imports, id)).toMatchObject({ state: 'failed', failure })
-    expect(await send(imports, id)).toMatchObject({ state: 'completed', progress: { sent: 10, batches: 1 } })
+    const progress = { sent: 1_500, batches: 2 }
+    expect(await send(imports, id)).toMatchObject({ state: 'completed', progress })
   })
 
   test('whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
@@ -186,10 +188,8 @@ describe('an import', () => {
     const id = await uploadOnly(imports, rowsOf(3))
     await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
     const job = await imports.get('sam', id)
-    for (const state of ['failed', 'stopped']) {
-      await faulty.store.set(keyOf(id), JSON.stringify({ ...job, state }))
-      await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
-    }
+    for (const state of ['failed', 'stopped'] as const)
+      expect(() => running({ ...job, state }, undefined)).toThrow('Confirm how the file is read')
     expect(uploads).toEqual([])
   })
 
