@@ -53,6 +53,11 @@ export class StoredImports {
     this.#log = log
   }
 
+  /** An import of a user; null if there is none that this version can read. */
+  async find(userId: string, id: string): Promise<Import | null> {
+    return parseImport(await this.#store.get(importKey(userId, id)))
+  }
+
   /** An import of a user. Throws `ImportError` if there is none that this version can read. */
   async get(userId: string, id: string): Promise<Import> {
     return requireImport(await this.#store.get(importKey(userId, id)))

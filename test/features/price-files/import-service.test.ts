@@ -1,8 +1,9 @@
 /** The service alone: several machines on one store, each with a folder of its own, whose operations may fail. */
 import { existsSync, mkdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PlatformUnavailableError } from '../../../src/connect/errors.ts'
+import type { KeyValueStore } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import { rejectedIn } from '../../../src/features/price-files/contract.ts'
 import { running } from '../../../src/features/price-files/import.ts'
@@ -27,20 +28,16 @@ import {
 } from './service-support.ts'
 
 let faulty: ReturnType<typeof createFaultyStore>
-let closings: (() => unknown)[]
 beforeEach(() => {
   faulty = createFaultyStore()
-  closings = [() => faulty.store.close()]
+  onTestFinished(() => faulty.store.close())
 })
-afterEach(async () => {
-  faulty.heal()
-  for (const close of closings.splice(0).reverse()) await close()
-})
+afterEach(() => faulty.heal())
 
 function open(platform: Partial<CatalogueImports> = {}, limits: Limits = {}, store = faulty.store): Imports {
   const { dir, remove } = tempDir()
   const imports = openImports(store, dir, platform, limits)
-  closings.push(remove, () => imports.sender.close())
+  onTestFinished(() => imports.sender.close().then(remove))
   return imports
 }
 /** A price file of so many bytes, or a few more. */
@@ -324,23 +321,43 @@ describe('while the store fails,', () => {
     },
   )
 
-  test('an import that is confirmed has its layout stored, whatever has failed', () =>
+  /** Lets each operation of the store fail while `act` works on an import, and then checks what became of it. */
+  const whateverFails = (
+    act: (imports: Imports, id: string) => Promise<unknown>,
+    check: (imports: Imports, id: string, store: KeyValueStore) => Promise<void>,
+  ) =>
     forEachFault(async (failing, moment) => {
       const { store, failOnce, heal, count } = createFaultyStore()
       const imports = open({}, {}, store)
       const id = await uploadOnly(imports, rowsOf(1))
       await answerFile(imports, id)
       failOnce(failing, moment)
-      await imports
-        .confirm('sam', id, { name: 'Sam' })
-        .catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
+      await act(imports, id).catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
       const operations = count()
       heal()
-      const { confirmed } = await imports.get('sam', id)
-      const next = await imports.get('sam', await uploadOnly(imports, rowsOf(2)))
-      if (confirmed) expect(next.confirmed).toMatchObject({ by: 'Sam' })
+      await check(imports, id, store)
       return operations
-    }))
+    })
+
+  test('an import that is confirmed has its layout stored, whatever has failed', () =>
+    whateverFails(
+      (imports, id) => imports.confirm('sam', id, { name: 'Sam' }),
+      async (imports, id) => {
+        const { confirmed } = await imports.get('sam', id)
+        const next = await imports.get('sam', await uploadOnly(imports, rowsOf(2)))
+        if (confirmed) expect(next.confirmed).toMatchObject({ by: 'Sam' })
+      },
+    ))
+
+  test('deleting all of a user again leaves nothing, whatever has failed', () =>
+    whateverFails(
+      (imports) => imports.deleteAll('sam'),
+      async (imports, id, store) => {
+        await imports.deleteAll('sam')
+        expect(await store.ofOwner('sam')).toEqual([])
+        expect(await store.ofOwner(id)).toEqual([])
+      },
+    ))
 
   test('an upload that cannot be stored to its end can be repeated, and what is left of it deleted', async () => {
     const imports = open()
@@ -367,21 +384,4 @@ describe('while the store fails,', () => {
     )
     await expect(uploadOnly(open(), rowsOf(1))).resolves.toEqual(expect.any(String))
   })
-
-  test('deleting all of a user again leaves nothing, whatever has failed', () =>
-    forEachFault(async (failing, moment) => {
-      const { store, failOnce, heal, count } = createFaultyStore()
-      const imports = open({}, {}, store)
-      const id = await uploadOnly(imports, rowsOf(1))
-      failOnce(failing, moment)
-      await imports
-        .deleteAll('sam')
-        .catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
-      const operations = count()
-      heal()
-      await imports.deleteAll('sam')
-      expect(await store.ofOwner('sam')).toEqual([])
-      expect(await store.ofOwner(id)).toEqual([])
-      return operations
-    }))
 })
