@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { type Api, createApi, createHttp, platform } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import { createFirstPartyAccess, type FirstPartyAccess } from '../../../src/features/first-party/access.ts'
@@ -33,6 +34,8 @@ export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
   statusesOf(endpoint: string): Promise<(number | string)[]>
   /** Sets a fault; `none` clears it. */
   fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
+  /** Lets each request from now on wait for so long. */
+  delay(ms: number): void
   post(path: string): Promise<void>
   close(): Promise<void>
 }
@@ -40,7 +43,10 @@ export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
 /** The sandbox over HTTP, without a limit unless `options` sets one. */
 export async function startPlatform(options: Partial<SandboxOptions> = {}): Promise<Platform> {
   const { dir, write, remove } = tempDir()
-  const { url, close } = await openSandbox({ rateLimit: { limit: 1_000_000, windowMs: 1_000 }, ...options })
+  const { url, delay, close } = await openSandbox({
+    rateLimit: { limit: 1_000_000, windowMs: 1_000 },
+    ...options,
+  })
   const apiUrl = `${url}/api`
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }
@@ -70,6 +76,7 @@ export async function startPlatform(options: Partial<SandboxOptions> = {}): Prom
       (await calls()).filter((call) => call.endpoint === endpoint).map(({ status }) => status),
     fault: (endpoint, fault, times, retryAfter) =>
       post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
+    delay,
     post,
     close: async () => {
       await close()
@@ -88,9 +95,16 @@ async function openSandbox(options: Partial<SandboxOptions>) {
     file: ':memory:',
     ...options,
   })
-  server.server.on('request', sandbox.app)
+  let delayMs = 0
+  server.server.on('request', async (req, res) => {
+    if (delayMs > 0) await setTimeout(delayMs)
+    sandbox.app(req, res)
+  })
   return {
     url,
+    delay: (ms: number) => {
+      delayMs = ms
+    },
     close: async () => {
       await server.close()
       sandbox.close()

