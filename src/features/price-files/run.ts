@@ -112,7 +112,6 @@ function createRun(options: ImportOptions): Run {
     const isOutage = error instanceof PlatformUnavailableError
     run.report({ waiting: texts.waiting(isOutage ? webTexts.outages[error.kind].title : undefined) })
   }
-  run.report({})
   return run
 }
 
@@ -122,10 +121,9 @@ function createRun(options: ImportOptions): Run {
  * new one.
  */
 async function uploadAll(run: Run): Promise<void> {
-  const { items, bodyOf, save, signal } = run.options
+  const { items, bodyOf, save } = run.options
   let isOpen = await isStillOpen(run)
   for (let closed = 0; run.progress.batches * MAX_BATCH < items; ) {
-    signal?.throwIfAborted()
     const body = await bodyOf(run.progress.batches)
     if (!isOpen) run.report({ batchId: await startJob(run), importSent: 0 })
     isOpen = true

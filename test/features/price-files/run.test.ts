@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import {
   PlatformRejectedError,
@@ -124,7 +125,10 @@ describe('an interrupted import', () => {
   test('saves its progress after each batch, before it sends the next one', async () => {
     const events: string[] = []
     const uploadItems = async () => void events.push('sent')
-    const save = async ({ batches }: Progress) => void events.push(`saved ${batches}`)
+    const save = async ({ batches }: Progress) => {
+      await setImmediate()
+      events.push(`saved ${batches}`)
+    }
     await send(3_000, { catalogueImports: { ...ACCEPTING, uploadItems }, save })
     expect(events).toEqual(['sent', 'saved 1', 'sent', 'saved 2', 'sent', 'saved 3'])
   })
