@@ -54,10 +54,14 @@ describe('push-catalogue', () => {
 
 describe('push-catalogue of a file that nobody has confirmed', () => {
   const UNKNOWN = 'Contractor list\nArtikel;Text;Preis\nA1;Nail;1,50\n'
-  const unconfirmed = (args: string[]) => command(SCRIPT, platform.env, { args, cwd: platform.dir })
+  const unconfirmed = (content: string, layout?: string) => {
+    const given = layout === undefined ? [] : ['--layout', file(layout, 'layout.json')]
+    const args = [file(content), ...TO_NEW, ...given]
+    return command(SCRIPT, platform.env, { args, cwd: platform.dir })
+  }
 
   test('without a terminal ends with 2, says what would have to be confirmed and how, and sends nothing', async () => {
-    const { code, output } = await unconfirmed([file(UNKNOWN), ...TO_NEW])
+    const { code, output } = await unconfirmed(UNKNOWN)
     expect(code).toBe(2)
     for (const words of [
       'Contractor list',
@@ -70,13 +74,8 @@ describe('push-catalogue of a file that nobody has confirmed', () => {
   })
 
   test('whose layout is for another file ends with 2, and says what is different', async () => {
-    const layout = file(JSON.stringify(await layoutOf(GOOD)), 'layout.json')
-    const { code, output } = await unconfirmed([
-      file(`${GOOD}prices include GST,,\n`),
-      ...TO_NEW,
-      '--layout',
-      layout,
-    ])
+    const layout = JSON.stringify(await layoutOf(GOOD))
+    const { code, output } = await unconfirmed(`${GOOD}prices include GST,,\n`, layout)
     expect(code).toBe(2)
     expect(output).toContain('the file now says “prices include GST”')
     expect(await platform.calls()).toEqual([])
@@ -86,19 +85,15 @@ describe('push-catalogue of a file that nobody has confirmed', () => {
     ['{"sheets":[]}', 'tax'],
     ['not JSON', 'is not a layout'],
   ])('with the layout %s says what is wrong in it', async (content, words) => {
-    const { code, output } = await unconfirmed([
-      file(GOOD),
-      ...TO_NEW,
-      '--layout',
-      file(content, 'layout.json'),
-    ])
-    expect(code).toBe(1)
-    expect(output).toContain(words)
+    expect(await unconfirmed(GOOD, content)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(words),
+    })
   })
 
   test('whose prices are not for everyone does not create a public catalogue', async () => {
-    const layout = file(JSON.stringify(await layoutOf(GOOD, { audience: 'selected' })), 'layout.json')
-    const { code, output } = await unconfirmed([file(GOOD), ...TO_NEW, '--layout', layout])
+    const layout = JSON.stringify(await layoutOf(GOOD, { audience: 'selected' }))
+    const { code, output } = await unconfirmed(GOOD, layout)
     expect(code).toBe(1)
     expect(output).toContain('this catalogue is not Managed')
     expect(await platform.calls()).toEqual([])
