@@ -243,17 +243,18 @@ describe('machines without a shared folder', () => {
   })
 
   test.each([
-    ['one user', 'sam', { quotaBytes: 1_500 }, { status: 413, code: 'upload_quota_exceeded' }],
-    ['all users', 'alex', { totalBytes: 1_500 }, { status: 507, code: 'storage_full' }],
+    ['one user', 'discarded', 'sam', { quotaBytes: 1_500 }, { status: 413, code: 'upload_quota_exceeded' }],
+    ['all users', 'completed', 'alex', { totalBytes: 1_500 }, { status: 507, code: 'storage_full' }],
   ])(
-    'refuse a file when those of %s take too much space, and take it again when one is gone',
-    async (_name, other, limits, refused) => {
+    'refuse a file when those of %s take too much space, and take it again when one is %s',
+    async (_name, end, other, limits, refused) => {
       const [one, two] = [open({}, limits), open({}, limits)]
       const id = await uploadOnly(one, ofBytes(1_000))
       await expect(uploadOnly(two, ofBytes(1_000), other)).rejects.toMatchObject(refused)
       expect(await two.ofUser(other)).toHaveLength(other === 'sam' ? 1 : 0)
-      await one.discard('sam', id)
-      await uploadOnly(two, ofBytes(1_000), other)
+      if (end === 'discarded') await one.discard('sam', id)
+      else await confirmFile(one, id).then(() => send(one, id))
+      await vi.waitFor(() => uploadOnly(two, ofBytes(1_000), other))
     },
   )
 })
@@ -284,43 +285,6 @@ test('what a killed process left in the folder is deleted', async () => {
 })
 
 describe('while the store fails,', () => {
-  test('a take-over is left to the next process', async () => {
-    const [imports, other] = [open(), open()]
-    const id = await upload(imports, rowsOf(1))
-    // Nobody begins to send it.
-    faulty.failFirst('compareAndSet', 'catalogue-import')
-    await imports.start('sam', id)
-    faulty.failFirst('get', 'import')
-    await expect(imports.sender.sendWaiting()).rejects.toMatchObject({ code: 'store_unavailable' })
-    expect(await settled(other, id)).toMatchObject({ state: 'completed' })
-  })
-
-  test('an import whose batch cannot be read goes on by itself', async () => {
-    const imports = open()
-    const id = await upload(imports, rowsOf(1_500))
-    faulty.failFirst('get', 'import-part')
-    await imports.start('sam', id)
-    await vi.waitFor(async () => expect((await imports.get('sam', id)).state).not.toBe('running'))
-    expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
-  })
-
-  test.each(['before', 'after'] as const)(
-    'an import whose end fails %s it is saved is completed',
-    async (moment) => {
-      let polls = 0
-      const imports = open({
-        get: async () => {
-          if (polls++ === 0) faulty.failFirst('compareAndSet', 'import', moment)
-          return { status: 'Completed' }
-        },
-      })
-      const id = await upload(imports, rowsOf(2_500))
-      const progress = { sent: 2_500, batches: 3 }
-      expect(await send(imports, id)).toMatchObject({ state: 'completed', progress })
-      expect(polls).toBe(moment === 'before' ? 3 : 1)
-    },
-  )
-
   /** Lets each operation of the store fail while `act` works on an import, and then checks what became of it. */
   const whateverFails = (
     act: (imports: Imports, id: string) => Promise<unknown>,
@@ -328,7 +292,7 @@ describe('while the store fails,', () => {
   ) =>
     forEachFault(async (failing, moment) => {
       const { store, failOnce, heal, count } = createFaultyStore()
-      const imports = open({}, {}, store)
+      const imports = open({}, { turnMs: 1_500 }, store)
       const id = await uploadOnly(imports, rowsOf(1))
       await answerFile(imports, id)
       failOnce(failing, moment)
@@ -339,13 +303,20 @@ describe('while the store fails,', () => {
       return operations
     })
 
-  test('an import that is confirmed has its layout stored, whatever has failed', () =>
+  test('an import that is confirmed and sent, again if that was refused, is completed, and its layout known, whatever has failed', () =>
     whateverFails(
-      (imports, id) => imports.confirm('sam', id, { name: 'Sam' }),
       async (imports, id) => {
-        const { confirmed } = await imports.get('sam', id)
+        await imports.confirm('sam', id, { name: 'Sam' })
+        await send(imports, id)
+      },
+      async (imports, id) => {
+        const { confirmed, state } = await imports.get('sam', id)
+        if (!confirmed) await imports.confirm('sam', id, { name: 'Sam' })
+        const job = await (state === 'ready' ? send : settled)(imports, id)
+        const progress = { sent: 1, batches: 1 }
+        expect(job).toMatchObject({ state: 'completed', failure: null, progress })
         const next = await imports.get('sam', await uploadOnly(imports, rowsOf(2)))
-        if (confirmed) expect(next.confirmed).toMatchObject({ by: 'Sam' })
+        expect(next.confirmed).toMatchObject({ by: 'Sam' })
       },
     ))
 
