@@ -8,8 +8,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, realpathSync, writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import * as z from 'zod'
-import { parseJson, retry } from '../../connect/index.ts'
-import { type Key, update } from '../../connect/stores.ts'
+import { parseJson, retry, sleep } from '../../connect/index.ts'
+import type { Key } from '../../connect/stores.ts'
 import { createCommand } from '../../runtime/command.ts'
 import { print, printError } from '../../runtime/print.ts'
 import { createCatalogues } from '../catalogues/catalogues.ts'
@@ -28,9 +28,8 @@ import { type Confirmed, type FileOptions, UnconfirmedError, withConfirmed } fro
 import { type Progress, progressSchema } from './import.ts'
 import { audienceProblem, describeAnswers } from './questions.ts'
 import { reportOf } from './report.ts'
-import { runImport } from './run.ts'
+import { runImport, takeTurn } from './run.ts'
 import { texts } from './texts.ts'
-import { waitForTurn } from './turn.ts'
 
 const stop = new AbortController()
 const { signal } = stop
@@ -100,18 +99,22 @@ async function send(confirmed: Confirmed, options: Options): Promise<void> {
   }
 }
 
+/** How often a turn that another run has is tried again, in ms. */
+const POLL_MS = 1_000
+
 /** Works while no other import into the catalogue, or creation of a catalogue of this name, is running. */
 async function inTurn<T>(
   { store }: Session,
   id: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  let hasWaited = false
-  const onWait = () => {
-    if (!hasWaited) print(texts.sending.waitingForTurn)
-    hasWaited = true
+  const take = () => retry(() => takeTurn(store, id), { signal })
+  let turn = await take()
+  if (!turn) print(texts.sending.waitingForTurn)
+  while (!turn) {
+    await sleep(POLL_MS, signal)
+    turn = await take()
   }
-  const turn = await waitForTurn(store, id, { signal, onWait })
   const lost = new AbortController()
   turn.lost.addEventListener('abort', () =>
     lost.abort(new Error('The store was not reachable for too long. Run the same command again to resume.')),
@@ -146,11 +149,8 @@ async function sendInTurn(
   const earlier = rememberedSchema.safeParse(parseJson((await store.get(key)) ?? '')).data
   const isResumed = earlier?.digest === digest
   const { batchId, accepted } = isResumed ? earlier : { batchId: randomUUID(), accepted: null }
-  let stored = ''
-  const remember = async (progress: Progress | null) => {
-    stored = JSON.stringify({ batchId, digest, accepted: progress })
-    await store.set(key, stored)
-  }
+  const remember = (progress: Progress | null) =>
+    store.set(key, JSON.stringify({ batchId, digest, accepted: progress }))
   await remember(accepted)
   print(`${isResumed ? 'Resuming' : 'Starting'} import ${batchId} into "${name}".`)
 
@@ -166,7 +166,7 @@ async function sendInTurn(
     save: remember,
     onProgress: createProgress(check.validRows),
   })
-  await update(store, key, (value) => (value === stored ? null : value))
+  await store.delete(key)
   const skipped =
     check.invalidRows > 0 ? ` ${formatCount(check.invalidRows)} rows had problems and were skipped.` : ''
   print(

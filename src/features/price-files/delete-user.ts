@@ -1,12 +1,7 @@
 import type { FeatureDeps } from '../feature.ts'
-import { openImports } from './index.ts'
-import type { PriceFilesSettings } from './settings.ts'
+import { StoredImports } from './stored.ts'
 
 /** Deletes a user's imports with their files. */
-export default function deleteUser(
-  deps: FeatureDeps,
-  settings: PriceFilesSettings,
-  userId: string,
-): Promise<void> {
-  return openImports(deps, settings).deleteUser(userId)
+export default function deleteUser(deps: FeatureDeps, _settings: unknown, userId: string): Promise<void> {
+  return new StoredImports(deps).deleteAll(userId)
 }

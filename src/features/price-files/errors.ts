@@ -1,4 +1,4 @@
-import { AppError, PlatformError, type PlatformRejectedError } from '../../connect/errors.ts'
+import { AppError, PlatformError } from '../../connect/errors.ts'
 import { texts } from './texts.ts'
 
 const titles: Partial<Record<string, string>> = texts.titles
@@ -22,14 +22,6 @@ export class ImportFailedError extends PlatformError {
   readonly code = 'import_failed'
   readonly status = 502
 }
-
-/** The platform refused to start the import, and says why. */
-export const startRefused = ({ platformMessage, reason }: PlatformRejectedError) =>
-  new ImportFailedError(texts.failures.startRefused(platformMessage), { reason })
-
-/** The platform refused the upload that begins with the item of this code, and says why. */
-export const uploadRefused = ({ platformMessage, reason }: PlatformRejectedError, code: string) =>
-  new ImportFailedError(texts.failures.uploadRefused(code, platformMessage), { reason })
 
 /** 404: no import with this id. */
 export const importNotFound = () => new ImportError(404, 'not_found', texts.errors.notFound)

@@ -134,13 +134,13 @@ export const newImport = (
 export const importPath = ({ bxcontext, id }: Pick<Import, 'bxcontext' | 'id'>) =>
   `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
 
-/** Parses a stored import; null if it cannot be read. */
-export const parseImport = (value: string): Import | null =>
-  importSchema.safeParse(parseJson(value)).data ?? null
+/** Parses a stored import; null if it is gone, or another version has written it. */
+export const parseImport = (value: string | null): Import | null =>
+  importSchema.safeParse(parseJson(value ?? '')).data ?? null
 
-/** Throws `ImportError` (404) if the record is gone, or another version has written it. */
+/** Parses a stored import. Throws `ImportError` (404) if there is none. */
 export function requireImport(value: string | null): Import {
-  const found = value === null ? null : parseImport(value)
+  const found = parseImport(value)
   if (!found) throw importNotFound()
   return found
 }

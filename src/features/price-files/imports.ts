@@ -200,13 +200,14 @@ export class Imports extends StoredImports {
 
   /** Deletes all but the last imports of a user, and what nobody has finished for as long as its parts are kept, or can read. */
   async #deleteOld(userId: string): Promise<void> {
-    await this.deleteUnreadable(userId)
-    const jobs = await this.ofUser(userId)
-    const kept = jobs.filter(({ state }) => state !== 'running').slice(0, MAX_KEPT)
+    const idle = (await this.ofUser(userId)).filter(({ state }) => state !== 'running')
+    const replaced = idle.slice(MAX_KEPT).map(({ id }) => id)
     const isOld = (job: Import) =>
       job.state !== 'completed' && Date.now() - Date.parse(job.createdAt) > PARTS_MS
-    for (const job of jobs)
-      if (isOld(job) || !(kept.includes(job) || job.state === 'running')) await this.discard(userId, job.id)
+    await this.deleteAll(
+      userId,
+      (job) => isOld(job) || (replaced.includes(job.id) && job.state !== 'running'),
+    )
   }
 }
 

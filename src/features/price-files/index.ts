@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createGrants } from '../catalogues/grants.ts'
-import type { Feature, FeatureDeps } from '../feature.ts'
+import type { Feature } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { checkFile } from './check-file.ts'
 import { SCOPES } from './contract.ts'
@@ -10,21 +10,6 @@ import { importRoutes, importSection } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 import { texts } from './texts.ts'
 
-/** The imports of this app's users. */
-export const openImports = (
-  { connect, store, log, config }: FeatureDeps,
-  settings: PriceFilesSettings,
-): Imports =>
-  new Imports({
-    ...settings,
-    store,
-    log,
-    dir: join(config.dataDir, 'imports'),
-    read: checkFile,
-    catalogueImports: createCatalogueImports(connect.api),
-    source: (ref) => connect.vault.tokenSource(ref),
-  })
-
 /** Imports price files into a catalogue: on web pages, and from the command line (`npm run feature -- price-files push-catalogue`). */
 export default {
   title: 'Price files',
@@ -32,9 +17,16 @@ export default {
   needs: ['catalogues', 'first-party'],
   settings: priceFilesSettings,
   scopes: SCOPES,
-  create(deps, settings) {
-    const { connect, store, shutdownSignal, sendChanges } = deps
-    const imports = openImports(deps, settings)
+  create({ connect, store, log, config, shutdownSignal, sendChanges }, settings) {
+    const imports = new Imports({
+      ...settings,
+      store,
+      log,
+      dir: join(config.dataDir, 'imports'),
+      read: checkFile,
+      catalogueImports: createCatalogueImports(connect.api),
+      source: (ref) => connect.vault.tokenSource(ref),
+    })
     return {
       routes: importRoutes({
         imports,

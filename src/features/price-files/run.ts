@@ -1,11 +1,12 @@
 /** Sends a price file to the platform (specification 4.4): starts a job, uploads the batches in order, and polls the job. */
 import { NotFoundError, PlatformRejectedError, PlatformUnavailableError } from '../../connect/errors.ts'
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
+import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
 import { texts as webTexts } from '../../web/texts.ts'
 import { firstCode, MAX_BATCH } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'
-import { ImportFailedError, startRefused, uploadRefused } from './errors.ts'
+import { ImportFailedError } from './errors.ts'
 import { NOTHING_SENT, type Progress } from './import.ts'
 import { texts } from './texts.ts'
 
@@ -49,6 +50,17 @@ export interface ImportResult {
 const MAX_POLL_MS = 10_000
 /** How often an import that the platform has closed is continued in a new one. */
 const MAX_NEW_IMPORTS = 5
+
+/** Identifies the turn of a catalogue: imports into it run one after the other, whichever process or command sends them. */
+export const turnKey = (catalogueId: string): Key => ({
+  kind: 'catalogue-import',
+  owner: appOwner('catalogue-imports'),
+  id: catalogueId,
+})
+
+/** Takes the turn of a catalogue. `ms`: how long that of a killed process lasts. Resolves to null if another import has it. */
+export const takeTurn = (store: KeyValueStore, catalogueId: string, ms = 10_000): Promise<Lease | null> =>
+  acquireLease(store, turnKey(catalogueId), ms)
 
 /** An import with what it has accepted so far. */
 interface Run {
@@ -100,7 +112,6 @@ function createRun(options: ImportOptions): Run {
     const isOutage = error instanceof PlatformUnavailableError
     run.report({ waiting: texts.waiting(isOutage ? webTexts.outages[error.kind].title : undefined) })
   }
-  run.report({})
   return run
 }
 
@@ -110,10 +121,9 @@ function createRun(options: ImportOptions): Run {
  * new one.
  */
 async function uploadAll(run: Run): Promise<void> {
-  const { items, bodyOf, save, signal } = run.options
+  const { items, bodyOf, save } = run.options
   let isOpen = await isStillOpen(run)
   for (let closed = 0; run.progress.batches * MAX_BATCH < items; ) {
-    signal?.throwIfAborted()
     const body = await bodyOf(run.progress.batches)
     if (!isOpen) run.report({ batchId: await startJob(run), importSent: 0 })
     isOpen = true
@@ -124,7 +134,7 @@ async function uploadAll(run: Run): Promise<void> {
       if (!mayBeClosed || ++closed === MAX_NEW_IMPORTS) throw error
       isOpen = await isStillOpen(run)
       // The upload was refused for another reason.
-      if (isOpen) throw hasMessage(error) ? uploadRefused(error, firstCode(body)) : error
+      if (isOpen) throw refusal(error, (said) => texts.failures.uploadRefused(firstCode(body), said))
       continue
     }
     if (save) await run.call(() => save(run.progress))
@@ -181,7 +191,7 @@ async function startJob({ options, call }: Run): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const id = attempt === 1 ? batchId : `${batchId.slice(0, 90)}.${attempt}`
     const job = await call(() => catalogueImports.start(source, catalogueId, id)).catch((error: unknown) => {
-      throw hasMessage(error) ? startRefused(error) : error
+      throw refusal(error, texts.failures.startRefused)
     })
     if (!isCompleted(job) && !isFailed(job)) return id
   }
@@ -203,8 +213,11 @@ async function pollUntilCompleted({ options, progress, report, call }: Run): Pro
   }
 }
 
-const hasMessage = (error: unknown): error is PlatformRejectedError =>
+/** What the platform has said of a refusal, as an error with this text; if it has said nothing, or for another error, that one. */
+const refusal = (error: unknown, text: (said: string) => string): unknown =>
   error instanceof PlatformRejectedError && error.platformMessage !== ''
+    ? new ImportFailedError(text(error.platformMessage), { reason: error.reason })
+    : error
 
 const isCompleted = ({ status }: ImportJob) => COMPLETED_STATES.includes(status.toLowerCase())
 const isFailed = ({ status }: ImportJob) => FAILED_STATES.includes(status.toLowerCase())

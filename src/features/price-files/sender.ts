@@ -8,10 +8,9 @@ import { leaveUserNotice } from '../../web/notice.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { ImportError } from './errors.ts'
 import { ended, endNotice, type Import, progressed, takenOver } from './import.ts'
-import { runImport } from './run.ts'
+import { runImport, takeTurn } from './run.ts'
 import type { Active, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
-import { takeTurn } from './turn.ts'
 
 export interface SenderOptions {
   store: KeyValueStore
@@ -22,9 +21,6 @@ export interface SenderOptions {
   /** How long the turn of a killed process keeps others from importing, in ms; 10 s by default. */
   turnMs?: number
 }
-
-/** This process is shutting down. */
-class InterruptedError extends Error {}
 
 /** How often the progress of a running import is saved, in ms. */
 const HEARTBEAT_MS = 400
@@ -54,7 +50,7 @@ export class Sender {
     const ofUser = [...this.#working.values()].filter((work) => work.userId === userId).length
     const hasRoom = this.#working.size < MAX_IMPORTS && ofUser < MAX_IMPORTS_OF_USER
     if (this.#closing.signal.aborted || this.#working.has(id) || !hasRoom) return
-    const found = await this.#find(active)
+    const found = await this.#stored.find(userId, id)
     if (found?.state !== 'running') return this.#end(active, found)
     const lease = await takeTurn(this.#options.store, found.catalogueId, this.#options.turnMs)
     if (!lease) return
@@ -74,16 +70,8 @@ export class Sender {
 
   /** Stops the work of this process; it goes on in another one, or later. */
   async close(): Promise<void> {
-    this.#closing.abort(new InterruptedError())
+    this.#closing.abort(new Error('this process is shutting down'))
     await Promise.all([...this.#working.values()].map(({ done }) => done))
-  }
-
-  /** The import; null if it is gone. */
-  #find({ userId, id }: Active): Promise<Import | null> {
-    return this.#stored.get(userId, id).catch((error: unknown) => {
-      if (error instanceof ImportError) return null
-      throw error
-    })
   }
 
   /** Removes an import from those that should be running. One that is just being started is not yet. */

@@ -53,6 +53,11 @@ export class StoredImports {
     this.#log = log
   }
 
+  /** An import of a user; null if there is none that this version can read. */
+  async find(userId: string, id: string): Promise<Import | null> {
+    return parseImport(await this.#store.get(importKey(userId, id)))
+  }
+
   /** An import of a user. Throws `ImportError` if there is none that this version can read. */
   async get(userId: string, id: string): Promise<Import> {
     return requireImport(await this.#store.get(importKey(userId, id)))
@@ -145,18 +150,14 @@ export class StoredImports {
     return job
   }
 
-  /** Deletes the records of a user that another version has written, and logs each. */
-  async deleteUnreadable(userId: string): Promise<void> {
+  /** Deletes all imports of a user, or those that are due, and those that another version has written, which are logged. */
+  async deleteAll(userId: string, isDue: (job: Import) => boolean = () => true): Promise<void> {
     for (const { key, value } of await this.#store.list(IMPORT, userId)) {
-      if (parseImport(value)) continue
-      await this.#delete(userId, key.id, null)
-      this.#log.error({ importId: key.id }, 'an import record that cannot be read was deleted')
+      const job = parseImport(value)
+      if (job && !isDue(job)) continue
+      await this.#delete(userId, key.id, job)
+      if (!job) this.#log.error({ importId: key.id }, 'an import record that cannot be read was deleted')
     }
-  }
-
-  async deleteUser(userId: string): Promise<void> {
-    for (const { key, value } of await this.#store.list(IMPORT, userId))
-      await this.#delete(userId, key.id, parseImport(value))
   }
 
   /** The record is the last, so that a deletion that fails can be repeated. The parts of one that cannot be read expire. */

@@ -52,12 +52,11 @@ function createParser(req: Request): BusboyInstance {
   }
 }
 
-/** Strips directories and control characters from a file name, and truncates it. */
+/** The name of a file without control characters, truncated. Busboy has removed its directories. */
 function sanitizeName(name: string): string {
-  const base = name
+  const clean = name
     .normalize('NFC')
-    .replace(/^.*[/\\]/, '')
     .replace(/\p{Cc}/gu, '')
     .trim()
-  return base.toWellFormed().slice(0, 150) || 'prices.csv'
+  return clean.toWellFormed().slice(0, 150) || 'prices.csv'
 }

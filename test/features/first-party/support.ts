@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { type Api, createApi, createHttp, platform } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import { createFirstPartyAccess, type FirstPartyAccess } from '../../../src/features/first-party/access.ts'
@@ -10,8 +11,7 @@ import { createLog } from '../../../src/runtime/log.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { type TempDir, tempDir } from '../../support/env.ts'
-import { freePort, serve } from '../../support/ports.ts'
-import { answering, run } from '../../support/process.ts'
+import { serve } from '../../support/ports.ts'
 import { newKey } from '../../support/vault.ts'
 
 /** The sandbox's supplier, by API key. */
@@ -34,18 +34,19 @@ export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
   statusesOf(endpoint: string): Promise<(number | string)[]>
   /** Sets a fault; `none` clears it. */
   fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
+  /** Lets each request from now on wait for so long. */
+  delay(ms: number): void
   post(path: string): Promise<void>
   close(): Promise<void>
 }
 
-/** The sandbox over HTTP, here or in a process of its own; without a limit unless `options` sets one. */
-export async function startPlatform(
-  options: Partial<SandboxOptions> = {},
-  { apart = false } = {},
-): Promise<Platform> {
+/** The sandbox over HTTP, without a limit unless `options` sets one. */
+export async function startPlatform(options: Partial<SandboxOptions> = {}): Promise<Platform> {
   const { dir, write, remove } = tempDir()
-  const given = { rateLimit: { limit: 1_000_000, windowMs: 1_000 }, ...options }
-  const { url, close } = apart ? await sandboxApart(given) : await sandboxHere(given)
+  const { url, delay, close } = await openSandbox({
+    rateLimit: { limit: 1_000_000, windowMs: 1_000 },
+    ...options,
+  })
   const apiUrl = `${url}/api`
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }
@@ -75,6 +76,7 @@ export async function startPlatform(
       (await calls()).filter((call) => call.endpoint === endpoint).map(({ status }) => status),
     fault: (endpoint, fault, times, retryAfter) =>
       post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
+    delay,
     post,
     close: async () => {
       await close()
@@ -83,7 +85,7 @@ export async function startPlatform(
   }
 }
 
-async function sandboxHere(options: Partial<SandboxOptions>) {
+async function openSandbox(options: Partial<SandboxOptions>) {
   const server = await serve()
   const url = `http://127.0.0.1:${server.port}`
   const sandbox = createSandbox({
@@ -93,22 +95,21 @@ async function sandboxHere(options: Partial<SandboxOptions>) {
     file: ':memory:',
     ...options,
   })
-  server.server.on('request', sandbox.app)
+  let delayMs = 0
+  server.server.on('request', async (req, res) => {
+    if (delayMs > 0) await setTimeout(delayMs)
+    sandbox.app(req, res)
+  })
   return {
     url,
+    delay: (ms: number) => {
+      delayMs = ms
+    },
     close: async () => {
       await server.close()
       sandbox.close()
     },
   }
-}
-
-async function sandboxApart(options: Partial<SandboxOptions>) {
-  const PORT = String(await freePort())
-  const program = run('test/support/sandbox-process.ts', { PORT, OPTIONS: JSON.stringify(options) })
-  const url = `http://127.0.0.1:${PORT}`
-  await answering(url, program)
-  return { url, close: async () => void (await program.kill()) }
 }
 
 export interface ApiKeyAccess {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkFile } from '../../../src/features/price-files/check-file.ts'
 import { UnreadableFileError } from '../../../src/tables/errors.ts'
@@ -59,4 +60,15 @@ test.each([
   const checking = checkFile({ path, itemsPath: join(dir.dir, 'items') }, limits)
   await expect(checking).rejects.toThrow('This file takes too much time or memory to check.')
   expect(readdirSync(dir.dir)).toEqual(['prices.csv'])
+})
+
+test('a process that reads a file is killed when its work is stopped', async () => {
+  const path = dir.write(rowsOf(200_000))
+  const stop = new AbortController()
+  const checking = checkFile({ path }, { signal: stop.signal })
+  await setTimeout(150)
+  const stoppedAt = performance.now()
+  stop.abort(new Error('stopped'))
+  await expect(checking).rejects.toThrow('stopped')
+  expect(performance.now() - stoppedAt).toBeLessThan(1_500)
 })

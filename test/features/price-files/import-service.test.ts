@@ -1,15 +1,18 @@
 /** The service alone: several machines on one store, each with a folder of its own, whose operations may fail. */
 import { existsSync, mkdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PlatformUnavailableError } from '../../../src/connect/errors.ts'
+import type { KeyValueStore } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
+import { rejectedIn } from '../../../src/features/price-files/contract.ts'
+import { running } from '../../../src/features/price-files/import.ts'
 import type { Imports } from '../../../src/features/price-files/imports.ts'
-import { turnKey } from '../../../src/features/price-files/turn.ts'
+import { turnKey } from '../../../src/features/price-files/run.ts'
 import { waitingNotices } from '../../../src/web/notice.ts'
 import { tempDir } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
-import { keyOf, rowsOf } from './pages-support.ts'
+import { rowsOf } from './pages-support.ts'
 import { draftOf } from './read-support.ts'
 import {
   answerFile,
@@ -25,20 +28,16 @@ import {
 } from './service-support.ts'
 
 let faulty: ReturnType<typeof createFaultyStore>
-let closings: (() => unknown)[]
 beforeEach(() => {
   faulty = createFaultyStore()
-  closings = [() => faulty.store.close()]
+  onTestFinished(() => faulty.store.close())
 })
-afterEach(async () => {
-  faulty.heal()
-  for (const close of closings.splice(0).reverse()) await close()
-})
+afterEach(() => faulty.heal())
 
 function open(platform: Partial<CatalogueImports> = {}, limits: Limits = {}, store = faulty.store): Imports {
   const { dir, remove } = tempDir()
   const imports = openImports(store, dir, platform, limits)
-  closings.push(remove, () => imports.sender.close())
+  onTestFinished(() => imports.sender.close().then(remove))
   return imports
 }
 /** A price file of so many bytes, or a few more. */
@@ -83,13 +82,13 @@ describe('an import', () => {
   })
 
   test('of which items were rejected can be sent again, with all items', async () => {
-    let rejected = 1
-    const uploadItems = async () => ({ count: rejected--, message: 'price too high' })
-    const imports = open({ uploadItems })
-    const id = await upload(imports, rowsOf(10))
-    const failure = expect.stringContaining('rejected 1 of 10 items. price too high')
+    const answers = [{ errors: [{ code: 'C2', message: 'price too high' }] }]
+    const imports = open({ uploadItems: async () => rejectedIn(answers.shift()) })
+    const id = await upload(imports, rowsOf(1_500))
+    const failure = expect.stringMatching(/incomplete: the platform rejected 1 of 1500 items.*C2.*too high/)
     expect(await send(imports, id)).toMatchObject({ state: 'failed', failure })
-    expect(await send(imports, id)).toMatchObject({ state: 'completed', progress: { sent: 10, batches: 1 } })
+    const progress = { sent: 1_500, batches: 2 }
+    expect(await send(imports, id)).toMatchObject({ state: 'completed', progress })
   })
 
   test('whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
@@ -186,10 +185,8 @@ describe('an import', () => {
     const id = await uploadOnly(imports, rowsOf(3))
     await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
     const job = await imports.get('sam', id)
-    for (const state of ['failed', 'stopped']) {
-      await faulty.store.set(keyOf(id), JSON.stringify({ ...job, state }))
-      await expect(imports.start('sam', id)).rejects.toMatchObject({ status: 400 })
-    }
+    for (const state of ['failed', 'stopped'] as const)
+      expect(() => running({ ...job, state }, undefined)).toThrow('Confirm how the file is read')
     expect(uploads).toEqual([])
   })
 
@@ -246,17 +243,18 @@ describe('machines without a shared folder', () => {
   })
 
   test.each([
-    ['one user', 'sam', { quotaBytes: 1_500 }, { status: 413, code: 'upload_quota_exceeded' }],
-    ['all users', 'alex', { totalBytes: 1_500 }, { status: 507, code: 'storage_full' }],
+    ['one user', 'discarded', 'sam', { quotaBytes: 1_500 }, { status: 413, code: 'upload_quota_exceeded' }],
+    ['all users', 'completed', 'alex', { totalBytes: 1_500 }, { status: 507, code: 'storage_full' }],
   ])(
-    'refuse a file when those of %s take too much space, and take it again when one is gone',
-    async (_name, other, limits, refused) => {
+    'refuse a file when those of %s take too much space, and take it again when one is %s',
+    async (_name, end, other, limits, refused) => {
       const [one, two] = [open({}, limits), open({}, limits)]
       const id = await uploadOnly(one, ofBytes(1_000))
       await expect(uploadOnly(two, ofBytes(1_000), other)).rejects.toMatchObject(refused)
       expect(await two.ofUser(other)).toHaveLength(other === 'sam' ? 1 : 0)
-      await one.discard('sam', id)
-      await uploadOnly(two, ofBytes(1_000), other)
+      if (end === 'discarded') await one.discard('sam', id)
+      else await confirmFile(one, id).then(() => send(one, id))
+      await vi.waitFor(() => uploadOnly(two, ofBytes(1_000), other))
     },
   )
 })
@@ -287,60 +285,50 @@ test('what a killed process left in the folder is deleted', async () => {
 })
 
 describe('while the store fails,', () => {
-  test('a take-over is left to the next process', async () => {
-    const [imports, other] = [open(), open()]
-    const id = await upload(imports, rowsOf(1))
-    // Nobody begins to send it.
-    faulty.failFirst('compareAndSet', 'catalogue-import')
-    await imports.start('sam', id)
-    faulty.failFirst('get', 'import')
-    await expect(imports.sender.sendWaiting()).rejects.toMatchObject({ code: 'store_unavailable' })
-    expect(await settled(other, id)).toMatchObject({ state: 'completed' })
-  })
-
-  test('an import whose batch cannot be read goes on by itself', async () => {
-    const imports = open()
-    const id = await upload(imports, rowsOf(1_500))
-    faulty.failFirst('get', 'import-part')
-    await imports.start('sam', id)
-    await vi.waitFor(async () => expect((await imports.get('sam', id)).state).not.toBe('running'))
-    expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
-  })
-
-  test.each(['before', 'after'] as const)(
-    'an import whose end fails %s it is saved is completed',
-    async (moment) => {
-      let polls = 0
-      const imports = open({
-        get: async () => {
-          if (polls++ === 0) faulty.failFirst('compareAndSet', 'import', moment)
-          return { status: 'Completed' }
-        },
-      })
-      const id = await upload(imports, rowsOf(2_500))
-      const progress = { sent: 2_500, batches: 3 }
-      expect(await send(imports, id)).toMatchObject({ state: 'completed', progress })
-      expect(polls).toBe(moment === 'before' ? 3 : 1)
-    },
-  )
-
-  test('an import that is confirmed has its layout stored, whatever has failed', () =>
+  /** Lets each operation of the store fail while `act` works on an import, and then checks what became of it. */
+  const whateverFails = (
+    act: (imports: Imports, id: string) => Promise<unknown>,
+    check: (imports: Imports, id: string, store: KeyValueStore) => Promise<void>,
+  ) =>
     forEachFault(async (failing, moment) => {
       const { store, failOnce, heal, count } = createFaultyStore()
-      const imports = open({}, {}, store)
+      const imports = open({}, { turnMs: 1_500 }, store)
       const id = await uploadOnly(imports, rowsOf(1))
       await answerFile(imports, id)
       failOnce(failing, moment)
-      await imports
-        .confirm('sam', id, { name: 'Sam' })
-        .catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
+      await act(imports, id).catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
       const operations = count()
       heal()
-      const { confirmed } = await imports.get('sam', id)
-      const next = await imports.get('sam', await uploadOnly(imports, rowsOf(2)))
-      if (confirmed) expect(next.confirmed).toMatchObject({ by: 'Sam' })
+      await check(imports, id, store)
       return operations
-    }))
+    })
+
+  test('an import that is confirmed and sent, again if that was refused, is completed, and its layout known, whatever has failed', () =>
+    whateverFails(
+      async (imports, id) => {
+        await imports.confirm('sam', id, { name: 'Sam' })
+        await send(imports, id)
+      },
+      async (imports, id) => {
+        const { confirmed, state } = await imports.get('sam', id)
+        if (!confirmed) await imports.confirm('sam', id, { name: 'Sam' })
+        const job = await (state === 'ready' ? send : settled)(imports, id)
+        const progress = { sent: 1, batches: 1 }
+        expect(job).toMatchObject({ state: 'completed', failure: null, progress })
+        const next = await imports.get('sam', await uploadOnly(imports, rowsOf(2)))
+        expect(next.confirmed).toMatchObject({ by: 'Sam' })
+      },
+    ))
+
+  test('deleting all of a user again leaves nothing, whatever has failed', () =>
+    whateverFails(
+      (imports) => imports.deleteAll('sam'),
+      async (imports, id, store) => {
+        await imports.deleteAll('sam')
+        expect(await store.ofOwner('sam')).toEqual([])
+        expect(await store.ofOwner(id)).toEqual([])
+      },
+    ))
 
   test('an upload that cannot be stored to its end can be repeated, and what is left of it deleted', async () => {
     const imports = open()
@@ -355,7 +343,7 @@ describe('while the store fails,', () => {
     const [left] = await imports.list(REF)
     await expect(imports.start('sam', left?.id ?? '')).rejects.toMatchObject({ status: 400 })
     await uploadOnly(imports, rowsOf(1))
-    await imports.deleteUser('sam')
+    await imports.deleteAll('sam')
     expect(await faulty.store.ofOwner('sam')).toEqual([])
     expect(await faulty.store.ofOwner(left?.id ?? '')).toEqual([])
   })
@@ -367,21 +355,4 @@ describe('while the store fails,', () => {
     )
     await expect(uploadOnly(open(), rowsOf(1))).resolves.toEqual(expect.any(String))
   })
-
-  test('deleting all of a user again leaves nothing, whatever has failed', () =>
-    forEachFault(async (failing, moment) => {
-      const { store, failOnce, heal, count } = createFaultyStore()
-      const imports = open({}, {}, store)
-      const id = await uploadOnly(imports, rowsOf(1))
-      failOnce(failing, moment)
-      await imports
-        .deleteUser('sam')
-        .catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
-      const operations = count()
-      heal()
-      await imports.deleteUser('sam')
-      expect(await store.ofOwner('sam')).toEqual([])
-      expect(await store.ofOwner(id)).toEqual([])
-      return operations
-    }))
 })

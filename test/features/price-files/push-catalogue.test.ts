@@ -54,10 +54,14 @@ describe('push-catalogue', () => {
 
 describe('push-catalogue of a file that nobody has confirmed', () => {
   const UNKNOWN = 'Contractor list\nArtikel;Text;Preis\nA1;Nail;1,50\n'
-  const unconfirmed = (args: string[]) => command(SCRIPT, platform.env, { args, cwd: platform.dir })
+  const unconfirmed = (content: string, layout?: string) => {
+    const given = layout === undefined ? [] : ['--layout', file(layout, 'layout.json')]
+    const args = [file(content), ...TO_NEW, ...given]
+    return command(SCRIPT, platform.env, { args, cwd: platform.dir })
+  }
 
   test('without a terminal ends with 2, says what would have to be confirmed and how, and sends nothing', async () => {
-    const { code, output } = await unconfirmed([file(UNKNOWN), ...TO_NEW])
+    const { code, output } = await unconfirmed(UNKNOWN)
     expect(code).toBe(2)
     for (const words of [
       'Contractor list',
@@ -70,13 +74,8 @@ describe('push-catalogue of a file that nobody has confirmed', () => {
   })
 
   test('whose layout is for another file ends with 2, and says what is different', async () => {
-    const layout = file(JSON.stringify(await layoutOf(GOOD)), 'layout.json')
-    const { code, output } = await unconfirmed([
-      file(`${GOOD}prices include GST,,\n`),
-      ...TO_NEW,
-      '--layout',
-      layout,
-    ])
+    const layout = JSON.stringify(await layoutOf(GOOD))
+    const { code, output } = await unconfirmed(`${GOOD}prices include GST,,\n`, layout)
     expect(code).toBe(2)
     expect(output).toContain('the file now says “prices include GST”')
     expect(await platform.calls()).toEqual([])
@@ -86,52 +85,37 @@ describe('push-catalogue of a file that nobody has confirmed', () => {
     ['{"sheets":[]}', 'tax'],
     ['not JSON', 'is not a layout'],
   ])('with the layout %s says what is wrong in it', async (content, words) => {
-    const { code, output } = await unconfirmed([
-      file(GOOD),
-      ...TO_NEW,
-      '--layout',
-      file(content, 'layout.json'),
-    ])
-    expect(code).toBe(1)
-    expect(output).toContain(words)
+    expect(await unconfirmed(GOOD, content)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(words),
+    })
   })
 
   test('whose prices are not for everyone does not create a public catalogue', async () => {
-    const layout = file(JSON.stringify(await layoutOf(GOOD, { audience: 'selected' })), 'layout.json')
-    const { code, output } = await unconfirmed([file(GOOD), ...TO_NEW, '--layout', layout])
+    const layout = JSON.stringify(await layoutOf(GOOD, { audience: 'selected' }))
+    const { code, output } = await unconfirmed(GOOD, layout)
     expect(code).toBe(1)
     expect(output).toContain('this catalogue is not Managed')
     expect(await platform.calls()).toEqual([])
   })
 })
 
-describe('push-catalogue on a platform whose pages hold fewer than asked for', () => {
-  test('finds a catalogue on a later page, and does not create it again', async () => {
-    const names = Array.from({ length: 25 }, (_, index) => `C${index}`)
-    let created = 0
-    const server = await serve((req, res) => {
-      req.resume()
-      const url = new URL(req.url ?? '', 'http://x')
-      res.setHeader('content-type', 'application/json')
-      const skip = Number(url.searchParams.get('$skip') ?? 0)
-      if (url.pathname.startsWith('/accounts'))
-        res.end('{"accessToken":"a","refreshToken":"r","expiresIn":600}')
-      else if (url.pathname !== '/catalogues') res.end('{"status":"Succeeded"}')
-      else if (req.method === 'GET')
-        res.end(
-          JSON.stringify(names.slice(skip, skip + 10).map((name) => ({ id: name, name, scope: 'Public' }))),
-        )
-      else {
-        created++
-        res.end('{"id":"new","name":"C24","scope":"Public"}')
-      }
-    })
-    const env = { PLATFORM_API_URL: `http://127.0.0.1:${server.port}` }
-    const { code, output } = await push([file(GOOD), '--catalogue', 'C24', '--scope', 'Public'], env)
-    expect(code, output).toBe(0)
-    expect(created).toBe(0)
-    await server.close()
+test('push-catalogue finds a catalogue on a later page of a platform whose pages hold fewer than asked for', async () => {
+  const names = Array.from({ length: 25 }, (_, index) => `C${index}`)
+  const server = await serve((req, res) => {
+    req.resume()
+    const { pathname, searchParams } = new URL(req.url ?? '', 'http://x')
+    const skip = Number(searchParams.get('$skip'))
+    const page = names.slice(skip, skip + 10).map((name) => ({ id: name, name, scope: 'Public' }))
+    const login = { accessToken: 'a', refreshToken: 'r', expiresIn: 600 }
+    const answers: Record<string, unknown> = { '/accounts/auth/login': login, '/catalogues': page }
+    res.setHeader('content-type', 'application/json')
+    res.end(JSON.stringify(answers[pathname] ?? { status: 'Succeeded' }))
   })
+  const env = { PLATFORM_API_URL: `http://127.0.0.1:${server.port}` }
+  const { code, output } = await push([file(GOOD), '--catalogue', 'C24', '--scope', 'Public'], env)
+  expect(code, output).toBe(0)
+  await server.close()
 })
 
 describe('push-catalogue of a file with problem rows', () => {

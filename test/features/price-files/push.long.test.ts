@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { serve } from '../../support/ports.ts'
 import { GOOD, printed, push, pushed } from './push-support.ts'
 import { itemsOfRows, priceFile, type SupplierPlatform, startPlatform } from './support.ts'
 
@@ -56,53 +55,29 @@ describe('push-catalogue', () => {
   })
 })
 
-describe('two files at once into one catalogue', () => {
-  test('are sent one after the other, and the second says that it waits', async () => {
-    await pushed(platform, [platform.write(GOOD), '--catalogue', 'C', '--scope', 'Public'])
-    const [first, second] = [platform.write(priceFile(60_000)), platform.write(GOOD, 'second.csv')]
-    const { promise: seen, resolve: release } = Promise.withResolvers<void>()
-    const line = await behind(platform.env.PLATFORM_API_URL ?? '', (path) =>
-      path.endsWith('/items') ? seen : undefined,
-    )
-    const large = await push(platform, [first, '--catalogue', 'C'], { PLATFORM_API_URL: line.apiUrl })
-    await printed(large, 'Starting import')
-    const small = await push(platform, [second, '--catalogue', 'C'])
-    await printed(small, 'Imports into one catalogue run one after the other')
-    release()
-    await printed(small, 'Completed: ')
-    expect(large.output()).toContain('Completed: 60,000 items')
-    await line.close()
+describe('two runs at once', () => {
+  test('into one catalogue are sent one after the other, and the second says that it waits', async () => {
+    await pushed(platform, args)
+    await platform.fault('items', '429', undefined, 1)
+    const first = await push(platform, args)
+    await printed(first, 'tries again automatically')
+    const second = await push(platform, [platform.write(GOOD, 'second.csv'), '--catalogue', 'C'])
+    await printed(second, 'Imports into one catalogue run one after the other')
+    expect(second.output()).not.toContain('Starting import')
+    await platform.fault('items', 'none')
+    await printed(second, 'Completed: ')
+    expect(await first.exited).toBe(0)
   })
-})
 
-/** A platform's API behind a line, whose answers wait for `wait`. */
-async function behind(apiUrl: string, wait: (path: string) => Promise<void> | undefined) {
-  const { server, port, close } = await serve()
-  server.on('request', async (req, res) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of req) chunks.push(chunk)
-    const { host: _host, connection: _connection, 'content-length': _length, ...headers } = req.headers
-    const answer = await fetch(new URL(apiUrl).origin + req.url, {
-      method: req.method ?? 'GET',
-      headers: headers as Record<string, string>,
-      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
-    })
-    const body = Buffer.from(await answer.arrayBuffer())
-    await wait(req.url?.split('?')[0] ?? '')
-    res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(body)
+  test('on a slow platform create the catalogue once', async () => {
+    platform.delay(2_500)
+    const both = [1, 2].map(() => pushed(platform, args))
+    for (const { code, output } of await Promise.all(both)) expect(code, output).toBe(0)
+    platform.delay(0)
+    // It would say that there are several.
+    const { code, output } = await pushed(platform, args)
+    expect(code, output).toBe(0)
   })
-  return { apiUrl: `http://127.0.0.1:${port}${new URL(apiUrl).pathname}`, close }
-}
-
-test('push-catalogue run twice at once on a slow platform creates the catalogue once', async () => {
-  const slow = await behind(platform.env.PLATFORM_API_URL ?? '', () => setTimeout(2_500))
-  const path = platform.write(GOOD)
-  const args = [path, '--catalogue', 'Slow', '--scope', 'Public']
-  const both = [1, 2].map(() => pushed(platform, args, { PLATFORM_API_URL: slow.apiUrl }))
-  for (const { code, output } of await Promise.all(both)) expect(code, output).toBe(0)
-  const { code, output } = await pushed(platform, [path, '--catalogue', 'Slow'])
-  expect(code, output).toBe(0)
-  await slow.close()
 })
 
 const ROWS = 12_000

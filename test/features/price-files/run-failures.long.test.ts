@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { InsufficientScopeError, PlatformUnavailableError } from '../../../src/connect/errors.ts'
-import type { Progress } from '../../../src/features/price-files/import.ts'
 import { ACCEPTING } from './service-support.ts'
 import { itemsOfRows, supplierOfEachTest } from './support.ts'
 
@@ -13,8 +12,9 @@ describe('a platform that fails in the middle', () => {
     async (fault) => {
       // A second 401 in a row would be final.
       const times = fault === 'expired' ? 1 : 3
-      const onProgress = () => void platform().fault('items', fault, times, 1)
-      await send(4_000, { onProgress: first(onProgress, 'sending') })
+      const fail = () => platform().fault('items', fault, times, 1)
+      await send(4_000, { save: async ({ batches }) => (batches === 1 ? fail() : undefined) })
+      expect((await platform().statusesOf('items')).length).toBeGreaterThanOrEqual(4 + times)
       expect(await items()).toEqual(itemsOfRows(4_000))
     },
   )
@@ -25,10 +25,8 @@ describe('a platform that fails in the middle', () => {
   })
 
   test('while it is polled is polled again', async () => {
-    const onProgress = ({ phase }: Progress) => {
-      if (phase === 'processing') void platform().fault('catalogues', '500', 4)
-    }
-    expect(await send(1_000, { onProgress: first(onProgress, 'processing') })).toMatchObject({ sent: 1_000 })
+    const save = () => platform().fault('catalogues', '500', 4)
+    expect(await send(1_000, { save })).toMatchObject({ sent: 1_000 })
   })
 })
 
@@ -53,13 +51,3 @@ test('a rejection for a missing permission ends the import at once, and is not r
   await expect(send(20_000)).rejects.toBeInstanceOf(InsufficientScopeError)
   expect((await platform().statusesOf('items')).length).toBeLessThanOrEqual(12)
 })
-
-/** Passes on only the first progress of a phase. */
-function first(onProgress: (progress: Progress) => void, phase: Progress['phase']) {
-  let called = false
-  return (progress: Progress) => {
-    if (called || progress.phase !== phase) return
-    called = true
-    onProgress(progress)
-  }
-}

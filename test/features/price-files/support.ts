@@ -1,9 +1,6 @@
 import { afterEach, beforeEach } from 'vitest'
-import { type Catalogues, createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
-import {
-  type CatalogueImports,
-  createCatalogueImports,
-} from '../../../src/features/price-files/catalogue-imports.ts'
+import { createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
+import { createCatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import { itemsBody } from '../../../src/features/price-files/contract.ts'
 import { type ImportOptions, runImport } from '../../../src/features/price-files/run.ts'
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
@@ -24,12 +21,9 @@ export interface SupplierPlatform extends Platform {
   catalogueIds(): Promise<Map<string, string>>
 }
 
-/** The sandbox over HTTP, here or in a process of its own, without a limit and with fast imports unless `options` says otherwise. */
-export async function startPlatform(
-  options: Partial<SandboxOptions> = {},
-  where: { apart?: boolean } = {},
-): Promise<SupplierPlatform> {
-  const platform = await startSandbox({ features: FAST, ...options }, where)
+/** The sandbox over HTTP, without a limit and with fast imports unless `options` says otherwise. */
+export async function startPlatform(options: Partial<SandboxOptions> = {}): Promise<SupplierPlatform> {
+  const platform = await startSandbox({ features: FAST, ...options })
   return {
     ...platform,
     items: (catalogueId) => itemsOf(platform.url, catalogueId),
@@ -52,30 +46,10 @@ async function itemsOf(url: string, catalogueId: string): Promise<Map<string, Re
 }
 
 async function catalogueIds(apiUrl: string): Promise<Map<string, string>> {
-  const supplier = openSupplier(apiUrl)
-  const { items } = await supplier.catalogues.list(supplier.source, { top: 100, skip: 0 })
-  await supplier.close()
+  const { api, source, close } = openAccess(apiUrl)
+  const { items } = await createCatalogues(api).list(source, { top: 100, skip: 0 })
+  await close()
   return new Map(items.map(({ id, name }) => [name ?? '', id]))
-}
-
-export interface Supplier extends ApiKeyAccess {
-  catalogues: Catalogues
-  catalogueImports: CatalogueImports
-  /** A new catalogue's id. */
-  newCatalogue(name?: string): Promise<string>
-}
-
-/** The client side, by API key, with a store of its own unless one is given. */
-export function openSupplier(apiUrl: string, options?: Parameters<typeof openAccess>[1]): Supplier {
-  const access = openAccess(apiUrl, options)
-  const catalogues = createCatalogues(access.api)
-  return {
-    ...access,
-    catalogues,
-    catalogueImports: createCatalogueImports(access.api),
-    newCatalogue: async (name = 'National RRP') =>
-      (await catalogues.create(access.source, { name, scope: 'Public' })).id,
-  }
 }
 
 /** The item of a generated price file's row. */
@@ -101,52 +75,40 @@ export const priceFile = (rows: number): string =>
 export const itemsOfRows = (rows: number) =>
   new Map(Array.from({ length: rows }, (_, row) => [itemOf(row).code, itemOf(row)]))
 
-/** Imports so many generated rows with the batch id `b1`. */
-export async function importRows(
-  { catalogueImports, source }: Supplier,
-  catalogueId: string,
-  rows: number,
-  options: Partial<ImportOptions> = {},
-) {
-  return runImport({
-    catalogueImports,
-    source,
-    catalogueId,
-    batchId: 'b1',
-    items: rows,
-    bodyOf: bodyOfRows(rows),
-    pauseMs: 20,
-    retryTimeoutMs: 10_000,
-    ...options,
-  })
-}
-
 /** Before each test of a file, starts a platform with a supplier who sends to a new catalogue; closes them after it. */
-export function supplierOfEachTest(access?: Parameters<typeof openAccess>[1]) {
+export function supplierOfEachTest(options?: Parameters<typeof openAccess>[1]) {
   let platform: SupplierPlatform
-  let supplier: Supplier
+  let access: ApiKeyAccess
   let catalogueId: string
   beforeEach(async () => {
     platform = await startPlatform()
-    supplier = openSupplier(platform.apiUrl, access)
-    catalogueId = await supplier.newCatalogue()
+    access = openAccess(platform.apiUrl, options)
+    const catalogue = { name: 'National RRP', scope: 'Public' } as const
+    catalogueId = (await createCatalogues(access.api).create(access.source, catalogue)).id
   })
   afterEach(async () => {
-    await supplier.close()
+    await access.close()
     await platform.close()
   })
   return {
     platform: () => platform,
     /** Every item of the catalogue, by code. */
     items: () => platform.items(catalogueId),
-    /** Imports so many generated rows. */
-    send: (rows: number, options?: Partial<ImportOptions>) =>
-      importRows(supplier, catalogueId, rows, options),
+    /** Imports so many generated rows with the batch id `b1`. */
+    send: (rows: number, more?: Partial<ImportOptions>) =>
+      runImport({
+        catalogueImports: createCatalogueImports(access.api),
+        source: access.source,
+        catalogueId,
+        batchId: 'b1',
+        items: rows,
+        bodyOf: async (index) => {
+          const length = Math.min(1000, rows - index * 1000)
+          return Buffer.from(itemsBody(Array.from({ length }, (_, at) => itemOf(index * 1000 + at))))
+        },
+        pauseMs: 20,
+        retryTimeoutMs: 10_000,
+        ...more,
+      }),
   }
-}
-
-/** The upload requests of so many generated rows. */
-export const bodyOfRows = (rows: number) => async (index: number) => {
-  const length = Math.min(1000, rows - index * 1000)
-  return Buffer.from(itemsBody(Array.from({ length }, (_, at) => itemOf(index * 1000 + at))))
 }
