@@ -4,7 +4,7 @@ import { openFile } from '../../tables/table.ts'
 import { type Item, writeBatches } from './batches.ts'
 import { createCollector, type PreviewRow } from './collector.ts'
 import { differences, hasColumnsOf, keptStatements } from './confirmation.ts'
-import type { Draft, Layout } from './layout.ts'
+import { type Draft, type Layout, signsOf } from './layout.ts'
 import { createTexts, type Outline, outlineSheet, readHead, remarksOn, type SheetHead } from './outline.ts'
 import { columnsProblem, isComplete } from './questions.ts'
 import { createRowReader, type Problem } from './rows.ts'
@@ -123,7 +123,8 @@ async function readSheets(file: OpenFile, heads: readonly SheetHead[], draft: Dr
     sheets.push(await outlineSheet(head, layout ?? suggestSheet(head), collected, layout && onRow))
   }
   const used = draft.sheets.map(({ name }) => name)
-  const outline: Outline = { sheets, remarks: remarksOn(file, used) }
+  const signs = signsOf(sheets.flatMap((sheet) => sheet.texts))
+  const outline: Outline = { sheets, signs, remarks: remarksOn(file, used) }
   const [wordy] = sheets.toSorted((a, b) => b.texts.length - a.texts.length)
   const problem = collected.areTooMany()
     ? texts.layout.manyTexts(wordy?.name ?? '')

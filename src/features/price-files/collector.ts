@@ -11,7 +11,7 @@ export interface PreviewRow {
   sheet: string
   line: number
   item: Item
-  /** The tax that was removed from the price, in percent. */
+  /** The tax that was removed from the listed price, in dollars. */
   removed: number
   /** Truncated. */
   cells: string[]

@@ -3,17 +3,15 @@ import { type Draft, type Layout, type SheetLayout, type Statements, signOf } fr
 import type { Outline, SheetOutline } from './outline.ts'
 import { texts } from './texts.ts'
 
-const signsOf = (found: readonly string[]) => [...new Set(found.map(signOf))].filter(Boolean).sort()
-
 /** The confirmation of a complete draft for the file with this outline. */
 export const confirmed = (
   draft: Draft & Statements,
-  { sheets }: Outline,
+  { sheets, signs }: Outline,
   by: Pick<Layout, 'confirmedBy' | 'confirmedAt'>,
 ): Layout => ({
   ...draft,
   otherSheets: sheets.filter(({ isUsed }) => !isUsed).map(({ name }) => name),
-  texts: signsOf(sheets.flatMap((sheet) => sheet.texts)),
+  texts: signs,
   ...by,
 })
 

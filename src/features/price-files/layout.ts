@@ -102,9 +102,19 @@ const NUMBER = new RegExp(
   'g',
 )
 
+/** How much of a text may have digits that do not count, in characters: its dates are searched for. */
+const TITLE = 2_000
+
 /**
  * A text as it is compared with those of another file: without dates and digits, which change from list to list. The digits
  * of a percentage, of `per 100` and of `m2` stay: they change what a price means.
  */
-export const signOf = (text: string): string =>
-  text.normalize('NFC').toLowerCase().replace(DATE, ' ').replace(NUMBER, ' ').replace(/\s+/g, ' ').trim()
+export function signOf(text: string): string {
+  const lower = text.normalize('NFC').toLowerCase()
+  const title = lower.slice(0, TITLE).replace(DATE, ' ').replace(NUMBER, ' ')
+  return `${title}${lower.slice(TITLE)}`.replace(/\s+/g, ' ').trim()
+}
+
+/** The different signs of these texts, sorted. Digits alone are none. */
+export const signsOf = (found: readonly string[]): string[] =>
+  [...new Set(found.map(signOf))].filter(Boolean).sort()

@@ -32,6 +32,8 @@ export interface SheetOutline {
 
 export interface Outline {
   sheets: SheetOutline[]
+  /** The texts as they are compared with those of another file: `signsOf`. */
+  signs: string[]
   /** Sentences on how the file was read. */
   remarks: string[]
 }

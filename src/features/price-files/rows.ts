@@ -19,7 +19,7 @@ export interface Problem {
 
 /**
  * An item, the reason why the row is none, or null if it is left out because it is not for sale. `removed`: the tax that was removed
- * from the price, in percent.
+ * from the listed price, in dollars.
  */
 export type RowResult = { item: Item; removed: number } | string | null
 
@@ -125,7 +125,7 @@ export function createRowReader(
       : beforeTax
     if (typeof each === 'string') return each
     item.price = each
-    return { item, removed: isIncluded ? tax : 0 }
+    return { item, removed: exact(price - beforeTax) }
   }
 }
 

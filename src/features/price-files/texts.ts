@@ -109,7 +109,7 @@ export const texts = {
     useColumns: 'Use these columns',
     useAnswers: 'Use these answers',
     priceSent: 'Price sent, before GST',
-    less: (percent: number) => `less ${percent} % GST`,
+    less: (tax: string) => `less ${tax} GST`,
     rows: 'Rows as they will be sent',
     rowsOf: (sheet: string) => `Rows of “${sheet}” as they will be sent`,
     /** `row`: its line, behind the name of its sheet, and its code if it has one. */

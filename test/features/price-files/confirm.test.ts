@@ -70,8 +70,8 @@ describe('the page of a file whose layout is new', () => {
     expect(second).not.toMatch(/Who may see|This is right/)
     expect(await press('currency=AUD')).toContain('Who may see the prices?')
     expect(sentIn(await press('audience=everyone'))).toEqual([
-      'PV-40 | Pipe 40mm | 13.20 | $12.00 | less 10 % GST',
-      'PV-50 | Pipe 50mm | 17.60 | $16.00 | less 10 % GST',
+      'PV-40 | Pipe 40mm | 13.20 | $12.00 | less $1.20 GST',
+      'PV-50 | Pipe 50mm | 17.60 | $16.00 | less $1.60 GST',
     ])
     expect((await pages.act(json.id, 'start')).json()).toMatchObject({ status: 400 })
     expect(await press('confirm=on')).toMatch(/sam has confirmed it[\s\S]*Change/)
@@ -154,8 +154,8 @@ describe('the page of a file whose layout is new', () => {
     expect(await press('cells-0-3=  ')).toContain('How much GST is included?')
     for (const answer of ['tax=10', 'currency=AUD']) await press(answer)
     expect(sentIn(await press('audience=everyone'))).toEqual([
-      'A | Nail | 11 | Yes | $10.00 | less 10 % GST',
-      'B | Board | 22 | Y | $20.00 | less 10 % GST',
+      'A | Nail | 11 | Yes | $10.00 | less $1.00 GST',
+      'B | Board | 22 | Y | $20.00 | less $2.00 GST',
     ])
   })
 
