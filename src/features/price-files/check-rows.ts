@@ -5,10 +5,19 @@ import { type Item, writeBatches } from './batches.ts'
 import { createCollector, type PreviewRow } from './collector.ts'
 import { differences, hasColumnsOf, keptStatements } from './confirmation.ts'
 import { type Draft, type Layout, signsOf } from './layout.ts'
-import { createTexts, type Outline, outlineSheet, readHead, remarksOn, type SheetHead } from './outline.ts'
+import {
+  createTexts,
+  type Outline,
+  outlineSheet,
+  outlineUnused,
+  readHead,
+  remarksOn,
+  type SheetHead,
+  type SheetOutline,
+} from './outline.ts'
 import { columnsProblem, isComplete } from './questions.ts'
 import { createRowReader, type Problem } from './rows.ts'
-import { suggestDraft, suggestSheet, withHeadings } from './suggestions.ts'
+import { isList, suggestDraft, suggestSheet, withHeadings } from './suggestions.ts'
 import { texts } from './texts.ts'
 
 export interface CheckOptions {
@@ -115,17 +124,24 @@ async function readSheets(file: OpenFile, heads: readonly SheetHead[], draft: Dr
   for (const head of heads) {
     const { name, delimiter } = head.sheet
     const layout = draft.sheets.find((one) => one.name === name)
-    const itemOf = layout && statements && createRowReader(layout, statements, delimiter)
+    if (!layout) {
+      const suggested = suggestSheet(head)
+      const how = { ...suggested, isList: isList(suggested) }
+      sheets.push(await outlineUnused(head, how, collected))
+      continue
+    }
+    const itemOf = statements && createRowReader(layout, statements, delimiter)
     const onRow = (row: Row) => {
       if (++rows > MAX_ROWS) throw new UnreadableFileError(0, texts.unreadable.manyRows(MAX_ROWS))
-      if (layout && itemOf) collector.add(layout, row, itemOf(row))
+      if (itemOf) collector.add(layout, row, itemOf(row))
     }
-    sheets.push(await outlineSheet(head, layout ?? suggestSheet(head), collected, layout && onRow))
+    sheets.push(await outlineSheet(head, layout, collected, onRow))
   }
   const used = draft.sheets.map(({ name }) => name)
   const signs = signsOf(sheets.flatMap((sheet) => sheet.texts))
   const outline: Outline = { sheets, signs, remarks: remarksOn(file, used) }
-  const [wordy] = sheets.toSorted((a, b) => b.texts.length - a.texts.length)
+  const lengthOf = (sheet: SheetOutline) => sheet.texts.join('').length
+  const [wordy] = sheets.toSorted((a, b) => lengthOf(b) - lengthOf(a))
   const problem = collected.areTooMany()
     ? texts.layout.manyTexts(wordy?.name ?? '')
     : (columnsProblem(draft, sheets) ?? null)

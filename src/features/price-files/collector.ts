@@ -10,8 +10,9 @@ export interface PreviewRow {
   /** The sheet; empty for text. */
   sheet: string
   line: number
+  /** Its texts are truncated, too. */
   item: Item
-  /** The tax that was removed from the listed price, in dollars. */
+  /** The tax that was removed from its price, in dollars. */
   removed: number
   /** Truncated. */
   cells: string[]
@@ -24,6 +25,14 @@ const MAX_PROBLEM_CHARACTERS = 1_000_000
 const [SHOWN, LAST, DEAREST] = [10, 3, 2]
 /** Characters of a cell that a person looks at. */
 const MAX_CELL = 200
+
+/** An item with texts that a person can look at. */
+function cut(item: Item): Item {
+  const shown = { ...item }
+  for (const use of ['name', 'description', 'unit', 'category'] as const)
+    if (shown[use] !== undefined) shown[use] = shorten(shown[use], MAX_CELL)
+  return shown
+}
 
 /** An item, and where it comes from. */
 interface Found {
@@ -140,6 +149,10 @@ function createPreview() {
         .filter(({ item }) => !except.has(item.code))
         .slice(0, SHOWN)
         .sort(byPlace)
-        .map((row) => ({ ...row, cells: row.cells.map((cell) => shorten(cell, MAX_CELL)) })),
+        .map((row) => ({
+          ...row,
+          item: cut(row.item),
+          cells: row.cells.map((cell) => shorten(cell.trim(), MAX_CELL)),
+        })),
   }
 }

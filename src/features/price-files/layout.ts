@@ -93,7 +93,8 @@ const DATE = new RegExp(
   'g',
 )
 /** How many a price is for, up to a number or into its digits: `per 100`, `(per box of 1 000)`, `per pack: 10`, `/100`. */
-const QUANTITY = '\\b(?:per|for)[\\s:(-]*(?:[a-z]+[\\s:(]+(?:of\\s+)?)?[\\d.,\\s]*|/\\s?[\\d.,]*'
+const QUANTITY =
+  '\\bper[\\s:(-]*(?:[a-z]+[\\s:(]+(?:of\\s+)?)?[\\d.,\\s]*|\\bfor[\\s:(-]*(?:[a-z]+\\s+of\\s+)?[\\d.,\\s]*|/\\s?[\\d.,]*'
 /** A percentage whose sign is first: `GST %: 10`, and the cells `GST %` and `10`. */
 const SIGN_FIRST = '(?:%|per\\s?cent)[\\s:·(-]*[\\d.,]*'
 /** A number, but not that of a percentage or of a quantity, and not that of `m2` and `m3`. */
@@ -110,7 +111,7 @@ const TITLE = 2_000
  * of a percentage, of `per 100` and of `m2` stay: they change what a price means.
  */
 export function signOf(text: string): string {
-  const lower = text.normalize('NFC').toLowerCase()
+  const lower = text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ')
   const title = lower.slice(0, TITLE).replace(DATE, ' ').replace(NUMBER, ' ')
   return `${title}${lower.slice(TITLE)}`.replace(/\s+/g, ' ').trim()
 }

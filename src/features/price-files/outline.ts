@@ -2,7 +2,7 @@
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { shorten } from '../../tables/prices.ts'
 import type { OpenFile, Row, Sheet } from '../../tables/sheet.ts'
-import type { SheetLayout } from './layout.ts'
+import { type SheetLayout, signOf } from './layout.ts'
 import { textOf } from './rows.ts'
 import { texts } from './texts.ts'
 
@@ -53,6 +53,10 @@ const MAX_VALUE = 60
 const MAX_TEXTS = 1_000
 const MAX_TEXT_CHARACTERS = 200_000
 const MAX_HEADING = 200
+/** Characters of the text of an item that is none: descriptions are long. */
+const MAX_ITEM_TEXT = 2_000
+/** How many different rows with ignored cells alone are texts; of more, none is. */
+const MAX_ASIDE = 20
 const MAX_COLUMNS = 500
 
 export async function readHead(sheet: Sheet): Promise<SheetHead> {
@@ -90,11 +94,11 @@ export function createTexts() {
   return {
     /** Whether there were too many to show them all. */
     areTooMany,
-    /** Adds a text to the list of its sheet, unless the file has said it before. */
-    add(list: string[], text: string): void {
+    /** Adds a text to the list of its sheet, unless the file has said it before, or another one with the same key. */
+    add(list: string[], text: string, key = text): void {
       const shown = text.replace(/\s+/g, ' ').trim()
-      if (shown === '' || seen.has(shown) || areTooMany()) return
-      seen.add(shown)
+      if (shown === '' || seen.has(key) || areTooMany()) return
+      seen.add(key)
       characters += shown.length
       if (!areTooMany()) list.push(shown)
     },
@@ -109,75 +113,92 @@ const joined = (cells: readonly string[]) =>
 /** A price that says nothing else. */
 const PLAIN_PRICE = /^[\d.,$\s'’-]*\d[\d.,$\s'’-]*$/
 
+/** Whether a row has several cells. */
+const isWide = ({ cells }: Row) => cells.filter(isFilled).length > 1
+
 /**
- * Outlines a sheet, and passes the rows of its table to `onRow`; without `onRow`, the sheet is not used. The table is every row
- * below the headings that has something in the columns of the code and the price; what stands in other rows, and a price with
- * words, is a text. On a sheet that is not used, a row with several cells is of a table if there is a column of codes. Throws
+ * Outlines a sheet that is used, and passes the rows of its table to `onRow`. The table is every row below the headings that has
+ * something in the columns of the code and the price; what stands in other rows, and a price with words, is a text. Throws
  * `UnreadableFileError`, and what `onRow` throws.
  */
 export async function outlineSheet(
   { sheet }: SheetHead,
   { columns: layout, headingsRow }: SheetLayout,
   collected: ReturnType<typeof createTexts>,
-  onRow: ((row: Row) => void) | undefined,
+  onRow: (row: Row) => void,
 ): Promise<SheetOutline> {
   const found: string[] = []
   const headings = layout.map(({ heading }) => heading)
   const placeOf = (use: string) => layout.findIndex((column) => column.use === use)
   const [code, price] = [placeOf('code'), placeOf('price')]
   const columns = createColumns(headings)
-  const isUsed = onRow !== undefined
-  /** Whether a row has more than cells in ignored columns, as the pictures of an item in an export are. */
-  const saysMore = (cells: readonly string[]) =>
-    price < 0 || layout.some(({ use }, index) => use !== 'ignored' && isFilled(cells[index]))
+  // Rows whose cells are all ignored: a few are notes, and many are the pictures of items in the export of a shop.
+  const aside = new Set<string>()
+  const isAside = (cells: readonly string[]) =>
+    price >= 0 && !layout.some(({ use }, index) => use !== 'ignored' && isFilled(cells[index]))
+
+  function addText({ cells }: Row, hasCode: boolean): void {
+    const text = joined(cells.slice(0, headings.length))
+    if (!isAside(cells)) collected.add(found, hasCode ? shorten(text, MAX_ITEM_TEXT) : text)
+    else if (aside.size <= MAX_ASIDE) aside.add(text)
+  }
 
   function see(row: Row): void {
     const { cells } = row
     // The first heading first: nearly no row has it.
     if (headingOf(cells[0]) === headings[0] && repeats(row, headings)) return
     if (cells.length > headings.length) collected.add(found, joined(cells.slice(headings.length)))
-    const isWide = cells.filter(isFilled).length > 1
     const [hasCode, hasPrice] = [isFilled(cells[code]), isFilled(cells[price])]
-    const isInTable = code >= 0 && price >= 0 ? hasCode && hasPrice : isWide && (isUsed || code >= 0)
-    // What becomes of a row without a price may depend on its other cells.
-    if (isInTable || (isWide && hasCode)) columns.see(cells)
-    if (isInTable) {
+    if (code >= 0 && price >= 0 ? hasCode && hasPrice : isWide(row)) {
+      columns.see(cells)
       const cell = cells[price] ?? ''
-      if (price >= 0 && !PLAIN_PRICE.test(cell))
-        collected.add(found, isFilled(headings[price]) ? `${headings[price]}: ${cell}` : cell)
-    } else if (!isWide || saysMore(cells)) collected.add(found, joined(cells.slice(0, headings.length)))
-    if (isWide || PLAIN_PRICE.test(cells[price] ?? '')) onRow?.(row)
+      const text = isFilled(headings[price]) ? `${headings[price]}: ${cell}` : cell
+      // Each price with a currency or a unit says the same.
+      if (price >= 0 && !PLAIN_PRICE.test(cell)) collected.add(found, text, signOf(text))
+    } else {
+      addText(row, hasCode)
+      // An item without a price may be one that is not for sale.
+      if (hasCode) columns.see(cells, (index) => layout[index]?.use === 'not for sale if')
+    }
+    if (isWide(row) || PLAIN_PRICE.test(cells[price] ?? '')) onRow(row)
   }
 
-  let count = 0
-  for await (const batch of sheet.rows()) {
+  for await (const batch of sheet.rows())
     for (const row of batch) {
       if (row.line > headingsRow) see(row)
-      // The headings of a sheet that is not used are shown as what it says: it may have nothing else.
-      else if (row.line < headingsRow || !isUsed) collected.add(found, joined(row.cells))
+      else if (row.line < headingsRow) collected.add(found, joined(row.cells))
     }
-    count += batch.length
-    if (!isUsed && count >= SEARCHED_ROWS) break
-  }
+  if (aside.size <= MAX_ASIDE) for (const text of aside) collected.add(found, text)
   for (const text of await sheet.notes()) collected.add(found, text)
   const { name, isHidden } = sheet
-  return {
-    name,
-    isHidden,
-    isUsed,
-    headingsRow,
-    columns: isUsed ? columns.outline(sheet.hiddenColumns()) : [],
-    texts: found,
-  }
+  const seen = columns.outline(sheet.hiddenColumns())
+  return { name, isHidden, isUsed: true, headingsRow, columns: seen, texts: found }
+}
+
+/**
+ * Outlines a sheet that is not used by its first rows. Each is a text, also the headings; but of a list, only what is no row of
+ * its table. Throws `UnreadableFileError`.
+ */
+export async function outlineUnused(
+  { sheet, rows }: SheetHead,
+  { headingsRow, isList }: { headingsRow: number; isList: boolean },
+  collected: ReturnType<typeof createTexts>,
+): Promise<SheetOutline> {
+  const found: string[] = []
+  const isItem = (row: Row) => isList && row.line > headingsRow && isWide(row)
+  for (const row of rows) if (!isItem(row)) collected.add(found, joined(row.cells))
+  for (const text of await sheet.notes()) collected.add(found, text)
+  const { name, isHidden } = sheet
+  return { name, isHidden, isUsed: false, headingsRow, columns: [], texts: found }
 }
 
 /** Collects the different cells of each column, as long as they are few. */
 function createColumns(headings: readonly string[]) {
   const seen = headings.map(() => new Set<string>())
   return {
-    see(cells: readonly string[]): void {
+    see(cells: readonly string[], isSeen = (_index: number) => true): void {
       for (const [index, values] of seen.entries())
-        if (values.size <= MAX_VALUES) values.add(shorten(textOf(cells[index]), MAX_VALUE))
+        if (values.size <= MAX_VALUES && isSeen(index)) values.add(shorten(textOf(cells[index]), MAX_VALUE))
     },
     outline: (hidden: ReadonlySet<number>): ColumnOutline[] =>
       headings.map((heading, index) => {

@@ -19,7 +19,7 @@ export interface Problem {
 
 /**
  * An item, the reason why the row is none, or null if it is left out because it is not for sale. `removed`: the tax that was removed
- * from the listed price, in dollars.
+ * from its price, in dollars.
  */
 export type RowResult = { item: Item; removed: number } | string | null
 
@@ -105,7 +105,7 @@ export function createRowReader(
     const item: Item = { code: '', price: 0 }
     for (const { use, index } of places.textColumns) {
       const text = textOf(cells[index])
-      const cell = use === 'code' ? text.replace(QUOTED, '$1') : text
+      const cell = use === 'code' ? text.replace(QUOTED, '$1').trim() : text
       if (cell === '') continue
       const problem = textProblem(use, cell, numbers?.[index])
       if (problem) return problem
@@ -125,7 +125,7 @@ export function createRowReader(
       : beforeTax
     if (typeof each === 'string') return each
     item.price = each
-    return { item, removed: exact(price - beforeTax) }
+    return { item, removed: isIncluded ? exact((each * tax) / 100) : 0 }
   }
 }
 
@@ -139,7 +139,7 @@ function priceOfOne(
   { divide, heading, shown, ...how }: Per & Parameters<typeof readPrice>[1] & { shown: number | undefined },
 ): number | string {
   if (/^(ea|each)$/i.test(cell)) return price
-  const [found = '', other] = cell.match(/(?<![\p{L}\d])\d(?:[\d.,]*\d)?/gu) ?? []
+  const [found = '', other] = cell.match(/(?<!\b[ckm]?m|\d)\d(?:[\d.,]*\d)?/gi) ?? []
   const count = shown ?? (other === undefined ? readPrice(found, how) : Number.NaN)
   if (typeof count === 'string' || !(count > 0)) return texts.row.notANumber(shorten(cell, 40))
   if (count === 1) return price
@@ -167,7 +167,10 @@ function shapeProblem(
   delimiter: string | undefined,
 ): string | undefined {
   const { length } = columns
-  if (cells.length > length && cells.slice(length).some((cell) => cell.trim() !== ''))
+  if (
+    cells.length > length &&
+    cells.slice(length).some((cell) => cell.trim() !== '' && !isSpreadsheetError(cell))
+  )
     return texts.row[delimiter === undefined ? 'cells' : 'cellsOfText'](cells.length, length)
   if (delimiter === undefined) return undefined
   // Runs for every cell: avoid allocations for cells without a line break.

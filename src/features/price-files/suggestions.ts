@@ -101,6 +101,10 @@ function suggestDecimal(prices: readonly string[]): Decimal {
   return readable('comma') > readable('point') ? 'comma' : 'point'
 }
 
+/** Whether a sheet seems to be a price list, whatever its price is. */
+export const isList = ({ columns }: SheetLayout): boolean =>
+  columns.some(({ use }) => use === 'code') && columns.some(({ heading }) => PRICE.test(normalize(heading)))
+
 /** What a file may be read as: the sheets of an earlier layout, or the first visible list. */
 export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | undefined): Draft {
   const names = heads.map(({ sheet }) => sheet.name)
@@ -111,8 +115,6 @@ export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | unde
   })
   if (kept.length > 0) return { sheets: kept }
   const sheets = heads.filter(({ sheet }) => !sheet.isHidden).map((head) => suggestSheet(head))
-  const isList = ({ columns }: SheetLayout) =>
-    columns.some(({ use }) => use === 'code') && columns.some(({ heading }) => PRICE.test(normalize(heading)))
   const first = sheets.find(isList) ?? sheets.find(({ columns }) => columns.length > 0)
   return { sheets: first ? [first] : [] }
 }

@@ -1,6 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkFile } from '../../../src/features/price-files/check-file.ts'
 import { UnreadableFileError } from '../../../src/tables/errors.ts'
@@ -31,7 +31,7 @@ test.each<[string, () => string | Uint8Array]>([
     () => withPart('xl/sharedStrings.xml', `<sst><si><t>${'x'.repeat(45_000_000)}</t></si></sst>`),
   ],
   [
-    'many sheets, each with many columns of many cells',
+    'sheets with long names',
     () =>
       workbook([{ name: 'Prices', rows: [] }], {
         parts: {
@@ -63,12 +63,11 @@ test.each([
 })
 
 test('a process that reads a file is killed when its work is stopped', async () => {
-  const path = dir.write(rowsOf(200_000))
+  // Reading a pipe that nobody writes to never ends.
+  const path = join(dir.dir, 'pipe')
+  execFileSync('mkfifo', [path])
   const stop = new AbortController()
   const checking = checkFile({ path }, { signal: stop.signal })
-  await setTimeout(150)
-  const stoppedAt = performance.now()
   stop.abort(new Error('stopped'))
   await expect(checking).rejects.toThrow('stopped')
-  expect(performance.now() - stoppedAt).toBeLessThan(1_500)
 })

@@ -12,6 +12,7 @@ describe('a text of a file is the same without dates and digits', () => {
     ['Issued 1st of July', 'Issued 2nd of August'],
     ['Page 1 of 12', 'page 3 of 9'],
     ['ABN 51 824 753 556', 'ABN 12 345 678 901'],
+    ['Price list for week 28', 'Price list for week 29'],
   ])('%s', (one, other) => {
     expect(signOf(one)).toBe(signOf(other))
   })
@@ -173,6 +174,38 @@ describe('the next file', () => {
     })
   })
 
+  test('is compared with all cells of a sheet of terms that is not used', async () => {
+    const bookOf = (tax: string) =>
+      workbook([
+        {
+          name: 'Prices',
+          rows: [
+            ['Code', 'Price'],
+            ['A', 1],
+          ],
+        },
+        {
+          name: 'Terms',
+          rows: [
+            ['Item', 'Description'],
+            ['1', `Prices ${tax} GST`],
+          ],
+        },
+      ])
+    const layout = await layoutOf(bookOf('exclude'))
+    expect((await readWith(bookOf('exclude'), [layout])).items).toHaveLength(1)
+    expect(await readWith(bookOf('include'), [layout])).toMatchObject({ layout: null, items: [] })
+  })
+
+  test('is compared with notes in ignored columns', async () => {
+    const withNote = (note: string) => `Code,Price,X,Y\nA,1,,\n,,Note:,${note}\n`
+    const layout = await layoutOf(withNote('Prices are before GST'))
+    expect(await readWith(withNote('Prices include GST'), [layout])).toMatchObject({
+      layout: null,
+      items: [],
+    })
+  })
+
   test('is compared with the end of a long text, too', async () => {
     const withTerms = (end: string) => `${'All prices are recommended. '.repeat(200)}${end}\n${LIST}`
     const found = await readWith(withTerms('They include GST.'), [
@@ -198,7 +231,7 @@ describe('the next file', () => {
 })
 
 describe('a row', () => {
-  const perHundred = 'Code,Price,Basis\nA,37.28,100\nB,3,1\nC,4,\nD,5,2 x 3\nE,6,m2\nF,7,EA\n'
+  const perHundred = 'Code,Price,Basis\nA,37.28,100\nB,3,1\nC,4,\nD,5,2 x 3\nE,6,m2\nF,7,EA\nG,80,PK10\n'
   test('whose price is for several is rejected, or divided exactly if the person chose that', async () => {
     const uses = { Basis: 'price is for this many' } as const
     const { items, problems } = await read(perHundred, { uses })
@@ -212,6 +245,7 @@ describe('a row', () => {
         '4: how many the price is for is not a number ("").',
         '5: how many the price is for is not a number ("2 x 3").',
         '6: how many the price is for is not a number ("m2").',
+        '8: the price is for 10, not for one. To send the price of one, choose that prices are divided by “Basis”.',
       ],
     })
     const divided = await read(perHundred, {
@@ -221,6 +255,7 @@ describe('a row', () => {
       { code: 'A', price: 0.3728 },
       { code: 'B', price: 3 },
       { code: 'F', price: 7 },
+      { code: 'G', price: 8 },
     ])
   })
 

@@ -100,7 +100,9 @@ describe('a bad row is reported with its line and a reason, and good rows are st
   })
 
   test('of an export with rows of pictures, which are no texts: the file can be confirmed', async () => {
-    const pictures = 'screw,,,https://a.example/1.jpg\n'.repeat(2_000)
+    const pictures = Array.from({ length: 2_000 }, (_, at) => `screw,,,https://a.example/${at}.jpg\n`).join(
+      '',
+    )
     const { items, invalidRows, problem, outline } = await read(
       `Handle,SKU,Variant Price,Image Src\nscrew,A1,5,https://a.example/0.jpg\n${pictures}`,
       { uses: { Handle: 'ignored', SKU: 'code', 'Variant Price': 'price' } },
@@ -111,6 +113,15 @@ describe('a bad row is reported with its line and a reason, and good rows are st
       problem: null,
     })
     expect(outline.sheets[0]?.texts).toEqual([])
+  })
+
+  test('of a list whose prices all have a currency says so once', async () => {
+    const rows = Array.from({ length: 1_200 }, (_, at) => `A${at},AUD ${at + 1}.50\n`).join('')
+    const { items, outline } = await read(`code,price\n${rows}`)
+    expect({ items: items.length, texts: outline.sheets[0]?.texts }).toEqual({
+      items: 1_200,
+      texts: ['price: AUD 1.50'],
+    })
   })
 
   test('of a file that says more than can be looked at, which names the sheet', async () => {
@@ -187,7 +198,7 @@ describe('a bad row is reported with its line and a reason, and good rows are st
   })
 
   test('and typographic quotes around a code are no part of it', async () => {
-    expect((await read('code,price\n“A1”,1\nB’s,2\n')).items.map(({ code }) => code)).toEqual(['A1', 'B’s'])
+    expect((await read('code,price\n“ A1 ”,1\nB’s,2\n')).items.map(({ code }) => code)).toEqual(['A1', 'B’s'])
   })
 
   test('and blank rows and the delimiter line of a spreadsheet are ignored', async () => {
