@@ -79,7 +79,7 @@ export const texts = {
     kept: 'The earlier answers are kept for what is the same.',
     askedAgain:
       'The columns that are the same keep their use. Because the file says something else, the questions about its prices are asked again.',
-    follows: (by: string) => `This file is read as ${by} has confirmed it:`,
+    follows: (by: string) => `${by} has confirmed how files of this layout are read:`,
     change: 'Change',
     toNext: 'Continue',
     left: (questions: number) => (questions === 1 ? 'Last question.' : `${questions} questions left.`),
@@ -113,7 +113,7 @@ export const texts = {
     rows: 'Rows as they will be sent',
     rowsOf: (sheet: string) => `Rows of “${sheet}” as they will be sent`,
     /** `row`: its line, behind the name of its sheet, and its code if it has one. */
-    isSkipped: (row: string, reason: string) => `Line ${row} is not sent: ${reason}`,
+    isSkipped: (row: string, reason: string) => `Line ${row} is left out: ${reason}`,
     moreSkipped: 'More are listed below.',
     counts: (rows: number, valid: number, invalid: number) =>
       `Checked ${pluralize(rows, 'row')}: ${count(valid)} ready, ${count(invalid)} with problems.`,
