@@ -149,7 +149,8 @@ export async function outlineSheet(
     if (headingOf(cells[0]) === headings[0] && repeats(row, headings)) return
     if (cells.length > headings.length) collected.add(found, joined(cells.slice(headings.length)))
     const [hasCode, hasPrice] = [isFilled(cells[code]), isFilled(cells[price])]
-    if (code >= 0 && price >= 0 ? hasCode && hasPrice : isWide(row)) {
+    const isInTable = code >= 0 && price >= 0 ? hasCode && hasPrice : isWide(row)
+    if (isInTable) {
       columns.see(cells)
       const cell = cells[price] ?? ''
       const text = isFilled(headings[price]) ? `${headings[price]}: ${cell}` : cell
@@ -158,9 +159,9 @@ export async function outlineSheet(
     } else {
       addText(row, hasCode)
       // An item without a price may be one that is not for sale.
-      if (hasCode) columns.see(cells, (index) => layout[index]?.use === 'not for sale if')
+      if (hasCode && isWide(row)) columns.see(cells, (index) => layout[index]?.use === 'not for sale if')
     }
-    if (isWide(row) || PLAIN_PRICE.test(cells[price] ?? '')) onRow(row)
+    if (isInTable || isWide(row) || PLAIN_PRICE.test(cells[price] ?? '')) onRow(row)
   }
 
   for await (const batch of sheet.rows())

@@ -159,11 +159,12 @@ describe('the page of a file whose layout is new', () => {
     ])
   })
 
-  test('offers the cells of rows without a price, too', async () => {
-    const file = 'Code,Name,Price,State\nA,Nail,1,Active\nB,Board,,Discontinued\n'
+  test('offers the cells of rows without a price, too, but not those of titles', async () => {
+    const file = 'Code,Name,Price,State\nFITTINGS,,,\nA,Nail,1,Active\nB,Board,,Discontinued\n'
     const { json } = await pages.upload(file, { answers: false })
     const asked = await formOf(pages, json.id).press('', { 'use-0-3': 'not for sale if' })
     expect(asked).toContain('value="Discontinued"')
+    expect(asked).not.toContain('(blank)')
   })
 
   test('offers the columns with amounts as the price, which are not ignored before one is chosen', async () => {
