@@ -114,6 +114,8 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
     await page.getByRole('link', { name: 'Speaker notes' }).click()
     const notes = await opened
     await notes.getByText('step 1 of').waitFor()
+    // Its script listens.
+    await notes.waitForLoadState()
     await page.keyboard.press('ArrowRight')
     await notes.getByText('step 2 of').waitFor()
     expect(notes.url()).toMatch(/\/notes\/2$/)
