@@ -65,7 +65,7 @@ test.each([
 test('a process that reads a file is killed when its work is stopped', async () => {
   // Reading a pipe that nobody writes to never ends.
   const path = join(dir.dir, 'pipe')
-  execFileSync('mkfifo', [path])
+  execFileSync('sh', ['-c', `mkfifo '${path}'`])
   const stop = new AbortController()
   const checking = checkFile({ path }, { signal: stop.signal })
   stop.abort(new Error('stopped'))
