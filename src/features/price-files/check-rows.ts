@@ -13,7 +13,6 @@ import {
   readHead,
   remarksOn,
   type SheetHead,
-  type SheetOutline,
 } from './outline.ts'
 import { columnsProblem, isComplete } from './questions.ts'
 import { createRowReader, type Problem } from './rows.ts'
@@ -140,11 +139,7 @@ async function readSheets(file: OpenFile, heads: readonly SheetHead[], draft: Dr
   const used = draft.sheets.map(({ name }) => name)
   const signs = signsOf(sheets.flatMap((sheet) => sheet.texts))
   const outline: Outline = { sheets, signs, remarks: remarksOn(file, used) }
-  const lengthOf = (sheet: SheetOutline) => sheet.texts.join('').length
-  const [wordy] = sheets.toSorted((a, b) => lengthOf(b) - lengthOf(a))
-  const problem = collected.areTooMany()
-    ? texts.layout.manyTexts(wordy?.name ?? '')
-    : (columnsProblem(draft, sheets) ?? null)
+  const problem = collected.areTooMany() ? texts.layout.manyTexts : (columnsProblem(draft, sheets) ?? null)
   // Without all answers, nothing is an item.
   const { items, ...found } = (statements && problem === null ? collector : createOwn()).found()
   return { check: { outline, draft, layout: null, differences: [], problem, rows, ...found }, items }

@@ -35,7 +35,8 @@ export function pairSheets(layout: Layout, now: readonly string[]): Map<string, 
 }
 
 /** How a file differs from the one that a layout was confirmed for, in sentences; none if the layout fits. */
-export function differences(layout: Layout, { sheets }: Outline): string[] {
+export function differences(layout: Layout, outline: Outline): string[] {
+  const { sheets } = outline
   const pairs = pairSheets(
     layout,
     sheets.map(({ name }) => name),
@@ -44,27 +45,26 @@ export function differences(layout: Layout, { sheets }: Outline): string[] {
     const same = sheets.find(({ name }) => name === pairs.get(sheet.name))
     return same ? columnDifferences(sheet, same) : []
   })
-  return [...columns, ...differencesAround(layout, sheets, pairs)]
+  return [...columns, ...differencesAround(layout, outline, pairs)]
 }
 
 /** How the sheets and the texts outside the tables differ. */
 function differencesAround(
   layout: Layout,
-  sheets: readonly SheetOutline[],
+  { sheets, signs }: Outline,
   pairs: ReadonlyMap<string, string>,
 ): string[] {
   const { changed } = texts
   const paired = [...pairs.values()]
-  const now = new Map(sheets.flatMap((sheet) => sheet.texts).map((text) => [signOf(text), text]))
+  const textOf = (sign: string) =>
+    sheets.flatMap((sheet) => sheet.texts).find((text) => signOf(text) === sign) ?? sign
   return [
     ...sheets.filter(({ name }) => !paired.includes(name)).map(({ name }) => changed.sheetNew(name)),
     ...namesIn(layout)
       .filter((name) => !pairs.has(name))
       .map(changed.sheetMissing),
-    ...[...now]
-      .filter(([sign]) => sign !== '' && !layout.texts.includes(sign))
-      .map(([, text]) => changed.textNew(text)),
-    ...layout.texts.filter((sign) => !now.has(sign)).map(changed.textMissing),
+    ...signs.filter((sign) => !layout.texts.includes(sign)).map((sign) => changed.textNew(textOf(sign))),
+    ...layout.texts.filter((sign) => !signs.includes(sign)).map(changed.textMissing),
   ]
 }
 
@@ -103,10 +103,10 @@ export const hasColumnsOf = ({ sheets }: Draft, layout: Layout): boolean =>
  */
 export function keptStatements(
   layout: Layout,
-  { draft, outline: { sheets } }: { draft: Draft; outline: Outline },
+  { draft, outline }: { draft: Draft; outline: Outline },
 ): Statements | undefined {
-  const names = sheets.map(({ name }) => name)
-  const isSame = differencesAround(layout, sheets, pairSheets(layout, names)).length === 0
+  const names = outline.sheets.map(({ name }) => name)
+  const isSame = differencesAround(layout, outline, pairSheets(layout, names)).length === 0
   const { tax, currency, audience } = layout
   return isSame && pricesIn(draft) === pricesIn(layout) ? { tax, currency, audience } : undefined
 }

@@ -194,30 +194,25 @@ function meanings(sheet: SheetLayout, at: number, seen: SheetOutline | undefined
 
 /** A question on all prices of the file. */
 function statementQuestion(statement: Statement, draft: Draft, scope: string | null | undefined): Question {
-  const {
-    taxOfColumn,
-    ofColumn,
-    including,
-    currencies,
-    otherCurrency,
-    audiences,
-    publicCatalogue,
-    everySheet,
-  } = texts.questions
+  const { questions } = texts
   const { hasColumn, isIncluded } = taxColumnsOf(draft)
   const isPublic = scope !== undefined && audienceProblem({ audience: 'selected' }, scope) !== undefined
   const choices = {
-    tax: taxChoices(draft.tax, hasColumn ? ofColumn : including).filter(
+    tax: taxChoices(draft.tax, hasColumn ? questions.ofColumn : questions.including).filter(
       ([value]) => !hasColumn || isIncluded !== (value === '0'),
     ),
-    currency: Object.entries(currencies),
-    audience: Object.entries(audiences),
+    currency: Object.entries(questions.currencies),
+    audience: Object.entries(questions.audiences),
   }[statement]
-  const hints = { tax: [], currency: [otherCurrency], audience: isPublic ? [publicCatalogue] : [] }[statement]
+  const hints = {
+    tax: [],
+    currency: [questions.otherCurrency],
+    audience: isPublic ? [questions.publicCatalogue] : [],
+  }[statement]
   return {
     name: statement,
-    text: statement === 'tax' && hasColumn && isIncluded ? taxOfColumn : texts.questions[statement],
-    hints: [...hints, ...(draft.sheets.length > 1 ? [everySheet] : [])],
+    text: statement === 'tax' && hasColumn && isIncluded ? questions.taxOfColumn : questions[statement],
+    hints: [...hints, ...(draft.sheets.length > 1 ? [questions.everySheet] : [])],
     choices,
     isMultiple: false,
     answer: choices.find(([value]) => value === String(draft[statement]))?.[1],

@@ -175,9 +175,6 @@ export const texts = {
     send: (items: number) => `Send ${pluralize(items, 'item')}`,
   },
 
-  /** Headings of tables of items. */
-  columns: { code: 'Code', name: 'Name', unit: 'Unit', category: 'Category', price: 'Price' },
-
   /** Sending, and what became of it. */
   sending: {
     completed: (items: number, catalogue: string) =>
@@ -302,9 +299,8 @@ export const texts = {
     publicCatalogue:
       'These prices are not for everyone, and this catalogue is not Managed: every builder would see them. Open or create a Managed one: this file can be moved there, with its answers.',
     noRows: 'No row has a code and a price: choose other columns, or another row of headings.',
-    /** `sheet`: the one that says most. */
-    manyTexts: (sheet: string) =>
-      `There is more text outside the table than can be looked at${sheet === '' ? '' : `, most of it on “${sheet}”`}. Choose other columns or another row of headings, or delete rows without a code or a price, or that sheet, from the file.`,
+    manyTexts:
+      'There is more text outside the tables than can be looked at. Choose other columns or another row of headings, or delete rows without a code or a price, or whole sheets, from the file.',
   },
 
   /** What is different from the file that a layout was confirmed for. */

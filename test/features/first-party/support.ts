@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { type Api, createApi, createHttp, platform } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import { createFirstPartyAccess, type FirstPartyAccess } from '../../../src/features/first-party/access.ts'
@@ -34,8 +33,8 @@ export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
   statusesOf(endpoint: string): Promise<(number | string)[]>
   /** Sets a fault; `none` clears it. */
   fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
-  /** Lets each request from now on wait for so long. */
-  delay(ms: number): void
+  /** Lets requests of such paths wait until the function is called that it returns. */
+  hold(path: string): () => void
   post(path: string): Promise<void>
   close(): Promise<void>
 }
@@ -43,7 +42,7 @@ export interface Platform extends Pick<TempDir, 'dir' | 'write'> {
 /** The sandbox over HTTP, without a limit unless `options` sets one. */
 export async function startPlatform(options: Partial<SandboxOptions> = {}): Promise<Platform> {
   const { dir, write, remove } = tempDir()
-  const { url, delay, close } = await openSandbox({
+  const { url, hold, close } = await openSandbox({
     rateLimit: { limit: 1_000_000, windowMs: 1_000 },
     ...options,
   })
@@ -76,7 +75,7 @@ export async function startPlatform(options: Partial<SandboxOptions> = {}): Prom
       (await calls()).filter((call) => call.endpoint === endpoint).map(({ status }) => status),
     fault: (endpoint, fault, times, retryAfter) =>
       post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
-    delay,
+    hold,
     post,
     close: async () => {
       await close()
@@ -95,15 +94,17 @@ async function openSandbox(options: Partial<SandboxOptions>) {
     file: ':memory:',
     ...options,
   })
-  let delayMs = 0
+  let held = { path: '', until: Promise.resolve() }
   server.server.on('request', async (req, res) => {
-    if (delayMs > 0) await setTimeout(delayMs)
+    if (req.url?.includes(held.path)) await held.until
     sandbox.app(req, res)
   })
   return {
     url,
-    delay: (ms: number) => {
-      delayMs = ms
+    hold(path: string) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = { path, until: promise }
+      return resolve
     },
     close: async () => {
       await server.close()
