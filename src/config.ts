@@ -55,7 +55,7 @@ export const serverSettings = (env: Environment) =>
     baseUrl: baseUrl(env).meta({
       variable: 'BASE_URL',
       description:
-        "The app's public address as browsers see it: an origin, without a path. Unset: `http://localhost` with the port.",
+        "The app's public address as browsers see it: an origin, without a path. Unset: `http://localhost` with the port, or its address in a GitHub Codespace.",
       example: 'https://app.example.com',
     }),
     trustProxy: field.wholeNumber({ min: 0, max: 9, default: 0 }).meta({
@@ -71,10 +71,10 @@ export const serverSettings = (env: Environment) =>
         description:
           'How long `/health/ready` answers `503` before the app stops, in seconds, for proxies that check it. See docs/deploy.md.',
       }),
-    demoAllowRemote: field.flag(false).meta({
+    demoAllowRemote: field.flag(env.CODESPACE_NAME !== undefined).meta({
       variable: 'DEMO_ALLOW_REMOTE',
       description:
-        '`true` opens the demo sign-in to other machines, for example in a container, a Codespace or behind a tunnel: everyone who can reach the app can then sign in with any name. See docs/deploy.md.',
+        '`true` opens the demo sign-in to other machines, for example in a container or behind a tunnel: everyone who can reach the app can then sign in with any name. In a GitHub Codespace, the default is `true`: only its owner reaches its private ports. See docs/deploy.md.',
     }),
   })
 
@@ -164,6 +164,12 @@ export const apiSettings = (env: Environment) =>
       variable: 'PLATFORM_API_URL',
       description: "The platform's API. May have a path.",
       example: 'https://api.platform.example',
+    }),
+    internalUrls: field.originPairs(env).meta({
+      variable: 'INTERNAL_URLS',
+      description:
+        'Where this server reaches the platform and the identity provider of the sign-in, if that is not where browsers do: pairs `PUBLIC=INTERNAL` of origins, separated by commas. Requests, with their tokens and secrets, go to the internal one. Redirects and the issuer (`iss`) keep the public one.',
+      example: 'https://identity.platform.example=https://identity.internal.example:8443',
     }),
     proxies: proxies(env),
   })
@@ -288,7 +294,7 @@ export const sandboxAddressSettings = (env: Environment) =>
       description: 'The port that the sandbox listens on.',
       sandbox: '4400',
     }),
-    /** Undefined: `http://localhost` with the port, or the platform is not the sandbox. */
+    /** Undefined: `browserUrl`, or the platform is not the sandbox. */
     sandboxUrl: field
       .baseAddress({ hint: '', env, parts: [] })
       .optional()
@@ -296,7 +302,7 @@ export const sandboxAddressSettings = (env: Environment) =>
       .meta({
         variable: 'SANDBOX_URL',
         description:
-          "The sandbox's address as browsers and the app see it. If it is set for the app, its pages link to the sandbox. Must not be set in production. Unset: `http://localhost` with the sandbox's port.",
+          "The sandbox's public address as browsers see it. All its links and its issuer begin with it, whatever a request says. If it is set for the app, its pages link to the sandbox. Must not be set in production. Unset: `http://localhost` with the sandbox's port, or its address in a GitHub Codespace.",
         example: 'https://sandbox.example.com',
       }),
   })
@@ -379,7 +385,7 @@ export function unknownSettings(
 function baseUrl(env: Environment) {
   const address = field.baseAddress({ hint: 'production needs the public https address', env, parts: [] })
   if (field.isProduction(env)) return address
-  return address.optional().transform((url) => url ?? `http://localhost:${env.PORT ?? 3000}`)
+  return address.optional().transform((url) => url ?? field.browserUrl(env, env.PORT ?? 3000))
 }
 
 /** The address of a forward proxy. As in other programs, the variable in lower case comes first. */

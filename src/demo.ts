@@ -20,7 +20,7 @@ try {
   const env = {
     LOG_LEVEL: 'info',
     ...process.env,
-    ...sandboxEnv(settings.url),
+    ...sandboxEnv(process.env),
     PLATFORM_CLIENT_ID: settings.clientId,
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
     ...settings.shared,

@@ -23,7 +23,10 @@ export async function createDependencies(
   config: Config,
   log: Logger,
   features: readonly NamedFeature[],
-  http: HttpPools = createHttpPools(platform, { proxies: config.platform.proxies }),
+  http: HttpPools = createHttpPools(platform, {
+    proxies: config.platform.proxies,
+    internalUrls: config.platform.internalUrls,
+  }),
   ownSignIn = config.environment === 'test' ? null : OWN_SIGN_IN,
 ) {
   const { store, sessionStore } = await createStore(config, log)

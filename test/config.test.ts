@@ -163,6 +163,8 @@ test.each([
   ['PLATFORM_REVOCATION_URL', 'https://auth.example/revoke#x'],
   ['PLATFORM_CONNECTED_APPS_URL', 'javascript:alert(1)'],
   ['PLATFORM_PKCE', 'on'],
+  ['INTERNAL_URLS', 'https://identity.example'],
+  ['INTERNAL_URLS', 'https://identity.example=https://internal.example/path'],
   ['HTTPS_PROXY', 'proxy.example:3128'],
   ['HTTPS_PROXY', 'http://user:50%off@proxy.example:3128'],
   ['PLATFORM_PKCE', 'off'],
@@ -263,6 +265,9 @@ describe('in production', () => {
     ])
     for (const name of ['PLATFORM_AUTH_URL', 'PLATFORM_APP_URL', 'PLATFORM_API_URL'])
       expect(problems(production({ [name]: 'http://auth.example' }))).toEqual(startingWith(name))
+    const internal = (url: string) => production({ INTERNAL_URLS: `https://identity.example=${url}` })
+    expect(problems(internal('http://10.0.0.5'))).toEqual(startingWith('INTERNAL_URLS'))
+    expect(problems(internal('https://10.0.0.5'))).toEqual([])
     expect(problems(production({ BASE_URL: 'http://localhost:3000' }))).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
+import { sandboxSettings } from '../src/runtime/run-sandbox.ts'
 import { sharedApp } from './support/app.ts'
 
 const app = await sharedApp()
@@ -41,6 +42,14 @@ describe('Dockerfile', () => {
     )
     expect(dockerfile).toMatch(/^USER node$/m)
   })
+})
+
+test('the devcontainer has the Node version of .nvmrc, and forwards the ports of the demo under their own numbers', async () => {
+  const { image, forwardPorts, portsAttributes } = JSON.parse(read('.devcontainer/devcontainer.json'))
+  expect(image).toMatch(new RegExp(`:${read('.nvmrc').trim()}$`))
+  const { port, appUrl } = await sandboxSettings({})
+  expect(forwardPorts).toEqual([Number(new URL(appUrl).port), port])
+  for (const each of forwardPorts) expect(portsAttributes[each].requireLocalPort).toBe(true)
 })
 
 describe('compose.yaml', () => {

@@ -25,11 +25,14 @@ export {
   createHttp,
   createHttpPools,
   type Http,
+  type HttpOptions,
   type HttpPools,
   type HttpRequest,
   type HttpResponse,
+  type InternalUrls,
   outageOf,
   type Proxies,
+  sentTo,
 } from './platform/http.ts'
 export { fieldOf, parseJson } from './platform/json.ts'
 export {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
+import { browserUrl, localUrl } from '../settings/fields.ts'
 import { type Environment, givenOf } from '../settings/read.ts'
 
 /**
@@ -22,21 +23,29 @@ function readEnvFile() {
   return parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, ''))
 }
 
-/** The variables with which an app uses the sandbox at `url`. The sandbox itself is not imported: production has none. */
-export const sandboxEnv = (url: string) => ({
-  PLATFORM_APP_URL: url,
-  PLATFORM_AUTH_URL: `${url}/auth`,
-  PLATFORM_API_URL: `${url}/api`,
-  SANDBOX_URL: url,
-})
+/**
+ * The variables with which an app uses the sandbox on this machine, wherever browsers reach it. The sandbox itself is not
+ * imported: production has none.
+ */
+export function sandboxEnv(env: Environment) {
+  const { SANDBOX_PORT: port = 4400, SANDBOX_URL, INTERNAL_URLS: others, ...given } = givenOf(env)
+  const url = SANDBOX_URL?.replace(/\/+$/, '') ?? browserUrl(given, port)
+  const internal = `${url}=${localUrl(given, port)}`
+  return {
+    PLATFORM_APP_URL: url,
+    PLATFORM_AUTH_URL: `${url}/auth`,
+    PLATFORM_API_URL: `${url}/api`,
+    SANDBOX_URL: url,
+    INTERNAL_URLS: others ? `${others},${internal}` : internal,
+  }
+}
 
 /**
  * Outside production, an app that has `SANDBOX_PORT` and none of the platform's addresses uses the sandbox there. Returns
  * the variables to add.
  */
 export function missingSandboxEnv(env: Environment): Partial<ReturnType<typeof sandboxEnv>> {
-  const { SANDBOX_PORT: port, SANDBOX_URL, NODE_ENV, ...given } = givenOf(env)
+  const { SANDBOX_PORT: port, NODE_ENV, ...given } = givenOf(env)
   const hasAddress = given.PLATFORM_APP_URL || given.PLATFORM_AUTH_URL || given.PLATFORM_API_URL
-  if (!port || hasAddress || NODE_ENV === 'production') return {}
-  return sandboxEnv(SANDBOX_URL?.replace(/\/+$/, '') ?? `http://localhost:${port}`)
+  return !port || hasAddress || NODE_ENV === 'production' ? {} : sandboxEnv(env)
 }

@@ -4,6 +4,7 @@ import { redirectUrls } from '../connect/index.ts'
 import { ACCOUNTS } from '../sandbox/accounts.ts'
 import { loadSandboxFeatures, type NamedSandboxFeature } from '../sandbox/load.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
+import { browserUrl, localUrl } from '../settings/fields.ts'
 import { givenOf, readSettings } from '../settings/read.ts'
 import { texts } from '../web/texts.ts'
 import { listen } from './serve.ts'
@@ -17,17 +18,19 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv) {
   const settings = readSettings(given, () =>
     sandboxAddressSettings(given).extend(serverSettings(given).shape),
   )
-  const { sandboxPort: port, sandboxUrl: url = `http://localhost:${port}`, baseUrl: appUrl } = settings
+  const { sandboxPort: port, sandboxUrl: url = browserUrl(given, port), baseUrl: appUrl } = settings
+  // Where the sandbox calls the app: an address in a Codespace is for browsers.
+  const calledAt = given.BASE_URL ? appUrl : localUrl(given, settings.port)
   const defaults: Record<string, string> = Object.assign({}, ...simulated.map(({ demoEnv }) => demoEnv))
   const shared = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, given[name] ?? value]),
   )
-  const optionsOf = ({ demoOptions }: NamedSandboxFeature) => demoOptions?.({ ...given, ...shared }, appUrl)
+  const optionsOf = ({ demoOptions }: NamedSandboxFeature) => demoOptions?.({ ...given, ...shared }, calledAt)
   return {
     port,
     host: settings.host,
     allowRemote: settings.demoAllowRemote,
-    /** The sandbox's public URL, for browsers and the app. */
+    /** The sandbox's public URL, for browsers. */
     url,
     /** The URL and credentials of the app that is registered with the sandbox. */
     appUrl,

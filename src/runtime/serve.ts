@@ -42,7 +42,7 @@ const HEADERS_MS = 15_000
 const LAST_REQUEST_MS = 1_000
 
 const REMOTE =
-  'This demo accepts connections from this machine only. In a container, in a Codespace or behind a tunnel, set DEMO_ALLOW_REMOTE=true. Anyone who can reach this address can then sign in.\n'
+  'This demo accepts connections from this machine only. In a container or behind a tunnel, set DEMO_ALLOW_REMOTE=true. Anyone who can reach this address can then sign in.\n'
 /** Headers added by proxies and tunnels. */
 const FORWARDED =
   /^(x-)?forwarded|client-?ip$|user-ip$|^x-real-ip$|^ngrok-|^x-ms-proxy$|^x-original-|^x-envoy-external|^cf-connecting|^(via|cdn-loop)$/

@@ -52,7 +52,7 @@ export interface SandboxState {
   accessTokenSeconds: number
   /** Response time of a slow token endpoint, in ms. */
   slowMs: number
-  /** Where the sandbox is reached, without a trailing slash. */
+  /** Where browsers reach the sandbox, without a trailing slash. */
   baseUrl: string
   /** The address of the registered application. */
   appUrl: string

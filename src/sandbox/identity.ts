@@ -31,8 +31,8 @@ export function createIdentity(state: SandboxState): Provider {
   const { baseUrl, consents, faults, journal, tokenExchanges, slowMs } = state
   const issuer = addressesOf(baseUrl).authUrl
   const provider = new Provider(issuer, configurationOf(state))
-  // An https address means that a proxy terminates TLS.
-  provider.proxy = issuer.startsWith('https:')
+  // What its links and redirects are relative to: Koa would take it from the request.
+  Object.defineProperty(provider.request, 'href', { value: issuer })
 
   // Reusing a code revokes its grant (RFC 6749 section 4.1.2).
   provider.on('grant.revoked', (_ctx, grantId) => consents.revoke(grantId))

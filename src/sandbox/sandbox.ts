@@ -21,7 +21,7 @@ import { createTokenExchanges } from './token-exchanges.ts'
 export type { RegisteredApp } from './feature.ts'
 
 export interface SandboxOptions {
-  /** Where the sandbox is reached, without a trailing slash. */
+  /** Where browsers reach the sandbox, without a trailing slash. All its links and its issuer begin with it. */
   baseUrl: string
   apps: RegisteredApp[]
   /** Whether other machines may use it; every page then warns of it. */

@@ -113,6 +113,28 @@ export const baseAddress = (options: AddressOptions) =>
     return (origin + pathname).replace(/\/+$/, '')
   })
 
+/** Pairs of origins `PUBLIC=INTERNAL`, separated by commas, as an object. */
+export function originPairs(env: Environment) {
+  const origin = baseAddress({ hint: '', env, parts: [] })
+  const rule = 'must be pairs of addresses, PUBLIC=INTERNAL, separated by commas'
+  return list()
+    .transform((pairs) => pairs.map((pair) => pair.split('=').map((side) => side.trim())))
+    .pipe(z.array(z.tuple([origin, origin], rule)))
+    .transform((pairs): Readonly<Record<string, string>> => Object.fromEntries(pairs))
+}
+
+/** Where browsers reach a port of this machine, which may be a GitHub Codespace. */
+export function browserUrl(env: Environment, port: string | number): string {
+  const { CODESPACE_NAME: name, GITHUB_CODESPACES_PORT_FORWARDING_DOMAIN: domain = 'app.github.dev' } = env
+  return name === undefined ? `http://localhost:${port}` : `https://${name}-${port}.${domain}`
+}
+
+/** Where programs of this machine reach one of its ports: on `HOST`, if that is one address. */
+export function localUrl({ HOST = '::' }: Environment, port: string | number): string {
+  const host = isIP(HOST) === 6 ? `[${HOST}]` : HOST
+  return `http://${['[::]', '0.0.0.0'].includes(host) ? 'localhost' : host}:${port}`
+}
+
 /** Whether a secret is short, or has fewer than `minDistinct` different characters. */
 export const isWeak = (secret: string, minLength: number, minDistinct = 0): boolean =>
   secret.length < minLength || new Set(secret).size < minDistinct

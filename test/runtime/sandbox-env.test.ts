@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { missingSandboxEnv } from '../../src/runtime/load-env-file.ts'
 import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
+import { localUrl } from '../../src/settings/fields.ts'
 import { testEnv } from '../support/env.ts'
 
 test('a blank variable is unset for the sandbox as well', async () => {
@@ -25,7 +26,43 @@ describe('the platform’s addresses', () => {
 
   test('follow SANDBOX_URL if browsers reach the sandbox elsewhere', () => {
     const env = { SANDBOX_PORT: '4500', SANDBOX_URL: 'https://sandbox.example/' }
-    expect(missingSandboxEnv(env).PLATFORM_API_URL).toBe('https://sandbox.example/api')
+    expect(missingSandboxEnv({ ...env, INTERNAL_URLS: 'https://a.example=https://b.example' })).toMatchObject(
+      {
+        PLATFORM_API_URL: 'https://sandbox.example/api',
+        INTERNAL_URLS: 'https://a.example=https://b.example,https://sandbox.example=http://localhost:4500',
+      },
+    )
+  })
+
+  test('are in a Codespace those of its ports for browsers, and this machine for the app', async () => {
+    const env = { PORT: '3100', SANDBOX_PORT: '4500', CODESPACE_NAME: 'box' }
+    const { baseUrl, demoAllowRemote, platform } = configOf(
+      { ...testEnv(env), ...missingSandboxEnv(env) },
+      [],
+    )
+    expect(baseUrl).toBe('https://box-3100.app.github.dev')
+    expect(demoAllowRemote).toBe(true)
+    expect(platform).toMatchObject({
+      authUrl: 'https://box-4500.app.github.dev/auth',
+      sandboxUrl: (await sandboxSettings(env)).url,
+      internalUrls: { 'https://box-4500.app.github.dev': 'http://localhost:4500' },
+    })
+  })
+
+  test('that the sandbox calls, such as the app’s webhook, are on this machine in a Codespace', async () => {
+    const { appUrl, features } = await sandboxSettings({ CODESPACE_NAME: 'box' })
+    expect(appUrl).toBe('https://box-3000.app.github.dev')
+    expect(JSON.stringify(features)).not.toContain(appUrl)
+  })
+
+  test.each([
+    [undefined, 'http://localhost:4400'],
+    ['0.0.0.0', 'http://localhost:4400'],
+    ['::', 'http://localhost:4400'],
+    ['192.0.2.7', 'http://192.0.2.7:4400'],
+    ['::1', 'http://[::1]:4400'],
+  ])('of this machine are where HOST=%s listens', (HOST, address) => {
+    expect(localUrl({ HOST }, 4400)).toBe(address)
   })
 
   test.each([

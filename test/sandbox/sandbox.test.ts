@@ -4,6 +4,7 @@ import { CLIENT } from '../support/env.ts'
 import { connected, signedIn, toCallback, toConsent } from '../support/flow.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { probe } from './probe.ts'
+import { startSandbox } from './support.ts'
 
 let app: Running
 beforeAll(async () => {
@@ -12,8 +13,12 @@ beforeAll(async () => {
 afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
 
-const logIn = async (email = 'olivia@harbour.example', visitor = createVisitor()) => {
-  await visitor.post(`${app.platform}/login`, { form: { email, password: 'sandbox' } })
+const logIn = async (
+  email = 'olivia@harbour.example',
+  visitor = createVisitor(),
+  platform = app.platform,
+) => {
+  await visitor.post(`${platform}/login`, { form: { email, password: 'sandbox' } })
   return visitor
 }
 
@@ -223,5 +228,31 @@ describe('the faults of the consent page', () => {
     await connected(app, { name: 'scopeless' })
     const ref = { userId: 'scopeless', bxcontext: 'harbour-homes' }
     expect((await app.services.connect.vault.find(ref))?.scopes).toEqual(['catalogues'])
+  })
+})
+
+describe('the sandbox’s own address', () => {
+  test('is https behind a proxy with TLS that adds no headers, and is never taken from a request', async () => {
+    const [baseUrl, redirectUri] = ['https://sandbox.example', 'https://app.example/connect/callback']
+    const apps = [{ name: 'Test App', ...CLIENT, redirectUrls: [redirectUri] }]
+    const sandbox = await startSandbox({ baseUrl, apps })
+    const spoofed = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
+    for (const headers of [{}, spoofed]) {
+      const behind = (url: string, options: RequestInit) =>
+        fetch(url.replace(baseUrl, sandbox.url), { ...options, headers: { ...options.headers, ...headers } })
+      const visitor = await logIn('marcus@ridgeline.example', createVisitor(behind), baseUrl)
+      const parameters = { response_type: 'code', client_id: CLIENT.clientId, redirect_uri: redirectUri }
+      const query = new URLSearchParams({ ...parameters, scope: 'leads', bxcontext: 'ridgeline-build' })
+      const consent = await visitor.follow(await visitor.get(`${baseUrl}/auth/authorize?${query}`))
+      const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: 'leads' } })
+      expect(answered.headers.get('location')).toMatch(`${baseUrl}/auth/authorize/`)
+      const callback = new URL((await visitor.follow(answered, redirectUri)).url)
+      expect(callback.searchParams.get('iss')).toBe(`${baseUrl}/auth`)
+      const metadata = await visitor.get(`${baseUrl}/auth/.well-known/openid-configuration`)
+      const urls = Object.values(metadata.json()).filter((value) => /^https?:/.test(String(value)))
+      expect(urls.length).toBeGreaterThan(3)
+      for (const url of urls) expect(url).toMatch(`${baseUrl}/auth`)
+    }
+    await sandbox.close()
   })
 })

@@ -104,6 +104,7 @@ export async function startAll(
     testEnv({
       ...addresses,
       BASE_URL: url,
+      PORT: String(appServer.port),
       DATA_DIR: dir,
       SANDBOX_URL: sandboxUrl,
       ...(typeof env === 'function' ? env({ authUrl }) : env),

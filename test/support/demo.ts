@@ -45,7 +45,10 @@ export async function openDemo(env: Record<string, string> = {}) {
 export type Demo = Awaited<ReturnType<typeof openDemo>>
 
 /** The connect flow through the demo, as a user goes through it. */
-export async function connectDemo(visitor: Visitor, { app, platform }: Demo): Promise<void> {
+export async function connectDemo(
+  visitor: Visitor,
+  { app, platform }: Pick<Demo, 'app' | 'platform'>,
+): Promise<void> {
   await visitor.post(`${app}/sign-in`, { form: { name: 'ann' } })
   await visitor.post(`${platform}/login`, {
     form: { email: 'marcus@ridgeline.example', password: 'sandbox' },

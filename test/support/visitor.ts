@@ -31,7 +31,10 @@ export function leadsTo({ status, headers, text }: Answer): string | null {
   return url?.replaceAll('&amp;', '&') ?? null
 }
 
-export function createVisitor(): Visitor {
+/** `fetch`: how this browser reaches addresses. */
+export function createVisitor(
+  fetch: (url: string, options: RequestInit) => Promise<Response> = globalThis.fetch,
+): Visitor {
   const cookies: Visitor['cookies'] = new Map()
 
   async function send(

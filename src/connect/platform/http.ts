@@ -53,8 +53,20 @@ export interface HttpOptions {
   connections?: number
   /** The forward proxies; null (the default): none. */
   proxies?: Proxies | null
+  /** Where requests go instead of some origins. */
+  internalUrls?: InternalUrls
   /** The `User-Agent` of every request, the name of your app; `connect-starter` by default. */
   userAgent?: string
+}
+
+/** The origin that requests are sent to, by the one that browsers and settings have. */
+export type InternalUrls = Readonly<Record<string, string>>
+
+/** Where a request to `url` is sent. */
+export function sentTo(url: string, internalUrls: InternalUrls = {}): URL {
+  const address = new URL(url)
+  const internal = internalUrls[address.origin]
+  return internal === undefined ? address : new URL(internal + address.pathname + address.search)
 }
 
 /** Forward proxies, as the usual environment variables name them. */
@@ -74,7 +86,7 @@ export interface HttpPools {
   close(): Promise<void>
 }
 
-export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'userAgent'> {
+export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'internalUrls' | 'userAgent'> {
   tokenTimeoutMs?: number
   apiTimeoutMs?: number
 }
@@ -177,9 +189,9 @@ function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: HttpRequest,
   deadlineMs: number,
-  { userAgent = USER_AGENT }: HttpOptions,
+  { userAgent = USER_AGENT, internalUrls }: HttpOptions,
 ): Promise<HttpResponse> {
-  const { origin, pathname, search } = new URL(url)
+  const { origin, pathname, search } = sentTo(url, internalUrls)
   const accept = { accept: 'application/json', 'accept-encoding': 'identity' }
   const sent = { ...accept, ...headers, 'user-agent': userAgent }
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()

@@ -4,9 +4,9 @@ import {
   createHttp,
   formsOf,
   type Http,
+  type HttpOptions,
   type HttpRequest,
   type HttpResponse,
-  type Proxies,
   parseJson,
   platform,
 } from '../../connect/index.ts'
@@ -37,10 +37,19 @@ export interface Client {
   close(): Promise<void>
 }
 
-/** `secrets` are replaced in every response, in case the platform repeats them. */
-export function createClient(proxies: Proxies | null, secrets: readonly string[] = []): Client {
+/** Goes where the app's calls go. `secrets` are replaced in every response, in case the platform repeats them. */
+export function createClient(
+  { proxies = null, internalUrls = {} }: Pick<HttpOptions, 'proxies' | 'internalUrls'>,
+  secrets: readonly string[] = [],
+): Client {
   const slowest = platform.tokenEndpointMs
-  const pool = createHttp({ proxies, userAgent: USER_AGENT, stepTimeoutMs: slowest, deadlineMs: slowest })
+  const pool = createHttp({
+    proxies,
+    internalUrls,
+    userAgent: USER_AGENT,
+    stepTimeoutMs: slowest,
+    deadlineMs: slowest,
+  })
   const http: Http = {
     send: (request) => pool.send({ deadlineMs: TIMEOUT_MS, ...request }),
     close: pool.close,

@@ -24,15 +24,15 @@ export interface DoctorOptions {
  */
 export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerator<Finding> {
   const { oidc, baseUrl, platform: settings } = config
-  const { proxies, apiUrl, sandboxUrl } = settings
+  const { apiUrl, sandboxUrl } = settings
   if (store) yield* checkStore(store, config)
   if (oidc) {
     // Its clock is not that of the platform.
-    const client = createClient(proxies)
+    const client = createClient(settings)
     yield await checkSignIn(oidc.issuer, client).finally(client.close)
   }
   const secrets = secretsOf(settings)
-  const client = createClient(proxies, secrets)
+  const client = createClient(settings, secrets)
   const failed = new Set<string | undefined>()
   try {
     for await (const finding of checkPlatform({ platform, ...settings, baseUrl, client })) {

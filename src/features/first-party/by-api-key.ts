@@ -34,14 +34,14 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, { tenant, demo = fals
       credentials: requiredFirstPartySettings(given),
     }),
   )
-  const { apiUrl: baseUrl, proxies, tokenEncryptionKeys: keys } = settings
+  const { apiUrl: baseUrl, proxies, internalUrls, tokenEncryptionKeys: keys } = settings
   const credentials = {
     ...settings.credentials,
     tenantId: (tenant ?? settings.credentials.tenantId) || undefined,
   }
   const log = createLog('silent')
   const { store } = await createStore(settings, log)
-  const http = createHttpPools(platform, { proxies })
+  const http = createHttpPools(platform, { proxies, internalUrls })
   const close = async () => {
     await Promise.all([http.close(), store.close()])
   }

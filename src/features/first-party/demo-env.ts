@@ -1,11 +1,12 @@
+import { localUrl } from '../../settings/fields.ts'
 import { type Environment, givenOf } from '../../settings/read.ts'
 
 const TIMEOUT_MS = 3_000
 
-/** The address of the demo's sandbox, from the variables that `npm run demo` reads as well. */
+/** The address of the demo's sandbox on this machine, from the variables that `npm run demo` reads as well. */
 function sandboxUrl(env: Environment): string {
-  const { SANDBOX_PORT = '4400', SANDBOX_URL = `http://localhost:${SANDBOX_PORT}` } = givenOf(env)
-  return SANDBOX_URL.replace(/\/+$/, '')
+  const given = givenOf(env)
+  return localUrl(given, given.SANDBOX_PORT ?? 4400)
 }
 
 /** The environment of a command with `--demo`: the demo's sandbox, with its well-known API key of a supplier. */

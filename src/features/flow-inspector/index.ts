@@ -1,5 +1,6 @@
 import { Router } from 'express'
 import type { Vault } from '../../connect/index.ts'
+import { localUrl } from '../../settings/fields.ts'
 import type { Feature, FeatureDeps, FeatureParts } from '../feature.ts'
 import { createFlowStore, type FlowStore } from './flow-store.ts'
 import { createMasking } from './masking.ts'
@@ -57,7 +58,9 @@ function createParts(deps: FeatureDeps): FeatureParts {
   } satisfies FeatureParts
   // Scenarios sign in by name and set faults of the sandbox.
   if (!deps.hasDemoSignIn || !sandboxUrl) return parts
-  routes.use(scenarioRoutes(new ScenarioPlayer({ connect, store, flows, flush, baseUrl, sandboxUrl })))
+  const here = { [baseUrl]: localUrl({ HOST: config.host }, config.port) }
+  const urls = { baseUrl, sandboxUrl, internalUrls: { ...config.platform.internalUrls, ...here } }
+  routes.use(scenarioRoutes(new ScenarioPlayer({ connect, store, flows, flush, ...urls })))
   return {
     ...parts,
     navigation: [...parts.navigation, { href: '/scenarios', label: 'Scenarios' }],

@@ -44,6 +44,23 @@ test.each(['tokens', 'api', 'uploads'] as const)(
   },
 )
 
+test('requests go to the internal address of their origin, whatever their path, and to no other', async () => {
+  const hosts: (string | undefined)[] = []
+  const server = await serve((req, res) => {
+    hosts.push(req.headers.host)
+    res.end(req.url)
+  })
+  const internal = `http://127.0.0.1:${server.port}`
+  pools = createHttpPools(platform, { internalUrls: { 'https://platform.invalid': internal } })
+  const send = (url: string) => pools.api.send({ method: 'GET', url, headers: { authorization: 'Bearer t' } })
+  for (const path of ['/a?b=c', '//elsewhere.invalid/', '/@elsewhere.invalid'])
+    expect((await send(`https://PLATFORM.invalid:443${path}`)).text).toBe(path)
+  expect(new Set(hosts)).toEqual(new Set([`127.0.0.1:${server.port}`]))
+  for (const other of ['http://platform.invalid', 'https://platform.invalid:8443', 'https://other.invalid'])
+    await expect(send(other)).rejects.toMatchObject({ code: 'platform_unavailable' })
+  await server.close()
+})
+
 test('a proxy that does not answer one CONNECT delays the requests of that time only', async () => {
   const sockets: Socket[] = []
   const proxy = createServer((socket) => {

@@ -36,6 +36,12 @@ describe('an address that does not answer is one finding, and its cure ends it:'
     await expectDiagnosis(platform.env, wrong, 'address.refused', setting)
   })
 
+  test('INTERNAL_URLS: nobody listens', async () => {
+    const { origin } = new URL(platform.env.PLATFORM_API_URL ?? '')
+    const wrong = { INTERNAL_URLS: `${origin}=http://127.0.0.1:${await freePort()}` }
+    await expectDiagnosis(platform.env, wrong, 'address.refused', 'INTERNAL_URLS')
+  })
+
   test('a server that accepts and does not answer', async () => {
     const sockets: Socket[] = []
     const port = await listening(createServer((socket) => void sockets.push(socket)))

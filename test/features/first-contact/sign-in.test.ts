@@ -10,7 +10,7 @@ let issuer: string
 let configuration: Record<string, unknown> | undefined
 const of = (name: string) => ({ issuer: name, token_endpoint: `${name}/token` })
 beforeEach(async () => {
-  client = createClient(null)
+  client = createClient({})
   server = await serve((req, res) => {
     const found = req.url === '/tenant/.well-known/openid-configuration' ? configuration : undefined
     res.writeHead(found ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(found ?? {}))

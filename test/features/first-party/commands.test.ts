@@ -63,7 +63,10 @@ describe('npm run feature -- first-party tenants', () => {
       join(platform.dir, '.env'),
       'PLATFORM_API_URL=https://elsewhere.example\nREDIS_URL=nowhere\n',
     )
-    const { code, output } = await tenants({ SANDBOX_URL: platform.url, DATA_DIR: platform.dir }, ['--demo'])
+    const { code, output } = await tenants(
+      { SANDBOX_PORT: new URL(platform.url).port, DATA_DIR: platform.dir },
+      ['--demo'],
+    )
     expect(output).toContain('Summit Coast')
     expect(code).toBe(0)
   })

@@ -33,9 +33,14 @@ test('--demo uses the values of .env.example', () => {
   expect({ ...example, ...missingSandboxEnv(example) }).toMatchObject(values)
 })
 
-test.each([{}, { SANDBOX_PORT: '5500' }, { SANDBOX_URL: 'https://sandbox.example/' }])(
+test.each([{}, { SANDBOX_PORT: '5500' }])(
   '--demo finds the sandbox where npm run demo starts it (%j)',
   async (env) => {
     expect(demoEnv(env).PLATFORM_API_URL).toBe(addressesOf((await sandboxSettings(env)).url).apiUrl)
   },
 )
+
+test('--demo finds it on this machine, wherever browsers do', () => {
+  const env = { SANDBOX_URL: 'https://sandbox.example', CODESPACE_NAME: 'box' }
+  expect(demoEnv(env).PLATFORM_API_URL).toBe('http://localhost:4400/api')
+})

@@ -193,7 +193,7 @@ describe('push-catalogue without settings', () => {
   })
 
   test('uses the running sandbox with --demo', async () => {
-    const env = { DATA_DIR: platform.dir, SANDBOX_URL: platform.url }
+    const env = { DATA_DIR: platform.dir, SANDBOX_PORT: new URL(platform.url).port }
     const { code, output } = await withoutSettings([file(GOOD), ...TO_NEW, '--demo'], env)
     expect(code, output).toBe(0)
     expect((await platform.catalogueIds()).has('National RRP')).toBe(true)

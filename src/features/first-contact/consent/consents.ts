@@ -45,7 +45,7 @@ export class Consents {
   constructor(options: ConsentsOptions) {
     const { platform: settings, baseUrl } = options.config
     this.#options = options
-    this.#target = { platform, ...settings, baseUrl, client: createClient(settings.proxies) }
+    this.#target = { platform, ...settings, baseUrl, client: createClient(settings) }
     this.round = this.#newRound()
   }
 

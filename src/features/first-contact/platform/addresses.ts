@@ -1,3 +1,4 @@
+import { sentTo } from '../../../connect/index.ts'
 import type { Finding } from '../../tools.ts'
 import { isResponse, type Response } from '../answers.ts'
 import { failure, noAnswer, ok, warning } from '../findings.ts'
@@ -25,7 +26,7 @@ type Checks = Partial<Record<Address, AddressCheck & { others?: Finding[] }>>
 
 /** Checks the platform's addresses, our registration there, the proxy and the clock. */
 export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
-  const proxied = NAMES.filter((name) => usesProxy(new URL(target[name]), target.proxies))
+  const proxied = NAMES.filter((name) => usesProxy(sentTo(target[name], target.internalUrls), target.proxies))
   const proxy = await checkProxy(target.proxies)
   // The app works without a proxy that no address uses.
   if (proxy) yield proxied.length > 0 || proxy.status === 'ok' ? proxy : { ...proxy, status: 'warning' }
@@ -60,7 +61,10 @@ async function reachOrigins(
     const url = target[first]
     const answer = await target.client.get(url)
     if (isResponse(answer)) return { names, finding: movedFinding(names, target, answer) }
-    const finding = noAnswer(settingsOf(names).join(', '), url, answer)
+    const { href, origin } = sentTo(url, target.internalUrls)
+    const isInternal = origin !== new URL(url).origin
+    const settings = [...(isInternal ? ['INTERNAL_URLS'] : []), ...settingsOf(names)].join(', ')
+    const finding = noAnswer(settings, isInternal ? href : url, answer)
     const isSandbox = target.sandboxUrl !== undefined && answer.error === 'ECONNREFUSED'
     const hint = isSandbox ? '. Start the sandbox with `npm run sandbox`, or enter your own addresses' : ''
     return { names, finding: { ...finding, text: finding.text + hint } }

@@ -1,3 +1,5 @@
+import { type InternalUrls, sentTo } from '../../../connect/index.ts'
+
 /** A page, or an answer without one, as a browser gets it. */
 export interface Page {
   url: string
@@ -18,6 +20,11 @@ export const JSON_TYPE = 'application/json'
 export class Browser {
   /** Cookies by host. */
   readonly #jars = new Map<string, Map<string, string>>()
+  readonly #internalUrls: InternalUrls
+
+  constructor(internalUrls: InternalUrls) {
+    this.#internalUrls = internalUrls
+  }
 
   get(url: string, accept = HTML): Promise<Page> {
     return this.#send(url, accept, { method: 'GET' })
@@ -48,7 +55,9 @@ export class Browser {
     this.#jars.set(host, jar)
     const cookie = [...jar].map((pair) => pair.join('=')).join('; ')
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const response = await fetch(url, { ...options, redirect: 'manual', headers: { accept, cookie }, signal })
+    const address = sentTo(url, this.#internalUrls)
+    const headers = { accept, cookie }
+    const response = await fetch(address, { ...options, redirect: 'manual', headers, signal })
     for (const line of response.headers.getSetCookie()) keepCookie(jar, line)
     const text = await response.text()
     const location = response.headers.get('location') ?? refreshOf(text)

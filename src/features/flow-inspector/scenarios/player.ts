@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { PlatformUnavailableError } from '../../../connect/errors.ts'
-import type { Connect } from '../../../connect/index.ts'
+import { type Connect, type InternalUrls, sentTo } from '../../../connect/index.ts'
 import type { KeyValueStore } from '../../../connect/stores.ts'
 import type { User } from '../../../web/user.ts'
 import type { FlowStore } from '../flow-store.ts'
@@ -27,6 +27,8 @@ export interface PlayerOptions {
   flush(): Promise<void>
   baseUrl: string
   sandboxUrl: string
+  /** Where this server reaches both. */
+  internalUrls: InternalUrls
 }
 
 /** The user of a demo. The demo's sign-in takes the name for the id. */
@@ -60,9 +62,10 @@ export class ScenarioPlayer {
    * `PlatformUnavailableError` if the sandbox does not answer.
    */
   startDemo(): Promise<void> {
-    const { connect, store, flush, sandboxUrl } = this.#options
+    const { connect, store, flush, sandboxUrl, internalUrls } = this.#options
     return this.#oneAtATime(async () => {
-      const response = await fetch(`${sandboxUrl}/sandbox/reset`, { method: 'POST' }).catch(() => null)
+      const url = sentTo(`${sandboxUrl}/sandbox/reset`, internalUrls)
+      const response = await fetch(url, { method: 'POST' }).catch(() => null)
       if (!response?.ok) throw new PlatformUnavailableError('no_answer', 'the sandbox did not reset itself')
       const { id: userId } = DEMO_USER
       for (const { bxcontext } of await connect.vault.list(userId))
@@ -81,12 +84,13 @@ export class ScenarioPlayer {
 }
 
 async function playScenario(options: PlayerOptions, scenario: Scenario, user: User): Promise<ScenarioResult> {
-  const { connect, flows, flush, baseUrl, sandboxUrl } = options
+  const { connect, flows, flush, baseUrl, sandboxUrl, internalUrls } = options
   const startedAt = Date.now()
   const stage = await createStage({
     platform: connect.platform,
     appUrl: baseUrl,
     sandboxUrl,
+    internalUrls,
     user,
     vault: connect.vault,
     scopes: connect.oauth.scopes,

@@ -1,6 +1,6 @@
 /** What scenarios act on: the app, the sandbox, and a browser of the user, all over HTTP. */
 import * as z from 'zod'
-import type { Platform, Vault } from '../../../connect/index.ts'
+import type { InternalUrls, Platform, Vault } from '../../../connect/index.ts'
 import type { ConnectionView } from '../../../web/connection-view.ts'
 import type { Flow, Summary } from '../flow.ts'
 import { Browser, JSON_TYPE, type Page } from './browser.ts'
@@ -15,6 +15,8 @@ export interface StageOptions {
   platform: Pick<Platform, 'startPage'>
   appUrl: string
   sandboxUrl: string
+  /** Where this server reaches both. */
+  internalUrls: InternalUrls
   user: { id: string; name: string }
   vault: Pick<Vault, 'accessToken'>
   scopes: readonly string[]
@@ -36,7 +38,7 @@ const controlSchema = z.object({ calls: z.array(callSchema) })
 export async function createStage(options: StageOptions) {
   const { appUrl, sandboxUrl, user, scopes } = options
   const { startPage } = options.platform
-  const browser = new Browser()
+  const browser = new Browser(options.internalUrls)
   const sandbox = createSandboxControl(browser, sandboxUrl)
   await sandbox.clearFaults()
   await browser.post(`${appUrl}/sign-in`, { name: user.name })

@@ -1,6 +1,6 @@
 /** Sends a recorded token request again, with other parameters, and shows which rule refuses it. */
 import { randomBytes } from 'node:crypto'
-import { Router } from 'express'
+import { type Request, Router } from 'express'
 import type { SandboxCore } from '../../feature.ts'
 import { page, problem } from '../../pages.ts'
 import { PLATFORM } from '../../platform.ts'
@@ -36,7 +36,7 @@ interface Experiment {
   changes: Record<string, string>
 }
 
-export function sendAgainRoutes({ tokenExchanges, baseUrl, appUrl }: SandboxCore): Router {
+export function sendAgainRoutes({ tokenExchanges, appUrl }: SandboxCore): Router {
   const path = '/sandbox/requests/:id'
   return Router()
     .get(path, (req, res) => {
@@ -55,7 +55,7 @@ export function sendAgainRoutes({ tokenExchanges, baseUrl, appUrl }: SandboxCore
       if (!original) return problem(res, 404, NOT_KEPT, req.account)
       if (await original.hasEnded()) return problem(res, 409, ENDED, req.account)
       const parameters = await changed(original, req.body ?? {})
-      const response = await fetch(`${baseUrl}/auth${PLATFORM.tokenPath}`, {
+      const response = await fetch(`${here(req)}/auth${PLATFORM.tokenPath}`, {
         method: 'POST',
         body: new URLSearchParams(parameters),
       }).catch(() => undefined)
@@ -63,6 +63,12 @@ export function sendAgainRoutes({ tokenExchanges, baseUrl, appUrl }: SandboxCore
       if (!id) return problem(res, 502, 'The token endpoint did not answer. A fault may be set.', req.account)
       return res.redirect(303, `/sandbox/requests/${id}?original=${original.id}`)
     })
+}
+
+/** Where this request arrived, which programs of this machine reach, unlike perhaps the public address. */
+function here({ socket: { localAddress = '', localPort } }: Request): string {
+  const address = localAddress.replace(/^::ffff:/, '')
+  return `http://${address.includes(':') ? `[${address}]` : address}:${localPort}`
 }
 
 const NOT_KEPT =
