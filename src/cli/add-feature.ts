@@ -102,8 +102,9 @@ function fill(template: string, { name, title, singular, scope, path, canWrite }
 const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
 const MARK = /^.*\/[/*] (?:template: write|end of template)\b.*\n/gm
 
-/** Without the marks of what is for writing, and without that itself unless it is wanted. */
-const withoutParts = (template: string, canWrite: boolean) => template.replaceAll(canWrite ? MARK : PART, '')
+/** Without the marks of what is for writing; unless that is wanted, without it, and without its words. */
+const withoutParts = (template: string, canWrite: boolean) =>
+  canWrite ? template.replaceAll(MARK, '') : template.replaceAll(PART, '').replaceAll(' and create ', ' ')
 
 function writeFiles(plan: Plan): string[] {
   return Object.entries(targetsOf(plan.name)).flatMap(([folder, target]) =>

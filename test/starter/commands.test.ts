@@ -71,6 +71,12 @@ test.each<[what: string, args: string[], message: string]>([
   expect(sizeOf(openProject(copy.dir), args[0] ?? '')).toEqual(before)
 })
 
+test('the texts of a generated feature need no article, since none fits each noun', () => {
+  const template = openProject(join(copy.dir, 'src/cli/template'))
+  for (const file of template.filesBelow('.'))
+    expect(template.read(file), file).not.toMatch(/\ban? spare.part/i)
+})
+
 // The commands of one feature stand for those of all.
 describe.skipIf(!loads('first-party'))('npm run feature', () => {
   const feature = (...args: string[]) => command('src/cli/feature.ts', {}, { args })
