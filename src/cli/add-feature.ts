@@ -100,11 +100,12 @@ function fill(template: string, { name, title, singular, scope, path, canWrite }
 }
 
 const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
+const WORDS_OF_WRITING = /,? and (?:to )?create new ones/g
 const MARK = /^.*\/[/*] (?:template: write|end of template)\b.*\n/gm
 
 /** Without the marks of what is for writing; unless that is wanted, without it, and without its words. */
 const withoutParts = (template: string, canWrite: boolean) =>
-  canWrite ? template.replaceAll(MARK, '') : template.replaceAll(PART, '').replaceAll(' and create ', ' ')
+  canWrite ? template.replaceAll(MARK, '') : template.replaceAll(PART, '').replaceAll(WORDS_OF_WRITING, '')
 
 function writeFiles(plan: Plan): string[] {
   return Object.entries(targetsOf(plan.name)).flatMap(([folder, target]) =>
