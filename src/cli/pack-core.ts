@@ -7,10 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
+import type { Manifest } from './project.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const manifest: { dependencies: Record<string, string>; version: string; license: string; engines: object } =
-  JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const manifest: Pick<Manifest, 'dependencies' | 'version' | 'starter'> & {
+  license: string
+  engines: object
+} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const ENTRIES = ['index', 'express', 'stores', 'errors']
 
 const command = createCommand(
@@ -35,7 +38,9 @@ function dependenciesOf(dir: string): Record<string, string> {
 }
 
 function pack(folder: string): void {
-  const { version, license, engines } = manifest
+  const { license, engines } = manifest
+  // That of the starter: the product's own version says nothing of the core.
+  const { version } = manifest.starter ?? manifest
   const dir = mkdtempSync(join(tmpdir(), 'connect-core-'))
   try {
     compile(dir)
