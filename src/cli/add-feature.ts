@@ -61,7 +61,9 @@ function planOf(name: string, flags: Flags): Plan {
   if (simulated) throw refused(`The sandbox has ${path} already (${simulated}): choose another --path.`)
   const singular = flags.singular ?? singularOf(words)
   if (singular === undefined)
-    throw refused(`"${name}": add --singular, the word for one of them, such as --singular invoice.`)
+    throw refused(
+      `"${name}": add --singular, the word for one of them (--singular invoice), or name several.`,
+    )
   if (!WORDS.test(singular)) throw refused(`--singular "${singular}": letters, digits and spaces only.`)
   return { name, title, singular: singular.replaceAll('-', ' '), scope, path, canWrite: flags.write }
 }

@@ -1,7 +1,7 @@
 /** `npm run init`: makes a clone of the starter yours. Asks for a name and the features to keep, or takes them as flags. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { confirm, isCancel, multiselect, note, text } from '@clack/prompts'
+import { confirm, isCancel, multiselect, text } from '@clack/prompts'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
@@ -68,11 +68,9 @@ async function askForDeletion(removed: readonly string[]): Promise<void> {
   const ofStarter = OF_STARTER.filter(
     (path) => project.exists(path) && !removed.some((name) => path.startsWith(`test/features/${name}/`)),
   )
-  note(
-    [...ofFeatures, ...ofStarter, 'and the files and packages that nothing uses then'].join('\n'),
-    'What this deletes',
-  )
-  const answer = await confirm({ message: 'Delete this?' })
+  print('This deletes:', ...[...ofFeatures, ...ofStarter].map((line) => `  ${line}`))
+  print('and the files and packages that nothing uses then.')
+  const answer = await confirm({ message: 'Delete it?' })
   if (answer !== true) throw new Error('Nothing was changed.')
 }
 

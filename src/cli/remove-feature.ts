@@ -12,12 +12,13 @@ const features = await loadFeatures().catch(fail)
 const project = openProject()
 
 function listFeatures(): void {
-  if (features.length === 0) print('All features are removed.')
+  if (features.length === 0) return void print('All features are removed.')
   for (const { name, needs = [] } of features) {
     const { files, lines } = sizeOf(project, name)
     const size = `${String(files).padStart(3)} files, ${String(lines).padStart(5)} lines of source`
     print(`${name.padEnd(18)} ${size}${needs.length > 0 ? `   needs ${needs.join(', ')}` : ''}`)
   }
+  print('', 'npm run remove-feature -- NAME removes one, with what only it uses.')
 }
 
 function remove(names: string[]): void {

@@ -26,10 +26,10 @@ test('npm run init does nothing to changes that are not committed', async () => 
 test.runIf(process.platform === 'linux')(
   'npm run init on a terminal lists what it deletes, and asks once; a no changes nothing',
   async () => {
-    const init = `'${process.execPath}' src/cli/init.ts --name Other --features leads`
+    const init = `stty cols 100; '${process.execPath}' src/cli/init.ts --name Other --features leads`
     const child = spawn('script', ['-qec', init, '/dev/null'], { cwd: product.dir, stdio: 'pipe' })
     const terminal = programOf(child)
-    await expect.poll(terminal.output).toContain('Delete this?')
+    await expect.poll(terminal.output).toContain('Delete it?')
     expect(terminal.output()).toMatch(/the feature price-files: \d+ files[\s\S]*test\/bench/)
     child.stdin.write('n')
     expect(await terminal.exited).toBe(1)
