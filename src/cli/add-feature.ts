@@ -62,7 +62,7 @@ function planOf(name: string, flags: Flags): Plan {
   const singular = flags.singular ?? singularOf(words)
   if (singular === undefined)
     throw refused(
-      `"${name}": add --singular, the word for one of them (--singular invoice), or name several.`,
+      `"${name}": the name must be a plural noun. If it is one, add the word for one of them: --singular invoice.`,
     )
   if (!WORDS.test(singular)) throw refused(`--singular "${singular}": letters, digits and spaces only.`)
   return { name, title, singular: singular.replaceAll('-', ' '), scope, path, canWrite: flags.write }
