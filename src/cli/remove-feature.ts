@@ -33,7 +33,7 @@ function remove(names: string[]): void {
   print(`Removed ${names.join(', ')}, with their pages, tests and docs.`)
   if (files.length > 0) print(`Files that nothing uses any more: ${files.join(', ')}.`)
   if (packages.length > 0) print(`Packages that nothing uses any more: ${packages.join(', ')}.`)
-  print('If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env), if it is there.')
+  print('If .env sets PLATFORM_SCOPES, remove the scopes there that no feature needs any more.')
   regenerate(project)
   print('Run npm test to check what is left, and commit. This puts everything back: git restore .')
 }

@@ -1,5 +1,5 @@
-/** The most characters of a page that a failure shows. */
-const SHOWN = 1000
+/** The most lines of a page that a failure shows. */
+const SHOWN = 30
 
 const isPage = (value: unknown) => typeof value === 'string' && /^\s*<!doctype html>/i.test(value)
 
@@ -8,12 +8,14 @@ export function textOfPage(html: string): string {
   if (!isPage(html)) return html
   const [title = ''] = /(?<=<title>)[^<]*/.exec(html) ?? []
   const [main] = /<main[\s\S]*/.exec(html) ?? [html]
-  const text = main
+  const lines = main
     .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>|<[^>]*>/g, ' ')
     .replaceAll(/[^\S\n]+/g, ' ')
     .replaceAll(/\s*\n\s*/g, '\n')
     .trim()
-  return `The text of the page "${title}":\n${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}`
+    .split('\n')
+  const shown = lines.length > SHOWN ? [...lines.slice(0, SHOWN), '…'] : lines
+  return [`The text of the page "${title}":`, ...shown].join('\n')
 }
 
 /** A plugin of Chai: an assertion that fails shows the text of a page, or of one in a list, not its HTML. */
