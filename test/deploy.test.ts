@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { sandboxSettings } from '../src/runtime/run-sandbox.ts'
+import { KEEP_ALIVE_MS } from '../src/runtime/serve.ts'
 import { sharedApp } from './support/app.ts'
 
 const app = await sharedApp()
@@ -63,6 +64,16 @@ describe('compose.yaml', () => {
     expect(services.redis.command).toContain('--appendonly yes')
     expect(services.redis.command).toContain('noeviction')
   })
+})
+
+test.each([
+  ['nginx.conf', /keepalive_timeout (\d+)s/],
+  ['Caddyfile', /keepalive (\d+)s/],
+])('docs/deploy/%s says how long the app keeps an idle connection, and ends it before', (file, setting) => {
+  const text = read(`docs/deploy/${file}`)
+  const secondsOf = (pattern: RegExp) => Number(pattern.exec(text)?.[1])
+  expect(secondsOf(/Below the (\d+) seconds/)).toBe(KEEP_ALIVE_MS / 1000)
+  expect(secondsOf(setting)).toBeLessThan(KEEP_ALIVE_MS / 1000)
 })
 
 describe('docs/deploy/kubernetes.yaml', () => {

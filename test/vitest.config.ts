@@ -35,7 +35,7 @@ export default defineConfig({
     },
     // Most tests wait for programs and clocks; so four files at a time are quicker than two, even on two cores.
     maxWorkers: Math.max(4, availableParallelism() - 1),
-    setupFiles: ['test/support/patience.ts', 'test/support/leave-nothing.ts'],
+    setupFiles: ['patience', 'leave-nothing', 'short-failures'].map((name) => `test/support/${name}.ts`),
     expect: { poll: { timeout: 60_000 } },
     testTimeout: 240_000,
     hookTimeout: 240_000,

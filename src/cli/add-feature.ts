@@ -61,7 +61,9 @@ function planOf(name: string, flags: Flags): Plan {
   if (simulated) throw refused(`The sandbox has ${path} already (${simulated}): choose another --path.`)
   const singular = flags.singular ?? singularOf(words)
   if (singular === undefined)
-    throw refused(`"${name}": add --singular, the word for one of them, such as --singular invoice.`)
+    throw refused(
+      `"${name}": the name must be a plural noun. If it is one, add the word for one of them: --singular invoice.`,
+    )
   if (!WORDS.test(singular)) throw refused(`--singular "${singular}": letters, digits and spaces only.`)
   return { name, title, singular: singular.replaceAll('-', ' '), scope, path, canWrite: flags.write }
 }
@@ -100,10 +102,12 @@ function fill(template: string, { name, title, singular, scope, path, canWrite }
 }
 
 const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
+const WORDS_OF_WRITING = /,? and (?:to )?create new ones/g
 const MARK = /^.*\/[/*] (?:template: write|end of template)\b.*\n/gm
 
-/** Without the marks of what is for writing, and without that itself unless it is wanted. */
-const withoutParts = (template: string, canWrite: boolean) => template.replaceAll(canWrite ? MARK : PART, '')
+/** Without the marks of what is for writing; unless that is wanted, without it, and without its words. */
+const withoutParts = (template: string, canWrite: boolean) =>
+  canWrite ? template.replaceAll(MARK, '') : template.replaceAll(PART, '').replaceAll(WORDS_OF_WRITING, '')
 
 function writeFiles(plan: Plan): string[] {
   return Object.entries(targetsOf(plan.name)).flatMap(([folder, target]) =>

@@ -1,7 +1,7 @@
 /** `npm run init`: makes a clone of the starter yours. Asks for a name and the features to keep, or takes them as flags. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isCancel, multiselect, text } from '@clack/prompts'
+import { confirm, isCancel, multiselect, text } from '@clack/prompts'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
@@ -45,7 +45,7 @@ async function askForName(): Promise<string> {
 
 async function askForFeatures(): Promise<string[]> {
   const options = features.map(({ name, title, needs = [] }) => {
-    const needed = needs.length > 0 ? `; keeps ${needs.join(', ')}` : ''
+    const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
     return { value: name, label: name, hint: `${title}; ${sizeOf(project, name).lines} lines${needed}` }
   })
   const message = 'The features to keep'
@@ -62,19 +62,31 @@ const OF_STARTER = [
   ...project.filesBelow('docs').filter((file) => file.startsWith('docs/demo-')),
 ]
 
-function init(name: string, kept: readonly string[]): void {
-  const removed = NAMES.filter((feature) => !kept.includes(feature))
+/** Lists what will be deleted, and asks once. Throws unless the answer is yes. */
+async function askForDeletion(removed: readonly string[]): Promise<void> {
+  const ofFeatures = removed.map((name) => `the feature ${name}: ${sizeOf(project, name).files} files`)
+  const ofStarter = OF_STARTER.filter(
+    (path) => project.exists(path) && !removed.some((name) => path.startsWith(`test/features/${name}/`)),
+  )
+  print('This deletes:', ...[...ofFeatures, ...ofStarter].map((line) => `  ${line}`))
+  print('and the files and packages that nothing uses then.')
+  const answer = await confirm({ message: 'Delete it?' })
+  if (answer !== true) throw new Error('Nothing was changed.')
+}
+
+function init(name: string, removed: readonly string[]): void {
   const tree = requireGit(project.root, ['rev-parse', 'HEAD:./'])
   print('Working. If you stop it, this puts everything back: git restore . && git clean -fdq .')
   removeAll(project, [...OF_STARTER, ...removed.flatMap(placesOf)])
   nameProduct(project, name)
   project.write('README.md', productReadme(name))
   project.write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n')
+  const manifest = readManifest(project)
   writeManifest(project, {
-    ...readManifest(project),
+    ...manifest,
     version: '0.1.0',
     description: `${name}: connects accounts on the platform.`,
-    starter: { name, tree },
+    starter: { name, version: manifest.version, tree },
     knip: knipOfProduct(),
   })
   regenerate(project)
@@ -144,7 +156,12 @@ try {
   const problem = problemOfName(name)
   if (problem) throw new Error(`--name: ${problem}. Nothing was changed.`)
   requireFeatures(features, kept)
-  init(name.trim(), withNeeded(kept))
+  const all = withNeeded(kept)
+  const removed = NAMES.filter((feature) => !all.includes(feature))
+  const needed = all.filter((feature) => !kept.includes(feature))
+  if (needed.length > 0) print(`Features that others need are kept as well: ${needed.join(', ')}.`)
+  if (asks) await askForDeletion(removed)
+  init(name.trim(), removed)
 } catch (error) {
   fail(error)
 }

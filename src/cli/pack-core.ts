@@ -1,16 +1,19 @@
 /** `npm run pack-core`: packs the core, for an Express app that you have, as `connect-core-VERSION.tgz`. */
 import { spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
+import type { Manifest } from './project.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const manifest: { dependencies: Record<string, string>; version: string; license: string; engines: object } =
-  JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const manifest: Pick<Manifest, 'dependencies' | 'version' | 'starter'> & {
+  license: string
+  engines: object
+} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const ENTRIES = ['index', 'express', 'stores', 'errors']
 
 const command = createCommand(
@@ -35,7 +38,11 @@ function dependenciesOf(dir: string): Record<string, string> {
 }
 
 function pack(folder: string): void {
-  const { version, license, engines } = manifest
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`${folder} is not a folder.`)
+  const { license, engines } = manifest
+  // That of the starter: the product's own version says nothing of the core.
+  const { version } = manifest.starter ?? manifest
   const dir = mkdtempSync(join(tmpdir(), 'connect-core-'))
   try {
     compile(dir)
@@ -48,7 +55,7 @@ function pack(folder: string): void {
     const dependencies = dependenciesOf(dir)
     const core = { name: 'connect-core', version, license, type: 'module', engines, exports, dependencies }
     writeFileSync(join(dir, 'package.json'), JSON.stringify(core, null, 2))
-    const args = ['pack', '--silent', '--pack-destination', resolve(folder)]
+    const args = ['pack', '--loglevel=error', '--pack-destination', resolve(folder)]
     const packed = spawnSync('npm', args, { cwd: dir, encoding: 'utf8' })
     if (packed.status !== 0) throw new Error(`npm pack failed: ${packed.stderr}`)
     print(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)

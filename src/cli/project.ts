@@ -44,6 +44,8 @@ export interface Manifest {
 export interface Starter {
   /** The product's name. */
   name: string
+  /** The version of the starter that the clone began with, or was last updated to. */
+  version: string
   /** The hash of git's tree with the files of the starter that the clone began with, or was last updated to. */
   tree: string
   /** Where the last update came from. */

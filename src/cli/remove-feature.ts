@@ -12,12 +12,13 @@ const features = await loadFeatures().catch(fail)
 const project = openProject()
 
 function listFeatures(): void {
-  if (features.length === 0) print('All features are removed.')
+  if (features.length === 0) return void print('All features are removed.')
   for (const { name, needs = [] } of features) {
     const { files, lines } = sizeOf(project, name)
     const size = `${String(files).padStart(3)} files, ${String(lines).padStart(5)} lines of source`
     print(`${name.padEnd(18)} ${size}${needs.length > 0 ? `   needs ${needs.join(', ')}` : ''}`)
   }
+  print('', 'npm run remove-feature -- NAME removes one, with what only it uses.')
 }
 
 function remove(names: string[]): void {
@@ -32,7 +33,7 @@ function remove(names: string[]): void {
   print(`Removed ${names.join(', ')}, with their pages, tests and docs.`)
   if (files.length > 0) print(`Files that nothing uses any more: ${files.join(', ')}.`)
   if (packages.length > 0) print(`Packages that nothing uses any more: ${packages.join(', ')}.`)
-  print('If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env), if it is there.')
+  print('If .env sets PLATFORM_SCOPES, remove the scopes there that no feature needs any more.')
   regenerate(project)
   print('Run npm test to check what is left, and commit. This puts everything back: git restore .')
 }

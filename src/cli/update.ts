@@ -171,8 +171,9 @@ function update(source: string | undefined, version: string | undefined, wanted:
   const selection = selectFiles(files, wanted)
   const manifestOf = (revision: string) =>
     JSON.parse(requireGit(starterGit, ['show', `${revision}:package.json`]))
-  const next: Starter = { name: starter.name, tree, source: from }
-  const merged = { ...mergeJson(manifestOf(base), manifest, manifestOf(commit)), starter: next }
+  const theirs = manifestOf(commit)
+  const next: Starter = { name: starter.name, version: theirs.version, tree, source: from }
+  const merged = { ...mergeJson(manifestOf(base), manifest, theirs), starter: next }
   const before = ownVersion(base, selection, manifest, starter.name)
   const after = ownVersion(commit, selection, merged, starter.name, before)
   print(...(changelogOf(base, commit) || 'The changelog has nothing new.').split('\n'))

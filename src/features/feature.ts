@@ -17,7 +17,7 @@ import type { SendChanges } from '../web/sse.ts'
  * `src/sandbox/features/NAME`, and its page `docs/NAME.md`.
  */
 export interface Feature<Settings = unknown> {
-  /** What people call it. */
+  /** What it does, in half a sentence, for those who choose features. */
   readonly title: string
   /** Where its links stand: the lowest number comes first. */
   readonly order: number

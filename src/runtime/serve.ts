@@ -33,7 +33,7 @@ export interface Listening {
 }
 
 /** How long an idle connection stays open, in ms: longer than proxies keep one (nginx: 60 s; Google's load balancers: 600 s). */
-const KEEP_ALIVE_MS = 650_000
+export const KEEP_ALIVE_MS = 650_000
 /** How large the headers of a request may be, in bytes: with a code of 16,384 characters in its address. */
 export const MAX_HEADER_BYTES = 32_768
 /** How long the headers of a request may take, in ms. */

@@ -51,8 +51,8 @@ test.each<[what: string, args: string[], message: string]>([
   ['a name that is no noun in lower case', ['Orders'], 'plural noun in lower case'],
   ['a name that a folder of pages has', ['sandbox'], 'is taken (views/sandbox)'],
   ['a name that is an address', ['refresh'], 'is taken (src/web/connections.ts)'],
-  ['a plural that has no certain singular', ['statuses'], '"statuses": add --singular'],
-  ['another one', ['movies'], '"movies": add --singular'],
+  ['a plural that has no certain singular', ['statuses'], 'add the word for one of them: --singular'],
+  ['another one', ['movies'], 'add the word for one of them: --singular'],
   ...TAKEN.map((name): [string, string[], string] => [
     'the name of a feature',
     [name],
@@ -69,6 +69,16 @@ test.each<[what: string, args: string[], message: string]>([
   const before = sizeOf(openProject(copy.dir), args[0] ?? '')
   expect(await run('add-feature', ...args)).toEqual(refusal(message))
   expect(sizeOf(openProject(copy.dir), args[0] ?? '')).toEqual(before)
+})
+
+test('the texts of a generated feature need no article, since none fits each noun', () => {
+  const template = openProject(join(copy.dir, 'src/cli/template'))
+  for (const file of template.filesBelow('.'))
+    expect(template.read(file), file).not.toMatch(/\ban? spare.part/i)
+})
+
+test('npm run pack-core names a folder that is not there', async () => {
+  expect(await run('pack-core', '/nowhere')).toEqual(refusal('/nowhere is not a folder'))
 })
 
 // The commands of one feature stand for those of all.

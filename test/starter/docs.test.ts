@@ -210,6 +210,29 @@ describe('with the app and the sandbox', () => {
     expect(documented.sort()).toEqual([...new Set(real)].sort())
   })
 
+  test('the document of a list names what narrows it, and its orders', async () => {
+    interface Parameter {
+      in: string
+      name: string
+      schema: { enum?: string[] }
+    }
+    const answer = await fetch(`${app.url}/openapi.json`)
+    const { paths } = (await answer.json()) as {
+      paths: Record<string, { get?: { parameters?: Parameter[] } }>
+    }
+    const described = new Map(rowsOfAll('Route').map(([route, text]) => [codeIn(route)[0], codeIn(text)]))
+    const unnamed = Object.entries(paths).flatMap(([path, { get }]) => {
+      const route = `GET ${path.replace(/\{(\w+)\}/g, ':$1')}`
+      const known = ['', 'top', 'skip', ...(described.get(route) ?? [])]
+      return (get?.parameters ?? [])
+        .filter((parameter) => parameter.in === 'query')
+        .flatMap(({ name, schema }) => [name, ...(name === 'order' ? (schema.enum ?? []) : [])])
+        .filter((name) => !known.includes(name))
+        .map((name) => `${route}: ${name}`)
+    })
+    expect(unnamed).toEqual([])
+  })
+
   test('docs/http-api.md names exactly the fields of a connection', () => {
     const text = read('docs/http-api.md')
     const fields = rows(text, 'Field').flatMap(([field]) => codeIn(field))

@@ -31,6 +31,26 @@ describe('the test kit', () => {
     expect(await refreshes()).toBe(1)
   })
 
+  test.each([
+    ['a text', (html: string) => expect(html).toContain('no such text')],
+    ['a pattern', (html: string) => expect(html).toMatch(/no such text/)],
+    ['a list with the page', (html: string) => expect([html]).toEqual([])],
+  ])(
+    'an assertion about %s that fails shows what a person reads on a page, not its HTML',
+    async (_what, assertion) => {
+      const { text } = await (await connected(app, { name: 'reader' })).get(`${app.url}/connections`)
+      try {
+        assertion(text)
+        expect.unreachable()
+      } catch (error) {
+        const shown = JSON.stringify(error)
+        expect(shown).toContain('Harbour Homes')
+        expect(shown).not.toContain('<main')
+        expect(shown.length).toBeLessThan(2_000)
+      }
+    },
+  )
+
   test('the clock is right again in the next test', () => {
     expect(Math.abs(Date.now() - (performance.timeOrigin + performance.now()))).toBeLessThan(60_000)
   })

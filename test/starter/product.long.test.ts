@@ -1,9 +1,10 @@
 /** The life of a product: each test goes on with what the one before it has left. */
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../support/ports.ts'
-import { answering, run } from '../support/process.ts'
+import { answering, programOf, run } from '../support/process.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { openClone } from './clones.ts'
 
@@ -21,13 +22,31 @@ test('npm run init does nothing to changes that are not committed', async () => 
   product.git('checkout', '-q', '.')
 })
 
+// `script` has other arguments elsewhere.
+test.runIf(process.platform === 'linux')(
+  'npm run init on a terminal lists what it deletes, and asks once; a no changes nothing',
+  async () => {
+    const init = `stty cols 100; '${process.execPath}' src/cli/init.ts --name Other --features leads`
+    const child = spawn('script', ['-qec', init, '/dev/null'], { cwd: product.dir, stdio: 'pipe' })
+    const terminal = programOf(child)
+    await expect.poll(terminal.output).toContain('Delete it?')
+    expect(terminal.output()).toMatch(/the feature price-files: \d+ files[\s\S]*test\/bench/)
+    child.stdin.write('n')
+    expect(await terminal.exited).toBe(1)
+    expect(terminal.output()).toContain('Nothing was changed.')
+    expect(product.git('status', '--porcelain')).toBe('')
+  },
+)
+
 test('npm run init names the product, keeps only what a product needs, and notes which files it began with; it does nothing to a product', async () => {
   const tree = product.git('rev-parse', 'HEAD^{tree}')
+  const { version } = JSON.parse(product.read('package.json'))
   await product.command('init', '--name', "O'Brien & Sons", '--features', 'leads', '--yes')
   product.commit('init')
   expect(JSON.parse(product.read('package.json'))).toMatchObject({
     name: 'obrien-sons',
-    starter: { name: "O'Brien & Sons", tree },
+    version: '0.1.0',
+    starter: { name: "O'Brien & Sons", version, tree },
   })
   expect(product.read('src/web/texts.ts')).toContain(`appName: "O'Brien & Sons"`)
   expect(product.read('README.md')).toMatch(/^# O'Brien & Sons\n/)
@@ -43,9 +62,18 @@ test('npm run init names the product, keeps only what a product needs, and notes
   await expect(again).rejects.toThrow(/This is O'Brien & Sons already/)
 })
 
+test('the core that a product packs has the version of the starter', async () => {
+  const { starter } = JSON.parse(product.read('package.json'))
+  await product.command('pack-core', product.dir)
+  expect(existsSync(join(product.dir, `connect-core-${starter.version}.tgz`))).toBe(true)
+})
+
 test('npm run add-feature -- orders --write: works in the demo', async () => {
   await product.command('add-feature', 'orders', '--write')
   expect(product.read('docs/orders.md')).toContain('/connections/:bxcontext/orders')
+  expect(product.read('src/features/orders/texts.ts')).toMatch(
+    /'to show the orders .*, and to create new ones'/,
+  )
   const [port, sandboxPort] = [String(await freePort()), String(await freePort())]
   const [app, platform] = [`http://localhost:${port}`, `http://localhost:${sandboxPort}`]
   const settings = { PORT: port, SANDBOX_PORT: sandboxPort, DATA_DIR: join(product.dir, '.data/demo') }
@@ -72,6 +100,7 @@ test('any noun makes a feature that passes the check and its tests without an ed
   for (const noun of ['features', 'constructors']) await product.command('add-feature', noun, '--write')
   const options = ['--title', 'POs', '--singular', 'PO', '--scope', 'po:read', '--path', '/v2/po']
   await product.command('add-feature', 'purchase-orders', ...options)
+  expect(product.read('src/features/purchase-orders/texts.ts')).not.toContain('to create')
   product.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')
   const imported = "import { passwordSignIn } from './password-sign-in.ts'\nimport { demoSignIn"
   product.edit('src/web/sign-in.ts', 'import { demoSignIn', imported)

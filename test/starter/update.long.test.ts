@@ -10,6 +10,8 @@ import { openClone } from './clones.ts'
 const features = (await loadFeatures()).map(({ name }) => name)
 
 type Clone = ReturnType<typeof openClone>
+const versionIn = ({ read }: Clone): unknown => JSON.parse(read('package.json')).version
+
 let starter: Clone
 let product: Clone
 
@@ -35,6 +37,7 @@ beforeAll(async () => {
   appendFileSync(join(starter.dir, 'CHANGELOG.md'), '- Breaking: attempts are three. Change nothing.\n')
   starter.commit('this version')
   for (const [file, older, newer] of [...EDITED, CHANGED]) starter.edit(file, newer, older)
+  starter.edit('package.json', `"version": "${versionIn(starter)}"`, '"version": "0.9.0"')
   writeFileSync(join(starter.dir, 'CHANGELOG.md'), '# Changelog\n')
   writeFileSync(join(starter.dir, GONE), '/** Gone. */\nexport const GONE = 1\n')
   appendFileSync(join(starter.dir, DELETED), '# As it was.\n')
@@ -104,6 +107,7 @@ describe('a product from a ZIP of an older version', () => {
     expect(output).toContain('which are staged')
     expect(output).not.toContain('failed')
     for (const [file, , newer] of [...EDITED, CHANGED]) expect(product.read(file)).toContain(newer)
+    expect(JSON.parse(product.read('package.json')).starter.version).toBe(versionIn(starter))
     expect(product.read('src/web/texts.ts')).toMatch(/appName: 'Acme Link'[\s\S]*onPlatform: 'There:'/)
     expect(product.read('README.md')).toMatch(/^# Acme Link\n/)
     const away = [DELETED, GONE, 'test/bench', 'test/starter', ...[...REMOVED, NEW_FEATURE].flatMap(placesOf)]

@@ -1,5 +1,6 @@
 import { featureOptions, loadFeatures } from '../../src/features/load.ts'
 import type { Running } from './app.ts'
+import { textOfPage } from './page-text.ts'
 import { probe } from './probe.ts'
 import { type Answer, createVisitor, type Visitor } from './visitor.ts'
 
@@ -84,7 +85,7 @@ export async function connected(
 ): Promise<Visitor> {
   const visitor = await signedIn(app, name)
   const { status, text } = await visitor.get(await toCallback(app, visitor, { bxcontext, email }))
-  if (status !== 303) throw new Error(`The account was not connected (${status}):\n${text}`)
+  if (status !== 303) throw new Error(`The account was not connected (${status}):\n${textOfPage(text)}`)
   return visitor
 }
 

@@ -19,13 +19,16 @@ export const scripts = {
 }
 
 function script(SCRIPT: string) {
-  return defineScript({
-    SCRIPT,
-    NUMBER_OF_KEYS: 2,
-    parseCommand(parser, name: string, group: string, ...args: string[]) {
-      parser.pushKeys([name, group])
-      parser.push(...args)
-    },
-    transformReply: (reply: number) => reply === 1,
-  })
+  // A copy: its type names nothing inside the package, so the core also compiles where packages are links (pnpm).
+  return {
+    ...defineScript({
+      SCRIPT,
+      NUMBER_OF_KEYS: 2,
+      parseCommand(parser, name: string, group: string, ...args: string[]) {
+        parser.pushKeys([name, group])
+        parser.push(...args)
+      },
+      transformReply: (reply: number) => reply === 1,
+    }),
+  }
 }

@@ -12,7 +12,7 @@ import { createEvents } from './webhook-events.ts'
 
 /** Lists, accepts and rejects builders' connection requests, and receives the webhook that announces them. */
 export default {
-  title: texts.title,
+  title: 'A supplier accepts or rejects builders who ask to connect',
   order: 30,
   needs: ['catalogues'],
   settings: builderRequestsSettings,

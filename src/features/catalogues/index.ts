@@ -5,9 +5,8 @@ import { createGrants } from './grants.ts'
 import { cataloguesRoutes } from './routes.ts'
 import { texts } from './texts.ts'
 
-/** Lists, shows and creates the catalogues of a connected account, and grants builders access to them. */
 export default {
-  title: texts.title,
+  title: "A supplier's catalogues: list, create, let chosen builders see them",
   order: 20,
   scopes: SCOPES,
   connectionTest: {

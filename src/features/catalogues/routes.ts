@@ -56,7 +56,8 @@ const pathOf = (bxcontext: string, id: string) =>
 
 const LIST = '/connections/:bxcontext/catalogues'
 const listRoute = describeRoute({
-  summary: 'A page of catalogues: those whose name has the text `search` and whose visibility is `filter`.',
+  summary:
+    'A page of catalogues: those whose name has the text `search` and whose visibility is `filter`, in the `order` `latest` or `name`.',
   query: listQuery(FIELDS),
   response: pageOfSchema(catalogueSchema),
   errors: READ_ERRORS,

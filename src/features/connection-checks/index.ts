@@ -5,7 +5,7 @@ import { createSweep } from './sweep.ts'
 
 /** Checks all connections regularly: keeps idle refresh tokens alive and notices revocations (`CHECK_CONNECTIONS_EVERY`). */
 export default {
-  title: 'Connection checks',
+  title: 'Refreshes idle connections, and notices revocations early',
   order: 100,
   settings: connectionChecksSettings,
   create({ connect, store, log }, { everyMs }) {

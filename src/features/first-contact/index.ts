@@ -6,7 +6,7 @@ import { setupPage } from './page.ts'
  * wrong, and what the platform does differently from the contracts.
  */
 export default {
-  title: 'First contact',
+  title: 'npm run doctor and the page /setup, which test a registration',
   order: 90,
   create(deps) {
     if (deps.config.environment === 'production') return {}

@@ -3,7 +3,7 @@ import { type FirstPartySettings, firstPartySettings } from './settings.ts'
 
 /** Access to the platform's API by API key, for unattended jobs (specification 5.2). */
 export default {
-  title: 'API key',
+  title: 'Jobs without a user, which log in by API key',
   order: 50,
   settings: firstPartySettings,
 } satisfies Feature<FirstPartySettings>

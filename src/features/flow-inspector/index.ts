@@ -18,7 +18,7 @@ import { tokenRoutes } from './tokens.ts'
  * played by a scenario against the sandbox.
  */
 export default {
-  title: 'Flow inspector',
+  title: 'Shows each request of a connect flow, step by step',
   order: 80,
   settings: flowInspectorSettings,
   create: (deps, { isEnabled }) => (isEnabled ? createParts(deps) : {}),

@@ -3,9 +3,8 @@ import { CALLS, LEADS_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { leadsRoutes } from './routes.ts'
 import { texts } from './texts.ts'
 
-/** Lists, shows and creates the leads of a connected account. */
 export default {
-  title: texts.title,
+  title: 'The leads of an account: list, show, create',
   order: 10,
   scopes: SCOPES,
   connectionTest: {

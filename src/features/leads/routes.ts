@@ -29,7 +29,8 @@ const leadBody = z.preprocess(
 
 const LIST = '/connections/:bxcontext/leads'
 const listRoute = describeRoute({
-  summary: 'A page of leads: those whose name has the text `search` and whose status is `filter`.',
+  summary:
+    'A page of leads: those whose name has the text `search` and whose status is `filter`, in the `order` `newest` or `name`.',
   query: listQuery(FIELDS),
   response: pageOfSchema(leadSchema),
   errors: READ_ERRORS,

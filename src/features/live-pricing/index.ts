@@ -3,7 +3,7 @@ import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 
 /** The live pricing API, which a supplier hosts (specification 4.1). */
 export default {
-  title: 'Live pricing',
+  title: 'The platform asks a supplier, this app, for stores and prices',
   order: 60,
   needs: ['catalogues', 'price-files'],
   settings: livePricingSettings,

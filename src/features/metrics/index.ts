@@ -8,7 +8,7 @@ import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 
 /** `GET /metrics` for Prometheus: on a separate port (`METRICS_PORT`), or on the app's behind a token (`METRICS_TOKEN`). */
 export default {
-  title: 'Metrics',
+  title: 'Metrics for Prometheus',
   order: 110,
   settings: metricsSettings,
   create: (deps, settings) => (settings ? createParts(deps, settings) : {}),

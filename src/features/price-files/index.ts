@@ -12,7 +12,7 @@ import { texts } from './texts.ts'
 
 /** Imports price files into a catalogue: on web pages, and from the command line (`npm run feature -- price-files push-catalogue`). */
 export default {
-  title: 'Price files',
+  title: 'A supplier sends prices from a spreadsheet into a catalogue',
   order: 40,
   needs: ['catalogues', 'first-party'],
   settings: priceFilesSettings,

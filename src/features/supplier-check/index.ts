@@ -1,4 +1,7 @@
 import type { Feature } from '../feature.ts'
 
 /** Checks any implementation of the live pricing API (`npm run feature -- supplier-check run`). */
-export default { title: 'Supplier check', order: 70 } satisfies Feature
+export default {
+  title: 'A command that checks any implementation of live pricing',
+  order: 70,
+} satisfies Feature

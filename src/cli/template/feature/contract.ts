@@ -26,7 +26,7 @@ export const entrySchema = z.looseObject({
 })
 
 const common = { scope: SCOPE, schema: entrySchema }
-/** What is read and created, by the calls of the API client. */
+/** The calls of the API client. */
 export const CALLS = {
   list: { ...common, path: PATHS.list, schema: z.array(entrySchema) },
   entry: (id: string) => ({ ...common, path: PATHS.entry(id), notFound: texts.notFound }),

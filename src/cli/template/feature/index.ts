@@ -3,7 +3,7 @@ import { CALLS, PATHS, SCOPE, SCOPES } from './contract.ts'
 import { entriesRoutes } from './routes.ts'
 import { texts } from './texts.ts'
 
-/** Shows the spare parts of a connected account. */
+/** The spare parts of a connected account. */
 export default {
   title: texts.title,
   order: 200,

@@ -25,7 +25,7 @@ const FIELDS: ListFields = {
   },
 }
 const listRoute = describeRoute({
-  summary: 'A page of spare parts: those whose name has the text `search` and whose status is `filter`.',
+  summary: 'A page of spare parts: those whose name has the text `search` and whose status is `filter`, in the `order` `newest` or `name`.',
   query: listQuery(FIELDS),
   response: pageOfSchema(entrySchema),
   errors: READ_ERRORS,

@@ -2,7 +2,7 @@
 export const texts = {
   title: 'Spare parts',
   /** What the permission is for; begins with "to". */
-  reason: 'to show the spare parts of the business',
+  reason: 'to show the spare parts of the business, and to create new ones',
   /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */
   tested: (total: number | null) =>
     total === null ? 'Works: spare parts can be read.' : `Works. Spare parts found: ${total}.`,

@@ -17,7 +17,7 @@ const SCOPE = 'spare_parts'
 
 /** The platform's API for spare parts. */
 export default {
-  scopes: { [SCOPE]: 'See your spare parts' },
+  scopes: { [SCOPE]: 'See your spare parts and create new ones' },
   // template: write
   schema: `CREATE TABLE IF NOT EXISTS "created spare-parts" (
     id INTEGER PRIMARY KEY, bxcontext TEXT NOT NULL, entry TEXT NOT NULL

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../support.ts'
+import * as z from 'zod'
+import { openClient, startSandbox } from '../../support.ts'
 
 test('the leads API pages and sorts as OData does, and has a few dozen leads for each business, all different', async () => {
   const { call, close } = await startSandbox()
@@ -42,6 +43,30 @@ test('a created lead comes first, and is there by its id', async () => {
   expect(await (await call('harbour-homes', '/leads?$top=1')).json()).toEqual([lead])
   expect(await (await call('harbour-homes', `/leads/${lead.id}`)).json()).toEqual(lead)
   expect((await call('harbour-renovations', `/leads/${lead.id}`)).status).toBe(404)
+  await close()
+})
+
+test('a lead is changed in the fields that are sent, whether it was created or is a sample', async () => {
+  const { url, call, close } = await startSandbox()
+  const client = openClient(url, 'harbour-homes')
+  const created = (await (await call('harbour-homes', '/leads', { name: 'Nora New' })).json()) as {
+    id: string
+  }
+  const [sample = created] = (await (await call('harbour-homes', '/leads?$skip=5&$top=1')).json()) as {
+    id: string
+  }[]
+  for (const lead of [created, sample]) {
+    const change = { path: `/leads/${lead.id}`, scope: 'leads', schema: z.unknown() }
+    await client.api.patch(client.source, change, { notes: 'Called.' })
+    const changed = { ...lead, notes: 'Called.', status: 'Won' }
+    expect(await client.api.patch(client.source, change, { status: 'Won' })).toEqual(changed)
+    expect(await (await call('harbour-homes', `/leads/${lead.id}`)).json()).toEqual(changed)
+    const wrong = client.api.patch(client.source, change, { name: '' })
+    await expect(wrong).rejects.toMatchObject({ code: 'platform_rejected' })
+  }
+  const unknown = { path: '/leads/unknown', scope: 'leads', schema: z.unknown(), notFound: 'none' }
+  await expect(client.api.patch(client.source, unknown, {})).rejects.toMatchObject({ code: 'not_found' })
+  await client.close()
   await close()
 })
 
