@@ -29,6 +29,8 @@ export interface OtherPlatformOptions {
   straightBack?: boolean
   /** Whether the web application answers every address with the same page. */
   singlePage?: boolean
+  /** Whether every other address asks for a token, as a gateway may. */
+  gateway?: boolean
   /** Added to the `Date` header, in ms. */
   clockMs?: number
   /** Whether the authorization server describes itself. */
@@ -102,7 +104,7 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
         authorization_endpoint: auth + consentPath,
         token_endpoint: tokenUrl,
       })
-    if (place.startsWith(`${api}/`))
+    if (place.startsWith(`${api}/`) || (options.gateway && !place.startsWith(auth) && !place.startsWith(app)))
       return res.writeHead(401, { 'www-authenticate': 'Bearer realm="gateway"' }).end()
     return page(404, 'Nothing here')
   })

@@ -6,7 +6,7 @@ import { checkConsentPage } from './consent-page.ts'
 import { checkProxy, usesProxy } from './proxy.ts'
 import { checkRevocation } from './revocation.ts'
 import { checkStartPage, isStartPage } from './start-page.ts'
-import type { AddressCheck, Target } from './target.ts'
+import { type AddressCheck, discover, type Metadata, type Target } from './target.ts'
 import { checkTokenEndpoint, isTokenEndpoint } from './token-endpoint.ts'
 
 /** The three addresses: the setting of each, and a test by what only the right place answers. */
@@ -41,10 +41,11 @@ export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
   }
   const checks: Checks = {}
   if (reachable.includes('appUrl')) checks.appUrl = await checkStartPage(target)
-  if (reachable.includes('authUrl')) checks.authUrl = await checkIdentityProvider(target)
+  const metadata = reachable.includes('authUrl') ? await discover(target) : undefined
+  if (reachable.includes('authUrl')) checks.authUrl = await checkIdentityProvider(target, metadata)
   if (reachable.includes('apiUrl')) checks.apiUrl = await checkApi(target)
   yield* addressFindings(checks, target)
-  const revocation = await checkRevocation(target)
+  const revocation = await checkRevocation(target, metadata)
   if (revocation) yield revocation
   yield* checkClock(target.client.clockOffsets)
 }
@@ -80,10 +81,13 @@ function movedFinding(names: Address[], target: Target, { url, location }: Respo
 }
 
 /** The token endpoint comes first: what it says about the client helps to understand the consent page. */
-async function checkIdentityProvider(target: Target): Promise<AddressCheck & { others?: Finding[] }> {
-  const { finding, isWrong = false, isClientKnown, ifIdIsKnown } = await checkTokenEndpoint(target)
+async function checkIdentityProvider(
+  target: Target,
+  metadata: Metadata | undefined,
+): Promise<AddressCheck & { others?: Finding[] }> {
+  const { finding, isWrong = false, isClientKnown, ifIdIsKnown } = await checkTokenEndpoint(target, metadata)
   if (isWrong) return { finding, isWrong }
-  const consent = await checkConsentPage(target, isClientKnown)
+  const consent = await checkConsentPage(target, metadata, isClientKnown)
   const [first = finding, ...others] = consent.findings
   // `token.client` means the id or the secret; the consent page may have told which.
   if (ifIdIsKnown && consent.isClientKnown) return { finding: first, others: [...others, ifIdIsKnown] }
@@ -96,7 +100,8 @@ async function* addressFindings(checks: Checks, target: Target): AsyncGenerator<
   for (const name of NAMES) {
     const check = checks[name]
     if (!check) continue
-    const value = check.isWrong && (await likelyAddress(name, target))
+    const isOpen = check.isWrong && check.finding.value === undefined
+    const value = isOpen && (await likelyAddress(name, target))
     yield value ? withValue(check.finding, value) : check.finding
     yield* check.others ?? []
   }

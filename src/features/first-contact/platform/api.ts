@@ -1,4 +1,4 @@
-import { excerptOf, isHtml, isMissing, isOutage, isResponse } from '../answers.ts'
+import { excerptOf, isHtml, isMissing, isOutage, isResponse, isSameAnswer } from '../answers.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
 import type { AddressCheck, Target } from './target.ts'
 
@@ -18,10 +18,12 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Ad
   if (!isResponse(answer)) return { finding: noAnswer(SETTING, url, answer) }
   const { status, json } = answer
   if (status === 401) {
-    const control = await client.get(`${apiUrl}/doctor-check-no-such-path`)
-    const isForAny = isResponse(control) && control.status === 401
-    const note = isForAny ? ', as for any path there, so the path of the address is not proven' : ''
-    return { finding: ok('api', `${SETTING}: ${url} asks for a token (401)${note}`) }
+    // The same path below a made-up address.
+    const control = await client.get(`${new URL(apiUrl).origin}/doctor-check-no-such-path${apiCheckPath}`)
+    if (!isSameAnswer(answer, control))
+      return { finding: ok('api', `${SETTING}: ${url} asks for a token (401)`) }
+    const text = `${url} asks for a token (401), and so does any address there, so the path is not proven. Connect an account to be sure`
+    return { finding: warning('api.not-proven', SETTING, text) }
   }
   if (isOutage(answer)) return { finding: unavailable('api.unavailable', SETTING, url, status) }
   const said = `${status}${excerptOf(answer)}`

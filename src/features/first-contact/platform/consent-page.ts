@@ -12,90 +12,107 @@ import {
 } from '../answers.ts'
 import { madeUp } from '../client.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
-import { describeAccepted, isAccepted, oauthError, type Refused, refusedIn } from './refusal.ts'
-import { discover, oauthOf, type Target } from './target.ts'
+import { describeAccepted, isAccepted, isProven, oauthError, type Refused, refusedIn } from './refusal.ts'
+import { type Metadata, oauthOf, type Target, UNREGISTERED } from './target.ts'
 
 const SETTING = 'PLATFORM_AUTH_URL'
 
 export interface ConsentPageCheck {
   findings: Finding[]
-  /** Whether the page accepts our client id and refuses a made-up one; undefined if that could not be told. */
+  /** Whether the page tells our client id from a made-up one; undefined if that could not be told. */
   isClientKnown?: boolean
 }
 
 /** A consent page that answered. */
 interface Page {
   answer: Response
-  /** How it answers a client id that nobody has. */
-  madeUpClient: Answer
   address: string
   target: Target
-  redirectUri: string
+  metadata: Metadata | undefined
   /** What the token endpoint said about the client id and the secret. */
   isClientKnown: boolean | undefined
 }
 
-/**
- * Opens the consent page as a browser without a login does. `isClientKnown`: what the token endpoint said about the client
- * id and the secret.
- */
+/** What the consent url has of ours, each with made-up twins: pairs of settings that differ in one value. */
+const PARTS: readonly [setting: string, what: string, pairs: (ours: Target) => [Target, Target][]][] = [
+  ['PLATFORM_CLIENT_ID', 'client id', (ours) => [[ours, withMadeUpClient(ours)]]],
+  ['BASE_URL', 'redirect url', (ours) => [[ours, unregistered(ours)]]],
+  [
+    'PLATFORM_SCOPES',
+    'scope',
+    // One at a time: many servers ignore an unknown scope beside others.
+    (ours) =>
+      ours.scopes.map((scope) => [
+        { ...ours, scopes: [scope] },
+        { ...ours, scopes: [madeUp()] },
+      ]),
+  ],
+]
+const withMadeUpClient = (ours: Target): Target => ({ ...ours, clientId: madeUp() })
+const unregistered = (ours: Target): Target => ({ ...ours, baseUrl: UNREGISTERED })
+const missing = (ours: Target): Target => ({ ...ours, authorizePath: '/doctor-check-no-such-page' })
+
+/** Opens the consent page as a browser without a login does, with our values and with made-up twins of them. */
 export async function checkConsentPage(
   target: Target,
+  metadata: Metadata | undefined,
   isClientKnown: boolean | undefined,
 ): Promise<ConsentPageCheck> {
-  const [, redirectUri] = redirectUrls(target.baseUrl)
   const answer = await open(target)
   const address = target.authUrl + target.authorizePath
   if (!isResponse(answer)) return { findings: [noAnswer(SETTING, address, answer)] }
   if (isOutage(answer))
     return { findings: [unavailable('consent.unavailable', SETTING, address, answer.status)] }
-  const madeUpClient = await open({ ...target, clientId: madeUp() })
-  const page: Page = { answer, madeUpClient, address, target, redirectUri, isClientKnown }
-  if (!isAccepted(answer)) return { findings: [await explain(page)] }
-  const what = describeAccepted(answer, address, target.baseUrl)
-  if (await refusesMadeUpClient(page)) {
-    const text = `PLATFORM_AUTH_URL, PLATFORM_CLIENT_ID: ${address} ${what}, and refuses an unknown client`
-    return { findings: [ok('consent', text), ...(await withoutPkce(page))], isClientKnown: true }
-  }
-  if (isSameAnswer(answer, await openMissing(target))) {
-    const text = `${address} ${what}, and so does any other path there, so this may not be the consent page. Open it in a browser and check the path`
-    return { findings: [warning('consent.not-proven', 'PLATFORM_AUTHORIZE_PATH', text)] }
-  }
-  if (what === 'is a page') {
-    const text = `${address} shows the same page for any client id (${answer.status}${excerptOf(answer)}), so neither the client id nor the redirect url is proven. Open it by connecting an account`
-    return { findings: [warning('consent.not-proven', 'PLATFORM_CLIENT_ID', text)] }
-  }
-  const text = `PLATFORM_AUTH_URL: ${address} ${what} for any client id, so whether it accepts ours shows only after that`
-  return { findings: [ok('consent', text)] }
+  const page: Page = { answer, address, target, metadata, isClientKnown }
+  return isAccepted(answer) ? prove(page) : { findings: [await explain(page)] }
 }
 
 /** Opens the page that these settings lead to, up to the redirect to this app. */
-function open(target: Target, redirectUri?: string): Promise<Answer> {
-  const [, registered] = redirectUrls(target.baseUrl)
+function open(target: Target): Promise<Answer> {
+  const [, redirectUri] = redirectUrls(target.baseUrl)
   const flow = { bxcontext: 'doctor-check', state: madeUp(), codeVerifier: randomCodeVerifier() }
-  const url = oauthOf(target).authorizationUrl({ ...flow, redirectUri: redirectUri ?? registered })
-  return target.client.open(url, registered)
+  return target.client.open(oauthOf(target).authorizationUrl({ ...flow, redirectUri }), redirectUri)
 }
 
-const openMissing = (target: Target) => open({ ...target, authorizePath: '/doctor-check-no-such-page' })
-
-/** Whether the page refuses a made-up client, or at least answers it otherwise, which counts only if its answers are stable. */
-async function refusesMadeUpClient({ answer, madeUpClient, target }: Page): Promise<boolean> {
-  if (!isResponse(madeUpClient) || isOutage(madeUpClient)) return false
-  if (!isAccepted(madeUpClient)) return true
-  return !isSameAnswer(answer, madeUpClient) && isSameAnswer(answer, await open(target))
+/** What an accepted page proves: the values whose made-up twins it answers otherwise. */
+async function prove(page: Page): Promise<ConsentPageCheck> {
+  const { answer, address, target, metadata } = page
+  const proven = [SETTING]
+  const unproven: [setting: string, what: string][] = []
+  for (const [setting, what, pairs] of PARTS) {
+    let isPartProven = true
+    for (const [ours, twin] of pairs(target)) isPartProven &&= await isProven(open, ours, twin)
+    if (isPartProven) proven.push(setting)
+    else unproven.push([setting, what])
+  }
+  const isClientKnown = proven.includes('PLATFORM_CLIENT_ID')
+  if (!isClientKnown && isNamedElsewhere(page)) return { findings: [notFound(page)] }
+  const isPathProven =
+    isClientKnown || metadata?.isOfIssuer || (await isProven(open, target, missing(target)))
+  if (!isPathProven) unproven.unshift(['PLATFORM_AUTHORIZE_PATH', 'path'])
+  const what = `${address} ${describeAccepted(answer, address, target.baseUrl)}`
+  const findings = isPathProven
+    ? [
+        ok(
+          'consent',
+          `${proven.join(', ')}: ${what}${isClientKnown ? ', and refuses an unknown client' : ''}`,
+        ),
+      ]
+    : []
+  const names = unproven.map(([, name]) => name).join(', ')
+  const text = `${what}. What it answers to made-up values does not prove: ${names}. Connect an account to be sure`
+  if (unproven.length > 0)
+    findings.push(warning('consent.not-proven', unproven.map(([setting]) => setting).join(', '), text))
+  // An attacker who sees the code may use it (RFC 9700 section 2.1.1).
+  const cure = 'Set PLATFORM_PKCE=true. If the platform refuses it, ask its support team to allow it'
+  if (!target.pkce)
+    findings.push(warning('pkce.off', 'PLATFORM_PKCE', `the code is not protected by PKCE. ${cure}`))
+  return isClientKnown ? { findings, isClientKnown } : { findings }
 }
 
-/** Without PKCE, an attacker who sees the code may use it (RFC 9700 section 2.1.1). */
-async function withoutPkce({ address, target }: Page): Promise<Finding[]> {
-  if (target.pkce) return []
-  const setting = 'PLATFORM_PKCE'
-  const what = 'the code is not protected by PKCE, which'
-  if (isAccepted(await open({ ...target, pkce: true })))
-    return [warning('pkce.off', setting, `${what} ${address} accepts. Set ${setting}=true`, 'true')]
-  const text = `${what} ${address} refuses. Ask the platform's support team to allow it`
-  return [warning('pkce.off', setting, text)]
-}
+/** Whether the server's own metadata names another consent page. */
+const isNamedElsewhere = ({ address, metadata }: Page): boolean =>
+  metadata?.isOfIssuer === true && metadata.authorizationEndpoint !== address.replace(/\?.*/, '')
 
 /** Finds out why the page is refused: one setting is changed at a time, until the page is accepted or answers as before. */
 async function explain(page: Page): Promise<Finding> {
@@ -124,10 +141,10 @@ function causesOf(refused: Refused, others: Refused[]): Cause[] {
 
 /** The finding for a parameter that the page refuses, without another value that it accepts. */
 function refusal(refused: Refused, page: Page): Finding {
-  const { address, target, redirectUri } = page
+  const { address, target } = page
   switch (refused) {
     case 'redirect': {
-      const text = `${address} refuses the redirect url ${redirectUri} (${said(page)}). Register it with the platform, or set BASE_URL (without it, PORT) to the origin that is registered`
+      const text = `${address} refuses the redirect url ${redirectUrls(target.baseUrl)[1]} (${said(page)}). Register it with the platform, or set BASE_URL (without it, PORT) to the origin that is registered`
       return failure('consent.redirect-uri', 'BASE_URL', text)
     }
     case 'scope': {
@@ -145,25 +162,25 @@ function refusal(refused: Refused, page: Page): Finding {
   }
 }
 
-/** Paths of consent pages that are in use elsewhere. */
-const COMMON_PATHS = ['/authorize', '/oauth/authorize', '/oauth2/authorize', '/connect/authorize', '/auth']
-
 async function wrongPath(page: Page): Promise<Finding | undefined> {
-  const { answer, address, target } = page
-  const control = await openMissing(target)
-  if (!isMissing(answer) && !isSameAnswer(answer, control)) return undefined
+  const { answer, target } = page
+  const isMissingHere = isMissing(answer) || isSameAnswer(answer, await open(missing(target)))
+  return isMissingHere || isNamedElsewhere(page) ? notFound(page) : undefined
+}
+
+function notFound(page: Page): Finding {
+  const { address, target, metadata } = page
   const setting = 'PLATFORM_AUTHORIZE_PATH'
-  const what = `${address} does not exist (${said(page)})`
-  const listed = (await discover(target))?.authorizationEndpoint
-  const isBelow = listed?.startsWith(`${target.authUrl}/`)
-  for (const value of isBelow && listed ? [listed.slice(target.authUrl.length)] : COMMON_PATHS) {
-    if (value === target.authorizePath) continue
-    const other = await open({ ...target, authorizePath: value })
-    if (isResponse(other) && !isMissing(other) && !isSameAnswer(other, control))
-      return failure('consent.not-found', setting, `${what}. Set ${setting}=${value}`, value)
+  const what = `${address} is not the consent page (${said(page)})`
+  const listed = metadata?.authorizationEndpoint
+  if (listed?.startsWith(`${target.authUrl}/`)) {
+    const value = listed.slice(target.authUrl.length)
+    return failure('consent.not-found', setting, `${what}. Set ${setting}=${value}`, value)
   }
-  const text = `${what}. Ask the platform's support team for the path of the consent page below ${SETTING}`
-  return failure('consent.not-found', setting, text)
+  const cure = listed
+    ? `The server's metadata names ${listed}`
+    : `Ask the platform's support team for the path of the consent page below ${SETTING}`
+  return failure('consent.not-found', setting, `${what}. ${cure}`)
 }
 
 async function pkce(page: Page): Promise<Finding | undefined> {
@@ -195,16 +212,12 @@ async function scopes(page: Page): Promise<Finding | undefined> {
 
 /** Both are refused on a page of the platform, because an unknown address must not get an answer (RFC 6749, 4.1.2.1). */
 async function redirectUriOrClient(page: Page): Promise<Finding | undefined> {
-  const { answer, madeUpClient, address, target, redirectUri, isClientKnown } = page
-  const isLikeUnknownClient = isSameAnswer(answer, madeUpClient)
-  const unregistered = await open(target, `${target.baseUrl}/doctor-check/unregistered`)
-  const isLikeUnregistered = isSameAnswer(answer, unregistered)
-  if (isLikeUnknownClient && isLikeUnregistered && isClientKnown === undefined) {
-    const text = `${address} refuses the client id or the redirect url ${redirectUri}; it does not say which (${said(page)}). Compare both with your registration`
-    return failure('consent.rejected', 'PLATFORM_CLIENT_ID, BASE_URL', text)
-  }
-  if (isLikeUnknownClient && !(isLikeUnregistered && isClientKnown)) return refusal('client', page)
-  return isLikeUnregistered ? refusal('redirect', page) : undefined
+  const { answer, target, isClientKnown } = page
+  const isLikeUnknownClient = isSameAnswer(answer, await open(withMadeUpClient(target)))
+  const isLikeUnregistered = isSameAnswer(answer, await open(unregistered(target)))
+  // A page that looks at the client first answers both alike, and the token endpoint refuses this client, too.
+  if (isLikeUnknownClient && (!isLikeUnregistered || isClientKnown === false)) return refusal('client', page)
+  return isLikeUnregistered && !isLikeUnknownClient ? refusal('redirect', page) : undefined
 }
 
 /** What the page says of its refusal: the error that it redirects with, or the beginning of its text. */

@@ -14,6 +14,9 @@ export interface AddressCheck {
   isWrong?: boolean
 }
 
+/** In place of `BASE_URL`, an address that nobody registers. */
+export const UNREGISTERED = 'https://doctor-check-unregistered.invalid'
+
 /** The app's own code for the requests and the addresses of the flow. */
 export const oauthOf = (target: Target): OAuth => createOAuth({ ...target, http: target.client.http })
 
@@ -34,11 +37,17 @@ export function requestOf(
   return promise
 }
 
-/** The endpoints in the platform's own description, if it has one (RFC 8414, OpenID Connect Discovery). */
-export async function discover({
-  client,
-  authUrl,
-}: Target): Promise<{ authorizationEndpoint: string; tokenEndpoint: string } | undefined> {
+/** The endpoints in the platform's own description (RFC 8414, OpenID Connect Discovery). */
+export interface Metadata {
+  authorizationEndpoint: string
+  tokenEndpoint: string
+  revocationEndpoint: string | undefined
+  /** Whether it describes `PLATFORM_AUTH_URL` itself (RFC 8414 section 3.3): if not, it is only a hint. */
+  isOfIssuer: boolean
+}
+
+/** Reads the description of the authorization server, if it has one. */
+export async function discover({ client, authUrl }: Target): Promise<Metadata | undefined> {
   const { origin, pathname } = new URL(authUrl)
   const path = pathname === '/' ? '' : pathname
   const addresses = [
@@ -48,10 +57,13 @@ export async function discover({
   ]
   for (const address of new Set(addresses)) {
     const answer = await client.get(address)
-    const json = isResponse(answer) && answer.status === 200 ? answer.json : undefined
-    const { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint } = Object(json)
-    if (isAddress(authorizationEndpoint) && isAddress(tokenEndpoint))
-      return { authorizationEndpoint, tokenEndpoint }
+    const json = Object(isResponse(answer) && answer.status === 200 ? answer.json : undefined)
+    const { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint } = json
+    if (!isAddress(authorizationEndpoint) || !isAddress(tokenEndpoint)) continue
+    const { revocation_endpoint: revocation } = json
+    const revocationEndpoint = isAddress(revocation) ? revocation : undefined
+    const isOfIssuer = isAddress(issuer) && issuer.replace(/\/+$/, '') === authUrl.replace(/\/+$/, '')
+    return { authorizationEndpoint, tokenEndpoint, revocationEndpoint, isOfIssuer }
   }
   return undefined
 }
