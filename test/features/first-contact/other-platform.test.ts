@@ -127,7 +127,7 @@ describe('a refusal in JSON is read for what it says, and nothing is called miss
   test.each<[what: string, status: number, id: string, setting: string]>([
     ['The redirect_uri is not registered for this client', 400, 'consent.redirect-uri', 'BASE_URL'],
     ['The redirect_uri is not registered for this client', 404, 'consent.redirect-uri', 'BASE_URL'],
-    ['PKCE is not supported', 400, 'consent.rejected', 'PLATFORM_PKCE'],
+    ['PKCE is not supported', 400, 'consent.pkce-rejected', 'PLATFORM_PKCE'],
     ['scope prices is not allowed', 400, 'consent.scope', 'PLATFORM_SCOPES'],
     ['no such client_id', 404, 'consent.client-id', 'PLATFORM_CLIENT_ID'],
   ])('the consent page: %s (%i)', async (consent, status, id, setting) => {
@@ -139,22 +139,19 @@ describe('a refusal in JSON is read for what it says, and nothing is called miss
   })
 })
 
-describe('a token endpoint with another path is told with where it is, and the line to change:', () => {
-  test.each<[how: string, options: OtherPlatformOptions, said: string]>([
-    ['a redirect', { tokenRedirect: true }, 'a redirect to '],
-    ['its metadata', { discovery: true }, "The server's metadata names "],
-    ['both', { tokenRedirect: true, discovery: true }, "The server's metadata names "],
-  ])('%s', async (_how, options, said) => {
-    const problems = problemsOf(await findings(await started({ ...options, tokenPath: '/o/token/' })))
+describe('a token endpoint with another path is told with the line to change:', () => {
+  test('the metadata says where it is', async () => {
+    const problems = problemsOf(await findings(await started({ discovery: true, tokenPath: '/o/token/' })))
     expect(problems.map(({ id }) => id)).toEqual(['token.not-found'])
-    expect(problems[0]?.text).toContain(`${said}${platform.url}/idp/v2/o/token/`)
-    expect(problems[0]?.text).toContain(
-      "Change `tokenPath` in src/connect/platform/contract.ts to '/o/token/'",
-    )
+    expect(problems[0]?.text).toContain(`The server's metadata names ${platform.url}/idp/v2/o/token/`)
+    expect(problems[0]?.text).toContain("`tokenPath` in src/connect/platform/contract.ts to '/o/token/'")
   })
 
-  test('nothing says where: the line is named', async () => {
-    const [problem] = problemsOf(await findings(await started({ tokenPath: '/o/token/' })))
+  test('only a redirect says where', async () => {
+    const [problem] = problemsOf(
+      await findings(await started({ tokenRedirect: true, tokenPath: '/o/token/' })),
+    )
+    expect(problem?.text).toContain(`a redirect to ${platform.url}/idp/v2/o/token/`)
     expect(problem?.text).toContain('`tokenPath` in src/connect/platform/contract.ts')
   })
 })

@@ -19,8 +19,8 @@ const SETTING = 'PLATFORM_AUTH_URL'
 
 export interface ConsentPageCheck {
   findings: Finding[]
-  /** Whether the page tells our client id from a made-up one; undefined if that could not be told. */
-  isClientKnown?: boolean
+  /** Whether the page tells our client id from a made-up one. */
+  isClientKnown: boolean
 }
 
 /** A consent page that answered. */
@@ -29,8 +29,8 @@ interface Page {
   address: string
   target: Target
   metadata: Metadata | undefined
-  /** What the token endpoint said about the client id and the secret. */
-  isClientKnown: boolean | undefined
+  /** Whether the token endpoint refuses the client id or the secret. */
+  isClientRefused: boolean
 }
 
 /** What the consent url has of ours, each with made-up twins: pairs of settings that differ in one value. */
@@ -56,16 +56,17 @@ const missing = (ours: Target): Target => ({ ...ours, authorizePath: '/doctor-ch
 export async function checkConsentPage(
   target: Target,
   metadata: Metadata | undefined,
-  isClientKnown: boolean | undefined,
+  isClientRefused: boolean,
 ): Promise<ConsentPageCheck> {
   const answer = await open(target)
   const address = target.authUrl + target.authorizePath
-  if (!isResponse(answer)) return { findings: [noAnswer(SETTING, address, answer)] }
-  if (isOutage(answer))
-    return { findings: [unavailable('consent.unavailable', SETTING, address, answer.status)] }
-  const page: Page = { answer, address, target, metadata, isClientKnown }
-  return isAccepted(answer) ? prove(page) : { findings: [await explain(page)] }
+  if (!isResponse(answer)) return only(noAnswer(SETTING, address, answer))
+  if (isOutage(answer)) return only(unavailable('consent.unavailable', SETTING, address, answer.status))
+  const page: Page = { answer, address, target, metadata, isClientRefused }
+  return isAccepted(answer) ? prove(page) : only(await explain(page))
 }
+
+const only = (finding: Finding): ConsentPageCheck => ({ findings: [finding], isClientKnown: false })
 
 /** Opens the page that these settings lead to, up to the redirect to this app. */
 function open(target: Target): Promise<Answer> {
@@ -86,86 +87,99 @@ async function prove(page: Page): Promise<ConsentPageCheck> {
     else unproven.push([setting, what])
   }
   const isClientKnown = proven.includes('PLATFORM_CLIENT_ID')
-  if (!isClientKnown && isNamedElsewhere(page)) return { findings: [notFound(page)] }
+  if (!isClientKnown && isNamedElsewhere(page)) return only(notFound(page))
   const isPathProven =
     isClientKnown || metadata?.isOfIssuer || (await isProven(open, target, missing(target)))
   if (!isPathProven) unproven.unshift(['PLATFORM_AUTHORIZE_PATH', 'path'])
   const what = `${address} ${describeAccepted(answer, address, target.baseUrl)}`
-  const findings = isPathProven
-    ? [
-        ok(
-          'consent',
-          `${proven.join(', ')}: ${what}${isClientKnown ? ', and refuses an unknown client' : ''}`,
-        ),
-      ]
-    : []
-  const names = unproven.map(([, name]) => name).join(', ')
-  const text = `${what}. What it answers to made-up values does not prove: ${names}. Connect an account to be sure`
-  if (unproven.length > 0)
-    findings.push(warning('consent.not-proven', unproven.map(([setting]) => setting).join(', '), text))
+  const findings: Finding[] = []
+  const refuses = isClientKnown ? ', and refuses an unknown client' : ''
+  if (isPathProven) findings.push(ok('consent', `${proven.join(', ')}: ${what}${refuses}`))
+  if (unproven.length > 0) {
+    const settings = unproven.map(([setting]) => setting).join(', ')
+    const names = unproven.map(([, name]) => name).join(', ')
+    const text = `${what}. It answers made-up values alike, so these are not proven: ${names}. Connect an account to be sure`
+    findings.push(warning('consent.not-proven', settings, text))
+  }
   // An attacker who sees the code may use it (RFC 9700 section 2.1.1).
-  const cure = 'Set PLATFORM_PKCE=true. If the platform refuses it, ask its support team to allow it'
-  if (!target.pkce)
-    findings.push(warning('pkce.off', 'PLATFORM_PKCE', `the code is not protected by PKCE. ${cure}`))
-  return isClientKnown ? { findings, isClientKnown } : { findings }
+  const text = 'the code is not protected by PKCE. Set PLATFORM_PKCE=true, if the platform accepts it'
+  if (!target.pkce) findings.push(warning('pkce.off', 'PLATFORM_PKCE', text))
+  return { findings, isClientKnown }
 }
 
 /** Whether the server's own metadata names another consent page. */
 const isNamedElsewhere = ({ address, metadata }: Page): boolean =>
   metadata?.isOfIssuer === true && metadata.authorizationEndpoint !== address.replace(/\?.*/, '')
 
-/** Finds out why the page is refused: one setting is changed at a time, until the page is accepted or answers as before. */
-async function explain(page: Page): Promise<Finding> {
-  // A page that refuses a parameter exists.
-  const [refused, ...others] = refusedIn(page.answer)
-  for (const cause of refused ? causesOf(refused, others) : [wrongPath, ...CAUSES]) {
-    const finding = await cause(page)
-    if (finding) return finding
+function refusal(refused: Refused, page: Page, value?: string): Finding {
+  const { address, target } = page
+  const finding = (id: string, setting: string, what: string, cure: string) => {
+    const todo = value === undefined ? cure : `It accepts ${value}. Set ${setting}=${value}`
+    return failure(id, setting, `${address} refuses ${what} (${said(page)}). ${todo}`, value)
   }
-  if (refused) return refusal(refused, page)
-  const text = `${page.address} refuses the consent url (${said(page)}). Compare it with the platform's documentation: ${SETTINGS}`
+  const ask = "Ask the platform's support team"
+  switch (refused) {
+    case 'client': {
+      const cure = 'Compare it with your registration'
+      return finding('consent.client-id', 'PLATFORM_CLIENT_ID', `the client id ${target.clientId}`, cure)
+    }
+    case 'redirect': {
+      const what = `the redirect url ${redirectUrls(target.baseUrl)[1]}`
+      const cure =
+        'Register it with the platform, or set BASE_URL (without it, PORT) to the origin that is registered'
+      return finding('consent.redirect-uri', 'BASE_URL', what, cure)
+    }
+    case 'scope': {
+      const names = target.scopes.filter((scope) => !value?.split(' ').includes(scope)).join(' ')
+      return finding('consent.scope', 'PLATFORM_SCOPES', `the scope ${names}`, `${ask} for its name`)
+    }
+    case 'pkce': {
+      const id = target.pkce ? 'consent.pkce-rejected' : 'consent.pkce-required'
+      const what = target.pkce ? 'a PKCE challenge' : 'a request without a PKCE challenge'
+      return finding(id, 'PLATFORM_PKCE', what, `${ask} which parameters it expects`)
+    }
+  }
+}
+
+/** Why the page is refused: it says so, another value is accepted, or a made-up one is refused in the same way. */
+async function explain(page: Page): Promise<Finding> {
+  const { answer, address, target, isClientRefused } = page
+  const isSameAs = async (other: Target) => isSameAnswer(answer, await open(other))
+  const named = refusedIn(answer)
+  const [sole] = named.length === 1 ? named : []
+  // A page that refuses a parameter exists.
+  const isMissingHere = named.length === 0 && (isMissing(answer) || isNamedElsewhere(page))
+  if (isMissingHere || (named.length === 0 && (await isSameAs(missing(target))))) return notFound(page)
+  if (sole === undefined || sole === 'pkce') {
+    const pkce = !target.pkce
+    if (isAccepted(await open({ ...target, pkce }))) return refusal('pkce', page, String(pkce))
+  }
+  if (sole === undefined || sole === 'scope') {
+    const accepted = await acceptedScopes(target)
+    if (accepted.length > 0) return refusal('scope', page, accepted.join(' '))
+    if (isAccepted(await open({ ...target, scopes: [] }))) return refusal('scope', page)
+  }
+  if (sole) return refusal(sole, page)
+  if (oauthError(answer) === 'invalid_scope') return refusal('scope', page)
+  // Both are refused on a page of the platform, because an unknown address must not get an answer (RFC 6749, 4.1.2.1).
+  const isLikeUnknownClient = await isSameAs(withMadeUpClient(target))
+  const isLikeUnregistered = await isSameAs(unregistered(target))
+  // A page that looks at the client first answers both alike.
+  if (isLikeUnknownClient && (!isLikeUnregistered || isClientRefused)) return refusal('client', page)
+  if (isLikeUnregistered && !isLikeUnknownClient) return refusal('redirect', page)
+  const text = `${address} refuses the consent url (${said(page)}). Compare it with the platform's documentation: ${SETTINGS}`
   return failure('consent.rejected', SETTING, text)
 }
 
 const SETTINGS =
   'PLATFORM_CLIENT_ID, BASE_URL, PLATFORM_SCOPES, PLATFORM_AUTHORIZE_PATH, PLATFORM_AUTHORIZE_PARAMS, PLATFORM_PKCE'
 
-type Cause = (page: Page) => Promise<Finding | undefined>
-const CAUSES: Cause[] = [pkce, scopes, redirectUriOrClient]
-
-/** What to try if the page says what it refuses: all if it speaks of several things, and what finds a right value. */
-function causesOf(refused: Refused, others: Refused[]): Cause[] {
-  if (others.length > 0) return CAUSES
-  return { pkce: [pkce], scope: [scopes], redirect: [], client: [] }[refused]
-}
-
-/** The finding for a parameter that the page refuses, without another value that it accepts. */
-function refusal(refused: Refused, page: Page): Finding {
-  const { address, target } = page
-  switch (refused) {
-    case 'redirect': {
-      const text = `${address} refuses the redirect url ${redirectUrls(target.baseUrl)[1]} (${said(page)}). Register it with the platform, or set BASE_URL (without it, PORT) to the origin that is registered`
-      return failure('consent.redirect-uri', 'BASE_URL', text)
-    }
-    case 'scope': {
-      const text = `${address} refuses the scopes ${target.scopes.join(' ')} (${said(page)}). Ask the platform's support team for their names`
-      return failure('consent.scope', 'PLATFORM_SCOPES', text)
-    }
-    case 'client': {
-      const text = `${address} does not know ${target.clientId} (${said(page)}). Compare it with your registration`
-      return failure('consent.client-id', 'PLATFORM_CLIENT_ID', text)
-    }
-    case 'pkce': {
-      const text = `${address} refuses the consent url and mentions PKCE (${said(page)}), with PLATFORM_PKCE=true and false alike. Ask the platform's support team which parameters it expects`
-      return failure('consent.rejected', 'PLATFORM_PKCE', text)
-    }
-  }
-}
-
-async function wrongPath(page: Page): Promise<Finding | undefined> {
-  const { answer, target } = page
-  const isMissingHere = isMissing(answer) || isSameAnswer(answer, await open(missing(target)))
-  return isMissingHere || isNamedElsewhere(page) ? notFound(page) : undefined
+/** Those that the page accepts alone, unless these are all. */
+async function acceptedScopes(target: Target): Promise<string[]> {
+  const accepted: string[] = []
+  for (const scope of target.scopes)
+    if (isAccepted(await open({ ...target, scopes: [scope] }))) accepted.push(scope)
+  return accepted.length < target.scopes.length ? accepted : []
 }
 
 function notFound(page: Page): Finding {
@@ -181,43 +195,6 @@ function notFound(page: Page): Finding {
     ? `The server's metadata names ${listed}`
     : `Ask the platform's support team for the path of the consent page below ${SETTING}`
   return failure('consent.not-found', setting, `${what}. ${cure}`)
-}
-
-async function pkce(page: Page): Promise<Finding | undefined> {
-  const { address, target } = page
-  if (!isAccepted(await open({ ...target, pkce: !target.pkce }))) return undefined
-  const value = String(!target.pkce)
-  const [id, what] = target.pkce
-    ? ['consent.pkce-rejected', 'refuses a PKCE challenge']
-    : ['consent.pkce-required', 'requires a PKCE challenge']
-  const text = `${address} ${what} (${said(page)}). Set PLATFORM_PKCE=${value}`
-  return failure(id, 'PLATFORM_PKCE', text, value)
-}
-
-async function scopes(page: Page): Promise<Finding | undefined> {
-  const { answer, address, target } = page
-  const accepted: string[] = []
-  if (target.scopes.length > 1)
-    for (const scope of target.scopes)
-      if (isAccepted(await open({ ...target, scopes: [scope] }))) accepted.push(scope)
-  const refused = target.scopes.filter((scope) => !accepted.includes(scope)).join(' ')
-  if (accepted.length > 0 && refused !== '') {
-    const value = accepted.join(' ')
-    const text = `${address} refuses the scope ${refused} (${said(page)}) and accepts ${value}. Correct its name, or ask the platform's support team for it`
-    return failure('consent.scope', 'PLATFORM_SCOPES', text, value)
-  }
-  const isScope = oauthError(answer) === 'invalid_scope' || isAccepted(await open({ ...target, scopes: [] }))
-  return isScope ? refusal('scope', page) : undefined
-}
-
-/** Both are refused on a page of the platform, because an unknown address must not get an answer (RFC 6749, 4.1.2.1). */
-async function redirectUriOrClient(page: Page): Promise<Finding | undefined> {
-  const { answer, target, isClientKnown } = page
-  const isLikeUnknownClient = isSameAnswer(answer, await open(withMadeUpClient(target)))
-  const isLikeUnregistered = isSameAnswer(answer, await open(unregistered(target)))
-  // A page that looks at the client first answers both alike, and the token endpoint refuses this client, too.
-  if (isLikeUnknownClient && (!isLikeUnregistered || isClientKnown === false)) return refusal('client', page)
-  return isLikeUnregistered && !isLikeUnknownClient ? refusal('redirect', page) : undefined
 }
 
 /** What the page says of its refusal: the error that it redirects with, or the beginning of its text. */

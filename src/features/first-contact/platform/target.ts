@@ -1,18 +1,10 @@
 import type { Config } from '../../../config.ts'
 import { createOAuth, type HttpRequest, type OAuth, type Platform } from '../../../connect/index.ts'
-import type { Finding } from '../../tools.ts'
 import { isResponse } from '../answers.ts'
 import type { Client } from '../client.ts'
 
 /** What is checked: the platform as the settings describe it, and the client that reaches it. */
 export type Target = { platform: Platform; client: Client } & Config['platform'] & Pick<Config, 'baseUrl'>
-
-/** What the check of one address found. */
-export interface AddressCheck {
-  finding: Finding
-  /** Whether something else is at this address. */
-  isWrong?: boolean
-}
 
 /** In place of `BASE_URL`, an address that nobody registers. */
 export const UNREGISTERED = 'https://doctor-check-unregistered.invalid'
