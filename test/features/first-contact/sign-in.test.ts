@@ -82,6 +82,7 @@ describe('a sign-in service', () => {
 
   test.each<[number, object]>([
     [400, { error: 'invalid_grant' }],
+    [403, { error: 'access_denied' }],
     [401, { result: 0, error: 9 }],
     [503, {}],
   ])('that answers any secret with %i %o proves nothing, and blames nobody', async (...any) => {

@@ -66,9 +66,7 @@ function codeFinding(answer: Response, url: string, isAccepted: boolean): Findin
   }
   const proven = isAccepted ? '. It accepts the client id and the secret' : ''
   const text = `${url} answered a made-up code with ${describe(answer)} instead of invalid_grant${proven}. Connect an account, or compare the token request in docs/assumptions.md with the platform's documentation`
-  // Some servers check the form of a code first.
-  const finding = error === 'invalid_request' ? warning : failure
-  return finding('token.rejected', SETTING, text)
+  return warning('token.rejected', SETTING, text)
 }
 
 /** Other errors than those of RFC 6749: there is no token endpoint, or one with errors of its own. */
