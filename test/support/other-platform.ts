@@ -15,8 +15,6 @@ export interface OtherPlatformOptions {
   /** A parameter that the consent page requires, with the message when it is missing. */
   parameter?: { name: string; message: string }
   authMethod?: 'client_secret_post' | 'client_secret_basic'
-  /** Whether the token endpoint reads JSON instead of a form. */
-  jsonBody?: boolean
   /** Whether the token endpoint looks at the code before it looks at the client. */
   codeFirst?: boolean
   /** What the token endpoint answers to a code that it did not issue; `invalid_grant` by default. */
@@ -133,9 +131,7 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
   }
 
   function token(req: IncomingMessage, body: string, res: ServerResponse) {
-    const isJson = /json/.test(req.headers['content-type'] ?? '')
-    const fields = new URLSearchParams(isJson ? JSON.parse(body) : body)
-    if (isJson !== (options.jsonBody ?? false)) return error(res, 400, 'invalid_request')
+    const fields = new URLSearchParams(body)
     const codeError = options.codeError ?? 'invalid_grant'
     if (options.codeFirst) return error(res, 400, codeError)
     const [id, secret] = credentials(req, fields)

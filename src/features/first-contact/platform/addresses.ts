@@ -3,7 +3,7 @@ import { isResponse, type Response } from '../answers.ts'
 import { failure, noAnswer, ok, warning } from '../findings.ts'
 import { checkApi } from './api.ts'
 import { checkConsentPage } from './consent-page.ts'
-import { checkProxy, usesProxy } from './proxy.ts'
+import { proxyFinding, proxyOf } from './proxy.ts'
 import { checkRevocation } from './revocation.ts'
 import { checkStartPage } from './start-page.ts'
 import { discover, type Metadata, type Target } from './target.ts'
@@ -22,15 +22,13 @@ const settingsOf = (names: readonly Address[]) => names.map((name) => SETTINGS[n
 
 /** Checks the platform's addresses, our registration there, the proxy and the clock. */
 export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
-  const proxied = NAMES.filter((name) => usesProxy(new URL(target[name]), target.proxies))
-  const proxy = await checkProxy(target.proxies)
-  // The app works without a proxy that no address uses.
-  if (proxy) yield proxied.length > 0 || proxy.status === 'ok' ? proxy : { ...proxy, status: 'warning' }
+  const proxies = NAMES.map((name) => proxyOf(new URL(target[name]), target.proxies))
+  const [proxy] = proxies.filter((used) => used !== undefined)
+  if (proxy) yield ok('proxy', `${proxy.setting}: calls to the platform go through ${proxy.host}`)
   yield* checkSandboxSetting(target)
-  const reached = proxy?.status === 'failure' ? NAMES.filter((name) => !proxied.includes(name)) : NAMES
   const reachable: Address[] = []
   const reported = new Set<string>()
-  for (const { names, finding } of await reachOrigins(reached, target)) {
+  for (const { names, finding } of await reachOrigins(target)) {
     if (!finding) reachable.push(...names)
     // A proxy that refuses is one finding, whatever it was asked for.
     else if (!reported.has(finding.text)) yield finding
@@ -46,16 +44,15 @@ export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
 }
 
 /** Groups the addresses by origin, so that a host that cannot be reached is one finding. */
-async function reachOrigins(
-  reached: readonly Address[],
-  target: Target,
-): Promise<{ names: Address[]; finding?: Finding | undefined }[]> {
-  const origins = Map.groupBy(reached, (name) => new URL(target[name]).origin)
+async function reachOrigins(target: Target): Promise<{ names: Address[]; finding?: Finding | undefined }[]> {
+  const origins = Map.groupBy<string, Address>(NAMES, (name) => new URL(target[name]).origin)
   const attempts = [...origins.values()].map(async (names) => {
     const [first = 'appUrl'] = names
     const url = target[first]
     const answer = await target.client.get(url)
     if (isResponse(answer)) return { names, finding: movedFinding(names, target, answer) }
+    const byProxy = proxyFinding(url, target.proxies, answer.error)
+    if (byProxy) return { names, finding: byProxy }
     const finding = noAnswer(settingsOf(names).join(', '), url, answer)
     const isSandbox = target.sandboxUrl !== undefined && answer.error === 'ECONNREFUSED'
     const hint = isSandbox ? '. Start the sandbox with `npm run sandbox`, or enter your own addresses' : ''
