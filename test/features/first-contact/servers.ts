@@ -38,20 +38,8 @@ async function start(at: string, mount: (app: Express, url: string) => void): Pr
   return { env, introspectionUrl: `${url}${at}/introspect`, close }
 }
 
-/** The client id and the secret of a form, or of HTTP Basic. */
-function isClient({
-  body,
-  headers,
-}: {
-  body: Record<string, string>
-  headers: { authorization?: string | undefined }
-}) {
-  const { clientId, clientSecret } = CLIENT
-  const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
-  return (
-    headers.authorization === basic || (body.client_id === clientId && body.client_secret === clientSecret)
-  )
-}
+const isClient = ({ body }: { body: Record<string, string> }) =>
+  body.client_id === CLIENT.clientId && body.client_secret === CLIENT.clientSecret
 
 const DOORKEEPER = {
   invalid_client:

@@ -98,7 +98,7 @@ async function prove(page: Page): Promise<ConsentPageCheck> {
   if (unproven.length > 0) {
     const settings = unproven.map(([setting]) => setting).join(', ')
     const names = unproven.map(([, name]) => name).join(', ')
-    const text = `${what}. It answers made-up values alike, so these are not proven: ${names}. Connect an account to be sure`
+    const text = `${what}. It does not refuse made-up ones, so these are not proven: ${names}. Connect an account to be sure`
     findings.push(warning('consent.not-proven', settings, text))
   }
   // An attacker who sees the code may use it (RFC 9700 section 2.1.1).
