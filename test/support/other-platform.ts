@@ -5,8 +5,6 @@ import { serve } from './ports.ts'
 
 /** A platform with other choices than the sandbox: paths with prefixes, pages as errors, logins before everything. */
 export interface OtherPlatformOptions {
-  /** The path of the consent page below `PLATFORM_AUTH_URL`. */
-  consentPath?: string
   /** The path of the token endpoint below `PLATFORM_AUTH_URL`, and whether the usual one redirects there. */
   tokenPath?: string
   tokenRedirect?: boolean
@@ -31,8 +29,6 @@ export interface OtherPlatformOptions {
   gateway?: boolean
   /** Added to the `Date` header, in ms. */
   clockMs?: number
-  /** Whether the authorization server describes itself. */
-  discovery?: boolean
   /** Whether every answer has a random id, as long as that of a trace or as short as a counter. */
   noise?: boolean
   /** Repeats the request's secret in errors of the token endpoint, in this encoding. */
@@ -58,7 +54,7 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
   const { server, port, close } = await serve()
   const url = `http://127.0.0.1:${port}`
   const [app, auth, api] = [`${url}/portal/web`, `${url}/idp/v2`, `${url}/gateway/api/v1`]
-  const consentPath = options.consentPath ?? '/connect/consent'
+  const consentPath = '/connect/consent'
   const tokenUrl = auth + (options.tokenPath ?? '/oauth/token')
   server.on('request', async (req: IncomingMessage, res: ServerResponse) => {
     const address = new URL(req.url ?? '/', url)
@@ -97,11 +93,6 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
     if (address.pathname === '/revoke/client') return json(res, 400, { error: 'invalid_client' })
     if (address.pathname === '/revoke/type') return json(res, 400, { error: 'unsupported_token_type' })
     if (address.pathname === '/revoke/down') return json(res, 503, {})
-    if (options.discovery && place === `${auth}/.well-known/openid-configuration`)
-      return json(res, 200, {
-        authorization_endpoint: auth + consentPath,
-        token_endpoint: tokenUrl,
-      })
     if (place.startsWith(`${api}/`) || (options.gateway && !place.startsWith(auth) && !place.startsWith(app)))
       return res.writeHead(401, { 'www-authenticate': 'Bearer realm="gateway"' }).end()
     return page(404, 'Nothing here')
