@@ -1,9 +1,8 @@
 import * as openid from 'openid-client'
-import type { HttpRequest } from '../../connect/index.ts'
-import { discovery, type OidcProvider } from '../../web/oidc-discovery.ts'
+import { discovery, type OidcProvider, reasonOf } from '../../web/oidc-discovery.ts'
 import type { Finding } from '../tools.ts'
 import { type Answer, describe, isResponse } from './answers.ts'
-import { type Client, madeUp } from './client.ts'
+import { type Client, madeUp, requestBy } from './client.ts'
 import { failure, noAnswer, ok, warning } from './findings.ts'
 import { judgeCredentials } from './platform/credentials.ts'
 
@@ -47,20 +46,13 @@ export async function checkSignIn(provider: OidcProvider, baseUrl: string, clien
 
 /** Sends a code that was never issued, as the app exchanges one. */
 async function exchange(provider: OidcProvider, baseUrl: string, client: Client): Promise<Answer> {
-  const { promise, resolve } = Promise.withResolvers<Answer>()
-  const send = (request: HttpRequest) => {
-    if (request.method === 'GET') return client.http.send(request)
-    resolve(client.send(request))
-    return new Promise<never>(() => {})
+  const code = {
+    code: madeUp(),
+    redirect_uri: `${baseUrl}/sign-in/callback`,
+    code_verifier: openid.randomPKCECodeVerifier(),
   }
-  discovery({ ...provider, http: { send, close: client.close } })()
-    .then((configuration) =>
-      openid.genericGrantRequest(configuration, 'authorization_code', {
-        code: madeUp(),
-        redirect_uri: `${baseUrl}/sign-in/callback`,
-        code_verifier: openid.randomPKCECodeVerifier(),
-      }),
-    )
-    .catch((error: Error) => resolve({ error: error.message }))
-  return promise
+  const request = requestBy(client.http, async (http) =>
+    openid.genericGrantRequest(await discovery({ ...provider, http })(), 'authorization_code', code),
+  )
+  return request.then(client.send, (error: unknown) => ({ error: reasonOf(error) }))
 }

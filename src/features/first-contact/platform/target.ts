@@ -1,7 +1,7 @@
 import type { Config } from '../../../config.ts'
 import { createOAuth, type HttpRequest, type OAuth, type Platform } from '../../../connect/index.ts'
 import { isResponse } from '../answers.ts'
-import type { Client } from '../client.ts'
+import { type Client, requestBy } from '../client.ts'
 
 /** What is checked: the platform as the settings describe it, and the client that reaches it. */
 export type Target = { platform: Platform; client: Client } & Config['platform'] & Pick<Config, 'baseUrl'>
@@ -13,20 +13,12 @@ export const UNREGISTERED = 'https://doctor-check-unregistered.invalid'
 export const oauthOf = (target: Target): OAuth => createOAuth({ ...target, http: target.client.http })
 
 /** The request that the app's own code makes of this call, not sent. Throws what the call throws before it sends. */
-export function requestOf(
+export async function requestOf(
   target: Target,
   call: (oauth: OAuth) => Promise<unknown> | undefined,
 ): Promise<HttpRequest> {
-  const { promise, resolve, reject } = Promise.withResolvers<HttpRequest>()
-  const http = {
-    send: (request: HttpRequest) => {
-      resolve({ deadlineMs: target.platform.tokenEndpointMs, ...request })
-      return new Promise<never>(() => {})
-    },
-    close: async () => {},
-  }
-  call(createOAuth({ ...target, http }))?.catch(reject)
-  return promise
+  const request = await requestBy(target.client.http, (http) => call(createOAuth({ ...target, http })))
+  return { deadlineMs: target.platform.tokenEndpointMs, ...request }
 }
 
 /** The endpoints in the platform's own description (RFC 8414, OpenID Connect Discovery). */
