@@ -82,7 +82,7 @@ export type OidcPlatform = Awaited<ReturnType<typeof startPlatform>>
  * `offline_access`, which it grants only with `prompt=consent`, and a refresh returns the same refresh token. With `rotates`, a
  * refresh returns a new one, and to use an old one again ends the grant.
  */
-export async function startPlatform(appUrl: string, { rotates = false } = {}) {
+export async function startPlatform(appUrl: string, { rotates = false, tokenPath = '/oauth/token' } = {}) {
   const { server, port, close } = await serve()
   const url = `http://127.0.0.1:${port}`
   const provider = new Provider(url, {
@@ -96,8 +96,9 @@ export async function startPlatform(appUrl: string, { rotates = false } = {}) {
     ],
     scopes: ['openid', 'offline_access', 'leads', 'catalogues'],
     rotateRefreshToken: rotates,
-    // The specification of the platform fixes this path.
-    routes: { token: '/oauth/token' },
+    // The specification of the platform fixes the path of the token endpoint.
+    routes: { token: tokenPath },
+    features: { revocation: { enabled: true }, introspection: { enabled: true } },
   })
   const grants = new Set<string>()
   provider.on('grant.saved', ({ jti }) => grants.add(jti))

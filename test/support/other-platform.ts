@@ -5,8 +5,6 @@ import { serve } from './ports.ts'
 
 /** A platform with other choices than the sandbox: paths with prefixes, pages as errors, logins before everything. */
 export interface OtherPlatformOptions {
-  /** The path of the consent page below `PLATFORM_AUTH_URL`. */
-  consentPath?: string
   /** The path of the token endpoint below `PLATFORM_AUTH_URL`, and whether the usual one redirects there. */
   tokenPath?: string
   tokenRedirect?: boolean
@@ -15,8 +13,6 @@ export interface OtherPlatformOptions {
   /** A parameter that the consent page requires, with the message when it is missing. */
   parameter?: { name: string; message: string }
   authMethod?: 'client_secret_post' | 'client_secret_basic'
-  /** Whether the token endpoint reads JSON instead of a form. */
-  jsonBody?: boolean
   /** Whether the token endpoint looks at the code before it looks at the client. */
   codeFirst?: boolean
   /** What the token endpoint answers to a code that it did not issue; `invalid_grant` by default. */
@@ -29,10 +25,10 @@ export interface OtherPlatformOptions {
   straightBack?: boolean
   /** Whether the web application answers every address with the same page. */
   singlePage?: boolean
+  /** Whether every other address asks for a token, as a gateway may. */
+  gateway?: boolean
   /** Added to the `Date` header, in ms. */
   clockMs?: number
-  /** Whether the authorization server describes itself. */
-  discovery?: boolean
   /** Whether every answer has a random id, as long as that of a trace or as short as a counter. */
   noise?: boolean
   /** Repeats the request's secret in errors of the token endpoint, in this encoding. */
@@ -58,7 +54,7 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
   const { server, port, close } = await serve()
   const url = `http://127.0.0.1:${port}`
   const [app, auth, api] = [`${url}/portal/web`, `${url}/idp/v2`, `${url}/gateway/api/v1`]
-  const consentPath = options.consentPath ?? '/connect/consent'
+  const consentPath = '/connect/consent'
   const tokenUrl = auth + (options.tokenPath ?? '/oauth/token')
   server.on('request', async (req: IncomingMessage, res: ServerResponse) => {
     const address = new URL(req.url ?? '/', url)
@@ -97,12 +93,7 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
     if (address.pathname === '/revoke/client') return json(res, 400, { error: 'invalid_client' })
     if (address.pathname === '/revoke/type') return json(res, 400, { error: 'unsupported_token_type' })
     if (address.pathname === '/revoke/down') return json(res, 503, {})
-    if (options.discovery && place === `${auth}/.well-known/openid-configuration`)
-      return json(res, 200, {
-        authorization_endpoint: auth + consentPath,
-        token_endpoint: tokenUrl,
-      })
-    if (place.startsWith(`${api}/`))
+    if (place.startsWith(`${api}/`) || (options.gateway && !place.startsWith(auth) && !place.startsWith(app)))
       return res.writeHead(401, { 'www-authenticate': 'Bearer realm="gateway"' }).end()
     return page(404, 'Nothing here')
   })
@@ -131,9 +122,7 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
   }
 
   function token(req: IncomingMessage, body: string, res: ServerResponse) {
-    const isJson = /json/.test(req.headers['content-type'] ?? '')
-    const fields = new URLSearchParams(isJson ? JSON.parse(body) : body)
-    if (isJson !== (options.jsonBody ?? false)) return error(res, 400, 'invalid_request')
+    const fields = new URLSearchParams(body)
     const codeError = options.codeError ?? 'invalid_grant'
     if (options.codeFirst) return error(res, 400, codeError)
     const [id, secret] = credentials(req, fields)

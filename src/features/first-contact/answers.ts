@@ -28,7 +28,10 @@ export const isOutage = ({ status }: ProbeAnswer): boolean => status >= 500 || s
 export const isMissing = (answer: Answer): boolean =>
   isResponse(answer) && [404, 405, 410].includes(answer.status)
 
-/** Whether two answers mean the same: they agree in status, target and text, apart from values of the request, ids and numbers. */
+/**
+ * Whether two answers mean the same: they agree in status, target and what a reader sees, apart from values of the request,
+ * ids, numbers, and the order of fields.
+ */
 export const isSameAnswer = (one: Answer, other: Answer): boolean => signatureOf(one) === signatureOf(other)
 
 /** What is beyond this is not compared, in characters. */
@@ -42,9 +45,20 @@ function signatureOf(answer: Answer): string {
   return [
     status,
     withoutValues(target ?? '', sent),
-    withoutValues(answer.text.slice(0, MAX_COMPARED), sent),
+    withoutValues(contentOf(answer).slice(0, MAX_COMPARED), sent),
   ].join('\n')
 }
+
+/** The part of a body that has a meaning. Some servers write the fields of the same JSON in another order each time. */
+function contentOf(answer: Response): string {
+  if (isHtml(answer)) return visibleText(answer.text)
+  return answer.json === undefined ? answer.text : JSON.stringify(answer.json, inOrder)
+}
+
+const inOrder = (_name: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value
 
 function withoutValues(text: string, values: string[]): string {
   const repeated = values
@@ -68,10 +82,12 @@ export function errorOf(answer: ProbeAnswer): string | undefined {
   return typeof error === 'string' ? error : undefined
 }
 
-/** Whether a token endpoint refuses the client id or the secret (RFC 6749 section 5.2). */
-export const refusesClient = (answer: Response): boolean =>
-  /^(invalid|unauthorized)_client$/.test(errorOf(answer) ?? '') ||
-  (answer.status === 401 && errorOf(answer) !== 'invalid_grant')
+/** Whether it is an error of a token endpoint (RFC 6749 section 5.2; some send it with status 200). */
+export const isOAuthError = (answer: Answer): answer is Response =>
+  isResponse(answer) &&
+  /^(invalid_(request|client|grant|scope|target)|unauthorized_client|unsupported_grant_type|access_denied)$/.test(
+    errorOf(answer) ?? '',
+  )
 
 /** The status and the error code of a response; without a code, the status and what the response says. */
 export function describe(answer: Response): string {
@@ -85,7 +101,7 @@ export function describe(answer: Response): string {
  * without long values, which may be codes and tokens; empty if it says nothing.
  */
 export function excerptOf(answer: Response): string {
-  const line = plain(isHtml(answer) ? withoutMarkup(answer.text) : answer.text)
+  const line = plain(isHtml(answer) ? visibleText(answer.text) : answer.text)
   if (line === '') return ''
   return `: "${line.length > 120 ? `${line.slice(0, 120)}…` : line}"`
 }
@@ -105,7 +121,8 @@ const ENTITIES: Record<string, string> = {
   '&amp;': '&',
 }
 
-function withoutMarkup(html: string): string {
+/** What a reader sees of the main part of a page. */
+export function visibleText(html: string): string {
   const [, main = html] = /<main\b[^>]*>([\s\S]*)<\/main>/i.exec(html) ?? []
   return main
     .replace(/<(script|style|head|nav|header)\b[\s\S]*?<\/\1>/gi, ' ')

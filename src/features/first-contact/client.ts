@@ -90,6 +90,21 @@ export function createClient(
   return { send, get, open, http, clockOffsets, close: pool.close }
 }
 
+/** The request with a body that the app's own code makes, not sent. Throws what the code throws before. */
+export function requestBy(
+  http: Http,
+  code: (http: Http) => Promise<unknown> | undefined,
+): Promise<HttpRequest> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpRequest>()
+  const send = (request: HttpRequest) => {
+    if (request.body === undefined) return http.send(request)
+    resolve(request)
+    return new Promise<never>(() => {})
+  }
+  code({ send, close: async () => {} })?.catch(reject)
+  return promise
+}
+
 function toResponse(
   { url, body = '' }: HttpRequest,
   response: HttpResponse,

@@ -28,8 +28,8 @@ export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerat
   if (store) yield* checkStore(store, config)
   if (oidc) {
     // Its clock is not that of the platform.
-    const client = createClient(settings)
-    yield await checkSignIn(oidc.issuer, client).finally(client.close)
+    const client = createClient(settings, secretsOf(oidc))
+    yield await checkSignIn(oidc, baseUrl, client).finally(client.close)
   }
   const secrets = secretsOf(settings)
   const client = createClient(settings, secrets)

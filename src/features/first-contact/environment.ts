@@ -1,23 +1,41 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import type { ConfigError } from '../../settings/read.ts'
 import type { Finding } from '../tools.ts'
 import { warning } from './findings.ts'
 
 /** What is wrong with the names and the values in `.env`. `unknown`: names that are no setting. */
 export function checkEnvironment(unknown: readonly string[]): Finding[] {
-  const cut = 'in .env, what follows the # in its value is a comment. Put the value in quotes'
   const noSetting = 'there is no setting of this name; .env.example lists them all'
   return [
-    ...cutValues().map((setting) => warning('env-file', setting, cut)),
+    ...(existsSync('.env') ? changedValues(readFileSync('.env', 'utf8')) : []),
     ...unknown.map((setting) => warning('unknown-setting', setting, noSetting)),
   ]
 }
 
-/** The settings whose values a `#` cuts: in `.env`, it begins a comment unless the value is in quotes. */
-function cutValues(): string[] {
-  if (!existsSync('.env')) return []
-  const lines = readFileSync('.env', 'utf8').matchAll(/^\s*(\w+)\s*=\s*[^\s"'`#][^"'`#\n]*[^\s"'`#]#/gm)
-  return [...lines].map(([, setting = '']) => setting)
+const QUOTES = { "'": 'single quotes', '"': 'double quotes', '`': 'backticks' }
+
+/** The settings that are read otherwise than they stand in their line of `.env` (`text`): a `#` or a quote cuts them. */
+export function changedValues(text: string): Finding[] {
+  const read = parseEnv(text.replace(/^\uFEFF/, ''))
+  const lines = text.matchAll(/^\uFEFF?[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=(.*)$/gm)
+  // Of a name that comes twice, the last one counts.
+  const written = new Map([...lines].map(([, name = '', value = '']) => [name, meant(value)]))
+  return [...written].flatMap(([name, value]) => {
+    if (read[name] === undefined || read[name] === value) return []
+    const found = Object.entries(QUOTES).find(([quote]) => parseEnv(`A=${quote}${value}${quote}`).A === value)
+    const cure = found
+      ? `Put the value in ${found[1]} (${found[0]})`
+      : 'No quotes can hold it: set it in the environment, or ask for another value'
+    const text = `in .env, a # or a quote changes its value, which is not read as it stands. ${cure}`
+    return [warning('env-file', name, text)]
+  })
+}
+
+/** The value that a line means: without the quotes around all of it, and without a comment, which begins behind a space. */
+function meant(line: string): string {
+  const [, , quoted] = /^\s*(["'`])(.*)\1\s*(?:\s#.*)?$/.exec(line) ?? []
+  return quoted ?? line.replace(/\s#.*$/, '').trim()
 }
 
 /** What is missing or invalid in the settings. */

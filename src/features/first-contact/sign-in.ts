@@ -1,12 +1,20 @@
+import * as openid from 'openid-client'
+import { discovery, type OidcProvider, reasonOf } from '../../web/oidc-discovery.ts'
 import type { Finding } from '../tools.ts'
-import { isResponse } from './answers.ts'
-import type { Client } from './client.ts'
-import { failure, noAnswer, ok } from './findings.ts'
+import { type Answer, describe, isResponse } from './answers.ts'
+import { type Client, madeUp, requestBy } from './client.ts'
+import { failure, noAnswer, ok, warning } from './findings.ts'
+import { judgeCredentials } from './platform/credentials.ts'
 
 const SETTING = 'OIDC_ISSUER'
+const CREDENTIALS = 'OIDC_CLIENT_SECRET, OIDC_CLIENT_ID'
 
-/** Checks that the sign-in service publishes its configuration for this issuer (OpenID Connect Discovery 1.0, section 4). */
-export async function checkSignIn(issuer: string, client: Client): Promise<Finding> {
+/**
+ * Checks that the sign-in service publishes its configuration for this issuer (OpenID Connect Discovery 1.0, section 4), and
+ * the client id and the secret there with a made-up code.
+ */
+export async function checkSignIn(provider: OidcProvider, baseUrl: string, client: Client): Promise<Finding> {
+  const { issuer } = provider
   const url = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
   const answer = await client.get(url)
   if (!isResponse(answer)) return noAnswer(SETTING, url, answer)
@@ -19,6 +27,32 @@ export async function checkSignIn(issuer: string, client: Client): Promise<Findi
     const text = `the configuration there is that of another issuer. Set ${SETTING}=${named}`
     return failure('sign-in.issuer', SETTING, text, named)
   }
-  const text = `${SETTING}: the sign-in service publishes its configuration for this issuer. Sign in to prove the client id and the secret`
-  return ok('sign-in', text)
+  const ours = await exchange(provider, baseUrl, client)
+  if (!isResponse(ours)) return noAnswer(SETTING, tokenEndpoint, ours)
+  const twin = () => exchange({ ...provider, clientSecret: madeUp() }, baseUrl, client)
+  const said = `${tokenEndpoint} answered a made-up code with ${describe(ours)}`
+  switch (await judgeCredentials(ours, twin)) {
+    case 'accepted':
+      return ok(
+        'sign-in',
+        `${SETTING}, ${CREDENTIALS}: ${tokenEndpoint} accepts them, and refuses a made-up secret`,
+      )
+    case 'refused':
+      return failure('sign-in.client', CREDENTIALS, `${said}. Compare both with your registration there`)
+    case 'not proven':
+      return warning('sign-in.not-proven', CREDENTIALS, `${said}, which proves neither. Sign in to be sure`)
+  }
+}
+
+/** Sends a code that was never issued, as the app exchanges one. */
+async function exchange(provider: OidcProvider, baseUrl: string, client: Client): Promise<Answer> {
+  const code = {
+    code: madeUp(),
+    redirect_uri: `${baseUrl}/sign-in/callback`,
+    code_verifier: openid.randomPKCECodeVerifier(),
+  }
+  const request = requestBy(client.http, async (http) =>
+    openid.genericGrantRequest(await discovery({ ...provider, http })(), 'authorization_code', code),
+  )
+  return request.then(client.send, (error: unknown) => ({ error: reasonOf(error) }))
 }

@@ -64,7 +64,7 @@ describe('npm run doctor', () => {
         id: 'consent.client-id',
         status: 'failure',
         setting: 'PLATFORM_CLIENT_ID',
-        text: expect.stringContaining('does not know someone'),
+        text: expect.stringContaining('the client id someone'),
       },
     ])
   })

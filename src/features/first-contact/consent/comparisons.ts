@@ -3,13 +3,12 @@ import { placeOf } from '../../contracts.ts'
 import type { Contract, Finding } from '../../tools.ts'
 
 interface Observation {
-  kind: 'not seen' | 'as assumed' | 'different'
+  /** `warning`: it is different, and the app works. `failure`: the app does not. */
+  status: 'not seen' | 'ok' | 'warning' | 'failure'
   seen: string[]
-  /** Whether the app works. */
-  copes: boolean
 }
 
-const RANK: Record<Observation['kind'], number> = { 'not seen': 0, 'as assumed': 1, different: 2 }
+const RANK: Record<Observation['status'], number> = { 'not seen': 0, ok: 1, warning: 2, failure: 2 }
 
 /**
  * Compares the platform with the assumptions of the contracts. Several observations may concern one assumption: it is confirmed
@@ -25,12 +24,12 @@ export class Comparisons {
   }
 
   confirm(id: string, seen: string): void {
-    this.#add(id, 'as assumed', seen, true)
+    this.#add(id, 'ok', seen)
   }
 
   /** `copes`: whether the app works nevertheless. */
   differ(id: string, seen: string, copes: boolean): void {
-    this.#add(id, 'different', seen, copes)
+    this.#add(id, copes ? 'warning' : 'failure', seen)
   }
 
   /** Confirms the assumption, or says what differs. */
@@ -41,7 +40,7 @@ export class Comparisons {
 
   /** `how`: how it could be seen. */
   notSeen(id: string, how: string): void {
-    this.#add(id, 'not seen', how, true)
+    this.#add(id, 'not seen', how)
   }
 
   /** Values that no finding may have, in case the platform uses them as names. */
@@ -59,16 +58,16 @@ export class Comparisons {
       )
   }
 
-  #add(id: string, kind: Observation['kind'], text: string, copes: boolean): void {
+  #add(id: string, status: Observation['status'], text: string): void {
     if (!this.#contracts.some(({ assumptions }) => assumptions.some((known) => known.id === id)))
       throw new Error(`no contract has the assumption ${id}`)
     const before = this.#observations.get(id)
-    if (before && RANK[before.kind] > RANK[kind]) return
-    // Only the latest reason why something was not seen counts.
-    const isSameKind = before?.kind === kind && kind !== 'not seen'
+    if (before && RANK[before.status] > RANK[status]) return
     const shown = this.#hidden.reduce((rest, value) => rest.replaceAll(value, '(a value)'), text)
-    const seen = isSameKind ? [...new Set([...before.seen, shown])] : [shown]
-    this.#observations.set(id, { kind, seen, copes: copes && (!isSameKind || before.copes) })
+    // Only the latest reason why something was not seen counts.
+    const isMore = before !== undefined && status !== 'not seen' && RANK[before.status] === RANK[status]
+    const seen = isMore ? [...new Set([...before.seen, shown])] : [shown]
+    this.#observations.set(id, { status: isMore && before.status === 'failure' ? 'failure' : status, seen })
   }
 }
 
@@ -79,13 +78,12 @@ function toFinding(contract: Contract, assumption: Assumption, observation?: Obs
     return otherwise
       ? { id, status: 'not checked', text: `${topic}: ${otherwise}` }
       : { id, status: 'not seen', text: `${topic}: The check did not get there.` }
-  const { kind, copes } = observation
+  const { status } = observation
   const seen = `${topic}: ${observation.seen.join('; ')}`
-  if (kind === 'not seen') return { id, status: kind, text: seen }
-  if (kind === 'as assumed') return { id, status: 'ok', text: seen }
+  if (status === 'not seen' || status === 'ok') return { id, status, text: seen }
   const places = [setting, `\`${placeOf(contract, assumption)}\``].filter(Boolean).join(', ')
-  const works = copes ? 'The app works' : 'The app does not work'
+  const works = status === 'warning' ? 'The app works' : 'The app does not work'
   const text = `${seen}. ${works}. Assumed: ${assumed} What to do: ${cure} (${places})`
   const [, first] = /`(\w+)`/.exec(setting ?? '') ?? []
-  return { id, status: copes ? 'warning' : 'failure', text, ...(first !== undefined && { setting: first }) }
+  return { id, status, text, ...(first !== undefined && { setting: first }) }
 }

@@ -2,66 +2,59 @@ import { sentTo } from '../../../connect/index.ts'
 import type { Finding } from '../../tools.ts'
 import { isResponse, type Response } from '../answers.ts'
 import { failure, noAnswer, ok, warning } from '../findings.ts'
-import { checkApi, isApi } from './api.ts'
+import { checkApi } from './api.ts'
 import { checkConsentPage } from './consent-page.ts'
-import { checkProxy, usesProxy } from './proxy.ts'
+import { proxyFinding, proxyOf } from './proxy.ts'
 import { checkRevocation } from './revocation.ts'
-import { checkStartPage, isStartPage } from './start-page.ts'
-import type { AddressCheck, Target } from './target.ts'
-import { checkTokenEndpoint, isTokenEndpoint } from './token-endpoint.ts'
+import { checkStartPage } from './start-page.ts'
+import { discover, type Metadata, type Target } from './target.ts'
+import { checkTokenEndpoint, wrongSecret } from './token-endpoint.ts'
 
-/** The three addresses: the setting of each, and a test by what only the right place answers. */
-const ADDRESSES = {
-  appUrl: { setting: 'PLATFORM_APP_URL', isRight: isStartPage },
-  authUrl: { setting: 'PLATFORM_AUTH_URL', isRight: isTokenEndpoint },
-  apiUrl: { setting: 'PLATFORM_API_URL', isRight: isApi },
+/** The three addresses, and the setting of each. */
+const SETTINGS = {
+  appUrl: 'PLATFORM_APP_URL',
+  authUrl: 'PLATFORM_AUTH_URL',
+  apiUrl: 'PLATFORM_API_URL',
 } as const
 
-type Address = keyof typeof ADDRESSES
+type Address = keyof typeof SETTINGS
 const NAMES = ['appUrl', 'authUrl', 'apiUrl'] as const satisfies Address[]
-const settingsOf = (names: readonly Address[]) => names.map((name) => ADDRESSES[name].setting)
-
-/** What the checks found at each address that could be reached. */
-type Checks = Partial<Record<Address, AddressCheck & { others?: Finding[] }>>
+const settingsOf = (names: readonly Address[]) => names.map((name) => SETTINGS[name])
 
 /** Checks the platform's addresses, our registration there, the proxy and the clock. */
 export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
-  const proxied = NAMES.filter((name) => usesProxy(sentTo(target[name], target.internalUrls), target.proxies))
-  const proxy = await checkProxy(target.proxies)
-  // The app works without a proxy that no address uses.
-  if (proxy) yield proxied.length > 0 || proxy.status === 'ok' ? proxy : { ...proxy, status: 'warning' }
+  const proxies = NAMES.map((name) => proxyOf(sentTo(target[name], target.internalUrls), target.proxies))
+  const [proxy] = proxies.filter((used) => used !== undefined)
+  if (proxy) yield ok('proxy', `${proxy.setting}: calls to the platform go through ${proxy.host}`)
   yield* checkSandboxSetting(target)
-  const reached = proxy?.status === 'failure' ? NAMES.filter((name) => !proxied.includes(name)) : NAMES
   const reachable: Address[] = []
   const reported = new Set<string>()
-  for (const { names, finding } of await reachOrigins(reached, target)) {
+  for (const { names, finding } of await reachOrigins(target)) {
     if (!finding) reachable.push(...names)
     // A proxy that refuses is one finding, whatever it was asked for.
     else if (!reported.has(finding.text)) yield finding
     if (finding) reported.add(finding.text)
   }
-  const checks: Checks = {}
-  if (reachable.includes('appUrl')) checks.appUrl = await checkStartPage(target)
-  if (reachable.includes('authUrl')) checks.authUrl = await checkIdentityProvider(target)
-  if (reachable.includes('apiUrl')) checks.apiUrl = await checkApi(target)
-  yield* addressFindings(checks, target)
-  const revocation = await checkRevocation(target)
+  if (reachable.includes('appUrl')) yield await checkStartPage(target)
+  const metadata = reachable.includes('authUrl') ? await discover(target) : undefined
+  if (reachable.includes('authUrl')) yield* await checkAuthorizationServer(target, metadata)
+  if (reachable.includes('apiUrl')) yield await checkApi(target)
+  const revocation = await checkRevocation(target, metadata)
   if (revocation) yield revocation
   yield* checkClock(target.client.clockOffsets)
 }
 
 /** Groups the addresses by origin, so that a host that cannot be reached is one finding. */
-async function reachOrigins(
-  reached: readonly Address[],
-  target: Target,
-): Promise<{ names: Address[]; finding?: Finding | undefined }[]> {
-  const origins = Map.groupBy(reached, (name) => new URL(target[name]).origin)
+async function reachOrigins(target: Target): Promise<{ names: Address[]; finding?: Finding | undefined }[]> {
+  const origins = Map.groupBy<string, Address>(NAMES, (name) => new URL(target[name]).origin)
   const attempts = [...origins.values()].map(async (names) => {
     const [first = 'appUrl'] = names
     const url = target[first]
     const answer = await target.client.get(url)
     if (isResponse(answer)) return { names, finding: movedFinding(names, target, answer) }
     const { href, origin } = sentTo(url, target.internalUrls)
+    const byProxy = proxyFinding(href, target.proxies, answer.error)
+    if (byProxy) return { names, finding: byProxy }
     const isInternal = origin !== new URL(url).origin
     const settings = [...(isInternal ? ['INTERNAL_URLS'] : []), ...settingsOf(names)].join(', ')
     const finding = noAnswer(settings, isInternal ? href : url, answer)
@@ -83,51 +76,15 @@ function movedFinding(names: Address[], target: Target, { url, location }: Respo
   return failure('address.moved', settings.join(', '), text, values[0])
 }
 
-/** The token endpoint comes first: what it says about the client helps to understand the consent page. */
-async function checkIdentityProvider(target: Target): Promise<AddressCheck & { others?: Finding[] }> {
-  const { finding, isWrong = false, isClientKnown, ifIdIsKnown } = await checkTokenEndpoint(target)
-  if (isWrong) return { finding, isWrong }
-  const consent = await checkConsentPage(target, isClientKnown)
-  const [first = finding, ...others] = consent.findings
-  // `token.client` means the id or the secret; the consent page may have told which.
-  if (ifIdIsKnown && consent.isClientKnown) return { finding: first, others: [...others, ifIdIsKnown] }
-  if (ifIdIsKnown && first.id === 'consent.client-id') return { finding: first, others }
-  return { finding: first, others: [...others, finding] }
-}
-
-/** The findings of all addresses, with the likely value of those that are wrong. */
-async function* addressFindings(checks: Checks, target: Target): AsyncGenerator<Finding> {
-  for (const name of NAMES) {
-    const check = checks[name]
-    if (!check) continue
-    const value = check.isWrong && (await likelyAddress(name, target))
-    yield value ? withValue(check.finding, value) : check.finding
-    yield* check.others ?? []
-  }
-}
-
-/** Paths below which authorization servers and APIs often are. */
-const COMMON_PATHS = ['/auth', '/oauth2', '/api', '/v1', '/api/v1']
-
-/**
- * Where the right place for a setting is: at the address of another setting, or on the same host without the end of the path,
- * or with a usual path.
- */
-async function likelyAddress(name: Address, target: Target): Promise<string | undefined> {
-  const { origin, pathname } = new URL(target[name])
-  const parts = pathname.split('/').filter(Boolean)
-  const parents = parts.map((_, index) => ['', ...parts.slice(0, index)].join('/')).reverse()
-  const onHost = [...parents, ...COMMON_PATHS].map((path) => origin + path)
-  for (const address of new Set([...NAMES.map((other) => target[other]), ...onHost]))
-    if (address !== target[name] && (await ADDRESSES[name].isRight({ ...target, [name]: address })))
-      return address
-  return undefined
-}
-
-/** The finding with the likely value in place of the advice to check the address. */
-function withValue(finding: Finding, value: string): Finding {
-  const [what] = finding.text.split('. Check the address')
-  return { ...finding, value, text: `${what}. Set ${finding.setting}=${value}` }
+/** The token endpoint comes first: what it says about the client helps to understand the consent page, and the other way round. */
+async function checkAuthorizationServer(target: Target, metadata: Metadata | undefined): Promise<Finding[]> {
+  const token = await checkTokenEndpoint(target, metadata)
+  if (token.id === 'token.not-found') return [token]
+  const isRefused = token.id === 'token.client'
+  const { findings, isClientKnown } = await checkConsentPage(target, metadata, isRefused)
+  if (!isRefused) return [...findings, token]
+  if (findings.some(({ id }) => id === 'consent.client-id')) return findings
+  return [...findings, isClientKnown ? wrongSecret(target) : token]
 }
 
 function* checkSandboxSetting(target: Target): Generator<Finding> {

@@ -12,199 +12,189 @@ import {
 } from '../answers.ts'
 import { madeUp } from '../client.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
-import { describeAccepted, isAccepted, oauthError, type Refused, refusedIn } from './refusal.ts'
-import { discover, oauthOf, type Target } from './target.ts'
+import { describeAccepted, isAccepted, isProven, oauthError, type Refused, refusedIn } from './refusal.ts'
+import { type Metadata, oauthOf, type Target, UNREGISTERED } from './target.ts'
 
 const SETTING = 'PLATFORM_AUTH_URL'
 
 export interface ConsentPageCheck {
   findings: Finding[]
-  /** Whether the page accepts our client id and refuses a made-up one; undefined if that could not be told. */
-  isClientKnown?: boolean
+  /** Whether the page tells our client id from a made-up one. */
+  isClientKnown: boolean
 }
 
 /** A consent page that answered. */
 interface Page {
   answer: Response
-  /** How it answers a client id that nobody has. */
-  madeUpClient: Answer
   address: string
   target: Target
-  redirectUri: string
-  /** What the token endpoint said about the client id and the secret. */
-  isClientKnown: boolean | undefined
+  metadata: Metadata | undefined
+  /** Whether the token endpoint refuses the client id or the secret. */
+  isClientRefused: boolean
 }
 
-/**
- * Opens the consent page as a browser without a login does. `isClientKnown`: what the token endpoint said about the client
- * id and the secret.
- */
+/** What the consent url has of ours, each with made-up twins: pairs of settings that differ in one value. */
+const PARTS: readonly [setting: string, what: string, pairs: (ours: Target) => [Target, Target][]][] = [
+  ['PLATFORM_CLIENT_ID', 'client id', (ours) => [[ours, withMadeUpClient(ours)]]],
+  ['BASE_URL', 'redirect url', (ours) => [[ours, unregistered(ours)]]],
+  [
+    'PLATFORM_SCOPES',
+    'scope',
+    // One at a time: many servers ignore an unknown scope beside others.
+    (ours) =>
+      ours.scopes.map((scope) => [
+        { ...ours, scopes: [scope] },
+        { ...ours, scopes: [madeUp()] },
+      ]),
+  ],
+]
+const withMadeUpClient = (ours: Target): Target => ({ ...ours, clientId: madeUp() })
+const unregistered = (ours: Target): Target => ({ ...ours, baseUrl: UNREGISTERED })
+const missing = (ours: Target): Target => ({ ...ours, authorizePath: '/doctor-check-no-such-page' })
+
+/** Opens the consent page as a browser without a login does, with our values and with made-up twins of them. */
 export async function checkConsentPage(
   target: Target,
-  isClientKnown: boolean | undefined,
+  metadata: Metadata | undefined,
+  isClientRefused: boolean,
 ): Promise<ConsentPageCheck> {
-  const [, redirectUri] = redirectUrls(target.baseUrl)
   const answer = await open(target)
   const address = target.authUrl + target.authorizePath
-  if (!isResponse(answer)) return { findings: [noAnswer(SETTING, address, answer)] }
-  if (isOutage(answer))
-    return { findings: [unavailable('consent.unavailable', SETTING, address, answer.status)] }
-  const madeUpClient = await open({ ...target, clientId: madeUp() })
-  const page: Page = { answer, madeUpClient, address, target, redirectUri, isClientKnown }
-  if (!isAccepted(answer)) return { findings: [await explain(page)] }
-  const what = describeAccepted(answer, address, target.baseUrl)
-  if (await refusesMadeUpClient(page)) {
-    const text = `PLATFORM_AUTH_URL, PLATFORM_CLIENT_ID: ${address} ${what}, and refuses an unknown client`
-    return { findings: [ok('consent', text), ...(await withoutPkce(page))], isClientKnown: true }
-  }
-  if (isSameAnswer(answer, await openMissing(target))) {
-    const text = `${address} ${what}, and so does any other path there, so this may not be the consent page. Open it in a browser and check the path`
-    return { findings: [warning('consent.not-proven', 'PLATFORM_AUTHORIZE_PATH', text)] }
-  }
-  if (what === 'is a page') {
-    const text = `${address} shows the same page for any client id (${answer.status}${excerptOf(answer)}), so neither the client id nor the redirect url is proven. Open it by connecting an account`
-    return { findings: [warning('consent.not-proven', 'PLATFORM_CLIENT_ID', text)] }
-  }
-  const text = `PLATFORM_AUTH_URL: ${address} ${what} for any client id, so whether it accepts ours shows only after that`
-  return { findings: [ok('consent', text)] }
+  if (!isResponse(answer)) return only(noAnswer(SETTING, address, answer))
+  if (isOutage(answer)) return only(unavailable('consent.unavailable', SETTING, address, answer.status))
+  const page: Page = { answer, address, target, metadata, isClientRefused }
+  return isAccepted(answer) ? prove(page) : only(await explain(page))
 }
+
+const only = (finding: Finding): ConsentPageCheck => ({ findings: [finding], isClientKnown: false })
 
 /** Opens the page that these settings lead to, up to the redirect to this app. */
-function open(target: Target, redirectUri?: string): Promise<Answer> {
-  const [, registered] = redirectUrls(target.baseUrl)
+function open(target: Target): Promise<Answer> {
+  const [, redirectUri] = redirectUrls(target.baseUrl)
   const flow = { bxcontext: 'doctor-check', state: madeUp(), codeVerifier: randomCodeVerifier() }
-  const url = oauthOf(target).authorizationUrl({ ...flow, redirectUri: redirectUri ?? registered })
-  return target.client.open(url, registered)
+  return target.client.open(oauthOf(target).authorizationUrl({ ...flow, redirectUri }), redirectUri)
 }
 
-const openMissing = (target: Target) => open({ ...target, authorizePath: '/doctor-check-no-such-page' })
-
-/** Whether the page refuses a made-up client, or at least answers it otherwise, which counts only if its answers are stable. */
-async function refusesMadeUpClient({ answer, madeUpClient, target }: Page): Promise<boolean> {
-  if (!isResponse(madeUpClient) || isOutage(madeUpClient)) return false
-  if (!isAccepted(madeUpClient)) return true
-  return !isSameAnswer(answer, madeUpClient) && isSameAnswer(answer, await open(target))
-}
-
-/** Without PKCE, an attacker who sees the code may use it (RFC 9700 section 2.1.1). */
-async function withoutPkce({ address, target }: Page): Promise<Finding[]> {
-  if (target.pkce) return []
-  const setting = 'PLATFORM_PKCE'
-  const what = 'the code is not protected by PKCE, which'
-  if (isAccepted(await open({ ...target, pkce: true })))
-    return [warning('pkce.off', setting, `${what} ${address} accepts. Set ${setting}=true`, 'true')]
-  const text = `${what} ${address} refuses. Ask the platform's support team to allow it`
-  return [warning('pkce.off', setting, text)]
-}
-
-/** Finds out why the page is refused: one setting is changed at a time, until the page is accepted or answers as before. */
-async function explain(page: Page): Promise<Finding> {
-  // A page that refuses a parameter exists.
-  const [refused, ...others] = refusedIn(page.answer)
-  for (const cause of refused ? causesOf(refused, others) : [wrongPath, ...CAUSES]) {
-    const finding = await cause(page)
-    if (finding) return finding
+/** What an accepted page proves: the values whose made-up twins it answers otherwise. */
+async function prove(page: Page): Promise<ConsentPageCheck> {
+  const { answer, address, target, metadata } = page
+  const proven = [SETTING]
+  const unproven: [setting: string, what: string][] = []
+  for (const [setting, what, pairs] of PARTS) {
+    let isPartProven = true
+    for (const [ours, twin] of pairs(target)) isPartProven &&= await isProven(open, ours, twin)
+    if (isPartProven) proven.push(setting)
+    else unproven.push([setting, what])
   }
-  if (refused) return refusal(refused, page)
-  const text = `${page.address} refuses the consent url (${said(page)}). Compare it with the platform's documentation: ${SETTINGS}`
+  const isClientKnown = proven.includes('PLATFORM_CLIENT_ID')
+  if (!isClientKnown && isNamedElsewhere(page)) return only(notFound(page))
+  const isPathProven =
+    isClientKnown || metadata?.isOfIssuer || (await isProven(open, target, missing(target)))
+  if (!isPathProven) unproven.unshift(['PLATFORM_AUTHORIZE_PATH', 'path'])
+  const what = `${address} ${describeAccepted(answer, address, target.baseUrl)}`
+  const findings: Finding[] = []
+  const refuses = isClientKnown ? ', and refuses an unknown client' : ''
+  if (isPathProven) findings.push(ok('consent', `${proven.join(', ')}: ${what}${refuses}`))
+  if (unproven.length > 0) {
+    const settings = unproven.map(([setting]) => setting).join(', ')
+    const names = unproven.map(([, name]) => name).join(', ')
+    const text = `${what}. It does not refuse made-up ones, so these are not proven: ${names}. Connect an account to be sure`
+    findings.push(warning('consent.not-proven', settings, text))
+  }
+  // An attacker who sees the code may use it (RFC 9700 section 2.1.1).
+  const text = 'the code is not protected by PKCE. Set PLATFORM_PKCE=true, if the platform accepts it'
+  if (!target.pkce) findings.push(warning('pkce.off', 'PLATFORM_PKCE', text))
+  return { findings, isClientKnown }
+}
+
+/** Whether the server's own metadata names another consent page. */
+const isNamedElsewhere = ({ address, metadata }: Page): boolean =>
+  metadata?.isOfIssuer === true && metadata.authorizationEndpoint !== address.replace(/\?.*/, '')
+
+function refusal(refused: Refused, page: Page, value?: string): Finding {
+  const { address, target } = page
+  const finding = (id: string, setting: string, what: string, cure: string) => {
+    const todo = value === undefined ? cure : `It accepts ${value}. Set ${setting}=${value}`
+    return failure(id, setting, `${address} refuses ${what} (${said(page)}). ${todo}`, value)
+  }
+  const ask = "Ask the platform's support team"
+  switch (refused) {
+    case 'client': {
+      const cure = 'Compare it with your registration'
+      return finding('consent.client-id', 'PLATFORM_CLIENT_ID', `the client id ${target.clientId}`, cure)
+    }
+    case 'redirect': {
+      const what = `the redirect url ${redirectUrls(target.baseUrl)[1]}`
+      const cure =
+        'Register it with the platform, or set BASE_URL (without it, PORT) to the origin that is registered'
+      return finding('consent.redirect-uri', 'BASE_URL', what, cure)
+    }
+    case 'scope': {
+      const names = target.scopes.filter((scope) => !value?.split(' ').includes(scope)).join(' ')
+      return finding('consent.scope', 'PLATFORM_SCOPES', `the scope ${names}`, `${ask} for its name`)
+    }
+    case 'pkce': {
+      const id = target.pkce ? 'consent.pkce-rejected' : 'consent.pkce-required'
+      const what = target.pkce ? 'a PKCE challenge' : 'a request without a PKCE challenge'
+      return finding(id, 'PLATFORM_PKCE', what, `${ask} which parameters it expects`)
+    }
+  }
+}
+
+/** Why the page is refused: it says so, another value is accepted, or a made-up one is refused in the same way. */
+async function explain(page: Page): Promise<Finding> {
+  const { answer, address, target, isClientRefused } = page
+  const isSameAs = async (other: Target) => isSameAnswer(answer, await open(other))
+  const named = refusedIn(answer)
+  const [sole] = named.length === 1 ? named : []
+  // A page that refuses a parameter exists.
+  const isMissingHere = named.length === 0 && (isMissing(answer) || isNamedElsewhere(page))
+  if (isMissingHere || (named.length === 0 && (await isSameAs(missing(target))))) return notFound(page)
+  if (sole === undefined || sole === 'pkce') {
+    const pkce = !target.pkce
+    if (isAccepted(await open({ ...target, pkce }))) return refusal('pkce', page, String(pkce))
+  }
+  if (sole === undefined || sole === 'scope') {
+    const accepted = await acceptedScopes(target)
+    if (accepted.length > 0) return refusal('scope', page, accepted.join(' '))
+    if (isAccepted(await open({ ...target, scopes: [] }))) return refusal('scope', page)
+  }
+  if (sole) return refusal(sole, page)
+  if (oauthError(answer) === 'invalid_scope') return refusal('scope', page)
+  // Both are refused on a page of the platform, because an unknown address must not get an answer (RFC 6749, 4.1.2.1).
+  const isLikeUnknownClient = await isSameAs(withMadeUpClient(target))
+  const isLikeUnregistered = await isSameAs(unregistered(target))
+  // A page that looks at the client first answers both alike.
+  if (isLikeUnknownClient && (!isLikeUnregistered || isClientRefused)) return refusal('client', page)
+  if (isLikeUnregistered && !isLikeUnknownClient) return refusal('redirect', page)
+  const text = `${address} refuses the consent url (${said(page)}). Compare it with the platform's documentation: ${SETTINGS}`
   return failure('consent.rejected', SETTING, text)
 }
 
 const SETTINGS =
   'PLATFORM_CLIENT_ID, BASE_URL, PLATFORM_SCOPES, PLATFORM_AUTHORIZE_PATH, PLATFORM_AUTHORIZE_PARAMS, PLATFORM_PKCE'
 
-type Cause = (page: Page) => Promise<Finding | undefined>
-const CAUSES: Cause[] = [pkce, scopes, redirectUriOrClient]
-
-/** What to try if the page says what it refuses: all if it speaks of several things, and what finds a right value. */
-function causesOf(refused: Refused, others: Refused[]): Cause[] {
-  if (others.length > 0) return CAUSES
-  return { pkce: [pkce], scope: [scopes], redirect: [], client: [] }[refused]
-}
-
-/** The finding for a parameter that the page refuses, without another value that it accepts. */
-function refusal(refused: Refused, page: Page): Finding {
-  const { address, target, redirectUri } = page
-  switch (refused) {
-    case 'redirect': {
-      const text = `${address} refuses the redirect url ${redirectUri} (${said(page)}). Register it with the platform, or set BASE_URL (without it, PORT) to the origin that is registered`
-      return failure('consent.redirect-uri', 'BASE_URL', text)
-    }
-    case 'scope': {
-      const text = `${address} refuses the scopes ${target.scopes.join(' ')} (${said(page)}). Ask the platform's support team for their names`
-      return failure('consent.scope', 'PLATFORM_SCOPES', text)
-    }
-    case 'client': {
-      const text = `${address} does not know ${target.clientId} (${said(page)}). Compare it with your registration`
-      return failure('consent.client-id', 'PLATFORM_CLIENT_ID', text)
-    }
-    case 'pkce': {
-      const text = `${address} refuses the consent url and mentions PKCE (${said(page)}), with PLATFORM_PKCE=true and false alike. Ask the platform's support team which parameters it expects`
-      return failure('consent.rejected', 'PLATFORM_PKCE', text)
-    }
-  }
-}
-
-/** Paths of consent pages that are in use elsewhere. */
-const COMMON_PATHS = ['/authorize', '/oauth/authorize', '/oauth2/authorize', '/connect/authorize', '/auth']
-
-async function wrongPath(page: Page): Promise<Finding | undefined> {
-  const { answer, address, target } = page
-  const control = await openMissing(target)
-  if (!isMissing(answer) && !isSameAnswer(answer, control)) return undefined
-  const setting = 'PLATFORM_AUTHORIZE_PATH'
-  const what = `${address} does not exist (${said(page)})`
-  const listed = (await discover(target))?.authorizationEndpoint
-  const isBelow = listed?.startsWith(`${target.authUrl}/`)
-  for (const value of isBelow && listed ? [listed.slice(target.authUrl.length)] : COMMON_PATHS) {
-    if (value === target.authorizePath) continue
-    const other = await open({ ...target, authorizePath: value })
-    if (isResponse(other) && !isMissing(other) && !isSameAnswer(other, control))
-      return failure('consent.not-found', setting, `${what}. Set ${setting}=${value}`, value)
-  }
-  const text = `${what}. Ask the platform's support team for the path of the consent page below ${SETTING}`
-  return failure('consent.not-found', setting, text)
-}
-
-async function pkce(page: Page): Promise<Finding | undefined> {
-  const { address, target } = page
-  if (!isAccepted(await open({ ...target, pkce: !target.pkce }))) return undefined
-  const value = String(!target.pkce)
-  const [id, what] = target.pkce
-    ? ['consent.pkce-rejected', 'refuses a PKCE challenge']
-    : ['consent.pkce-required', 'requires a PKCE challenge']
-  const text = `${address} ${what} (${said(page)}). Set PLATFORM_PKCE=${value}`
-  return failure(id, 'PLATFORM_PKCE', text, value)
-}
-
-async function scopes(page: Page): Promise<Finding | undefined> {
-  const { answer, address, target } = page
+/** Those that the page accepts alone, unless these are all. */
+async function acceptedScopes(target: Target): Promise<string[]> {
   const accepted: string[] = []
-  if (target.scopes.length > 1)
-    for (const scope of target.scopes)
-      if (isAccepted(await open({ ...target, scopes: [scope] }))) accepted.push(scope)
-  const refused = target.scopes.filter((scope) => !accepted.includes(scope)).join(' ')
-  if (accepted.length > 0 && refused !== '') {
-    const value = accepted.join(' ')
-    const text = `${address} refuses the scope ${refused} (${said(page)}) and accepts ${value}. Correct its name, or ask the platform's support team for it`
-    return failure('consent.scope', 'PLATFORM_SCOPES', text, value)
-  }
-  const isScope = oauthError(answer) === 'invalid_scope' || isAccepted(await open({ ...target, scopes: [] }))
-  return isScope ? refusal('scope', page) : undefined
+  for (const scope of target.scopes)
+    if (isAccepted(await open({ ...target, scopes: [scope] }))) accepted.push(scope)
+  return accepted.length < target.scopes.length ? accepted : []
 }
 
-/** Both are refused on a page of the platform, because an unknown address must not get an answer (RFC 6749, 4.1.2.1). */
-async function redirectUriOrClient(page: Page): Promise<Finding | undefined> {
-  const { answer, madeUpClient, address, target, redirectUri, isClientKnown } = page
-  const isLikeUnknownClient = isSameAnswer(answer, madeUpClient)
-  const unregistered = await open(target, `${target.baseUrl}/doctor-check/unregistered`)
-  const isLikeUnregistered = isSameAnswer(answer, unregistered)
-  if (isLikeUnknownClient && isLikeUnregistered && isClientKnown === undefined) {
-    const text = `${address} refuses the client id or the redirect url ${redirectUri}; it does not say which (${said(page)}). Compare both with your registration`
-    return failure('consent.rejected', 'PLATFORM_CLIENT_ID, BASE_URL', text)
+function notFound(page: Page): Finding {
+  const { address, target, metadata } = page
+  const setting = 'PLATFORM_AUTHORIZE_PATH'
+  const what = `${address} is not the consent page (${said(page)})`
+  const listed = metadata?.authorizationEndpoint
+  if (listed?.startsWith(`${target.authUrl}/`)) {
+    const value = listed.slice(target.authUrl.length)
+    return failure('consent.not-found', setting, `${what}. Set ${setting}=${value}`, value)
   }
-  if (isLikeUnknownClient && !(isLikeUnregistered && isClientKnown)) return refusal('client', page)
-  return isLikeUnregistered ? refusal('redirect', page) : undefined
+  const cure = listed
+    ? `The server's metadata names ${listed}`
+    : `Ask the platform's support team for the path of the consent page below ${SETTING}`
+  return failure('consent.not-found', setting, `${what}. ${cure}`)
 }
 
 /** What the page says of its refusal: the error that it redirects with, or the beginning of its text. */

@@ -1,6 +1,15 @@
-import { type Answer, isHtml, isResponse, type Response } from '../answers.ts'
+import {
+  type Answer,
+  excerptOf,
+  isHtml,
+  isOutage,
+  isResponse,
+  isSameAnswer,
+  type Response,
+  visibleText,
+} from '../answers.ts'
 
-/** What a refusal in JSON is about. */
+/** What a refusal is about. */
 export type Refused = 'redirect' | 'scope' | 'pkce' | 'client'
 
 const WORDS: [Refused, RegExp][] = [
@@ -10,17 +19,26 @@ const WORDS: [Refused, RegExp][] = [
   ['client', /client[ _-]?id|(invalid|unauthorized|unknown)[ _]client|unknown application/i],
 ]
 
+/** Errors that a page may name (RFC 6749 sections 4.1.2.1 and 5.2). */
+const NAMES = /\b(invalid_client|invalid_redirect_uri|redirect_uri_mismatch|invalid_scope)\b/g
+
 /**
- * What an error in JSON speaks of, whatever its status: an address that refuses a parameter exists. Empty if it is no JSON
- * object, or speaks of none of these.
+ * What an error in JSON speaks of, whatever its status, or which error a page names: an address that refuses a parameter
+ * exists. Empty if it speaks of none of these.
  */
-export function refusedIn({ json }: Response): Refused[] {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return []
-  const text = Object.values(json)
+export function refusedIn(answer: Response): Refused[] {
+  const text = isHtml(answer)
+    ? (visibleText(answer.text).match(NAMES) ?? []).join('\n')
+    : textsIn(answer.json)
+  return WORDS.flatMap(([refused, words]) => (words.test(text) ? [refused] : []))
+}
+
+function textsIn(json: unknown): string {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return ''
+  return Object.values(json)
     .flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : [value]))
     .filter((value) => typeof value === 'string')
     .join('\n')
-  return WORDS.flatMap(([refused, words]) => (words.test(text) ? [refused] : []))
 }
 
 /** Errors of a platform that works, but on which no user is logged in (OpenID Connect Core, section 3.1.2.6). */
@@ -40,16 +58,32 @@ export function isAccepted(answer: Answer): boolean {
   if (!isResponse(answer)) return false
   const error = oauthError(answer)
   if (error !== undefined) return NEEDS_PERSON.test(error)
-  if (answer.json !== undefined) return false
+  if (answer.json !== undefined || refusedIn(answer).length > 0) return false
   // Some servers show their login page with 401.
   const isLogin = answer.status === 401 && isHtml(answer)
   return (answer.status >= 200 && answer.status < 300) || isLogin || answer.location !== undefined
 }
 
 /** What a browser would see of a page that is accepted. `address`: where it was, without its query. */
-export function describeAccepted({ location, url }: Response, address: string, baseUrl: string): string {
+export function describeAccepted(answer: Response, address: string, baseUrl: string): string {
+  const { location, url } = answer
   // A platform that asks for no login without a browser: the user's own login decides.
   if (location?.origin === baseUrl) return 'sends the browser straight back to this app'
   if (location) return `asks for a login at ${location.host}`
-  return url.origin + url.pathname === address ? 'is a page' : 'asks for a login'
+  // Some servers show their errors as a page with 200: a person sees what it is.
+  return url.origin + url.pathname === address ? `is a page${excerptOf(answer)}` : 'asks for a login'
+}
+
+/**
+ * Whether a page proves a value of ours: it accepts it, and refuses a made-up twin or shows another page for it. `open`: opens
+ * the page with ours or with the twin. Another page counts only if ours stays the same, and if it does not just repeat the
+ * made-up value.
+ */
+export async function isProven<T>(open: (target: T) => Promise<Answer>, ours: T, twin: T): Promise<boolean> {
+  const [answer, other] = [await open(ours), await open(twin)]
+  if (!isAccepted(answer) || !isResponse(other) || isOutage(other)) return false
+  if (!isAccepted(other)) return true
+  const shown = `${visibleText(other.text)} ${other.location}`
+  if (isSameAnswer(answer, other) || shown.includes('doctor-check-')) return false
+  return isSameAnswer(answer, await open(ours))
 }

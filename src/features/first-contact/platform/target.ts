@@ -1,44 +1,37 @@
 import type { Config } from '../../../config.ts'
 import { createOAuth, type HttpRequest, type OAuth, type Platform } from '../../../connect/index.ts'
-import type { Finding } from '../../tools.ts'
 import { isResponse } from '../answers.ts'
-import type { Client } from '../client.ts'
+import { type Client, requestBy } from '../client.ts'
 
 /** What is checked: the platform as the settings describe it, and the client that reaches it. */
 export type Target = { platform: Platform; client: Client } & Config['platform'] & Pick<Config, 'baseUrl'>
 
-/** What the check of one address found. */
-export interface AddressCheck {
-  finding: Finding
-  /** Whether something else is at this address. */
-  isWrong?: boolean
-}
+/** In place of `BASE_URL`, an address that nobody registers. */
+export const UNREGISTERED = 'https://doctor-check-unregistered.invalid'
 
 /** The app's own code for the requests and the addresses of the flow. */
 export const oauthOf = (target: Target): OAuth => createOAuth({ ...target, http: target.client.http })
 
 /** The request that the app's own code makes of this call, not sent. Throws what the call throws before it sends. */
-export function requestOf(
+export async function requestOf(
   target: Target,
   call: (oauth: OAuth) => Promise<unknown> | undefined,
 ): Promise<HttpRequest> {
-  const { promise, resolve, reject } = Promise.withResolvers<HttpRequest>()
-  const http = {
-    send: (request: HttpRequest) => {
-      resolve({ deadlineMs: target.platform.tokenEndpointMs, ...request })
-      return new Promise<never>(() => {})
-    },
-    close: async () => {},
-  }
-  call(createOAuth({ ...target, http }))?.catch(reject)
-  return promise
+  const request = await requestBy(target.client.http, (http) => call(createOAuth({ ...target, http })))
+  return { deadlineMs: target.platform.tokenEndpointMs, ...request }
 }
 
-/** The endpoints in the platform's own description, if it has one (RFC 8414, OpenID Connect Discovery). */
-export async function discover({
-  client,
-  authUrl,
-}: Target): Promise<{ authorizationEndpoint: string; tokenEndpoint: string } | undefined> {
+/** The endpoints in the platform's own description (RFC 8414, OpenID Connect Discovery). */
+export interface Metadata {
+  authorizationEndpoint: string
+  tokenEndpoint: string
+  revocationEndpoint: string | undefined
+  /** Whether it describes `PLATFORM_AUTH_URL` itself (RFC 8414 section 3.3): if not, it is only a hint. */
+  isOfIssuer: boolean
+}
+
+/** Reads the description of the authorization server, if it has one. */
+export async function discover({ client, authUrl }: Target): Promise<Metadata | undefined> {
   const { origin, pathname } = new URL(authUrl)
   const path = pathname === '/' ? '' : pathname
   const addresses = [
@@ -48,10 +41,13 @@ export async function discover({
   ]
   for (const address of new Set(addresses)) {
     const answer = await client.get(address)
-    const json = isResponse(answer) && answer.status === 200 ? answer.json : undefined
-    const { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint } = Object(json)
-    if (isAddress(authorizationEndpoint) && isAddress(tokenEndpoint))
-      return { authorizationEndpoint, tokenEndpoint }
+    const json = Object(isResponse(answer) && answer.status === 200 ? answer.json : undefined)
+    const { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint } = json
+    if (!isAddress(authorizationEndpoint) || !isAddress(tokenEndpoint)) continue
+    const { revocation_endpoint: revocation } = json
+    const revocationEndpoint = isAddress(revocation) ? revocation : undefined
+    const isOfIssuer = isAddress(issuer) && issuer.replace(/\/+$/, '') === authUrl.replace(/\/+$/, '')
+    return { authorizationEndpoint, tokenEndpoint, revocationEndpoint, isOfIssuer }
   }
   return undefined
 }
