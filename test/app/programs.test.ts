@@ -71,9 +71,9 @@ describe('a Node that is too old', () => {
     }
     const console = { error: (line: string) => void printed.push(line) }
     const process = { ...old, exit }
-    expect(() => runInNewContext(script, { process, console, require: () => ({}) })).toThrow('exit 1')
+    expect(() => runInNewContext(script, { process, console })).toThrow('exit 1')
     expect(printed.join('\n')).toMatch(
-      /^Node 20\.20\.2 is too old: this app requires 22\.19 or later\.[^\n]*$/,
+      /^Node 20\.20\.2 is too old: this project requires 22\.19 or later\.[^\n]*$/,
     )
   })
 })
@@ -150,6 +150,14 @@ describe('the app', () => {
 })
 
 describe('the command', () => {
+  // Others keep their reader: the pipe of a process of its own is closed before it prints.
+  test('whose reader ends first, such as head, ends quietly', async () => {
+    const program = started(runProgram('src/cli/keys.ts'))
+    program.child.stdout?.destroy()
+    expect(await program.exited).toBe(0)
+    expect(program.output()).toBe('')
+  })
+
   test('keys prints secrets that the settings accept, new ones each time', async () => {
     const one = started(runProgram('src/cli/keys.ts'))
     expect(await one.exited).toBe(0)
