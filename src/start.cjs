@@ -33,4 +33,6 @@ if (program) {
   // The program reads its arguments as if Node had started it.
   process.argv.splice(1, 2, path.resolve(program))
   import(pathToFileURL(process.argv[1]))
+} else {
+  console.log(`Node ${process.versions.node} is new enough. To start the app: node src/start.cjs src/main.ts`)
 }

@@ -139,6 +139,6 @@ test('after --ignore-scripts with Node 20, each door says which Node is needed a
   }
   const [, advice = ''] = /"(npm rebuild .*?)"/.exec(ended(folder, ['npm', 'run', 'demo'], env).output) ?? []
   ended(folder, advice.split(' '), env)
-  const { output } = ended(folder, ['npm', 'exec', '-c', 'node --version && node src/start.cjs'], env)
-  expect(output).toMatch(/^v24\.\S+\n$/)
+  const { output } = ended(folder, ['npm', 'exec', '-c', 'node src/start.cjs'], env)
+  expect(output).toMatch(/^Node 24\.\S+ is new enough\./)
 })
