@@ -1,14 +1,18 @@
-/** The first file of the app. CommonJS, to run on any version of Node: older ones cannot load TypeScript. */
-const nodeModule = require('node:module')
-const path = require('node:path')
-
+/**
+ * Starts each program of ours: `node src/start.cjs src/demo.ts [ARGS…]`; without a program, it only checks the version of Node.
+ * CommonJS, to run on any version: older ones cannot load TypeScript.
+ */
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(
-    `Node ${process.versions.node} is too old: this app requires 22.19 or later. "npm install" installs one for the npm scripts, or see https://nodejs.org.`,
+    `Node ${process.versions.node} is too old: this project requires 22.19 or later. "npm install" brings one for the npm scripts, but not with --ignore-scripts: "npm rebuild node --ignore-scripts=false" adds it. Or install one of your own: https://nodejs.org.`,
   )
   process.exit(1)
 }
+
+const nodeModule = require('node:module')
+const path = require('node:path')
+const { pathToFileURL } = require('node:url')
 
 // Compiled modules are kept for the next start (npm run bench, row "start of the app"), and for the
 // processes that check price files: it halves the CPU time of a small one. Here, and not in TypeScript: Node loads its compiler of
@@ -16,4 +20,19 @@ if (major < 22 || (major === 22 && minor < 19)) {
 if (!process.env.NODE_COMPILE_CACHE)
   process.env.NODE_COMPILE_CACHE = path.join(__dirname, '..', 'node_modules', '.cache', 'connect-starter')
 nodeModule.enableCompileCache(process.env.NODE_COMPILE_CACHE)
-import('./main.ts')
+
+// Node 22 warns about its SQLite, and cron would mail that. The option --disable-warning would end older versions of Node,
+// before this file can say what is needed.
+const { emitWarning } = process
+process.emitWarning = (warning, ...rest) => {
+  if (!String(warning).startsWith('SQLite is an experimental feature')) emitWarning(warning, ...rest)
+}
+
+const [, , program] = process.argv
+if (program) {
+  // The program reads its arguments as if Node had started it.
+  process.argv.splice(1, 2, path.resolve(program))
+  import(pathToFileURL(process.argv[1]))
+} else {
+  console.log(`Node ${process.versions.node} is new enough. To start the app: node src/start.cjs src/main.ts`)
+}

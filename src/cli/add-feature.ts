@@ -1,7 +1,6 @@
 /** `npm run add-feature -- NAME`: adds a feature of your own that reads a list of the platform's API, with everything it needs. */
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
@@ -10,7 +9,7 @@ import { openProject } from './project.ts'
 import { placesOf } from './removal.ts'
 
 const project = openProject()
-const TEMPLATE = fileURLToPath(new URL('template', import.meta.url))
+const TEMPLATE = 'src/cli/template'
 
 /** What to generate. Each is a word of the template, in strings, addresses and comments: no identifier is made of them. */
 interface Plan {
@@ -111,11 +110,10 @@ const withoutParts = (template: string, canWrite: boolean) =>
 
 function writeFiles(plan: Plan): string[] {
   return Object.entries(targetsOf(plan.name)).flatMap(([folder, target]) =>
-    globSync('*', { cwd: join(TEMPLATE, folder) }).map((file) => {
+    globSync('*', { cwd: join(project.root, TEMPLATE, folder) }).map((file) => {
       const place = join(target, file.replace('spare-parts', plan.name))
       mkdirSync(dirname(join(project.root, place)), { recursive: true })
-      const template = readFileSync(join(TEMPLATE, folder, file), 'utf8')
-      writeFileSync(join(project.root, place), fill(template, plan))
+      project.write(place, fill(project.read(join(TEMPLATE, folder, file)), plan))
       return place
     }),
   )

@@ -34,6 +34,8 @@ async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
 
 async function list(dependencies: Dependencies, text: string, { status, json }: ListOptions): Promise<void> {
   let found = 0
+  // There may be very many, and without a reader nothing is left to do.
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => code === 'EPIPE' && process.exit())
   for await (const row of rows(dependencies)) {
     if (status && row.status !== status) continue
     const fields = [row.userId, row.bxcontext, row.status, row.businessName ?? '', row.userName ?? '']

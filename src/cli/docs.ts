@@ -3,17 +3,16 @@
  * of the features assume, and what to do if the platform differs; docs/configuration.md and .env.example list the settings.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadContracts } from '../features/contracts.ts'
 import { loadFeatures } from '../features/load.ts'
 import type { Contract } from '../features/tools.ts'
 import { print } from '../runtime/print.ts'
 import { table } from './markdown.ts'
+import { openProject } from './project.ts'
 import { configurationPage, envExample } from './settings-docs.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const project = openProject()
 
 /** A section for the core, and one for each feature whose contract assumes something. */
 async function assumptionSections(): Promise<string> {
@@ -41,7 +40,7 @@ ${table(['Id', 'Not specified', 'Assumed', 'If the platform differs', 'Where'], 
 
 /** A file with its introduction, which people write, and with these sections, the first of which begins with `mark`. */
 const withSections = (path: string, mark: string, sections: string): [string, string] => {
-  const [introduction] = readFileSync(join(ROOT, path), 'utf8').split(`\n${mark}`)
+  const [introduction] = project.read(path).split(`\n${mark}`)
   return [path, `${introduction}\n${sections}\n`]
 }
 
@@ -57,6 +56,6 @@ export async function generatedFiles(): Promise<Map<string, string>> {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const generated = await generatedFiles()
-  for (const [path, text] of generated) writeFileSync(join(ROOT, path), text)
+  for (const [path, text] of generated) project.write(path, text)
   print(`Wrote ${[...generated.keys()].join(', ')}.`)
 }

@@ -1,5 +1,4 @@
 /** `npm run pack-core`: packs the core, for an Express app that you have, as `connect-core-VERSION.tgz`. */
-import { spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -7,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
+import { runNpm, runTool } from './programs.ts'
 import type { Manifest } from './project.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -26,8 +26,8 @@ const command = createCommand(
 /** Compiles the core into a folder, as its tsconfig.json says. Throws what the compiler says. */
 function compile(outDir: string): void {
   const args = ['-p', join(root, 'src/connect'), '--outDir', outDir]
-  const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), args, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`The core does not compile by itself:\n${stdout}`)
+  const { failure } = runTool(root, 'tsc', ...args)
+  if (failure) throw new Error(`The core does not compile by itself:\n${failure}`)
 }
 
 /** The packages that the compiled core imports, with the versions of this project. */
@@ -55,9 +55,8 @@ function pack(folder: string): void {
     const dependencies = dependenciesOf(dir)
     const core = { name: 'connect-core', version, license, type: 'module', engines, exports, dependencies }
     writeFileSync(join(dir, 'package.json'), JSON.stringify(core, null, 2))
-    const args = ['pack', '--loglevel=error', '--pack-destination', resolve(folder)]
-    const packed = spawnSync('npm', args, { cwd: dir, encoding: 'utf8' })
-    if (packed.status !== 0) throw new Error(`npm pack failed: ${packed.stderr}`)
+    const { failure } = runNpm(dir, 'pack', '--loglevel=error', '--pack-destination', resolve(folder))
+    if (failure) throw new Error(`npm pack failed: ${failure}`)
     print(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)
   } finally {
     rmSync(dir, { recursive: true })

@@ -1,24 +1,58 @@
-/** The programs of packages that the commands use: the formatter, knip, npm. */
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+/** The programs that the commands use: the formatter, knip, the compiler, npm; git is in repository.ts. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
 import { join } from 'node:path'
 import { printError } from '../runtime/print.ts'
 import type { Project } from './project.ts'
 
-/** Writes the generated files again, formats the code, and writes the lock file for package.json. Reports a program that fails. */
-export function regenerate({ root }: Project): void {
-  const options = { cwd: root, encoding: 'utf8' } as const
-  const biome = join(root, 'node_modules/.bin/biome')
-  const format = ['check', '--write', '--linter-enabled=false', 'src', 'test', 'package.json']
-  const lock = ['install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund']
-  report('npm run docs', spawnSync(process.execPath, ['src/cli/docs.ts'], options))
-  report('npm run format', spawnSync(biome, format, options))
-  report('npm install', spawnSync('npm', lock, options))
+/** What a program has printed, and, if it has failed or could not be started, what it says. */
+export type Ended = ReturnType<typeof run>
+
+/** Runs a program in a folder, to its end. `env`: what its environment has in addition. */
+export function run(cwd: string, program: string, args: readonly string[], { env = {}, shell = false } = {}) {
+  const options = { cwd, shell, encoding: 'utf8', maxBuffer: 200_000_000 } as const
+  const ended = spawnSync(program, args, { ...options, env: { ...process.env, ...env } })
+  const { status, stdout, stderr, error } = ended
+  if (status === 0) return { stdout, failure: undefined }
+  return { stdout, failure: error?.message || stderr.trim() || stdout.trim() || `exit code ${status}` }
 }
 
-function report(command: string, { status, stderr, error }: SpawnSyncReturns<string>): void {
-  if (status === 0) return
-  const said = error?.message ?? /^.*\b(?:Error|ERR!|error):? .*$/m.exec(stderr)?.[0]
-  printError(`${command} failed (${said?.trim() ?? `exit code ${status}`}): correct that, and run it again.`)
+/** The packages of tools that are not named like their package. */
+const PACKAGES: Record<string, string> = { biome: '@biomejs/biome', tsc: 'typescript' }
+
+/** The file of a tool, wherever its package is: in a folder above, as in a workspace, or linked. Throws if it is nowhere. */
+export function fileOf(root: string, tool: string): string {
+  const name = PACKAGES[tool] ?? tool
+  const manifest = findPackageJSON(name, join(root, 'package.json'))
+  if (!manifest) throw new Error(`The package ${name} is not installed: run npm install.`)
+  return join(manifest, '..', JSON.parse(readFileSync(manifest, 'utf8')).bin[tool])
+}
+
+/** Runs a tool in the folder of a project. */
+export const runTool = (root: string, tool: string, ...args: string[]): Ended =>
+  run(root, process.execPath, [fileOf(root, tool), ...args])
+
+/** Runs the npm that has started this command, or else that on the PATH, which on Windows needs a shell. */
+export function runNpm(cwd: string, ...args: string[]): Ended {
+  const { npm_execpath: npm = '' } = process.env
+  if (npm.endsWith('npm-cli.js')) return run(cwd, process.execPath, [npm, ...args])
+  if (process.platform !== 'win32') return run(cwd, 'npm', args)
+  return run(cwd, ['npm', ...args.map((arg) => `"${arg}"`)].join(' '), [], { shell: true })
+}
+
+/** Writes the generated files again, formats the code, and writes the lock file for package.json. Reports a program that fails. */
+export function regenerate({ root }: Project): void {
+  const format = ['check', '--write', '--linter-enabled=false', 'src', 'test', 'package.json']
+  const lock = ['install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund']
+  report('npm run docs', run(root, process.execPath, ['src/cli/docs.ts']))
+  report('npm run format', runTool(root, 'biome', ...format))
+  report('npm install', runNpm(root, ...lock))
+}
+
+/** Prints what a command says that has failed. */
+export function report(command: string, { failure }: Ended): void {
+  if (failure) printError(...`${command} failed: ${failure}\nCorrect that, and run it again.`.split('\n'))
 }
 
 /** What nothing uses: files, and packages of package.json. */
@@ -30,12 +64,8 @@ export interface Unused {
 /** Asks knip. Throws if it cannot run. */
 export function findUnused({ root }: Project): Unused {
   const args = ['--include', 'files,dependencies', '--reporter', 'json', '--no-exit-code', '--no-progress']
-  const options = { cwd: root, encoding: 'utf8', maxBuffer: 50_000_000 } as const
-  const { status, stdout, stderr, error } = spawnSync(join(root, 'node_modules/.bin/knip'), args, options)
-  if (status !== 0)
-    throw new Error(
-      `knip cannot run (${error?.message ?? stderr.trim().split('\n')[0]}): run npm install. Nothing was changed.`,
-    )
+  const { failure, stdout } = runTool(root, 'knip', ...args)
+  if (failure) throw new Error(`knip failed: ${failure}\nNothing was changed.`)
   const { issues }: { issues: Record<'files' | 'dependencies' | 'devDependencies', { name: string }[]>[] } =
     JSON.parse(stdout)
   return {

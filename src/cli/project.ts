@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const SKIPPED = ['node_modules', '.git', '.data', 'coverage']
 
-/** The files of a clone, by their paths relative to it. */
+/** The files of a clone, by their paths relative to it, with slashes on Windows, too. */
 export type Project = ReturnType<typeof openProject>
 
 /** Opens the clone in a folder; by default, this one. */
@@ -16,13 +16,16 @@ export function openProject(root = fileURLToPath(new URL('../..', import.meta.ur
     if (statSync(place(path)).isFile()) return [path]
     return readdirSync(place(path), { withFileTypes: true })
       .filter(({ name }) => !SKIPPED.includes(name))
-      .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(path, entry.name)) : join(path, entry.name)))
+      .flatMap((entry) =>
+        entry.isDirectory() ? filesBelow(posix.join(path, entry.name)) : posix.join(path, entry.name),
+      )
   }
   return {
     root,
     filesBelow,
     exists: (path: string) => existsSync(place(path)),
-    read: (file: string) => readFileSync(place(file), 'utf8'),
+    /** The text of a file, with the line endings of ours: a checkout or an editor on Windows may have others. */
+    read: (file: string) => readFileSync(place(file), 'utf8').replaceAll('\r\n', '\n'),
     write: (file: string, text: string) => writeFileSync(place(file), text),
     /** Deletes a file or a folder, if it is there. */
     remove: (path: string) => rmSync(place(path), { recursive: true, force: true }),

@@ -72,7 +72,8 @@ const without = (map: Record<string, string>, isGone: (key: string, value: strin
 
 /** Whether the file of an npm script, or of the command of a feature that it runs, is gone. */
 const isScriptOfGoneFile = (project: Project) => (_name: string, script: string) => {
-  const [, feature, command] = /^node src\/cli\/feature\.ts (\S+) (\S+)/.exec(script) ?? []
-  const file = command ? `src/features/${feature}/cli-${command}.ts` : /^node (\S+\.ts)/.exec(script)?.[1]
+  const [, program, feature, command] = /^node src\/start\.cjs (\S+\.ts)(?: (\S+) (\S+))?/.exec(script) ?? []
+  const file =
+    program === 'src/cli/feature.ts' && command ? `src/features/${feature}/cli-${command}.ts` : program
   return file !== undefined && !project.exists(file)
 }

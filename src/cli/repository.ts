@@ -1,35 +1,32 @@
-import { spawnSync } from 'node:child_process'
+import { type Ended, run } from './programs.ts'
 
-function run(root: string, args: readonly string[], env: Record<string, string> = {}) {
-  return spawnSync('git', args, {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 200_000_000,
-    env: { ...process.env, ...env },
-  })
-}
+/** Messages in English: `requireCommitted` reads one. */
+const runGit = (root: string, args: readonly string[], env?: Record<string, string>): Ended =>
+  run(root, 'git', args, { env: { LC_ALL: 'C', ...env } })
 
 /** Runs git; its output, or null if it fails. */
 export function git(root: string, ...args: string[]): string | null {
-  const { status, stdout } = run(root, args)
-  return status === 0 ? stdout.trimEnd() : null
+  const { failure, stdout } = runGit(root, args)
+  return failure ? null : stdout.trimEnd()
 }
 
 /** Runs git; its output. `env`: what its environment has in addition. Throws what git says if it fails. */
 export function requireGit(root: string, args: readonly string[], env?: Record<string, string>): string {
-  const { status, stdout, stderr } = run(root, args, env)
-  if (status !== 0) throw new Error(`git ${args[0]} failed: ${stderr?.trim()}`)
+  const { failure, stdout } = runGit(root, args, env)
+  if (failure) throw new Error(`git ${args[0]} failed: ${failure}`)
   return stdout.trim()
 }
 
-/** Throws unless every file is committed: git undoes what a command changes. */
+/** Throws unless every file is committed: git undoes what a command changes. Throws what git says if it fails. */
 export function requireCommitted(root: string): void {
-  if (git(root, 'rev-parse', '--verify', '--quiet', 'HEAD') === null)
+  const { failure, stdout } = runGit(root, ['status', '--porcelain'])
+  if (failure?.includes('not a git repository'))
     throw new Error(
       'These files are not in a Git repository: run git init && git add --all && git commit -m "The starter". Nothing was changed.',
     )
-  const changes = git(root, 'status', '--porcelain')
-  if (!changes) return
+  if (failure) throw new Error(`git status failed: ${failure}\nNothing was changed.`)
+  const changes = stdout.trimEnd()
+  if (changes === '') return
   const [first = '', ...others] = changes.split('\n').map((line) => line.slice(3))
   const files = others.length > 0 ? `${first} and ${others.length} more` : first
   throw new Error(

@@ -3,7 +3,6 @@
  * that this clone began with, the new version, and this clone. What this clone has deleted is left out of both versions, so
  * that it stays deleted; both get the name of the product.
  */
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +11,7 @@ import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { mergeJson } from './merge-json.ts'
 import { nameProduct } from './naming.ts'
-import { regenerate } from './programs.ts'
+import { regenerate, report, run, runNpm } from './programs.ts'
 import { type Manifest, openProject, readManifest, type Starter } from './project.ts'
 import { removeUnused } from './removal.ts'
 import { git, requireCommitted, requireGit } from './repository.ts'
@@ -33,24 +32,16 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const starterGit = join(folder, 'starter.git')
 
-/** Fetches the starter's history; returns the new commit. Throws one sentence that says what is wrong. */
+/** Fetches the starter's history; returns the new commit. Throws what git says if that fails. */
 function fetchStarter(source: string, version: string | undefined): string {
-  const { status, stderr } = spawnSync('git', ['clone', '--quiet', '--bare', source, starterGit], {
-    encoding: 'utf8',
-    env: { ...process.env, GIT_TERMINAL_PROMPT: '0' },
-  })
-  if (status !== 0) throw new Error(`${source} cannot be fetched (${reasonOf(stderr)}). Nothing was changed.`)
+  const env = { GIT_TERMINAL_PROMPT: '0' }
+  const { failure } = run(root, 'git', ['clone', '--quiet', '--bare', source, starterGit], { env })
+  if (failure) throw new Error(`${source} cannot be fetched: ${failure}\nNothing was changed.`)
   const commit = [`v${version}`, version ?? 'HEAD']
     .map((name) => git(starterGit, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`))
     .find(Boolean)
   if (!commit) throw new Error(`${source} has no version ${version ?? 'yet'}. Nothing was changed.`)
   return commit
-}
-
-/** The line of git's messages that says why it failed. */
-function reasonOf(stderr: string): string {
-  const lines = stderr.trim().split('\n')
-  return lines.find((line) => /^(ssh|fatal|remote|error):/.test(line)) ?? lines.at(-1) ?? ''
 }
 
 /**
@@ -109,15 +100,14 @@ function changelogOf(base: string, commit: string): string {
  */
 function apply(branch: string, commit: string, files: string[], manifest: Manifest): void {
   requireGit(root, ['switch', '--quiet', '--create', branch])
-  const picked = spawnSync('git', ['cherry-pick', '--no-commit', commit], { cwd: root, encoding: 'utf8' })
+  const { failure } = run(root, 'git', ['cherry-pick', '--no-commit', commit])
   const changed = changedFiles('HEAD')
   const conflicts = changedFiles('--diff-filter=U')
-  if (picked.status !== 0 && conflicts.length === 0)
-    throw new Error(`git cannot merge: ${picked.stderr.trim()}`)
+  if (failure && conflicts.length === 0) throw new Error(`git cannot merge: ${failure}`)
   const isBlocked = conflicts.some((file) => /\.(ts|cjs|json)$/.test(file))
   if (!isBlocked) {
     if (packagesOf(readManifest(project)).join() !== packagesOf(manifest).join())
-      spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd: root, stdio: 'ignore' })
+      report('npm install', runNpm(root, 'install', '--no-audit', '--no-fund'))
     // What only features and tests use that this product does not have.
     const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
     removeUnused(project, { files, packages })

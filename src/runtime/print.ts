@@ -9,13 +9,19 @@ const printable = (line: string): string => line.replace(CONTROL, ' ')
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${printable(line)}\n`).join('')
 
 /** Prints lines to standard output. */
-export const print = (...lines: string[]): void => {
-  process.stdout.write(linesOf(lines))
-}
+export const print = (...lines: string[]): void => write(process.stdout, lines)
 
 /** Prints lines to standard error. */
-export const printError = (...lines: string[]): void => {
-  process.stderr.write(linesOf(lines))
+export const printError = (...lines: string[]): void => write(process.stderr, lines)
+
+function write(stream: NodeJS.WriteStream, lines: readonly string[]): void {
+  if (!stream.listeners('error').includes(onError)) stream.on('error', onError)
+  stream.write(linesOf(lines))
+}
+
+/** A reader that ends first, such as `head`, costs the rest of the lines: the command does the rest of its work. */
+function onError(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }
 
 /** Prints JSON, in lines unless it is `compact`. */

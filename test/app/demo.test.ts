@@ -7,7 +7,7 @@ import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
 import { openCodespace } from '../support/codespace.ts'
 import { connectDemo, type Demo, openDemo } from '../support/demo.ts'
-import { type Program, run } from '../support/process.ts'
+import { type Program, runProgram } from '../support/process.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 describe('the demo', () => {
@@ -144,7 +144,7 @@ describe('the demo that cannot start', () => {
       `PORT=${taken}\nSANDBOX_PORT=1\nPLATFORM_API_URL=https://api.example\nTOKEN_ENCRYPTION_KEYS=z\n`,
     )
     const { PORT: _, ...settings } = demo.settings
-    const program = run('src/demo.ts', settings, { cwd: demo.dir })
+    const program = runProgram('src/demo.ts', settings, { cwd: demo.dir })
     expect(await program.exited).toBe(1)
     expect(program.output()).toContain(`PORT: port ${taken} is already in use`)
   })
@@ -152,7 +152,7 @@ describe('the demo that cannot start', () => {
   test('because of a bad setting in an .env for the sandbox names it: it takes all of that', async () => {
     demo = await openDemo()
     writeFileSync(join(demo.dir, '.env'), `SANDBOX_PORT=${taken}\nTOKEN_ENCRYPTION_KEYS=z\n`)
-    const program = run('src/demo.ts', demo.settings, { cwd: demo.dir })
+    const program = runProgram('src/demo.ts', demo.settings, { cwd: demo.dir })
     expect(await program.exited).toBe(1)
     expect(program.output()).toContain('TOKEN_ENCRYPTION_KEYS entry 1 must be')
   })

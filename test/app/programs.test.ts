@@ -7,7 +7,7 @@ import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/sto
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort, serve } from '../support/ports.ts'
-import { answering, command, type Program, run, runApp } from '../support/process.ts'
+import { answering, command, type Program, runApp, runProgram } from '../support/process.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { ready, startRedis } from '../support/redis.ts'
 import { consent, newKey, oauthFor, REF } from '../support/vault.ts'
@@ -57,7 +57,7 @@ const setting = ({ id, secret }: ReturnType<typeof newKey>) => `${id}:${secret.t
 test('the app names a setting in .env that does not exist', async () => {
   writeFileSync(join(temp.dir, '.env'), 'SESION_SECRET=x\n')
   const env = await settingsOf()
-  const program = started(run('src/start.cjs', env, { cwd: temp.dir }))
+  const program = started(runProgram('src/main.ts', env, { cwd: temp.dir }))
   await expect.poll(() => program.output(), { timeout: 60_000 }).toContain('"name":"SESION_SECRET"')
 })
 
@@ -71,9 +71,9 @@ describe('a Node that is too old', () => {
     }
     const console = { error: (line: string) => void printed.push(line) }
     const process = { ...old, exit }
-    expect(() => runInNewContext(script, { process, console, require: () => ({}) })).toThrow('exit 1')
+    expect(() => runInNewContext(script, { process, console })).toThrow('exit 1')
     expect(printed.join('\n')).toMatch(
-      /^Node 20\.20\.2 is too old: this app requires 22\.19 or later\.[^\n]*$/,
+      /^Node 20\.20\.2 is too old: this project requires 22\.19 or later\.[^\n]*$/,
     )
   })
 })
@@ -85,7 +85,7 @@ describe('the app', () => {
     async () => {
       const env = await settingsOf()
       const url = `http://localhost:${env.PORT}`
-      const program = started(run('src/start.cjs', env, { stdout: '/dev/full' }))
+      const program = started(runProgram('src/main.ts', env, { stdout: '/dev/full' }))
       await answering(`${url}/health/live`, program)
       const answer = await createVisitor().post(`${url}/sign-in`, { form: { name: 'ann' } })
       expect(answer.status).toBe(303)
@@ -108,7 +108,7 @@ describe('the app', () => {
 
   test('started in production with weak or missing settings lists every problem and does not start', async () => {
     const program = started(
-      run('src/start.cjs', { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }),
+      runProgram('src/main.ts', { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }),
     )
     expect(await program.exited).toBe(1)
     for (const name of ['SESSION_SECRET', 'TOKEN_ENCRYPTION_KEYS', 'PLATFORM_APP_URL'])
@@ -150,8 +150,16 @@ describe('the app', () => {
 })
 
 describe('the command', () => {
+  // Others keep their reader: the pipe of a process of its own is closed before it prints.
+  test('whose reader ends first, such as head, ends quietly', async () => {
+    const program = started(runProgram('src/cli/keys.ts'))
+    program.child.stdout?.destroy()
+    expect(await program.exited).toBe(0)
+    expect(program.output()).toBe('')
+  })
+
   test('keys prints secrets that the settings accept, new ones each time', async () => {
-    const one = started(run('src/cli/keys.ts'))
+    const one = started(runProgram('src/cli/keys.ts'))
     expect(await one.exited).toBe(0)
     const two = await command('src/cli/keys.ts')
     expect(two.code).toBe(0)

@@ -2,7 +2,7 @@ import { Agent, request } from 'undici'
 import { openRedis } from '../../src/connect/stores.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
-import { answering, run } from '../support/process.ts'
+import { answering, runProgram } from '../support/process.ts'
 import { ready } from '../support/redis.ts'
 import { consent, REF, vaultSetup } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
@@ -30,7 +30,7 @@ export async function startBenchApp(
   })
   const url = `http://localhost:${env.PORT}`
   // The log is written, but not read by this process, which measures.
-  const program = run(script, env, { stdout: '/dev/null' })
+  const program = runProgram(script, env, { stdout: '/dev/null' })
   await answering(`${url}/health/live`, program)
   const store = await ready(await openRedis({ urls: [redisUrl] }))
   const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')

@@ -10,7 +10,7 @@ import { createApi, createHttp, platform } from '../../src/connect/index.ts'
 import { keyName, openRedis } from '../../src/connect/stores.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
-import { answering, type Program, run } from '../support/process.ts'
+import { answering, type Program, run, runProgram } from '../support/process.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { recordKey } from '../support/stored.ts'
 import { consent, newKey, REF, vaultSetup } from '../support/vault.ts'
@@ -139,7 +139,7 @@ async function startBench(): Promise<void> {
   }
   const rounds: Measured[] = []
   for (let round = 0; round < 11; round++) {
-    const subject = await timeOf(() => run('src/start.cjs', env))
+    const subject = await timeOf(() => runProgram('src/main.ts', env))
     const yardstick = await timeOf(() => run('test/bench/empty-app.ts', env))
     rounds.push({ subject, yardstick, ratio: subject / yardstick })
   }
@@ -149,7 +149,7 @@ async function startBench(): Promise<void> {
 
 /** What a process has in memory a few seconds after it has started, before it has users. */
 async function memoryBench(redis: RedisServer): Promise<void> {
-  const start = () => startBenchApp('src/start.cjs', redis.url, { apiUrl: 'http://127.0.0.1:1' })
+  const start = () => startBenchApp('src/main.ts', redis.url, { apiUrl: 'http://127.0.0.1:1' })
   // The first start after an install compiles the modules, and has Node's compiler of TypeScript in memory.
   await (await start()).close()
   const ours = await start()

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { fileOf } from '../../src/cli/programs.ts'
 import { projectWithRecipes } from '../starter/recipes.ts'
 import { ROOT } from '../support/documents.ts'
 
@@ -19,7 +20,7 @@ test('the recipes pass the type check and the linter of the project', async () =
   )
   // In one string, so that a failure shows all that they say.
   const outputOf = (name: string, args: string[]) =>
-    exec(join(ROOT, 'node_modules/.bin', name), args, { cwd: dir }).then(
+    exec(process.execPath, [fileOf(ROOT, name), ...args], { cwd: dir }).then(
       () => '',
       ({ stdout, stderr }) => `${stdout}${stderr}`,
     )

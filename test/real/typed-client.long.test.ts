@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fileOf } from '../../src/cli/programs.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { ROOT, read } from '../support/documents.ts'
 import { tempDir } from '../support/env.ts'
@@ -28,7 +29,7 @@ async function compile(source: string): Promise<void> {
   writeFileSync(join(dir, 'client.ts'), source)
   const options =
     '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --allowImportingTsExtensions'
-  await shell(`${join(ROOT, 'node_modules/.bin/tsc')} ${options} client.ts`)
+  await exec(process.execPath, [fileOf(ROOT, 'tsc'), ...options.split(' '), 'client.ts'], { cwd: dir })
 }
 
 test('the typed client of docs/http-api.md compiles, and refuses a field and a path that the API does not have', async () => {

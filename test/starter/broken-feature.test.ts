@@ -11,10 +11,10 @@ afterAll(() => copy.remove())
 
 // Both programs load features in the same way: each problem is shown by one of them.
 test.each([
-  ['src/start.cjs', 'src/features', 'export default {', 'cannot be loaded: '],
-  ['src/start.cjs', 'src/features', 'export const broken = {}', 'must export a feature'],
+  ['src/main.ts', 'src/features', 'export default {', 'cannot be loaded: '],
+  ['src/main.ts', 'src/features', 'export const broken = {}', 'must export a feature'],
   [
-    'src/start.cjs',
+    'src/main.ts',
     'src/features',
     "export default { title: 'Broken', order: 1, needs: ['nothing'] }",
     'needs the feature nothing, which is not there',

@@ -1,8 +1,35 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { all, files, ROOT, read } from '../support/documents.ts'
 
-const lock = readFileSync(fileURLToPath(new URL('../../package-lock.json', import.meta.url)), 'utf8')
+const lock = read('package-lock.json')
+const { scripts, dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
+  'scripts' | 'dependencies' | 'devDependencies',
+  Record<string, string>
+>
+
+test('each npm script that starts a file of ours does so through the file that any Node can read', () => {
+  const ours = Object.values(scripts).filter(
+    (script) => /\b(src|test)\/\S+\.ts\b/.test(script) && !/vitest/.test(script),
+  )
+  expect(ours.length).toBeGreaterThan(15)
+  for (const script of ours) {
+    const [, program = ''] = /^node (?:--\S+ )*src\/start\.cjs (\S+\.ts)\b/.exec(script) ?? []
+    expect(program !== '' && existsSync(join(ROOT, program)), script).toBe(true)
+  }
+})
+
+// npm puts packages of packages within reach, and pnpm does not. Of what is imported, knip says so.
+test('each package whose types are extended is in package.json', () => {
+  const extended = new Set(
+    files('{src,test}/**/*.ts').flatMap((file) => all(read(file), /^declare module '(.*)'/gm)),
+  )
+  expect(extended.size).toBeGreaterThan(0)
+  const declared = Object.keys({ ...dependencies, ...devDependencies })
+  for (const name of extended)
+    expect(declared.includes(name) || declared.includes(`@types/${name}`), name).toBe(true)
+})
 
 test('a production install has one copy of each package, but for the small ones of express-session', () => {
   const { packages } = JSON.parse(lock) as { packages: Record<string, { dev?: true }> }

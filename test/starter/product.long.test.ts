@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../support/ports.ts'
-import { answering, programOf, run } from '../support/process.ts'
+import { answering, programOf, runProgram } from '../support/process.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { openClone } from './clones.ts'
 
@@ -77,7 +77,7 @@ test('npm run add-feature -- orders --write: works in the demo', async () => {
   const [port, sandboxPort] = [String(await freePort()), String(await freePort())]
   const [app, platform] = [`http://localhost:${port}`, `http://localhost:${sandboxPort}`]
   const settings = { PORT: port, SANDBOX_PORT: sandboxPort, DATA_DIR: join(product.dir, '.data/demo') }
-  const demo = run(join(product.dir, 'src/demo.ts'), settings, { cwd: product.dir })
+  const demo = runProgram(join(product.dir, 'src/demo.ts'), settings, { cwd: product.dir })
   await answering(`${app}/health/live`, demo)
   const visitor = createVisitor()
   await visitor.post(`${app}/sign-in`, { form: { name: 'ann' } })

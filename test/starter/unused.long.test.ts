@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { fileOf } from '../../src/cli/programs.ts'
 import { ROOT } from '../support/documents.ts'
 
 // In a product, these are no errors: after a feature has been deleted by hand, the check only lists them.
 test('no file, export or package of the starter is unused', () => {
   const args = ['--include', 'files,dependencies,exports,types', '--no-progress', '--no-config-hints']
-  const { stdout, stderr } = spawnSync(join(ROOT, 'node_modules/.bin/knip'), args, {
+  const { stdout, stderr } = spawnSync(process.execPath, [fileOf(ROOT, 'knip'), ...args], {
     cwd: ROOT,
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },

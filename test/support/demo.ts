@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest'
 import { tempDir } from './env.ts'
 import { SCOPES } from './flow.ts'
 import { freePort } from './ports.ts'
-import { answering, type Program, run } from './process.ts'
+import { answering, type Program, runProgram } from './process.ts'
 import type { Visitor } from './visitor.ts'
 
 /** `npm run demo` on free ports, with a data folder of its own. */
@@ -18,7 +18,7 @@ export async function openDemo(env: Record<string, string> = {}) {
   const programs: Program[] = []
   /** Starts the demo without waiting for it. */
   const spawn = () => {
-    const program = run('src/demo.ts', settings)
+    const program = runProgram('src/demo.ts', settings)
     programs.push(program)
     return program
   }

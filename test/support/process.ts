@@ -40,6 +40,13 @@ export function run(
   )
 }
 
+/** Runs one of our programs as `package.json` does, such as `src/main.ts`. */
+export const runProgram = (
+  program: string,
+  env?: Record<string, string>,
+  { args = [] as string[], ...options }: Parameters<typeof run>[2] = {},
+): Program => run('src/start.cjs', env, { args: [resolve(ROOT, program), ...args], ...options })
+
 /** A process with what it prints. It ends with the file of tests that started it, at the latest, by `signal`. */
 export function programOf(child: ChildProcess, signal?: NodeJS.Signals): Program {
   endsWithFile(child, signal)
@@ -100,12 +107,12 @@ export async function command(
   return { code, output }
 }
 
-/** Runs the app, by default as `npm start` does, and resolves when it answers. */
+/** Runs the app, or another program that serves it, and resolves when it answers. */
 export async function runApp(
   env: Record<string, string>,
-  script = 'src/start.cjs',
+  script = 'src/main.ts',
 ): Promise<Program & { url: string }> {
-  const program = run(script, env)
+  const program = runProgram(script, env)
   const url = `http://localhost:${env.PORT}`
   await answering(`${url}/health/live`, program)
   return { ...program, url }

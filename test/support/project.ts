@@ -3,6 +3,7 @@ import { cpSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { fileOf } from '../../src/cli/programs.ts'
 import { tempDir } from './env.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -32,13 +33,15 @@ export function copyProject(from = ROOT) {
       throw new Error(`${program} ${args.join(' ')}\n${stdout}\n${stderr}`)
     }
   }
+  /** As package.json starts it. */
+  const program = (file: string, ...args: string[]) => run(process.execPath, ['src/start.cjs', file, ...args])
   return {
     dir,
     remove,
     /** A program of a package: `tsc`. */
-    bin: (name: string, ...args: string[]) => run(join(ROOT, 'node_modules/.bin', name), args),
-    program: (file: string, ...args: string[]) => run(process.execPath, [file, ...args]),
+    bin: (name: string, ...args: string[]) => run(process.execPath, [fileOf(ROOT, name), ...args]),
+    program,
     /** One of the commands of `src/cli`. */
-    command: (name: string, ...args: string[]) => run(process.execPath, [`src/cli/${name}.ts`, ...args]),
+    command: (name: string, ...args: string[]) => program(`src/cli/${name}.ts`, ...args),
   }
 }

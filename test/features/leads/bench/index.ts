@@ -40,7 +40,7 @@ async function listBench(add: Add): Promise<void> {
 async function routeBench(add: Add): Promise<void> {
   const redis = await startRedis()
   const platform = await startServer('test/bench/platform-server.ts')
-  const ours = await startBenchApp('src/start.cjs', redis.url, { apiUrl: platform.url })
+  const ours = await startBenchApp('src/main.ts', redis.url, { apiUrl: platform.url })
   const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url, PLATFORM_AUTH_URL: platform.url }
   const start = (script: string, extra = {}) =>
     startServer(`test/features/leads/bench/${script}`, { ...settings, ...extra })
@@ -91,7 +91,7 @@ async function featuresBench(add: Add): Promise<void> {
   await copy.command('remove-feature', ...others)
   const platform = await startServer('test/bench/platform-server.ts')
   const apps = []
-  for (const script of ['src/start.cjs', join(copy.dir, 'src/start.cjs')]) {
+  for (const script of ['src/main.ts', join(copy.dir, 'src/main.ts')]) {
     const redis = await startRedis()
     const { url, pid, close } = await startBenchApp(script, redis.url, { apiUrl: platform.url })
     const call = await signedInCaller(url, ROUTE)
@@ -115,12 +115,7 @@ async function refreshBench(add: Add): Promise<void> {
   const redis = await startRedis()
   const platform = await startServer('test/bench/platform-server.ts')
   const tokens = await startServer('test/features/leads/bench/token-server.ts')
-  const ours = await startBenchApp(
-    'src/start.cjs',
-    redis.url,
-    { apiUrl: platform.url, authUrl: tokens.url },
-    0,
-  )
+  const ours = await startBenchApp('src/main.ts', redis.url, { apiUrl: platform.url, authUrl: tokens.url }, 0)
   const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url, PLATFORM_AUTH_URL: tokens.url }
   const theirs = await startServer('test/features/leads/bench/simple-oauth2.ts', settings)
   const refreshesOf = async (call: () => Promise<void>) => {
