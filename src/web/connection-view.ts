@@ -55,7 +55,11 @@ export const nameOf = (stored: Connection | UnreadableConnection): string =>
   ('label' in stored ? (stored.label ?? stored.businessName) : null) ?? unnamed(stored.bxcontext)
 
 /** The name of a business of which nothing but the id is known. */
-export const unnamed = (bxcontext: string) => texts.connection.unnamed([...bxcontext].slice(-6).join(''))
+export function unnamed(bxcontext: string): string {
+  const characters = [...bxcontext]
+  const end = characters.slice(-6).join('')
+  return texts.connection.unnamed(characters.length > 6 ? `…${end}` : end)
+}
 
 /** Converts a stored connection for pages and JSON. Of one that cannot be read, nothing else is known. */
 export function connectionView(stored: Connection | UnreadableConnection): ConnectionView {

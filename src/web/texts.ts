@@ -135,7 +135,7 @@ export const texts = {
 
   connection: {
     /** `end`: that of its id on the platform. */
-    unnamed: (end: string) => `Connected account …${end}`,
+    unnamed: (end: string) => `Connected account ${end}`,
     label: 'Your name for this connection',
     labelHint: 'Leave it empty to use the name that the platform reports.',
     saveLabel: 'Save name',
