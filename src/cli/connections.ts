@@ -7,15 +7,12 @@ import { allOwners } from '../connect/stores.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print, printError, printJson, toJson } from '../runtime/print.ts'
-import { type ConnectionView, connectionView, STATUSES } from '../web/connection-view.ts'
+import { connectionView, STATUSES } from '../web/connection-view.ts'
 import { CONSENT, deleteUser, exportUser } from './user-data.ts'
 import { withApp } from './with-app.ts'
 
-/** A connection as on the user's pages, without tokens; `consent`: its number, which the log has. */
-type Row = { userId: string; consent: number | null } & ConnectionView
-
-/** All connections, one user after the other. */
-async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
+/** All connections as on the users' pages, without tokens, one user after the other; `consent`: its number, which the log has. */
+async function* rows({ store, connect }: Dependencies) {
   for await (const userId of allOwners(store, connectionKind(connect.platform.name)))
     for (const connection of await connect.vault.list(userId))
       yield {
