@@ -7,8 +7,8 @@ import type { NamedFeature } from './features/load.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { byPath } from './web/by-path.ts'
 import {
-  businessName,
   type ConnectionLink,
+  connectionName,
   connectionsRoutes,
   createConnectPages,
 } from './web/connections.ts'
@@ -63,7 +63,7 @@ export function createApp({
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
     environment: config.environment,
-    businessName: (ref: ConnectionRef) => businessName(vault, ref),
+    connectionName: (ref: ConnectionRef) => connectionName(vault, ref),
     warning,
     linksToSignIn: !signIn.isDemo,
     sandboxUrl: platform.sandboxUrl,

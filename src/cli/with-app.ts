@@ -18,12 +18,7 @@ export async function withApp(work: (app: Dependencies) => Promise<void>): Promi
       await app.close()
     }
   } catch (error) {
-    failOf(error)
+    if (!(error instanceof StoreUnavailableError)) fail(error)
+    fail(`The store is not available (${error.reason}). Check REDIS_URL and DATA_DIR.`)
   }
-}
-
-/** Prints an error, and what to look at if it is the store's; ends the process. */
-export function failOf(error: unknown): never {
-  if (!(error instanceof StoreUnavailableError)) fail(error)
-  fail(`The store is not available (${error.reason}). Check REDIS_URL and DATA_DIR.`)
 }

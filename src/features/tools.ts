@@ -1,7 +1,7 @@
 /**
  * What tools need from a feature is the default export of a file of a fixed name beside its `index.ts`, which `loadTools` finds:
- * `contract.ts` (no default export; see `contracts.ts`), `check.ts`, `probe.ts`, `demo.ts`, `gauges.ts`, `reencrypt.ts` and
- * `delete-user.ts`. `settings` are those of the feature.
+ * `contract.ts` (no default export; see `contracts.ts`), `check.ts`, `probe.ts`, `demo.ts`, `gauges.ts`, `reencrypt.ts`,
+ * `delete-user.ts` and `export-user.ts`. `settings` are those of the feature.
  */
 import type * as z from 'zod'
 import type { Assumption, Http, HttpResponse, Reencryption } from '../connect/index.ts'
@@ -22,6 +22,8 @@ export type ReencryptTool = (deps: FeatureDeps) => AsyncIterable<Reencryption>
  * delete`). It is called also if the store has nothing about the user.
  */
 export type DeleteUserTool = (deps: FeatureDeps, settings: unknown, userId: string) => Promise<void>
+/** `export-user.ts`: the same data, as it can be written as JSON, for `npm run connections -- export`; null if there is none. */
+export type ExportUserTool = (deps: FeatureDeps, settings: unknown, userId: string) => Promise<unknown>
 
 /** What one contract says about the platform: the core's, or a feature's. */
 export interface Contract {

@@ -16,6 +16,10 @@ const time = z.iso.datetime().nullable()
 /** A connection as shown by pages and JSON. Times are ISO 8601, or null. */
 export const connectionViewSchema = z.object({
   bxcontext: z.string(),
+  /** What people know it by: the label, else the name that the platform reports, else the end of its id. */
+  name: z.string(),
+  /** The name that the user has given it. */
+  label: z.string().nullable(),
   businessName: z.string().nullable(),
   userName: z.string().nullable(),
   status: z.enum(STATUSES),
@@ -46,6 +50,17 @@ export const unreadableText = (missingKeyId: string | null): string =>
     ? texts.coreErrors.record_decryption_failed.detail
     : texts.summary.missingKey(missingKeyId)
 
+/** What people know a connection by, wherever it is named. */
+export const nameOf = (stored: Connection | UnreadableConnection): string =>
+  ('label' in stored ? (stored.label ?? stored.businessName) : null) ?? unnamed(stored.bxcontext)
+
+/** The name of a business of which nothing but the id is known. */
+export function unnamed(bxcontext: string): string {
+  const characters = [...bxcontext]
+  const end = characters.slice(-6).join('')
+  return texts.connection.unnamed(characters.length > 6 ? `…${end}` : end)
+}
+
 /** Converts a stored connection for pages and JSON. Of one that cannot be read, nothing else is known. */
 export function connectionView(stored: Connection | UnreadableConnection): ConnectionView {
   const connection = 'reason' in stored ? null : stored
@@ -53,6 +68,8 @@ export function connectionView(stored: Connection | UnreadableConnection): Conne
   const revoked = connection?.view.state === 'revoked' ? connection.view : null
   return {
     bxcontext: stored.bxcontext,
+    name: nameOf(stored),
+    label: connection?.label ?? null,
     businessName: connection?.businessName ?? null,
     userName: connection?.userName ?? null,
     ...('reason' in stored ? unreadable(stored) : statusOf(stored)),

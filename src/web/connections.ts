@@ -4,10 +4,11 @@ import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
 import { type ConnectPages, describeRoute } from '../connect/express.ts'
 import type { Api, Connection, ConnectionRef, UnreadableConnection, Vault } from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
-import { connectionView, connectionViewSchema } from './connection-view.ts'
-import { notSignedIn, problemOf, sentencesOf } from './errors.ts'
+import { connectionView, connectionViewSchema, nameOf, unnamed } from './connection-view.ts'
+import { notSignedIn, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
 import { type Notice, sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import type { SendChanges } from './sse.ts'
+import { textField } from './text-field.ts'
 import { texts } from './texts.ts'
 import { currentUser, requireUser } from './user.ts'
 
@@ -53,6 +54,17 @@ const resultSchema = z.object({ connection: connectionViewSchema.nullable() })
 
 const listSchema = z.object({ connections: z.array(connectionViewSchema) })
 
+/** The longest label, in characters. */
+const MAX_LABEL = 60
+/** What breaks a line, is no text, or changes the direction of the text behind it. */
+const NO_CONTROL = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u
+/** A label that nobody can see is none. */
+const orNone = (label: string) => (/[\p{L}\p{N}\p{P}\p{S}]/u.test(label) ? label : null)
+const labelSchema = z.object({
+  label: textField(MAX_LABEL).regex(NO_CONTROL, texts.rules.controlCharacters).transform(orNone),
+  shown: z.string(texts.rules.text).default('').transform(orNone),
+})
+
 interface ActionResult extends Omit<Notice, 'text'> {
   notice: string
   /** What the JSON has besides the connection. */
@@ -92,6 +104,11 @@ function listRoutes(options: ConnectionsOptions): Router {
       list,
     )
     .get(
+      '/connections/:bxcontext/label',
+      describeRoute({ summary: 'The same, at the address of the form for a name.', response: listSchema }),
+      list,
+    )
+    .get(
       '/connections/live',
       describeRoute({
         summary: 'Server-sent events, for open pages of connections.',
@@ -113,7 +130,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
         errors: CALL_ERRORS,
       }),
       refreshingHandler(options, async (ref) => {
-        const name = await businessName(vault, ref)
+        const name = await sureName(vault, ref)
         const { renewed, notRenewable } = texts.notices
         return { notice: (await vault.refresh(ref)) ? renewed(name) : notRenewable(name) }
       }),
@@ -135,6 +152,16 @@ function actionRoutes(options: ConnectionsOptions): Router {
         const { summary, call, ms } = await testConnection({ vault, api }, connectionTests, ref)
         return { notice: summary, details: `${call}, ${ms} ms`, json: { ok: true, summary, call, ms } }
       }),
+    )
+    .post(
+      '/connections/:bxcontext/label',
+      describeRoute({
+        summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the one that the user saw. If it has another one meanwhile, nothing changes. Answers \`{connection}\`.`,
+        body: z.object({ label: z.string(), shown: z.string().optional() }),
+        response: resultSchema,
+        errors: ['not_connected', 'label_changed'],
+      }),
+      labelHandler(options),
     )
     .get(
       '/connections/:bxcontext/disconnect',
@@ -189,6 +216,25 @@ function refreshingHandler(
   }
 }
 
+/** A form that cannot be saved is shown again in its card. */
+function labelHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
+  const { vault } = options
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    try {
+      const { label, shown } = labelSchema.parse(req.body ?? {})
+      if (!(await vault.label(ref, label, shown)))
+        throw new WebError(409, 'label_changed', texts.errors.label_changed.detail)
+    } catch (error) {
+      return rejectForm(req, res, error, async () =>
+        listPage(options, res, ref.userId, await vault.list(ref.userId)),
+      )
+    }
+    const notice = texts.notices.labelled(await sureName(vault, ref))
+    await sendConnection(options, req, res, ref, { notice })
+  }
+}
+
 /** Disconnecting cannot be undone: the page names the business and what stops working. */
 function askToDisconnect(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
   return async (req, res) => {
@@ -196,12 +242,12 @@ function askToDisconnect(options: ConnectionsOptions): RequestHandler<{ bxcontex
     const stored = (await options.vault.list(userId)).find((one) => one.bxcontext === bxcontext)
     if (!stored) throw new NotConnectedError()
     const { connection, links } = await cardOf(options, userId, stored)
-    const { canTest, businessName } = connection
+    const { canTest, name } = connection
     const uses = links.filter(({ isForDevelopers }) => !isForDevelopers).map(({ label }) => label)
     const { title } = canTest ? texts.disconnect : texts.disconnect.remove
     sendPageOrJson(req, res, {
       view: 'app/disconnect',
-      title: title(businessName ?? bxcontext),
+      title: title(name),
       data: { bxcontext, uses, canTest, connectedAppsUrl: options.connectedAppsUrl },
       json: { connection },
     })
@@ -214,7 +260,7 @@ function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcont
   const whereToWithdraw = connectedAppsUrl ? { href: connectedAppsUrl, label: withdrawThere } : undefined
   return async (req, res) => {
     const ref = connectionRef(req)
-    const name = await businessName(vault, ref)
+    const name = await sureName(vault, ref)
     const consent = await vault.disconnect(ref)
     if (!consent) throw new NotConnectedError()
     await sendConnection(options, req, res, ref, {
@@ -256,21 +302,29 @@ async function cardOf(
   }
 }
 
+/** The page with these connections of a user. */
+async function listPage(
+  options: ConnectionsOptions,
+  res: Response,
+  userId: string,
+  stored: (Connection | UnreadableConnection)[],
+) {
+  const { reasonFor, connectedAppsUrl } = options
+  const cards = await Promise.all(stored.map((one) => cardOf(options, userId, one)))
+  const controls = await res.loadSections('app/connections')
+  const data = { cards, controls, reasonFor, connectedAppsUrl, maxLabel: MAX_LABEL }
+  return { view: 'app/connections', title: texts.connections.title, data }
+}
+
 /** The list of the user's connections, and the events that tell an open page of a change. */
 function listHandlers(options: ConnectionsOptions) {
-  const { vault, reasonFor, connectedAppsUrl, sendChanges } = options
+  const { vault, sendChanges } = options
 
   const list: RequestHandler = async (req, res) => {
     const userId = requireUser(req)
     const stored = await vault.list(userId)
-    const cards = wantsJson(req) ? [] : await Promise.all(stored.map((one) => cardOf(options, userId, one)))
-    const controls = await res.loadSections('app/connections')
-    sendPageOrJson(req, res, {
-      view: 'app/connections',
-      title: texts.connections.title,
-      data: { cards, controls, reasonFor, connectedAppsUrl },
-      json: { connections: stored.map(connectionView) },
-    })
+    const page = await listPage(options, res, userId, wantsJson(req) ? [] : stored)
+    sendPageOrJson(req, res, { ...page, json: { connections: stored.map(connectionView) } })
   }
 
   const live: RequestHandler = (req, res) => {
@@ -285,12 +339,16 @@ function listHandlers(options: ConnectionsOptions) {
   return { list, live }
 }
 
-/** The name of a connected business; null if the platform has not reported it, or it cannot be read. */
-export const businessName = (vault: Vault, ref: ConnectionRef): Promise<string | null> =>
+/** What a user knows a connection by; null: there is none. */
+export const connectionName = (vault: Vault, ref: ConnectionRef): Promise<string | null> =>
   vault.find(ref).then(
-    (connection) => connection?.businessName ?? null,
-    () => null,
+    (connection) => connection && nameOf(connection),
+    () => unnamed(ref.bxcontext),
   )
+
+/** The same, or what it would be known by. */
+const sureName = async (vault: Vault, ref: ConnectionRef): Promise<string> =>
+  (await connectionName(vault, ref)) ?? unnamed(ref.bxcontext)
 
 /** The pages and sign-in functions used by the connect flow. */
 export const createConnectPages = (vault: Vault): ConnectPages => ({
@@ -305,9 +363,9 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
-    const nameOf = async (bxcontext: string) =>
-      (await businessName(vault, { userId, bxcontext })) ?? bxcontext
-    const [chosenName, expectedName] = await Promise.all([nameOf(bxcontext), nameOf(expected)])
+    const nameIn = async (bxcontext: string) =>
+      (await connectionName(vault, { userId, bxcontext })) ?? bxcontext
+    const [chosenName, expectedName] = await Promise.all([nameIn(bxcontext), nameIn(expected)])
     sendPageOrJson(req, res, {
       view: 'app/confirm-bxcontext',
       title: texts.mismatch.title(chosenName),
@@ -321,6 +379,6 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
 async function connectedNotice(vault: Vault, req: Request, bxcontext: string): Promise<Notice | null> {
   const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
   if (!found) return null
-  const { status, summary, businessName: name } = connectionView(found)
+  const { status, summary, name } = connectionView(found)
   return status === 'active' ? { text: texts.notices.connected(name) } : { text: summary, tone: 'wait' }
 }

@@ -43,8 +43,8 @@ export interface PagesOptions {
   linksToSignIn?: boolean
   /** The sandbox's address, if pages can link to it. */
   sandboxUrl?: string | undefined
-  /** The name of a user's connected business, if it is known. */
-  businessName?(ref: ConnectionRef): Promise<string | null>
+  /** What a user knows a connection by; null: there is none. */
+  connectionName?(ref: ConnectionRef): Promise<string | null>
   /** Links in the header, for signed-in users. */
   navigation?: readonly { href: string; label: string }[]
   /** What features add to pages. */
@@ -93,9 +93,9 @@ export function pages(options: PagesOptions): RequestHandler {
       const form = data.form ?? (keepNotice || isUpdate ? undefined : restoredForm(req))
       Promise.all([
         keepNotice ? undefined : req.takeNotices?.({ ofAction: !isUpdate }),
-        typeof bxcontext === 'string' ? options.businessName?.({ userId: user.id, bxcontext }) : undefined,
+        typeof bxcontext === 'string' ? options.connectionName?.({ userId: user.id, bxcontext }) : undefined,
       ])
-        .then(([notices = [], businessName]) => render(view, { businessName, ...data, form }, notices))
+        .then(([notices = [], connectionName]) => render(view, { connectionName, ...data, form }, notices))
         .catch(next)
     }
     next()

@@ -3,19 +3,19 @@
  * Without either, the demo's form signs users in, and the app refuses to start in production. This file decides which
  * routes exist, what pages show to visitors, and whether other machines may connect.
  */
-import type { Router } from 'express'
 import type { EncryptionKey, Http } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { demoSignIn } from './demo-sign-in.ts'
 import type { OidcProvider } from './oidc-discovery.ts'
-import type { OwnSignIn } from './user.ts'
+import type { OwnSignIn, SignInParts } from './user.ts'
 
 /**
  * The sign-in of your product, or null. A function that returns a router with `GET /sign-in`, a page that pages link to,
- * and `POST /sign-out`, to which their button posts. The router calls `signIn` and `signOut` of `user.ts`, which renew
- * the session, and redirects to `localPath(req.query.returnTo) ?? '/'`. The page's own form is yours: pages only send
- * `returnTo` in the address, and `POST /sign-out` has no fields. `passwordSignIn` of `password-sign-in.ts` is one. Tests run the
- * app with the demo's sign-in (`NODE_ENV=test`).
+ * and `POST /sign-out`, to which their button posts; and what becomes of the data that it keeps of users (`SignInParts`). The
+ * router calls `signIn` and `signOut` of `user.ts`, which renew the session, and redirects to
+ * `localPath(req.query.returnTo) ?? '/'`. The page's own form is yours: pages only send `returnTo` in the address, and
+ * `POST /sign-out` has no fields. `passwordSignIn` of `password-sign-in.ts` is one. Tests run the app with the demo's sign-in
+ * (`NODE_ENV=test`).
  */
 export const OWN_SIGN_IN: OwnSignIn | null = null
 
@@ -30,20 +30,25 @@ export interface SignInOptions {
   http: Http
 }
 
-export interface SignIn {
-  /** Routes that sign users in and out. */
-  routes: Router
+export interface SignIn extends SignInParts {
   /** Whether anyone can sign in under any name, by a form on the start page. Otherwise pages link to `/sign-in`. */
   isDemo: boolean
 }
 
+/** Of a sign-in that keeps nothing of a user but their session. */
+const SESSION_ONLY = {
+  deleteUser: async () => {},
+  exportUser: async () => null,
+  emailOf: async () => null,
+}
+
 export async function createSignIn(options: SignInOptions, own: OwnSignIn | null): Promise<SignIn> {
   const { oidc, requestedScopes, store, ...rest } = options
-  if (own) return { routes: own({ store, baseUrl: rest.baseUrl }), isDemo: false }
+  if (own) return { ...own({ store, baseUrl: rest.baseUrl }), isDemo: false }
   if (oidc) {
     // Only here: it loads openid-client, a tenth of what the app has to compile at its start.
     const { oidcSignIn } = await import('./oidc-sign-in.ts')
-    return { routes: oidcSignIn({ ...oidc, ...rest }), isDemo: false }
+    return { routes: oidcSignIn({ ...oidc, ...rest }), ...SESSION_ONLY, isDemo: false }
   }
-  return { routes: demoSignIn({ requestedScopes }), isDemo: true }
+  return { routes: demoSignIn({ requestedScopes }), ...SESSION_ONLY, isDemo: true }
 }

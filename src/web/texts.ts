@@ -89,6 +89,8 @@ export const texts = {
     email: 'Email',
     password: 'Password',
     wrongPassword: 'The email address or the password is wrong.',
+    tooManyAttempts: (minutes: number) =>
+      `Too many sign-ins have failed. Please try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
     nameRule: 'enter a name of 1 to 100 characters',
     demo: 'This is a demo: use any name, no password needed.',
     openDemo:
@@ -132,6 +134,11 @@ export const texts = {
   },
 
   connection: {
+    /** `end`: that of its id on the platform. */
+    unnamed: (end: string) => `Connected account ${end}`,
+    label: 'Your name for this connection',
+    labelHint: 'Leave it empty to use the name that the platform reports.',
+    saveLabel: 'Save name',
     connectedBy: (user: string) => `Connected by ${user}`,
     permissions: 'Permissions',
     lastUsed: 'Last used',
@@ -143,6 +150,7 @@ export const texts = {
     checkNow: 'Check now',
     details: 'Details',
     detailsOf: (account: string) => `of ${account}`,
+    businessName: 'Name on the platform',
     id: 'ID on the platform',
     refreshed: 'Access last renewed',
     expires: 'Access is valid',
@@ -206,24 +214,25 @@ export const texts = {
       'The platform has rejected the access token three times, without saying why: the user revoked access, or it expired.',
   },
 
-  /** `name`: that of the business; null if the platform has not reported it. */
+  /** `name`: that of the connection. */
   notices: {
-    connected: (name: string | null) => `${name ?? 'The account'} is connected.`,
-    renewed: (name: string | null) => `Access to ${name ?? 'the account'} was renewed.`,
-    notRenewable: (name: string | null) =>
-      `The platform does not let the app renew the access to ${name ?? 'the account'}. It can be used until it ends.`,
+    connected: (name: string) => `${name} is connected.`,
+    renewed: (name: string) => `Access to ${name} was renewed.`,
+    notRenewable: (name: string) =>
+      `The platform does not let the app renew the access to ${name}. It can be used until it ends.`,
+    labelled: (name: string) => `The name is saved: ${name}.`,
     worksRenewed: 'Works: access was renewed.',
     worksUntilExpiry: 'Works: access has not expired.',
     withdrawThere: 'Withdraw it there',
     connectAgain: 'Connect again',
     disconnected: {
       revoked: (name) =>
-        `${name ?? 'The account'} is disconnected: this app can no longer use it, and the consent on the platform has ended.`,
+        `${name} is disconnected: this app can no longer use it, and the consent on the platform has ended.`,
       remains: (name) =>
-        `${name ?? 'The account'} is disconnected: this app can no longer use it. The consent on the platform remains.`,
+        `${name} is disconnected: this app can no longer use it. The consent on the platform remains.`,
       unknown: (name) =>
-        `${name ?? 'The account'} is disconnected: this app can no longer use it. The platform did not confirm that the consent has ended, so it may remain.`,
-    } satisfies Record<Revocation, (name: string | null) => string>,
+        `${name} is disconnected: this app can no longer use it. The platform did not confirm that the consent has ended, so it may remain.`,
+    } satisfies Record<Revocation, (name: string) => string>,
   },
 
   disconnect: {
@@ -315,6 +324,14 @@ export const texts = {
       title: 'Sign-in is not available',
       detail: "The sign-in service isn't responding. Please try again in a moment.",
     },
+    too_many_attempts: {
+      title: 'Too many sign-ins have failed',
+      detail: 'Too many sign-ins have failed. Please try again later.',
+    },
+    label_changed: {
+      title: 'The name was changed meanwhile',
+      detail: 'The name was changed meanwhile, perhaps in another tab, so yours was not saved.',
+    },
     invalid_input: { title: 'Please check your input', detail: 'The input is not valid.' },
     csrf_rejected: {
       title: 'Request from another site',
@@ -336,6 +353,7 @@ export const texts = {
     text: 'must be text',
     tooLong: (max: number) => `must have at most ${max} characters`,
     invalid: 'is not valid',
+    controlCharacters: 'must have no control characters',
     oneOf: (values: readonly string[]) =>
       `choose one of ${new Intl.ListFormat(LANGUAGE, { type: 'disjunction' }).format(values)}`,
     wholeNumber: (min: number, max: number) => `enter a whole number from ${min} to ${max}`,

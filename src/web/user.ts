@@ -18,12 +18,23 @@ declare module 'express-session' {
   }
 }
 
-/** The sign-in of your product: the routes `GET /sign-in` and `POST /sign-out`, and what they need. `sign-in.ts` uses it. */
+/** What signs users in and out, and what it keeps of them outside their sessions. `userId`: a `User`'s id, also of nobody. */
+export interface SignInParts {
+  routes: Router
+  /** Deletes everything that it keeps of a user, who cannot sign in again as this user. */
+  deleteUser(userId: string): Promise<void>
+  /** Resolves to what it keeps of a user, without secrets, as it can be written as JSON; null: nothing. */
+  exportUser(userId: string): Promise<unknown>
+  /** Resolves to the address for mail to a user, or null if it keeps none. */
+  emailOf(userId: string): Promise<string | null>
+}
+
+/** The sign-in of your product, with the routes `GET /sign-in` and `POST /sign-out`. `sign-in.ts` uses it. */
 export type OwnSignIn = (options: {
   store: KeyValueStore
   /** The app's public origin, without a trailing slash. */
   baseUrl: string
-}) => Router
+}) => SignInParts
 
 /** Returns the signed-in user, or null. */
 export function currentUser(req: Request): User | null {

@@ -31,8 +31,7 @@ async function pressAll(page: Page, ...names: string[]): Promise<void> {
   for (const name of names) await press(page, name)
 }
 const status = (page: Page) => page.getByRole('status').innerText()
-const cardOf = (page: Page, bxcontext: string) =>
-  page.locator('.card').filter({ has: page.getByRole('heading', { name: bxcontext, exact: true }) })
+const cardOf = (page: Page, bxcontext: string) => page.locator(`#connection-${bxcontext}`)
 
 /** A new window, which closes with the test. */
 async function newWindow(options?: BrowserContextOptions) {
@@ -250,6 +249,44 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
     expect(await card.locator('time:not([data-countdown])').last().innerText()).toContain('9:00 pm')
     expect(await card.locator('time[data-countdown]').innerText()).toMatch(/^for [45] min/)
     expect(complaints).toEqual([])
+  })
+
+  test('keeps what is typed into the form for a name while the page follows a change', async () => {
+    const { page } = await open()
+    const card = cardOf(page, 'first')
+    await card.getByText('Details of').click()
+    const field = card.getByLabel('Your name for this connection')
+    await field.fill('Main')
+    await expect
+      .poll(async () => {
+        await noteCall('first', (await card.locator('.badge.degraded').count()) > 0 ? OK : OUTAGE)
+        return card.locator('.badge').innerText()
+      })
+      .toBe('Not working now')
+    expect(await field.inputValue()).toBe('Main')
+    await page.keyboard.type(' shop')
+    await page.keyboard.press('Enter')
+    await page.getByText('The name is saved: Main shop.').waitFor()
+    expect(await card.getByRole('heading').innerText()).toBe('Main shop')
+    await app.services.connect.vault.label(ref('first'), null, 'Main shop')
+  })
+
+  test('and its other pages fit a phone with names that are long, without spaces, and from right to left', async () => {
+    const { page } = await newWindow({ viewport: { width: 375, height: 700 } })
+    const user = { userId: 'Fay', bxcontext: 'third' }
+    const { vault } = app.services.connect
+    await consent(vault, { ...GRANTED, businessName: 'W'.repeat(200) }, user)
+    await takeSession(page, app, await signedIn(app, 'Fay'))
+    let shown: string | null = null
+    for (const label of [null, 'W'.repeat(60), 'שלום'.repeat(15), 'مرحبا (1) '.repeat(6).trim()]) {
+      expect(await vault.label(user, label, shown)).toBe(true)
+      shown = label
+      await page.goto(`${app.url}/connections`)
+      await page.getByText('Details of').click()
+      await inspect(page, true)
+      await page.goto(`${app.url}/connections/third/disconnect`)
+      await inspect(page, true)
+    }
   })
 
   test('catches up when its tab is shown again', async () => {

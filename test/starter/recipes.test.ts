@@ -155,15 +155,18 @@ async function notes(name: string, text?: string): Promise<unknown> {
   return (await visitor.get(url, JSON_TYPE)).json().notes
 }
 
-/** Runs a command of the project on the app's store. */
-function command(script: string, ...args: string[]): Promise<unknown> {
+/** Runs a command of the project on the app's store. Resolves to what it prints. */
+async function command(script: string, ...args: string[]): Promise<string> {
   const env = testEnv({ ...ENV, ...addressesOf(app), DATA_DIR: app.config.dataDir })
-  return run(join(project.dir, script), env, { args }).exited
+  const { exited, output } = run(join(project.dir, script), env, { args })
+  await exited
+  return output()
 }
 
-test('a table of your own: the deletion of a user deletes their rows, also without a connection, and no others', async () => {
+test('a table of your own: the export of a user has their rows, and the deletion deletes them, also without a connection, and no others', async () => {
   await notes('bob', 'Call back')
   expect(await notes('zoe', 'Ask for a quote')).toEqual([{ text: 'Ask for a quote' }])
+  expect(await command('src/cli/connections.ts', 'export', 'zoe')).toContain('"text": "Ask for a quote"')
   await command('src/cli/connections.ts', 'delete', 'zoe', '--yes')
   expect(await notes('zoe')).toEqual([])
   expect(await notes('bob')).toEqual([{ text: 'Call back' }])

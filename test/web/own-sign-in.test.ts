@@ -1,23 +1,27 @@
 import { Router } from 'express'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
-import { createAccount, passwordSignIn } from '../../src/web/password-sign-in.ts'
+import { PasswordAccounts } from '../../src/web/password-accounts.ts'
+import { passwordSignIn } from '../../src/web/password-sign-in.ts'
 import { isUserId, signIn } from '../../src/web/user.ts'
 import { type Running, startAll } from '../support/app.ts'
+import { testEnv } from '../support/env.ts'
 import { command } from '../support/process.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 describe('an app with a sign-in of its own', () => {
   let app: Running
+  let accounts: PasswordAccounts
   beforeAll(async () => {
     app = await startAll({}, {}, undefined, undefined, passwordSignIn)
-    await createAccount(app.services.store, 'Ann@ridgeline.example', 'correct horse')
+    accounts = new PasswordAccounts(app.services.store)
+    await accounts.create('Ann@ridgeline.example', 'correct horse')
   })
   afterAll(() => app.close())
 
-  const enter = async (password: string, returnTo = '') => {
+  const enter = async (password: string, returnTo = '', email = 'ann@ridgeline.example') => {
     const visitor = createVisitor()
-    const form = { email: 'ann@ridgeline.example', password }
+    const form = { email, password }
     return { visitor, answer: await visitor.post(`${app.url}/sign-in${returnTo}`, { form }) }
   }
 
@@ -52,6 +56,18 @@ describe('an app with a sign-in of its own', () => {
     }
   })
 
+  test('after ten wrong passwords in a row answers 429, also to the right one, and the form says for how long', async () => {
+    const email = 'eve@ridgeline.example'
+    await accounts.create(email, 'correct horse')
+    for (let times = 0; times < 10; times++) expect((await enter('wrong', '', email)).answer.status).toBe(401)
+    const { answer } = await enter('correct horse', '', email)
+    expect(answer.status).toBe(429)
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(14 * 60)
+    expect(answer.text).toContain('Too many sign-ins have failed. Please try again in 15 minutes.')
+    expect(answer.text).toContain(`value="${email}"`)
+    expect((await enter('correct horse')).answer.status).toBe(303)
+  })
+
   test('repeats no password on the error page of a sign-in that failed', async () => {
     vi.spyOn(app.services.store, 'get').mockRejectedValue(new StoreUnavailableError('a fault'))
     const { answer } = await enter('correct horse')
@@ -61,23 +77,52 @@ describe('an app with a sign-in of its own', () => {
   })
 
   test('never replaces an account: its id owns connections', async () => {
-    const { store } = app.services
-    expect(await createAccount(store, 'ANN@ridgeline.example', 'another')).toBe(false)
+    expect(await accounts.create('ANN@ridgeline.example', 'another')).toBe(false)
     expect((await enter('correct horse')).answer.status).toBe(303)
   })
 
-  test('signs in whom npm run create-account has created, with the password that it prints', async () => {
-    const env = { DATA_DIR: app.config.dataDir }
-    const create = (email: string) => command('src/cli/create-account.ts', env, { args: [email] })
-    const { output } = await create('cleo@ridgeline.example')
-    const [password = ''] = /(?<= password )\S+/.exec(output) ?? []
-    const form = { email: 'cleo@ridgeline.example', password }
-    expect((await createVisitor().post(`${app.url}/sign-in`, { form })).status).toBe(303)
-    expect(await create('cleo@ridgeline.example')).toEqual({
+  test('knows an account by its address, and its address by the id of its user, until it is deleted', async () => {
+    await accounts.create('Dora@ridgeline.example', 'correct horse')
+    const { id = '' } = (await accounts.find('dora@ridgeline.example')) ?? {}
+    const { signIn } = app.services
+    expect(await signIn.emailOf(id)).toBe('Dora@ridgeline.example')
+    expect(await signIn.exportUser(id)).toEqual({ id, email: 'Dora@ridgeline.example' })
+    await signIn.deleteUser(id)
+    expect(await signIn.emailOf(id)).toBeNull()
+    expect(await signIn.exportUser(id)).toBeNull()
+    expect((await enter('correct horse', '', 'dora@ridgeline.example')).answer.status).toBe(401)
+    expect((await enter('correct horse')).answer.status).toBe(303)
+  })
+
+  test('signs in whom npm run accounts has created, with the last password that it printed', async () => {
+    const addresses = {
+      PLATFORM_APP_URL: app.platform,
+      PLATFORM_AUTH_URL: app.platform,
+      PLATFORM_API_URL: app.platform,
+    }
+    const env = testEnv({ ...addresses, DATA_DIR: app.config.dataDir })
+    const run = (...args: string[]) => command('src/cli/accounts.ts', env, { args })
+    const email = 'cleo@ridgeline.example'
+    const passwordIn = ({ output }: { output: string }) => /(?<= password )\S+/.exec(output)?.[0] ?? ''
+    const first = passwordIn(await run('create', email))
+    expect((await enter(first, '', email)).answer.status).toBe(303)
+    const second = passwordIn(await run('password', email))
+    expect((await enter(first, '', email)).answer.status).toBe(401)
+    expect((await enter(second, '', email)).answer.status).toBe(303)
+    expect(await run('create', email)).toEqual({
       code: 1,
-      output: 'There is an account of cleo@ridgeline.example already.\n',
+      output: `There is an account of ${email} already.\n`,
     })
-    expect((await create('cleo')).output).toContain('must be like ann@example.com')
+    expect((await run('create', 'cleo')).output).toContain('must be like ann@example.com')
+    const { id } = (await accounts.find(email)) ?? {}
+    expect((await run('find', 'CLEO@ridgeline.example')).output).toBe(`${id}\t${email}\n`)
+    expect((await run('list')).output).toContain(`${id}\t${email}\n`)
+    expect((await run('remove', email)).output).toContain('Add --yes. Nothing was changed.')
+    expect(await run('remove', email, '--yes')).toMatchObject({ code: 0 })
+    expect(await run('find', email)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(`There is no account of ${email}`),
+    })
   })
 
   test('signs nobody in by the form of the demo', async () => {
@@ -99,12 +144,13 @@ test.each([
 })
 
 test('signIn refuses an invalid id; the log says why, and nobody is signed in', async () => {
-  const app = await startAll({}, {}, undefined, undefined, () =>
-    Router().get('/sign-in', async (req, res) => {
+  const app = await startAll({}, {}, undefined, undefined, (options) => ({
+    ...passwordSignIn(options),
+    routes: Router().get('/sign-in', async (req, res) => {
       await signIn(req, { id: '', name: 'Ann' })
       res.redirect('/')
     }),
-  )
+  }))
   const visitor = createVisitor()
   const answer = await visitor.get(`${app.url}/sign-in`, { accept: 'application/json' })
   expect(answer.json()).toMatchObject({ status: 500, code: 'internal_error' })

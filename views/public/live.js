@@ -21,6 +21,11 @@ async function refresh() {
     const details = next.querySelector(`#${CSS.escape(id)}`)
     if (details) details.open = true
   }
+  // What the reader is typing stays.
+  for (const { id, value, defaultValue } of current.querySelectorAll('input[id]')) {
+    const input = next.querySelector(`#${CSS.escape(id)}`)
+    if (input && value !== defaultValue) input.value = value
+  }
   const focused = current.contains(document.activeElement) ? document.activeElement : null
   const anchor = [...current.querySelectorAll('[id]')].find(
     (element) => element.getBoundingClientRect().top >= 0,
@@ -35,10 +40,11 @@ async function refresh() {
   document.dispatchEvent(new Event('live-update'))
 }
 
-/** The element with the same text inside the element with the same id: several cards may have the same buttons. */
+/** The element with the same id, or with the same text inside the one with the same id: several cards may have the same buttons. */
 function counterpart(next, focused) {
   const { id } = focused.closest('[id]')
   const place = id === next.id ? next : next.querySelector(`#${CSS.escape(id)}`)
+  if (id === focused.id) return place
   const elements = [...(place?.querySelectorAll('a, button, summary') ?? [])]
   return elements.find(({ textContent }) => textContent === focused.textContent)
 }

@@ -45,7 +45,7 @@ const noneSchema = z.object({ ...common, status: z.literal('none') })
 const activeSchema = z.object({
   ...common,
   status: z.literal('active'),
-  /** The tokens, and the names of the business and the person, each encrypted. */
+  /** The tokens, and the names (`Names`), each encrypted. */
   tokens: z.string(),
   names: z.string(),
   /** Whether there is a refresh token, and whether the last refresh returned a new one. */
@@ -320,6 +320,25 @@ export function called(
     default:
       return outcome satisfies never
   }
+}
+
+const name = z.string().nullable()
+export const namesSchema = z.object({ businessName: name, userName: name, label: name })
+/** The names that the platform reports of the business and the person, and the one that the user has given the connection. */
+export type Names = z.infer<typeof namesSchema>
+
+/**
+ * Changes the label, if it is still the one that the user saw (`shown`). `rev` would not do: a refresh in the background changes it
+ * as well. `open` decrypts the names, and `seal` encrypts them.
+ */
+export function labelled(
+  record: ConnectionRecord,
+  { label, shown }: Record<'label' | 'shown', string | null>,
+  { open, seal }: { open(sealed: string): Names; seal(names: Names): string },
+): ConnectionRecord {
+  if (record.status === 'none') return record
+  const names = open(record.names)
+  return names.label === shown && label !== shown ? { ...record, names: seal({ ...names, label }) } : record
 }
 
 /** Encrypts the secrets of a record with another key. */

@@ -4,11 +4,11 @@ import {
   type ConnectionRef,
   type ConnectionView,
   missingScopesOf,
+  type Names,
   refreshableIn,
   viewOf,
 } from './connection.ts'
 import type { DecryptionError } from './encryption.ts'
-import type { Names } from './records.ts'
 
 /** A connection without its tokens, for pages and JSON. Times are in ms since 1970. */
 export interface Connection {
@@ -19,6 +19,8 @@ export interface Connection {
   /** The names of the business and the person who gave consent, if the platform reports them. */
   businessName: string | null
   userName: string | null
+  /** The name that the user has given the connection. */
+  label: string | null
   scopes: string[] | null
   /** Requested scopes that were not granted, and scopes whose absence made the API refuse a call. */
   missingScopes: string[]
@@ -55,7 +57,7 @@ export interface UnreadableConnection {
 export function describe(
   { bxcontext }: ConnectionRef,
   record: ConnectionRecord,
-  { businessName, userName }: Names,
+  names: Names,
   requestedScopes: readonly string[],
   now: number,
 ): Connection | null {
@@ -63,7 +65,6 @@ export function describe(
   if (record.status === 'none' || view.state === 'none') return null
   const { consent, scopes, connectedAt, usedAt: lastUsedAt } = record
   const missingScopes = missingScopesOf(record, requestedScopes)
-  const names = { businessName, userName }
   const tokens = record.status === 'active' ? factsOf(record, now) : null
   return { bxcontext, view, consent, ...names, scopes, missingScopes, connectedAt, lastUsedAt, tokens }
 }

@@ -11,8 +11,10 @@ import {
   type EndedRecord,
   type GrantedTokens,
   lifetimeOf,
+  type Names,
   NO_RECORD,
   NONE_TTL_MS,
+  namesSchema,
   parseRecord,
   resealed,
 } from './connection.ts'
@@ -22,8 +24,6 @@ import { createRecordCipher, DecryptionError, type EncryptionKey, type RecordCip
 export const connectionKind = (platform: string) => `${platform}-connection`
 
 const tokensSchema = z.object({ accessToken: z.string(), refreshToken: z.string().nullable() })
-const namesSchema = z.object({ businessName: z.string().nullable(), userName: z.string().nullable() })
-export type Names = z.infer<typeof namesSchema>
 /** What an active record keeps encrypted. */
 export type Secrets = z.infer<typeof tokensSchema> & Names
 
@@ -169,10 +169,11 @@ export class ConnectionRecords {
     return secrets
   }
 
-  /** Null if there are none, or a key is missing. */
-  secretsIfReadable(ref: ConnectionRef, record: ConnectionRecord): Secrets | null {
+  /** After access has ended, only the names. Null if there are none, or a key is missing. */
+  secretsIfReadable(ref: ConnectionRef, record: ConnectionRecord): Partial<Secrets> | null {
     try {
-      return record.status === 'active' ? this.secretsOf(ref, record) : null
+      if (record.status === 'none') return null
+      return record.status === 'active' ? this.secretsOf(ref, record) : this.namesOf(ref, record)
     } catch (error) {
       if (error instanceof DecryptionError) return null
       throw error
@@ -183,6 +184,12 @@ export class ConnectionRecords {
   namesOf(ref: ConnectionRef, { names }: ActiveRecord | EndedRecord): Names {
     return this.#unseal(ref, names, namesSchema)
   }
+
+  /** The key for the names in `labelled`. Throws `DecryptionError`. */
+  sealOf = (ref: ConnectionRef) => ({
+    open: (sealed: string) => this.#unseal(ref, sealed, namesSchema),
+    seal: (names: Names) => this.#seal(ref, names),
+  })
 
   /** What a token response, received at `issuedAt`, changes in a record; what it does not repeat is kept. */
   granted(
@@ -196,12 +203,13 @@ export class ConnectionRecords {
     const refreshToken = tokens.refreshToken ?? earlier?.refreshToken ?? null
     const businessName = tokens.businessName ?? earlier?.businessName ?? null
     const userName = tokens.userName ?? earlier?.userName ?? null
+    const label = earlier?.label ?? null
     const renewable = refreshToken !== null
     const isSame = isRefresh && accessToken === earlier?.accessToken
     const scopes = isRefresh && record.status === 'active' ? record.scopes : null
     return {
       tokens: this.#seal(ref, { accessToken, refreshToken }),
-      names: this.#seal(ref, { businessName, userName }),
+      names: this.#seal(ref, { businessName, userName, label }),
       renewable,
       rotated: isRefresh && refreshToken !== earlier?.refreshToken,
       scopes: tokens.scopes ?? scopes,

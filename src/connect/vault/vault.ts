@@ -229,6 +229,18 @@ export class Vault {
     return this.#revoke(hasTokens ? this.#records.secretsIfReadable(ref, before) : null)
   }
 
+  /**
+   * Gives the connection a name of the user's own, or none (null), in place of the one that the user saw (`shown`). Resolves to
+   * false if it has another one meanwhile. Throws `NotConnectedError`, `DecryptionError`.
+   */
+  async label(ref: ConnectionRef, label: string | null, shown: string | null): Promise<boolean> {
+    const seal = this.#records.sealOf(ref)
+    const next = (record: ConnectionRecord) => connection.labelled(record, { label, shown }, seal)
+    const { after } = await this.#records.change(ref, next)
+    if (after.status === 'none') throw new NotConnectedError()
+    return this.#records.namesOf(ref, after).label === label
+  }
+
   /** Calls `listener` after each change of a connection in this process. Returns a function that unsubscribes. */
   onChange(listener: ChangeListener): () => void {
     return this.#changes.listen(listener)
@@ -460,12 +472,12 @@ export class Vault {
 
   /** Revokes a grant that no record has any more, by its latest tokens. */
   async #revoke(
-    tokens: { accessToken: string; refreshToken?: string | null | undefined } | null,
+    tokens: { accessToken?: string; refreshToken?: string | null | undefined } | null,
   ): Promise<Revocation> {
     const { oauth, log } = this.#options
     if (!oauth.revoke) return 'remains'
-    if (!tokens) return 'unknown'
-    const { accessToken, refreshToken } = tokens
+    const { accessToken, refreshToken } = tokens ?? {}
+    if (!accessToken) return 'unknown'
     try {
       await oauth.revoke(refreshToken ?? accessToken, refreshToken ? 'refresh_token' : 'access_token')
       return 'revoked'

@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import type { Vault } from '../../connect/index.ts'
 import { localUrl } from '../../settings/fields.ts'
+import { nameOf } from '../../web/connection-view.ts'
 import type { Feature, FeatureDeps, FeatureParts } from '../feature.ts'
 import { createFlowStore, type FlowStore } from './flow-store.ts'
 import { createMasking } from './masking.ts'
@@ -37,7 +38,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
 
   const routes = Router()
     .use(tokenRoutes({ vault, flows, requestedScopes: oauth.scopes }))
-    .use(flowRoutes({ flows, businessNames: namesIn(flows, vault), sendChanges }))
+    .use(flowRoutes({ flows, names: namesIn(flows, vault), sendChanges }))
     .use(pauseRoutes({ pauses, flows, masking, flush, baseUrl }))
   const parts = {
     connectionLinks: async () => [{ path: '/tokens', label: 'Tokens', isForDevelopers: true }],
@@ -71,14 +72,13 @@ function createParts(deps: FeatureDeps): FeatureParts {
   }
 }
 
-/** The names of a user's businesses: those that flows have recorded, and those of the connections that there are now. */
+/** What a user knows businesses by: the names that flows have recorded, and those of the connections that there are now. */
 const namesIn =
   (flows: FlowStore, vault: Vault) =>
   async (userId: string): Promise<Map<string, string>> => {
-    const known = [...(await flows.list(userId)), ...(await vault.list(userId))]
-    const named = known.flatMap((one) => {
-      const name = 'businessName' in one ? one.businessName : null
-      return name !== null && one.bxcontext !== null ? [[one.bxcontext, name] as const] : []
-    })
-    return new Map(named)
+    const recorded = (await flows.list(userId)).flatMap(({ bxcontext, businessName }) =>
+      bxcontext !== null && businessName !== null ? [[bxcontext, businessName] as const] : [],
+    )
+    const connected = (await vault.list(userId)).map((one) => [one.bxcontext, nameOf(one)] as const)
+    return new Map([...recorded, ...connected])
   }

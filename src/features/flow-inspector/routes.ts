@@ -19,8 +19,8 @@ import {
 
 export interface FlowRoutesOptions {
   flows: FlowStore
-  /** The names of a user's businesses, by bxcontext, as far as the platform reports them. */
-  businessNames(userId: string): Promise<ReadonlyMap<string, string>>
+  /** What a user knows businesses by, by bxcontext. */
+  names(userId: string): Promise<ReadonlyMap<string, string>>
   sendChanges: SendChanges
 }
 
@@ -64,12 +64,12 @@ function listRoutes(options: FlowRoutesOptions): Router {
     )
 }
 
-async function listPage({ flows, businessNames }: FlowRoutesOptions, userId: string) {
-  const names = await businessNames(userId)
-  const rows = (await flows.list(userId)).map((summary) => {
-    const businessName = names.get(summary.bxcontext ?? '') ?? summary.businessName
-    return rowOf({ ...summary, businessName })
-  })
+async function listPage(options: FlowRoutesOptions, userId: string) {
+  const names = await options.names(userId)
+  const rows = (await options.flows.list(userId)).map((summary) => ({
+    ...rowOf(summary),
+    name: names.get(summary.bxcontext ?? '') ?? summary.bxcontext,
+  }))
   return { view: 'flow-inspector/flows', title: 'Flows', data: { ...PAGE_DATA, rows } }
 }
 
@@ -140,14 +140,14 @@ function stepRoutes(options: FlowRoutesOptions): Router {
 
 /** What the pages show of the user's flow in the URL. `active`: the number of the step to highlight. Throws `not_found`. */
 async function load(
-  { flows, businessNames }: FlowRoutesOptions,
+  options: FlowRoutesOptions,
   req: Request<{ id: string }>,
   active?: number,
 ): Promise<FlowView> {
   const userId = requireUser(req)
-  const flow = await flows.find(userId, req.params.id)
+  const flow = await options.flows.find(userId, req.params.id)
   if (!flow) throw new WebError(404, 'not_found', 'There is no such flow. Flows are kept for a day.')
-  const names = await businessNames(userId)
+  const names = await options.names(userId)
   return viewOf(flow, names.get(flow.bxcontext ?? ''), active)
 }
 

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { ConnectionRevokedError, NotConnectedError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
+import { nameOf } from '../../web/connection-view.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { sendPageOrJson } from '../../web/respond.ts'
 import type { FlowStore } from './flow-store.ts'
@@ -47,7 +48,7 @@ export function tokenRoutes({ vault, flows, requestedScopes }: TokenRoutesOption
       const { bxcontext } = ref
       const connection = await vault.find(ref)
       if (!connection) throw new NotConnectedError()
-      const { view, tokens, scopes, businessName } = connection
+      const { view, tokens, scopes } = connection
       if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
       if (!tokens) throw new NotConnectedError()
       const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
@@ -66,7 +67,7 @@ export function tokenRoutes({ vault, flows, requestedScopes }: TokenRoutesOption
       }
       sendPageOrJson(req, res, {
         view: 'flow-inspector/tokens',
-        title: `Tokens of ${businessName ?? bxcontext}`,
+        title: `Tokens of ${nameOf(connection)}`,
         data: { panel, rows, bxcontext, ...PAGE_DATA },
         json: panel,
       })

@@ -146,11 +146,11 @@ function marksOf(parameters: readonly ShownParameter[]): ShownParameter[] {
   return [...new Map(secrets.map((secret) => [secret.fingerprint, secret])).values()].slice(0, MAX_MARKS)
 }
 
-/** A flow as templates show it. `active`: the number of the step to highlight. `businessName`: if it is known. */
-export function viewOf(flow: Flow, businessName: string | undefined, active?: number) {
+/** A flow as templates show it. `active`: the number of the step to highlight. `name`: what the user knows the business by, if anything. */
+export function viewOf(flow: Flow, name: string | undefined, active?: number) {
   const steps = withPlatformPages(flow.steps)
   const summary = rowOf(summarize(flow))
-  const subject = businessName ?? summary.businessName ?? flow.bxcontext
+  const subject = name ?? flow.bxcontext
   return {
     ...PAGE_DATA,
     title: subject ? `${summary.title}: ${subject}` : summary.title,

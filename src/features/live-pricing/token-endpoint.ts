@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { TokenResponse } from '../../supplier-api/contract.ts'
+import { networkOf } from '../../web/attempts.ts'
 import { count } from './access.ts'
 import type { Clients } from './clients.ts'
 import { LivePricingError } from './errors.ts'
@@ -41,14 +42,4 @@ export function tokenEndpoint(tokens: Tokens, clients: Clients): RequestHandler 
     }
     res.json(answer)
   }
-}
-
-/** The IPv4 address, or the /64 network of an IPv6 address, as a host can use any address in its network. */
-function networkOf(ip: string): string {
-  if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip
-  const [head = '', tail] = ip.split('::')
-  const first = head.split(':').filter(Boolean)
-  const last = tail?.split(':').filter(Boolean) ?? []
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
-  return [...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, 4).join(':')
 }

@@ -75,7 +75,7 @@ function summarize({ check, layout }: Confirmed, options: Options): void {
   }
   print(
     texts.confirm.counts(rows, validRows, invalidRows),
-    `The file is read as ${layout.confirmedBy} confirmed on ${layout.confirmedAt}:`,
+    `The file is read as it was confirmed on ${layout.confirmedAt}:`,
     ...describeAnswers(layout).map((answer) => `  ${answer}`),
     ...check.outline.remarks,
     ...check.remarks,

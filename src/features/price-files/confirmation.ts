@@ -7,12 +7,12 @@ import { texts } from './texts.ts'
 export const confirmed = (
   draft: Draft & Statements,
   { sheets, signs }: Outline,
-  by: Pick<Layout, 'confirmedBy' | 'confirmedAt'>,
+  confirmedAt: string,
 ): Layout => ({
   ...draft,
   otherSheets: sheets.filter(({ isUsed }) => !isUsed).map(({ name }) => name),
   texts: signs,
-  ...by,
+  confirmedAt,
 })
 
 const namesIn = ({ sheets, otherSheets }: Layout) => [...sheets.map(({ name }) => name), ...otherSheets]

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
@@ -73,8 +72,7 @@ async function confirmInTerminal(
   const { stdin: input, stdout: output } = process
   if (!(input.isTTY && output.isTTY)) throw new UnconfirmedError(describeUnconfirmed(first, how).join('\n'))
   const check = await askForLayout({ input, output, print }, first, read)
-  const by = { confirmedBy: userInfo().username, confirmedAt: new Date().toISOString() }
-  return { check, layout: confirmed(check.draft, check.outline, by) }
+  return { check, layout: confirmed(check.draft, check.outline, new Date().toISOString()) }
 }
 
 /** Reads a layout from its file. Throws an error that names what is wrong in it. */

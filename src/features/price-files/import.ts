@@ -18,7 +18,7 @@ import type { UserNotice } from '../../web/notice.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { Check } from './check-rows.ts'
 import { ImportError, importNotFound } from './errors.ts'
-import { draftSchema, type Layout } from './layout.ts'
+import { draftSchema } from './layout.ts'
 import { audienceProblem, isComplete } from './questions.ts'
 import { texts } from './texts.ts'
 
@@ -77,8 +77,8 @@ export const importSchema = z.object({
   checkId: z.string(),
   /** What a person has said so far of how the file is to be read, beside what is suggested. If it is complete, the check is of it. */
   draft: draftSchema,
-  /** Who has confirmed how the file is read, and when; null: nobody, so nothing can be sent. */
-  confirmed: z.object({ by: z.string(), at: z.iso.datetime() }).nullable(),
+  /** When a person has confirmed how the file is read; null: nobody has, so nothing can be sent. */
+  confirmed: z.object({ at: z.iso.datetime() }).nullable(),
   rows: count,
   validRows: count,
   invalidRows: count,
@@ -98,7 +98,7 @@ export interface Read {
 const checkedBy = ({ checkId, check: { rows, validRows, invalidRows, draft, layout } }: Read) => ({
   checkId,
   draft,
-  confirmed: layout && { by: layout.confirmedBy, at: layout.confirmedAt },
+  confirmed: layout && { at: layout.confirmedAt },
   rows,
   validRows,
   invalidRows,
@@ -183,13 +183,13 @@ export function moved(job: Import, catalogue: Catalogue): Import {
 export function confirmedImport(
   job: Import,
   { checkId, draft }: Pick<Import, 'checkId' | 'draft'>,
-  { confirmedBy, confirmedAt }: Pick<Layout, 'confirmedBy' | 'confirmedAt'>,
+  at: string,
 ): Import {
   requireState(job, 'ready')
   requireSeen(job, checkId)
   const isKnown = isComplete(job.draft) && isComplete(draft) && job.validRows > 0
   if (!isKnown) throw new ImportError(400, 'invalid_input', texts.errors.notConfirmed)
-  return { ...job, draft, confirmed: { by: confirmedBy, at: confirmedAt } }
+  return { ...job, draft, confirmed: { at } }
 }
 
 /** The import is sent, or the rest of it. Throws `ImportError` if it cannot be, and says why. */

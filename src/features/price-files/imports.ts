@@ -122,17 +122,17 @@ export class Imports extends StoredImports {
     return this.change(userId, id, (now) => moved(now, catalogue))
   }
 
-  /** Confirms how the file is read. `name`: who does; `seen`: the `checkId` of what they have seen. */
-  async confirm(userId: string, id: string, { name, seen }: { name: string; seen?: string | undefined }) {
-    const by = { confirmedBy: name, confirmedAt: new Date().toISOString() }
+  /** Confirms how the file is read. `seen`: the `checkId` of what the user has seen. */
+  async confirm(userId: string, id: string, seen?: string): Promise<Import> {
+    const at = new Date().toISOString()
     const job = await this.get(userId, id)
     const check = await this.reading(job)
     if (!check) throw fileGone()
     const { draft, outline } = check
-    const confirm = (now: Import) => confirmedImport(now, { checkId: seen ?? job.checkId, draft }, by)
+    const confirm = (now: Import) => confirmedImport(now, { checkId: seen ?? job.checkId, draft }, at)
     confirm(job)
     // The layout first: a process may die between the two.
-    if (isComplete(draft)) await addLayout(this.#options.store, job, confirmed(draft, outline, by))
+    if (isComplete(draft)) await addLayout(this.#options.store, job, confirmed(draft, outline, at))
     return this.change(userId, id, confirm)
   }
 

@@ -78,8 +78,7 @@ export const layoutSchema = z.strictObject({
   otherSheets: z.array(z.string()),
   /** What the file says outside its tables: as `signOf` writes it, sorted. */
   texts: z.array(z.string()),
-  /** Who has confirmed it, and when (ISO 8601). */
-  confirmedBy: z.string(),
+  /** When a person has confirmed it (ISO 8601). Not who: it belongs to the supplier, and outlives its users. */
   confirmedAt: z.iso.datetime(),
 })
 export type Layout = z.infer<typeof layoutSchema>

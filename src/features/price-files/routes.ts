@@ -9,7 +9,7 @@ import { rejectForm } from '../../web/errors.ts'
 import type { PageSection } from '../../web/pages.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from '../../web/respond.ts'
 import type { SendChanges } from '../../web/sse.ts'
-import { currentUser, requireUser } from '../../web/user.ts'
+import { requireUser } from '../../web/user.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
@@ -257,7 +257,7 @@ async function answer(imports: Imports, job: Import, req: Request<JobParameters>
   const draft = readDraft(req.body, job.draft, check?.outline.sheets ?? [])
   const isSeen = JSON.stringify(draft) === JSON.stringify(job.draft)
   return req.body?.confirm !== undefined && isSeen
-    ? imports.confirm(userId, id, { name: currentUser(req)?.name ?? userId, seen: seenIn(req) })
+    ? imports.confirm(userId, id, seenIn(req))
     : imports.answer(job, draft)
 }
 

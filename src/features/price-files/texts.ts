@@ -79,7 +79,7 @@ export const texts = {
     kept: 'The earlier answers are kept for what is the same.',
     askedAgain:
       'The columns that are the same keep their use. Because the file says something else, the questions about its prices are asked again.',
-    follows: (by: string) => `${by} has confirmed how files of this layout are read:`,
+    follows: 'This file is read as it was confirmed for files of this layout:',
     change: 'Change',
     toNext: 'Continue',
     left: (questions: number) => (questions === 1 ? 'Last question.' : `${questions} questions left.`),

@@ -11,8 +11,10 @@ import {
   type GrantedTokens,
   granted,
   isDue,
+  labelled,
   leased,
   lifetimeOf,
+  type Names,
   NO_RECORD,
   pauseOf,
   refreshableIn,
@@ -88,6 +90,37 @@ describe('consents and disconnects', () => {
     )
     const next = granted(begin(troubled), 2, tokens(), NOW)
     expect(next).toMatchObject({ failures: 0, pausedUntil: 0, trouble: null, leasedUntil: 0, missing: [] })
+  })
+})
+
+describe('a label', () => {
+  const names = (label: string | null): Names => ({ businessName: 'Harbour', userName: null, label })
+  const seal = { open: (sealed: string): Names => JSON.parse(sealed), seal: JSON.stringify }
+  const before = active({ names: JSON.stringify(names('Main')) })
+  const label = (record: ConnectionRecord, label: string | null, shown: string | null) =>
+    labelled(record, { label, shown }, seal)
+
+  test.each([
+    ['is replaced by another one', 'Main', 'Second', 'Second'],
+    ['is removed', 'Main', null, null],
+    ['stays if it is given again', 'Main', 'Main', 'Main'],
+    ['stays if the user saw another one', 'First', 'Second', 'Main'],
+    ['stays if the user saw none', null, 'Second', 'Main'],
+  ])('%s', (_what, shown, next, expected) => {
+    const after = label(before, next, shown)
+    expect(after).toEqual({ ...before, names: JSON.stringify(names(expected)) })
+    if (expected === 'Main') expect(after).toBe(before)
+  })
+
+  test('can be given after a refresh that the user did not see, and when access has ended', () => {
+    const later = refreshed(before, lease(before), tokens({ names: before.names }))
+    const over = end(later, later)
+    for (const record of [later, over])
+      expect(label(record, 'Second', 'Main')).toEqual({ ...record, names: JSON.stringify(names('Second')) })
+  })
+
+  test('cannot be given to what is no connection', () => {
+    expect(label(NO_RECORD, 'Second', null)).toBe(NO_RECORD)
   })
 })
 

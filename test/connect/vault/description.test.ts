@@ -54,6 +54,39 @@ test('the names are those of the latest answer that has them, also when access h
   }
 })
 
+test('a label of the user stays over a refresh, the end of access, a new consent and another key, and ends with the connection', async () => {
+  const keys = [newKey('k1'), newKey('k2')] as const
+  setup = await connectedSetup({ keys: [keys[0]] })
+  expect(await found()).toMatchObject({ label: null })
+  expect(await setup.vault.label(REF, 'Main shop', null)).toBe(true)
+  for (const answer of [tokens(), oauthError('invalid_grant')]) {
+    setup.endpoint.answers(answer)
+    setup.later(5)
+    await setup.vault.refresh(REF).catch(() => {})
+    expect(await found()).toMatchObject({ label: 'Main shop' })
+  }
+  expect(await found()).toMatchObject({ view: { state: 'revoked' } })
+  await consent(setup.vault)
+  expect(await found()).toMatchObject({ view: { state: 'active' }, label: 'Main shop' })
+  const later = setup.anotherVault({ keys: [keys[1], keys[0]] })
+  expect(await Array.fromAsync(later.reencrypt())).toEqual(['reencrypted'])
+  expect(await setup.anotherVault({ keys: [keys[1]] }).find(REF)).toMatchObject({ label: 'Main shop' })
+  await later.disconnect(REF)
+  await expect(later.label(REF, 'Second', 'Main shop')).rejects.toMatchObject({ code: 'not_connected' })
+  await consent(later)
+  expect(await later.find(REF)).toMatchObject({ label: null })
+})
+
+test('a label is not given in place of one that the user did not see; given twice, it is saved', async () => {
+  setup = await connectedSetup()
+  expect(await setup.vault.label(REF, 'Main shop', null)).toBe(true)
+  expect(await setup.vault.label(REF, 'Main shop', null)).toBe(true)
+  expect(await setup.vault.label(REF, 'Second', null)).toBe(false)
+  expect(await found()).toMatchObject({ label: 'Main shop' })
+  expect(await setup.vault.label(REF, null, 'Main shop')).toBe(true)
+  expect(await found()).toMatchObject({ label: null })
+})
+
 test('the refreshes of a consent are counted, with what the last one did to the refresh token', async () => {
   setup = await connectedSetup()
   expect(await found()).toMatchObject({

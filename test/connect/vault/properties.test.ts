@@ -21,6 +21,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reject' as const), by }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), request: fc.nat(3), answer }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), by }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('label' as const), by }) },
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('wait' as const), seconds: fc.constantFrom(1, 6, 12, 301) }),
@@ -53,6 +54,8 @@ class World {
   readonly issued = new Set<string>()
   readonly ended = new Set<number>()
   readonly served: string[] = []
+  /** The label that was given last, and those that may have been given since: the store did not answer. */
+  labels: (string | null)[] = [null]
   /** What the events say that the connection is. */
   told: 'none' | 'active' | 'revoked' = 'none'
   /** Whether a process was killed. */
@@ -150,6 +153,9 @@ class World {
           .catch(() => {})
         break
       }
+      case 'label':
+        void this.#label(this.vault(step.by))
+        break
       case 'answer':
         this.requests[step.request % Math.max(1, this.requests.length)]?.settle(step.answer)
         break
@@ -180,6 +186,16 @@ class World {
         act.isDone = true
       })
       .catch(() => {})
+  }
+
+  async #label(vault: Vault): Promise<void> {
+    const label = `label ${++this.#serial}`
+    try {
+      const shown = (await vault.find(REF))?.label ?? null
+      if (await vault.label(REF, label, shown)) this.labels = [label]
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) this.labels.push(label)
+    }
   }
 
   #kill(index: number): void {
@@ -261,6 +277,9 @@ const property = fc.asyncProperty(runs, async ({ isConnected, hasKills, steps })
   if (!world.isBlurred && latest && latest.consent !== null) expect(state).not.toBe('none')
   if (!world.isBlurred && secrets !== null && latest)
     expect(secrets).toMatch(new RegExp(` ${latest.consent}$`))
+  // A label stays over refreshes, the end of access, and a new consent.
+  const wasDisconnected = world.acts.some(({ consent }) => consent === null)
+  if (!world.isBlurred && !wasDisconnected && found) expect(world.labels).toContain(found.label)
   // A failing platform ends nothing.
   if (found?.view.state === 'revoked' && found.view.reason === 'invalid_grant')
     expect(world.ended.size).toBeGreaterThan(0)
@@ -282,6 +301,6 @@ const property = fc.asyncProperty(runs, async ({ isConnected, hasKills, steps })
   await world.inner.close()
 })
 
-test('in any order of consents, refreshes, disconnects, answers, faults of the store and kills, the later act stays, and everybody sees the same', async () => {
+test('in any order of consents, refreshes, disconnects, labels, answers, faults of the store and kills, the later act stays, and everybody sees the same', async () => {
   await fc.assert(property, { numRuns: 600 })
 }, 120_000)

@@ -115,7 +115,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
       2 * DARK_PHONE.viewport.height,
     )
     await page.getByRole('button', { name: 'This is right' }).click()
-    await page.getByText('has confirmed').waitFor()
+    await page.getByText('as it was confirmed').waitFor()
 
     // First rows and every problem row, before anything is sent.
     const main = page.locator('main')

@@ -47,7 +47,7 @@ describe('the next file', () => {
   test('of the same layout is read as it was confirmed, and nothing is asked', async () => {
     const layout = await layoutOf(LIST, { tax: 10 })
     const next = await readWith(LIST.replace('July', 'August').replace('1.50', '2.20'), [layout])
-    expect(next.layout).toMatchObject({ confirmedBy: 'sam' })
+    expect(next.layout).toMatchObject({ confirmedAt: layout.confirmedAt })
     expect(next.items).toEqual([
       { code: 'A1', name: 'Nail', price: 2 },
       { code: 'B2', name: 'Board', price: 18.18 },

@@ -119,7 +119,7 @@ export const checkFileIn = (
 export async function layoutOf(content: string | Uint8Array, answers: Answers = {}): Promise<Layout> {
   const { draft, outline, problem } = await read(content, answers)
   if (!isComplete(draft) || problem) throw new Error(`the layout is not complete: ${problem}`)
-  return confirmed(draft, outline, { confirmedBy: 'sam', confirmedAt: '2026-07-01T00:00:00.000Z' })
+  return confirmed(draft, outline, '2026-07-01T00:00:00.000Z')
 }
 
 async function withFile<T>(content: string | Uint8Array, work: (path: string) => Promise<T>): Promise<T> {

@@ -73,7 +73,7 @@ export async function answerFile(imports: Imports, id: string, answers: Answers 
 /** Says how the file is read, and confirms it. */
 export async function confirmFile(imports: Imports, id: string, answers: Answers = {}): Promise<void> {
   await answerFile(imports, id, answers)
-  await imports.confirm(REF.userId, id, { name: 'Sam' })
+  await imports.confirm(REF.userId, id)
 }
 
 /** Uploads a file and confirms how it is read. */

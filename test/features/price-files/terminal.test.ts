@@ -61,7 +61,7 @@ test('in the terminal, a person is shown the same and asked in the same order, a
     expect(order.map((words) => printed().indexOf(words))).toEqual(
       order.map((words) => printed().indexOf(words)).toSorted((a, b) => a - b),
     )
-    const by = { confirmedBy: 'sam', confirmedAt: '2026-07-01T00:00:00.000Z' }
+    const by = '2026-07-01T00:00:00.000Z'
     expect(confirmed(draft, last.outline, by).texts).toEqual(
       ['contractor list · july 2026'].map(() => expect.any(String)),
     )

@@ -24,7 +24,7 @@ describe('an uploaded price file', () => {
       rows: 1502,
       validRows: 1499,
       invalidRows: 3,
-      confirmed: { by: 'sam' },
+      confirmed: { at: expect.any(String) },
       reading: {
         // The row that is taken back later is shown, too.
         problems: [{ line: 3, cells: ['C1', 'Board 1', '2'] }, { line: 1502 }, { line: 1503 }],

@@ -1,0 +1,69 @@
+/** What the app keeps of a user, wherever it is: to export it, and to delete it. */
+import { connectionKind, parseJson, type Revocation } from '../connect/index.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { loadTools } from '../features/load.ts'
+import type { DeleteUserTool, ExportUserTool } from '../features/tools.ts'
+import { print } from '../runtime/print.ts'
+import { connectionView } from '../web/connection-view.ts'
+import type { SignInParts } from '../web/user.ts'
+
+/** The app, and the sign-in whose data it is. */
+type App = Omit<Dependencies, 'signIn'> & { signIn: Omit<SignInParts, 'routes'> }
+
+export const CONSENT: Record<Revocation, string> = {
+  revoked: 'The platform has ended the consent.',
+  remains: 'The consent remains on the platform: PLATFORM_REVOCATION_URL is not set.',
+  unknown: 'The platform did not confirm that the consent has ended, so it may remain.',
+}
+
+/**
+ * Everything that is kept of a user, by the sign-in, the core, and each feature, without tokens, passwords, and the content of
+ * files. Throws an error if there is nothing.
+ */
+export async function exportUser({ config, store, connect, signIn, deps }: App, userId: string) {
+  const connections = (await connect.vault.list(userId)).map(connectionView)
+  const others = (await store.ofOwner(userId))
+    .filter(({ key }) => key.kind !== connectionKind(connect.platform.name))
+    .map(({ key: { kind, id }, value }) => ({ kind, id, value: parseJson(value) ?? value }))
+  const features: Record<string, unknown> = {}
+  for (const [name, exportData] of await loadTools<ExportUserTool>('export-user.ts'))
+    features[name] = (await exportData(deps, config.features[name], userId)) ?? undefined
+  const account = await signIn.exportUser(userId)
+  const isEmpty = connections.length + others.length === 0 && account === null
+  if (isEmpty && Object.values(features).every((kept) => kept === undefined))
+    throw new Error(`Nothing is stored about ${userId}. To find a user: npm run connections -- list TEXT`)
+  return { signIn: account, connections, features, others }
+}
+
+/**
+ * Ends the consents of a user, and deletes everything that is kept of them; without `yes`, throws an error that says what. Throws
+ * as `exportUser` does, but only after the deletion: what is kept may be such that it cannot be exported.
+ */
+export async function deleteUser(app: App, userId: string, { yes }: { yes?: boolean }): Promise<void> {
+  const { config, store, connect, signIn, parts, deps } = app
+  const kept = exportUser(app, userId)
+  if (!yes) {
+    const { signIn: account, connections, others } = await kept
+    throw new Error(
+      `This deletes all connections of ${userId} (${connections.length}), ${others.length} stored values${account ? ', and the account' : ''}. Add --yes. Nothing was changed.`,
+    )
+  }
+  await kept.catch(() => {})
+  // First, so that nobody signs in and stores more.
+  await signIn.deleteUser(userId)
+  for (const { bxcontext } of await connect.vault.list(userId)) {
+    const consent = await connect.vault.disconnect({ userId, bxcontext })
+    if (consent) print(`${bxcontext}: deleted. ${CONSENT[consent]}`)
+  }
+  for (const [name, deleteData] of await loadTools<DeleteUserTool>('delete-user.ts'))
+    await deleteData(deps, config.features[name], userId)
+  // Features write what they have noted about the events above, so that nothing is written after the deletion.
+  for (const part of parts) await part.stop?.()
+  // What is left of a connection keeps a consent from being stored that began before the deletion; it expires within an hour.
+  for (const { key } of await store.ofOwner(userId))
+    if (key.kind !== connectionKind(connect.platform.name)) await store.delete(key)
+  await kept
+  print(
+    `Everything else about ${userId} is deleted. The id remains for an hour where its connections were, and in a session, which ends within 24 hours. What is done in it meanwhile is stored: if the user may be signed in, repeat this tomorrow.`,
+  )
+}

@@ -1,0 +1,55 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { WebError } from './errors.ts'
+import { texts } from './texts.ts'
+
+/** How many sign-ins may fail in so many seconds, for each process. A guess from one network locks nobody out elsewhere. */
+const MAX_FAILURES = { perAccountAndNetwork: 10, perNetwork: 50, perAccount: 100, seconds: 900 }
+
+/**
+ * Returns a function that runs a sign-in from an IP address (null: it failed), unless too many have failed: then it throws
+ * `too_many_attempts` (429). An attempt counts from its start, so that many at once are no way around, unless it succeeds or throws.
+ */
+export function createAttempts() {
+  const { perAccountAndNetwork, perNetwork, perAccount, seconds: duration } = MAX_FAILURES
+  const limiter = (points: number) => new RateLimiterMemory({ points, duration })
+  const [ofNetwork, ofBoth, ofAccount] = [
+    limiter(perNetwork),
+    limiter(perAccountAndNetwork),
+    limiter(perAccount),
+  ]
+
+  return async <T>(ip: string, account: string, attempt: () => Promise<T | null>): Promise<T | null> => {
+    const [network, name] = [networkOf(ip), account.toLowerCase().slice(0, 100)]
+    const counts = [
+      { limiter: ofNetwork, key: network },
+      { limiter: ofBoth, key: `${network} ${name}` },
+      { limiter: ofAccount, key: name },
+    ]
+    for (const { limiter, key } of counts) await limiter.consume(key).catch(refuse)
+    let hasFailed = false
+    try {
+      const result = await attempt()
+      hasFailed = result === null
+      return result
+    } finally {
+      if (!hasFailed) for (const { limiter, key } of counts) await limiter.reward(key)
+    }
+  }
+}
+
+function refuse(exceeded: unknown): never {
+  if (!(exceeded instanceof RateLimiterRes)) throw exceeded
+  const { msBeforeNext: retryAfterMs } = exceeded
+  const message = texts.signIn.tooManyAttempts(Math.ceil(retryAfterMs / 60_000))
+  throw new WebError(429, 'too_many_attempts', message, { retryAfterMs })
+}
+
+/** The IPv4 address, or the /64 network of an IPv6 address, as a host can use any address in its network. */
+export function networkOf(ip: string): string {
+  if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip
+  const [head = '', tail] = ip.split('::')
+  const first = head.split(':').filter(Boolean)
+  const last = tail?.split(':').filter(Boolean) ?? []
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
+  return [...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, 4).join(':')
+}

@@ -1,0 +1,164 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { deleteUser, exportUser } from '../../src/cli/user-data.ts'
+import { leaveUserNotice } from '../../src/web/notice.ts'
+import { PasswordAccounts } from '../../src/web/password-accounts.ts'
+import { passwordSignIn } from '../../src/web/password-sign-in.ts'
+import type { OwnSignIn } from '../../src/web/user.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { toCallback } from '../support/flow.ts'
+import { startOwnProvider } from '../support/openid-provider.ts'
+import { REDIS } from '../support/programs.ts'
+import { startRedis } from '../support/redis.ts'
+import { foundInStore } from '../support/store-texts.ts'
+import { consent } from '../support/vault.ts'
+import { createVisitor, type Visitor } from '../support/visitor.ts'
+
+/** In every id, name and address of the user, and in what they type. */
+const MARK = 'zoë-quinn7'
+const EMAIL = `${MARK}@quinn.example`
+const PASSWORD = 'correct horse'
+const BEN = { userId: 'ben', bxcontext: 'harbour-homes' }
+
+interface SignIn {
+  env: Record<string, string>
+  own?: OwnSignIn
+  /** Signs the user in. Resolves to their id. */
+  enter(app: Running, visitor: Visitor): Promise<string>
+}
+
+const signIns: Record<string, () => Promise<SignIn>> = {
+  'the demo': async () => ({
+    env: {},
+    async enter(app, visitor) {
+      await visitor.post(`${app.url}/sign-in`, { form: { name: MARK } })
+      return MARK
+    },
+  }),
+  'OpenID Connect': async () => {
+    const provider = await startOwnProvider()
+    onTestFinished(provider.close)
+    provider.choices.claims = { sub: MARK, name: `Ms ${MARK}`, email: EMAIL }
+    return {
+      env: provider.env,
+      async enter(app, visitor) {
+        await visitor.follow(await visitor.get(`${app.url}/sign-in`))
+        return `${provider.env.OIDC_ISSUER}#${MARK}`
+      },
+    }
+  },
+  'email and password': async () => ({
+    env: {},
+    own: passwordSignIn,
+    async enter(app, visitor) {
+      const accounts = new PasswordAccounts(app.services.store)
+      await accounts.create(EMAIL, PASSWORD)
+      await visitor.post(`${app.url}/sign-in`, { form: { email: EMAIL, password: PASSWORD } })
+      return (await accounts.find(EMAIL))?.id ?? ''
+    },
+  }),
+}
+
+/** What a user may leave: a connection with a name, a flow that has not finished, a notice, and whatever pages store. */
+async function useEverything(app: Running, visitor: Visitor, userId: string): Promise<void> {
+  const { store } = app.services
+  expect((await visitor.get(await toCallback(app, visitor))).status).toBe(303)
+  const connection = `${app.url}/connections/harbour-homes`
+  await visitor.post(`${connection}/label`, { form: { label: MARK } })
+  const { paths } = (await visitor.get(`${app.url}/openapi.json`)).json()
+  for (const path of Object.keys(paths)) {
+    if (/sign-|disconnect|callback|live$/.test(path)) continue
+    const url = app.url + path.replaceAll('{bxcontext}', 'harbour-homes').replaceAll(/\{\w+\}/g, MARK)
+    await visitor.get(url)
+    await visitor.post(url, { form: { name: MARK, on: 'true' } })
+  }
+  await visitor.post(`${app.url}/connect`)
+  await leaveUserNotice(store, userId, { id: '1', text: `Done, ${MARK}.` })
+}
+
+test.each([
+  ['the demo', 'SQLite'],
+  ['OpenID Connect', 'SQLite'],
+  ['email and password', 'SQLite'],
+  ...(REDIS ? [['email and password', 'Redis']] : []),
+])(
+  'of a user of %s who is deleted, %s has nothing but that there is no connection',
+  async (name, storeName) => {
+    vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const redis = storeName === 'Redis' ? await startRedis() : null
+    const { env, own, enter } = (await signIns[name]?.()) ?? expect.fail(name)
+    const app = await startAll(
+      { ...env, ...(redis && { REDIS_URL: redis.url }) },
+      {},
+      undefined,
+      undefined,
+      own,
+    )
+    onTestFinished(async () => {
+      vi.restoreAllMocks()
+      await app.close()
+      await redis?.close()
+    })
+    const { store, connect } = app.services
+    await consent(connect.vault, {}, BEN)
+    const visitor = createVisitor()
+    const userId = await enter(app, visitor)
+    await useEverything(app, visitor, userId)
+    const wanted = [MARK, userId]
+    expect((await foundInStore(app, wanted)).length).toBeGreaterThan(4)
+
+    const exported = JSON.stringify(await exportUser(app.services, userId))
+    for (const text of [MARK, `Done, ${MARK}.`, 'harbour-homes', ...(own ? [EMAIL] : [])])
+      expect(exported).toContain(text)
+    expect(exported).not.toMatch(/correct horse|"hash"|"salt"/)
+
+    // A session ends by itself, within a day.
+    await visitor.post(`${app.url}/sign-out`)
+    await deleteUser(app.services, userId, { yes: true })
+    expect(await exportUser(app.services, userId).catch(({ message }) => message)).toContain(
+      'Nothing is stored',
+    )
+    const left = await store.ofOwner(userId)
+    expect(left.map(({ key }) => key.id)).toEqual(['harbour-homes'])
+    expect(JSON.stringify(left.map(({ value }) => value))).not.toContain(MARK)
+    // They expire within an hour.
+    for (const { key } of left) await store.delete(key)
+    expect(await foundInStore(app, wanted)).toEqual([])
+    expect(await connect.vault.find(BEN)).not.toBeNull()
+    if (own) {
+      const form = { email: EMAIL, password: PASSWORD }
+      expect((await createVisitor().post(`${app.url}/sign-in`, { form })).status).toBe(401)
+    }
+  },
+)
+
+test('an account is removed with all that its user has, and nothing without --yes', async () => {
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  const app = await startAll()
+  onTestFinished(async () => {
+    vi.restoreAllMocks()
+    await app.close()
+  })
+  const accounts = new PasswordAccounts(app.services.store)
+  await accounts.create(EMAIL, PASSWORD)
+  const { id = '' } = (await accounts.find(EMAIL)) ?? {}
+  const ref = { userId: id, bxcontext: 'harbour-homes' }
+  await consent(app.services.connect.vault, {}, ref)
+  const services = { ...app.services, signIn: accounts }
+  await expect(deleteUser(services, id, {})).rejects.toThrow(
+    /the account.* Add --yes\. Nothing was changed\./,
+  )
+  expect(await accounts.find(EMAIL)).not.toBeNull()
+  expect(await app.services.connect.vault.find(ref)).not.toBeNull()
+  await deleteUser(services, id, { yes: true })
+  expect(await accounts.find(EMAIL)).toBeNull()
+  expect(await app.services.connect.vault.find(ref)).toBeNull()
+})
+
+test.each(['the demo', 'OpenID Connect'])('%s keeps no address of a user', async (name) => {
+  const { env } = (await signIns[name]?.()) ?? expect.fail(name)
+  const app = await startAll(env)
+  onTestFinished(app.close)
+  const { signIn } = app.services
+  expect(await signIn.emailOf(MARK)).toBeNull()
+  expect(await signIn.exportUser(MARK)).toBeNull()
+})
