@@ -6,10 +6,10 @@ import { type ConnectionRef, connectionKind, parseJson, type Revocation } from '
 import { allOwners } from '../connect/stores.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { loadTools } from '../features/load.ts'
-import type { DeleteUserTool } from '../features/tools.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print, printError, printJson, toJson } from '../runtime/print.ts'
 import { type ConnectionView, connectionView, STATUSES } from '../web/connection-view.ts'
+import type { DeleteUserTool } from '../web/tools.ts'
 import { withApp } from './with-app.ts'
 
 /** A connection as on the user's pages, without tokens; `consent`: its number, which the log has. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../tools.ts'
+import type { Finding } from '../../web/kit.ts'
 import { isResponse } from './answers.ts'
 import type { Client } from './client.ts'
 import { failure, noAnswer, ok } from './findings.ts'

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import type { Vault } from '../../connect/index.ts'
-import type { Feature, FeatureDeps, FeatureParts } from '../feature.ts'
+import type { Feature, FeatureDeps, FeatureParts } from '../../web/kit.ts'
 import { createFlowStore, type FlowStore } from './flow-store.ts'
 import { createMasking } from './masking.ts'
 import { pauseRoutes } from './pause-routes.ts'

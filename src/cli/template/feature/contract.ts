@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Assumption, idSchema } from '../../../connect/index.ts'
 // template: write
-import { textField } from '../../../web/text-field.ts'
+import { textField } from '../../../web/kit.ts'
 // end of template
 import { texts } from './texts.ts'
 

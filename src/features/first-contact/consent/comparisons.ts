@@ -1,6 +1,6 @@
 import type { Assumption } from '../../../connect/index.ts'
+import type { Contract, Finding } from '../../../web/kit.ts'
 import { placeOf } from '../../contracts.ts'
-import type { Contract, Finding } from '../../tools.ts'
 
 interface Observation {
   kind: 'not seen' | 'as assumed' | 'different'

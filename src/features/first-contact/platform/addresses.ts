@@ -1,4 +1,4 @@
-import type { Finding } from '../../tools.ts'
+import type { Finding } from '../../../web/kit.ts'
 import { isResponse, type Response } from '../answers.ts'
 import { failure, noAnswer, ok, warning } from '../findings.ts'
 import { checkApi, isApi } from './api.ts'

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { Proxies } from '../../../connect/index.ts'
-import type { Finding } from '../../tools.ts'
+import type { Finding } from '../../../web/kit.ts'
 import { failure, ok } from '../findings.ts'
 
 const TIMEOUT_MS = 5_000

@@ -1,6 +1,5 @@
-import type { Config } from '../../../config.ts'
 import { createOAuth, type HttpRequest, type OAuth, type Platform } from '../../../connect/index.ts'
-import type { Finding } from '../../tools.ts'
+import type { Config, Finding } from '../../../web/kit.ts'
 import { isResponse } from '../answers.ts'
 import type { Client } from '../client.ts'
 
