@@ -1,12 +1,12 @@
 /** `npm run pack-core`: packs the core, for an Express app that you have, as `connect-core-VERSION.tgz`. */
 import { spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
+import { temporaryFolder } from './project.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const manifest: { dependencies: Record<string, string>; version: string; license: string; engines: object } =
@@ -36,25 +36,21 @@ function dependenciesOf(dir: string): Record<string, string> {
 
 function pack(folder: string): void {
   const { version, license, engines } = manifest
-  const dir = mkdtempSync(join(tmpdir(), 'connect-core-'))
-  try {
-    compile(dir)
-    const exports = Object.fromEntries(
-      ENTRIES.map((name) => [
-        name === 'index' ? '.' : `./${name}`,
-        { types: `./${name}.d.ts`, default: `./${name}.js` },
-      ]),
-    )
-    const dependencies = dependenciesOf(dir)
-    const core = { name: 'connect-core', version, license, type: 'module', engines, exports, dependencies }
-    writeFileSync(join(dir, 'package.json'), JSON.stringify(core, null, 2))
-    const args = ['pack', '--silent', '--pack-destination', resolve(folder)]
-    const packed = spawnSync('npm', args, { cwd: dir, encoding: 'utf8' })
-    if (packed.status !== 0) throw new Error(`npm pack failed: ${packed.stderr}`)
-    print(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)
-  } finally {
-    rmSync(dir, { recursive: true })
-  }
+  const dir = temporaryFolder()
+  compile(dir)
+  const exports = Object.fromEntries(
+    ENTRIES.map((name) => [
+      name === 'index' ? '.' : `./${name}`,
+      { types: `./${name}.d.ts`, default: `./${name}.js` },
+    ]),
+  )
+  const dependencies = dependenciesOf(dir)
+  const core = { name: 'connect-core', version, license, type: 'module', engines, exports, dependencies }
+  writeFileSync(join(dir, 'package.json'), JSON.stringify(core, null, 2))
+  const args = ['pack', '--silent', '--pack-destination', resolve(folder)]
+  const packed = spawnSync('npm', args, { cwd: dir, encoding: 'utf8' })
+  if (packed.status !== 0) throw new Error(`npm pack failed: ${packed.stderr}`)
+  print(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)
 }
 
 try {

@@ -36,7 +36,8 @@ export function copyProject(from = ROOT) {
     dir,
     remove,
     /** A program of a package: `tsc`. */
-    bin: (name: string, ...args: string[]) => run(join(ROOT, 'node_modules/.bin', name), args),
+    bin: (name: string, ...args: string[]) => run(join(dir, 'node_modules/.bin', name), args),
+    npm: (...args: string[]) => run('npm', args),
     program: (file: string, ...args: string[]) => run(process.execPath, [file, ...args]),
     /** One of the commands of `src/cli`. */
     command: (name: string, ...args: string[]) => run(process.execPath, [`src/cli/${name}.ts`, ...args]),
