@@ -3,14 +3,8 @@ import { placesOf } from './removal.ts'
 export type Selection = ReturnType<typeof selectFiles>
 
 /** The product's own since `init`, and files that programs write as a whole. */
-const NOT_COMPARED = [
-  'README.md',
-  'CHANGELOG.md',
-  'package-lock.json',
-  'docs/assumptions.md',
-  'docs/configuration.md',
-  '.env.example',
-]
+const NOT_COMPARED =
+  /^((README|CHANGELOG|docs\/(assumptions|configuration))\.md|package-lock\.json|\.env\.example)$/
 
 /**
  * Selects from the files of the version that a clone began with, of the new version, and of the clone: what the clone has
@@ -33,7 +27,7 @@ export function selectFiles(files: Record<'base' | 'theirs' | 'ours', string[]>,
   const base = new Set(files.base.flatMap(withFolders))
   const ours = new Set(files.ours.flatMap(withFolders))
   const isLeftOut = (file: string): boolean =>
-    NOT_COMPARED.includes(file) ||
+    NOT_COMPARED.test(file) ||
     withFolders(file).some((place) => left.has(place) || (base.has(place) && !ours.has(place)))
   return { newFeatures, isLeftOut }
 }
