@@ -13,7 +13,4 @@ export default async function probeEntries(probe: Probe): Promise<void> {
     fields: 'spare-parts-fields',
     paged: true,
   })
-  // template: write
-  probe.notSeen('spare-parts-create', 'Create one on the page of the app.')
-  // end of template
 }
