@@ -7,13 +7,7 @@ import * as z from 'zod'
 import { type EncryptionKey, platform } from './connect/index.ts'
 import { isSentinelUrl } from './connect/stores.ts'
 import * as field from './settings/fields.ts'
-import {
-  type Environment,
-  readSettings,
-  type SettingsGroup,
-  type SettingsOf,
-  variablesOf,
-} from './settings/read.ts'
+import { type Environment, readSettings, type SettingsGroup, variablesOf } from './settings/read.ts'
 
 const GENERATED =
   '`npm run keys` prints a new one. Outside production, the app generates one if it is unset, and keeps it in `DATA_DIR`.'
@@ -323,7 +317,6 @@ export const coreSettings = (env: Environment) =>
   })
 
 export type Config = ReturnType<typeof readConfig>
-export type StoreConfig = Omit<SettingsOf<typeof storeSettings>, 'redisPlaintext'>
 
 /** The settings of the features, by the feature's name. */
 export type FeatureSettings = Readonly<Record<string, SettingsGroup>>

@@ -4,7 +4,6 @@
  */
 
 import { loadFeatures, loadTools } from './features/load.ts'
-import type { DemoTool } from './features/tools.ts'
 import { loadEnvFile, sandboxEnv } from './runtime/load-env-file.ts'
 import { createLog } from './runtime/log.ts'
 import { print } from './runtime/print.ts'
@@ -12,6 +11,7 @@ import { readableLog } from './runtime/readable-log.ts'
 import { configOf, start } from './runtime/run-app.ts'
 import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
+import type { DemoTool } from './web/tools.ts'
 
 try {
   loadEnvFile({ demo: true })

@@ -8,7 +8,7 @@ import { newSecrets } from '../runtime/dev-secrets.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { nameProduct, slugOf } from './naming.ts'
-import { regenerate } from './programs.ts'
+import { install, regenerate } from './programs.ts'
 import { openProject, readManifest, writeManifest } from './project.ts'
 import { placesOf, removeAll, requireFeatures, sizeOf } from './removal.ts'
 import { requireCommitted, requireGit } from './repository.ts'
@@ -90,6 +90,7 @@ function init(name: string, removed: readonly string[]): void {
     knip: knipOfProduct(),
   })
   regenerate(project)
+  install(project)
   const wroteEnv = writeEnv()
   print(
     `This clone is now ${name}. git diff shows the changes.`,

@@ -1,13 +1,12 @@
 /** `npm run pack-core`: packs the core, for an Express app that you have, as `connect-core-VERSION.tgz`. */
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { runNpm, runTool } from './programs.ts'
-import type { Manifest } from './project.ts'
+import { type Manifest, temporaryFolder } from './project.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const manifest: Pick<Manifest, 'dependencies' | 'version' | 'starter'> & {
@@ -43,24 +42,20 @@ function pack(folder: string): void {
   const { license, engines } = manifest
   // That of the starter: the product's own version says nothing of the core.
   const { version } = manifest.starter ?? manifest
-  const dir = mkdtempSync(join(tmpdir(), 'connect-core-'))
-  try {
-    compile(dir)
-    const exports = Object.fromEntries(
-      ENTRIES.map((name) => [
-        name === 'index' ? '.' : `./${name}`,
-        { types: `./${name}.d.ts`, default: `./${name}.js` },
-      ]),
-    )
-    const dependencies = dependenciesOf(dir)
-    const core = { name: 'connect-core', version, license, type: 'module', engines, exports, dependencies }
-    writeFileSync(join(dir, 'package.json'), JSON.stringify(core, null, 2))
-    const { failure } = runNpm(dir, 'pack', '--loglevel=error', '--pack-destination', resolve(folder))
-    if (failure) throw new Error(`npm pack failed: ${failure}`)
-    print(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)
-  } finally {
-    rmSync(dir, { recursive: true })
-  }
+  const dir = temporaryFolder()
+  compile(dir)
+  const exports = Object.fromEntries(
+    ENTRIES.map((name) => [
+      name === 'index' ? '.' : `./${name}`,
+      { types: `./${name}.d.ts`, default: `./${name}.js` },
+    ]),
+  )
+  const dependencies = dependenciesOf(dir)
+  const core = { name: 'connect-core', version, license, type: 'module', engines, exports, dependencies }
+  writeFileSync(join(dir, 'package.json'), JSON.stringify(core, null, 2))
+  const { failure } = runNpm(dir, 'pack', '--loglevel=error', '--pack-destination', resolve(folder))
+  if (failure) throw new Error(`npm pack failed: ${failure}`)
+  print(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)
 }
 
 try {

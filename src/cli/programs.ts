@@ -33,21 +33,35 @@ export function fileOf(root: string, tool: string): string {
 export const runTool = (root: string, tool: string, ...args: string[]): Ended =>
   run(root, process.execPath, [fileOf(root, tool), ...args])
 
-/** Runs the npm that has started this command, or else that on the PATH, which on Windows needs a shell. */
-export function runNpm(cwd: string, ...args: string[]): Ended {
+/** The npm that has started this command, or else that on the PATH, which on Windows needs a shell: what to start, and how. */
+function npmOf(args: readonly string[]) {
   const { npm_execpath: npm = '' } = process.env
-  if (npm.endsWith('npm-cli.js')) return run(cwd, process.execPath, [npm, ...args])
-  if (process.platform !== 'win32') return run(cwd, 'npm', args)
-  return run(cwd, ['npm', ...args.map((arg) => `"${arg}"`)].join(' '), [], { shell: true })
+  if (npm.endsWith('npm-cli.js')) return { program: process.execPath, args: [npm, ...args], shell: false }
+  if (process.platform !== 'win32') return { program: 'npm', args, shell: false }
+  return { program: ['npm', ...args.map((arg) => `"${arg}"`)].join(' '), args: [], shell: true }
 }
 
-/** Writes the generated files again, formats the code, and writes the lock file for package.json. Reports a program that fails. */
+export function runNpm(cwd: string, ...words: string[]): Ended {
+  const { program, args, shell } = npmOf(words)
+  return run(cwd, program, args, { shell })
+}
+
+/** Runs `npm run check` in a project, and shows what it prints. Returns its exit code. */
+export function check({ root }: Project): number {
+  const { program, args, shell } = npmOf(['run', 'check'])
+  return spawnSync(program, args, { cwd: root, stdio: 'inherit', shell }).status ?? 1
+}
+
+/** Writes the generated files again, and formats the code. Reports a program that fails. */
 export function regenerate({ root }: Project): void {
   const format = ['check', '--write', '--linter-enabled=false', 'src', 'test', 'package.json']
-  const lock = ['install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund']
   report('npm run docs', run(root, process.execPath, ['src/cli/docs.ts']))
   report('npm run format', runTool(root, 'biome', ...format))
-  report('npm install', runNpm(root, ...lock))
+}
+
+/** Makes the lock file and the installed packages those of package.json. Reports a failure. */
+export function install({ root }: Project): void {
+  report('npm install', runNpm(root, 'install', '--prefer-offline', '--no-audit', '--no-fund'))
 }
 
 /** Prints what a command says that has failed. */

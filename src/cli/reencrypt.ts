@@ -5,8 +5,8 @@
 import '../runtime/env-file.ts'
 import type { Reencryption } from '../connect/index.ts'
 import { loadTools } from '../features/load.ts'
-import type { ReencryptTool } from '../features/tools.ts'
 import { print, printError } from '../runtime/print.ts'
+import type { ReencryptTool } from '../web/tools.ts'
 import { withApp } from './with-app.ts'
 
 /** How often the progress is printed, in ms. */

@@ -57,12 +57,12 @@ export function removeUnused(project: Project, before: Unused): Unused {
   const files = unused.files.filter((file) => !before.files.includes(file))
   const packages = unused.packages.filter((name) => !before.packages.includes(name))
   for (const file of files) project.remove(file)
-  const { dependencies, devDependencies, ...others } = readManifest(project)
   const isUnused = (name: string) => packages.includes(name)
+  const used = readManifest(project)
   writeManifest(project, {
-    ...others,
-    devDependencies: without(devDependencies, isUnused),
-    dependencies: without(dependencies, isUnused),
+    ...used,
+    devDependencies: without(used.devDependencies, isUnused),
+    dependencies: without(used.dependencies, isUnused),
   })
   return { files, packages }
 }

@@ -3,7 +3,7 @@ import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { regenerate } from './programs.ts'
+import { install, regenerate } from './programs.ts'
 import { openProject } from './project.ts'
 import { placesOf, removeAll, requireFeatures, sizeOf } from './removal.ts'
 import { requireCommitted } from './repository.ts'
@@ -35,6 +35,7 @@ function remove(names: string[]): void {
   if (packages.length > 0) print(`Packages that nothing uses any more: ${packages.join(', ')}.`)
   print('If .env sets PLATFORM_SCOPES, remove the scopes there that no feature needs any more.')
   regenerate(project)
+  install(project)
   print('Run npm test to check what is left, and commit. This puts everything back: git restore .')
 }
 

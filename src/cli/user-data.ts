@@ -2,9 +2,9 @@
 import { connectionKind, parseJson, type Revocation } from '../connect/index.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { loadTools } from '../features/load.ts'
-import type { DeleteUserTool, ExportUserTool } from '../features/tools.ts'
 import { print } from '../runtime/print.ts'
 import { connectionView } from '../web/connection-view.ts'
+import type { DeleteUserTool, ExportUserTool } from '../web/tools.ts'
 import type { SignInParts } from '../web/user.ts'
 
 /** The app, and the sign-in whose data it is. */

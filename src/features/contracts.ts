@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Assumption } from '../connect/index.ts'
+import type { Contract } from '../web/kit.ts'
 import { foldersWith } from './load.ts'
-import type { Contract } from './tools.ts'
 
 /** Loads all contracts: the core's first, then those of the features, which are found by folder. */
 export async function loadContracts(): Promise<Contract[]> {

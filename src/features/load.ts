@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { FeatureSettings } from '../config.ts'
 import { platform } from '../connect/index.ts'
-import type { Feature } from './feature.ts'
+import type { Feature } from '../web/kit.ts'
 
 /** A feature with the name of its folder. */
 export interface NamedFeature extends Feature {

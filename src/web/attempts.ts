@@ -1,5 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { WebError } from './errors.ts'
+import { networkOf } from './network.ts'
 import { texts } from './texts.ts'
 
 /** How many sign-ins may fail in so many seconds, for each process. A guess from one network locks nobody out elsewhere. */
@@ -42,14 +43,4 @@ function refuse(exceeded: unknown): never {
   const { msBeforeNext: retryAfterMs } = exceeded
   const message = texts.signIn.tooManyAttempts(Math.ceil(retryAfterMs / 60_000))
   throw new WebError(429, 'too_many_attempts', message, { retryAfterMs })
-}
-
-/** The IPv4 address, or the /64 network of an IPv6 address, as a host can use any address in its network. */
-export function networkOf(ip: string): string {
-  if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip
-  const [head = '', tail] = ip.split('::')
-  const first = head.split(':').filter(Boolean)
-  const last = tail?.split(':').filter(Boolean) ?? []
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
-  return [...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, 4).join(':')
 }

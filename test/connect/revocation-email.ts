@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer'
-import type { Feature } from '../../src/features/feature.ts'
+import type { Feature } from '../../src/web/kit.ts'
 
 export interface RevocationEmailOptions {
   /** Your mail server, such as `smtps://user:password@mail.example`. */

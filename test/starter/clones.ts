@@ -1,11 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ROOT } from '../support/documents.ts'
+import { tempDir } from '../support/env.ts'
 import { copyProject } from '../support/project.ts'
 
-/** A copy of the starter, or of another clone, that is committed to a Git repository of its own, without the history of others. */
+/**
+ * A copy of the starter, or of another clone, that is committed to a Git repository of its own, without the history of others. Its
+ * packages are its own, so that its commands may install and remove some.
+ */
 export function openClone(from?: string) {
   const copy = copyProject(from)
+  linkPackages(join(copy.dir, 'node_modules'))
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], {
       cwd: copy.dir,
@@ -40,4 +46,25 @@ export function openClone(from?: string) {
     runTests: (...tests: string[]) =>
       copy.bin('vitest', 'run', '--retry=1', '--maxWorkers=1', '--config', 'test/vitest.config.ts', ...tests),
   }
+}
+
+/** A clone of the files of a version of a repository, as from a ZIP file, committed to a repository of its own. */
+export function openZip(repository: string, version: string) {
+  const zip = tempDir()
+  execFileSync('sh', ['-c', 'git -C "$0" archive "$1" | tar x -C "$2"', repository, version, zip.dir])
+  const clone = openClone(zip.dir)
+  zip.remove()
+  clone.git('init', '-q', '-b', 'main')
+  clone.commit('Our beginning')
+  return clone
+}
+
+/** Links the files of the packages. npm replaces files, but for one, which it overwrites. */
+function linkPackages(folder: string): void {
+  const packages = join(ROOT, 'node_modules')
+  const list = '.package-lock.json'
+  rmSync(folder)
+  execFileSync('sh', ['-c', 'cp -al "$0" "$1" 2>/dev/null || cp -a "$0" "$1"', packages, folder])
+  rmSync(join(folder, list))
+  copyFileSync(join(packages, list), join(folder, list))
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mergeJson } from '../../src/cli/merge-json.ts'
 import { slugOf } from '../../src/cli/naming.ts'
 import { openProject } from '../../src/cli/project.ts'
 import { sizeOf } from '../../src/cli/removal.ts'
+import { updatedManifest } from '../../src/cli/update-manifest.ts'
 import { selectFiles } from '../../src/cli/update-selection.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { command } from '../support/process.ts'
@@ -115,12 +115,29 @@ test.each([
   expect(slugOf(name)).toBe(slug)
 })
 
+const EMPTY = { name: 'a', version: '', scripts: {}, dependencies: {}, devDependencies: {} }
+
 describe('an update', () => {
   test('merges package.json by keys: what the product has changed or deleted stays so', () => {
-    const base = { dependencies: { a: '1', b: '1', c: '1' }, scripts: { bench: 'x' } }
-    const ours = { dependencies: { a: '1', b: '2' }, scripts: {} }
-    const theirs = { dependencies: { a: '2', b: '3', c: '2', d: '1' }, scripts: { bench: 'y' } }
-    expect(mergeJson(base, ours, theirs)).toEqual({ dependencies: { a: '2', b: '2', d: '1' }, scripts: {} })
+    const base = { ...EMPTY, version: '1', scripts: { bench: 'x', keys: 'x' } }
+    const ours = { ...EMPTY, version: '0', scripts: { keys: 'x', own: 'o' } }
+    const theirs = { ...EMPTY, version: '2', scripts: { bench: 'y', keys: 'y', fresh: 'f' } }
+    const scripts = { keys: 'y', own: 'o', fresh: 'f' }
+    expect(updatedManifest(base, ours, theirs)).toEqual({ ...EMPTY, version: '0', scripts })
+  })
+
+  test('has each package of the starter or the product, in the version that the product has chosen, else the newest', () => {
+    const of = (dependencies: Record<string, string>, devDependencies = {}) => ({
+      ...EMPTY,
+      ...{ dependencies, devDependencies },
+    })
+    const base = of({ removed: '1', dropped: '1', chosen: '1', kept: '1' }, { moved: '1', own: '1' })
+    const ours = of({ dropped: '1', chosen: '2', kept: '1', added: '1', own: '1' }, { moved: '1' })
+    const theirs = of({ removed: '2', chosen: '3', kept: '2', moved: '2', fresh: '1' }, { own: '1' })
+    const { dependencies, devDependencies } = updatedManifest(base, ours, theirs)
+    const expected = { removed: '2', dropped: '1', chosen: '2', kept: '2', moved: '2', fresh: '1' }
+    expect(dependencies).toEqual({ ...expected, added: '1', own: '1' })
+    expect(devDependencies).toEqual({})
   })
 
   test('leaves out what the product has deleted, what is new in folders that it has deleted, and new features unless they are wanted', () => {

@@ -301,7 +301,7 @@ function routesOf(layers: Layer[], prefix = ''): string[] {
 describe('docs/architecture.md', () => {
   test('names exactly the members of a feature', () => {
     const members = rows(read('docs/architecture.md'), 'Member').flatMap(([member]) => codeIn(member))
-    const [type = ''] = all(read('src/features/feature.ts'), /interface Feature<[^>]*> \{\n([\s\S]*?)\n\}/g)
+    const [type = ''] = all(read('src/web/feature.ts'), /interface Feature<[^>]*> \{\n([\s\S]*?)\n\}/g)
     expect(members.sort()).toEqual(all(type, /^ {2}(?:readonly )?(\w+)\??[:(]/gm))
   })
 

@@ -15,6 +15,12 @@ beforeAll(() => {
 afterAll(() => product.remove())
 const files = (pattern: string) => product.git('ls-files', pattern)
 
+/** Tests and `npm ci` have the same packages: those of package.json. */
+async function expectPackagesAsListed(): Promise<void> {
+  await product.npm('ls')
+  await product.npm('ci', '--dry-run', '--offline')
+}
+
 test('npm run init does nothing to changes that are not committed', async () => {
   product.edit('README.md', '# Connect Starter', '# Mine')
   const init = product.command('init', '--name', 'Other', '--yes')
@@ -58,6 +64,7 @@ test('npm run init names the product, keeps only what a product needs, and notes
     expect(files(gone), gone).toBe('')
   expect(product.read('package.json')).not.toMatch(/bench|chaos|scale|simple-oauth2|saxes|ignoreIssues/)
   expect(product.read('.env')).toMatch(/^SESSION_SECRET=\S{32,}$[\s\S]*^TOKEN_ENCRYPTION_KEYS=\S+$/m)
+  await expectPackagesAsListed()
   const again = product.command('init', '--name', 'Other', '--yes')
   await expect(again).rejects.toThrow(/This is O'Brien & Sons already/)
 })
@@ -114,7 +121,11 @@ test('any noun makes a feature that passes the check and its tests without an ed
 test('npm run remove-feature of all features leaves nothing that is unused, and a product that passes the check and the tests that use the features', async () => {
   product.git('checkout', '-q', 'src/web/sign-in.ts')
   product.commit('features')
+  const keys = () => Object.keys(JSON.parse(product.read('package.json')))
+  const before = keys()
   await product.command('remove-feature', 'leads', ...NOUNS)
+  expect(keys()).toEqual(before)
+  await expectPackagesAsListed()
   expect(product.read('package.json')).not.toMatch(/saxes|yauzl|prom-client|csv-parse|doctor/)
   expect(product.read('package.json')).toMatch(/"express"[\s\S]*"redis"[\s\S]*"zod"/)
   expect(await product.bin('knip', '--no-config-hints')).toBe('')

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { placesOf } from '../../src/cli/removal.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { tempDir } from '../support/env.ts'
-import { openClone } from './clones.ts'
+import { openClone, openZip } from './clones.ts'
 
 const features = (await loadFeatures()).map(({ name }) => name)
 
@@ -30,11 +30,39 @@ const DELETED = 'compose.yaml'
 const GONE = 'src/web/gone.ts'
 const REMOVED = ['metrics', 'supplier-check']
 const NEW_FEATURE = 'connection-checks'
+/**
+ * Packages: one that the older version uses in a feature that the product removes, and the newer one in what all pages share; one
+ * that only the older version uses; one that only a removed feature uses; and one that is the product's.
+ */
+const [WANTED, DROPPED, LEFT_OUT, OWN] = ['wanted', 'dropped', 'left-out', 'own']
+const SHARED = 'src/web/health.ts'
+const OF_REMOVED = 'src/features/metrics/index.ts'
+
+function addPackage(clone: Clone, name: string): void {
+  const folder = join(clone.dir, 'packages', name)
+  mkdirSync(folder, { recursive: true })
+  const manifest = { name, version: '1.0.0', main: 'main.cjs' }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  writeFileSync(join(folder, 'main.cjs'), '')
+  writeFileSync(join(folder, 'main.d.cts'), 'export {}\n')
+  clone.edit(
+    'package.json',
+    '"dependencies": {',
+    `"dependencies": {\n    "${name}": "file:packages/${name}",`,
+  )
+}
+
+const importIn = (clone: Clone, file: string, name: string) => {
+  writeFileSync(join(clone.dir, file), `import '${name}'\n${clone.read(file)}`)
+}
 
 /** Each test begins with an older version of the starter, and updates to the one that is here. */
 beforeAll(async () => {
   starter = openClone()
   appendFileSync(join(starter.dir, 'CHANGELOG.md'), '- Breaking: attempts are three. Change nothing.\n')
+  for (const name of [WANTED, LEFT_OUT]) addPackage(starter, name)
+  importIn(starter, SHARED, WANTED)
+  importIn(starter, OF_REMOVED, LEFT_OUT)
   starter.commit('this version')
   for (const [file, older, newer] of [...EDITED, CHANGED]) starter.edit(file, newer, older)
   starter.edit('package.json', `"version": "${versionIn(starter)}"`, '"version": "0.9.0"')
@@ -45,6 +73,10 @@ beforeAll(async () => {
     appendFileSync(join(starter.dir, `src/features/${name}/index.ts`), '// As it was.\n')
   for (const place of placesOf(NEW_FEATURE))
     rmSync(join(starter.dir, place), { recursive: true, force: true })
+  addPackage(starter, DROPPED)
+  starter.edit(SHARED, `import '${WANTED}'`, `import '${DROPPED}'`)
+  starter.edit('package.json', `"${LEFT_OUT}": "file:packages/${LEFT_OUT}",`, '')
+  starter.edit(OF_REMOVED, `import '${LEFT_OUT}'`, `import '${WANTED}'`)
   starter.commit('the version before')
   await makeProduct()
   starter.git('revert', '--no-edit', 'HEAD')
@@ -54,19 +86,20 @@ afterAll(() => {
   product.remove()
 })
 
-/** A product that began with a ZIP of the older version: without two features, with one of its own, a file edited, one deleted. */
+/** A product that began with a ZIP of the older version: without two features, with two of its own, a file edited, one deleted. */
 async function makeProduct(): Promise<void> {
-  const zip = tempDir()
-  execFileSync('sh', ['-c', `git -C ${starter.dir} archive HEAD | tar x -C ${zip.dir}`])
-  product = openClone(zip.dir)
-  zip.remove()
-  product.git('init', '-q', '-b', 'main')
-  product.commit('Our beginning')
+  product = openZip(starter.dir, 'HEAD')
+  for (const name of [WANTED, DROPPED])
+    symlinkSync(`../packages/${name}`, join(product.dir, 'node_modules', name))
   const kept = features.filter((name) => ![...REMOVED, NEW_FEATURE].includes(name))
   await product.command('init', '--name', 'Acme Link', '--features', kept.join())
   product.commit('init')
   await product.command('add-feature', 'orders', '--write')
+  await product.command('add-feature', 'invoices')
   product.edit('src/web/texts.ts', "onPlatform: 'On the platform:'", "onPlatform: 'There:'")
+  addPackage(product, OWN)
+  importIn(product, 'src/features/orders/index.ts', OWN)
+  await product.npm('install', '--prefer-offline')
   rmSync(join(product.dir, DELETED))
   product.commit('own')
 }
@@ -76,14 +109,14 @@ const exists = (file: string) => existsSync(join(product.dir, file))
 
 test('what cannot be updated is refused in one sentence, and nothing changes', async () => {
   await expect(update()).rejects.toThrow(/Add the address of the starter/)
-  await expect(update('/nowhere')).rejects.toThrow(/\/nowhere cannot be fetched/)
+  await expect(update('/nowhere')).rejects.toThrow(/'\/nowhere' does not exist/)
   await expect(update(starter.dir, '9.9.9')).rejects.toThrow(/has no version 9\.9\.9/)
   await expect(update(starter.dir, 'HEAD~2')).rejects.toThrow(/Up to that version/)
   await expect(update(starter.dir, '--with', 'leads')).rejects.toThrow(/no such new feature/)
   const other = tempDir()
   execFileSync('git', ['init', '-q', other.dir])
   symlinkSync('/', join(other.dir, 'link'))
-  await expect(update(other.dir)).rejects.toThrow(/has no version|cannot be fetched/)
+  await expect(update(other.dir)).rejects.toThrow(/has no version/)
   other.remove()
   expect(product.git('status', '--porcelain')).toBe('')
 })
@@ -100,21 +133,26 @@ describe('a product from a ZIP of an older version', () => {
       if (branch !== 'main') product.git('branch', '-D', branch)
   })
 
-  test('is updated without a conflict: what was deleted stays away, what was changed stays changed, a new feature is only named, and the check passes', async () => {
+  test('is updated without a conflict: what was deleted stays away, what was changed stays changed, a new feature is only named, the packages are those that are used, and the check passes', async () => {
     const output = await update(starter.dir)
     expect(output).toContain('- Breaking: attempts are three')
     expect(output.lastIndexOf('- Breaking')).toBeLessThan(output.search(/^- (?!Breaking)/m))
     expect(output).toContain(`New features, which are not taken: ${NEW_FEATURE}.`)
     expect(output).toContain('which are staged')
     expect(output).not.toContain('failed')
+    expect(output).toMatch(/To abandon the update[\s\S]*tsc exited with code 0/)
     for (const [file, , newer] of [...EDITED, CHANGED]) expect(product.read(file)).toContain(newer)
     expect(JSON.parse(product.read('package.json')).starter.version).toBe(versionIn(starter))
     expect(product.read('src/web/texts.ts')).toMatch(/appName: 'Acme Link'[\s\S]*onPlatform: 'There:'/)
     expect(product.read('README.md')).toMatch(/^# Acme Link\n/)
     const away = [DELETED, GONE, 'test/bench', 'test/starter', ...[...REMOVED, NEW_FEATURE].flatMap(placesOf)]
     expect(away.filter(exists)).toEqual([])
-    await product.check()
-    await product.runTests('test/features/orders', 'test/web/pages.test.ts')
+    const { dependencies } = JSON.parse(product.read('package.json'))
+    expect(Object.keys(dependencies)).toEqual(expect.arrayContaining([WANTED, OWN]))
+    for (const name of [DROPPED, LEFT_OUT]) expect(dependencies).not.toHaveProperty(name)
+    await product.npm('ls')
+    await product.npm('ci', '--dry-run', '--offline')
+    await product.runTests('test/features/orders', 'test/features/invoices', 'test/web/pages.test.ts')
     product.commit('updated')
     expect(await update()).toContain('has everything of that version already')
   })

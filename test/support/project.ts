@@ -41,6 +41,7 @@ export function copyProject(from = ROOT) {
     /** A program of a package: `tsc`. */
     bin: (name: string, ...args: string[]) => run(process.execPath, [fileOf(ROOT, name), ...args]),
     program,
+    npm: (...args: string[]) => run('npm', args),
     /** One of the commands of `src/cli`. */
     command: (name: string, ...args: string[]) => program(`src/cli/${name}.ts`, ...args),
   }

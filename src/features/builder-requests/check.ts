@@ -1,5 +1,4 @@
-import { isSandboxSecret } from '../../settings/fields.ts'
-import type { CheckContext, Finding } from '../tools.ts'
+import { type CheckContext, type Finding, field } from '../../web/kit.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 
 /** Warns of the sandbox's secret, with which anybody could sign a webhook. */
@@ -7,7 +6,7 @@ export default async function checkWebhook(
   { isSandbox }: CheckContext,
   { webhookSecrets }: BuilderRequestsSettings,
 ): Promise<Finding[]> {
-  if (isSandbox || !webhookSecrets.some(isSandboxSecret)) return []
+  if (isSandbox || !webhookSecrets.some(field.isSandboxSecret)) return []
   const setting = 'PLATFORM_WEBHOOK_SECRET'
   const text = `${setting}: it is still the sandbox's, which everybody knows. Enter yours, or remove it`
   return [{ id: 'webhook.sandbox-secret', status: 'warning', setting, text }]

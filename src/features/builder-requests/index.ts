@@ -1,5 +1,5 @@
+import type { Feature } from '../../web/kit.ts'
 import { createGrants } from '../catalogues/grants.ts'
-import type { Feature } from '../feature.ts'
 import { createBuilderRequests } from './builder-requests.ts'
 import { SCOPES } from './contract.ts'
 import { createDecisions } from './decisions.ts'

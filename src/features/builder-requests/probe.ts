@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { parseJson } from '../../connect/index.ts'
-import type { Probe, ReceivedRequest } from '../tools.ts'
+import type { Probe, ReceivedRequest } from '../../web/kit.ts'
 import {
   BUILDER_REQUESTS_SCOPE,
   builderRequestSchema,

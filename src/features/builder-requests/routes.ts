@@ -3,11 +3,14 @@ import * as z from 'zod'
 import { NotFoundError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
-import { connectionRef } from '../../web/connections.ts'
-import { READ_ERRORS } from '../../web/openapi.ts'
-import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
-import type { SendChanges } from '../../web/sse.ts'
-import { currentUser } from '../../web/user.ts'
+import {
+  connectionRef,
+  currentUser,
+  READ_ERRORS,
+  type SendChanges,
+  sendPageOrJson,
+  sendResultOrRedirect,
+} from '../../web/kit.ts'
 import { type Grant, grantSchema } from '../catalogues/grants.ts'
 import type { History } from '../catalogues/history.ts'
 import type { BuilderRequests } from './builder-requests.ts'

@@ -1,7 +1,7 @@
 /** The platform's catalogues API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
 import { type Assumption, idSchema } from '../../connect/index.ts'
-import { textField } from '../../web/text-field.ts'
+import { textField } from '../../web/kit.ts'
 import { texts } from './texts.ts'
 
 /** given 5.3.3, as an example; assumed: also covers imports, access controls and builder requests. */

@@ -1,4 +1,4 @@
-import type { Feature } from '../feature.ts'
+import type { Feature } from '../../web/kit.ts'
 import { createCatalogues } from './catalogues.ts'
 import { CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { createGrants } from './grants.ts'

@@ -1,4 +1,4 @@
-import type { Probe } from '../tools.ts'
+import type { Probe } from '../../web/kit.ts'
 import {
   type AccessControl,
   CATALOGUES_SCOPE,

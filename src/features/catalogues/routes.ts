@@ -2,13 +2,18 @@ import { type Request, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
-import { connectionRef } from '../../web/connections.ts'
-import { rejectForm } from '../../web/errors.ts'
-import { listPages } from '../../web/list-pages.ts'
-import { READ_ERRORS } from '../../web/openapi.ts'
-import { type ListFields, listQuery, pageOfSchema } from '../../web/paging.ts'
-import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
-import { currentUser } from '../../web/user.ts'
+import {
+  connectionRef,
+  currentUser,
+  type ListFields,
+  listPages,
+  listQuery,
+  pageOfSchema,
+  READ_ERRORS,
+  rejectForm,
+  sendPageOrJson,
+  sendResultOrRedirect,
+} from '../../web/kit.ts'
 import type { Catalogues } from './catalogues.ts'
 import {
   type AccessControl,

@@ -1,5 +1,5 @@
 import { connectionKind } from '../../connect/index.ts'
-import type { FeatureDeps } from '../feature.ts'
+import type { FeatureDeps } from '../../web/kit.ts'
 import { readRound, writeRound } from './round.ts'
 
 /** The place where a round continues may name the user: then it begins again with the first one. */

@@ -1,6 +1,5 @@
 import { connectionKind } from '../../connect/index.ts'
-import type { FeatureDeps } from '../feature.ts'
-import type { Gauge } from '../tools.ts'
+import type { FeatureDeps, Gauge } from '../../web/kit.ts'
 import { readRound } from './round.ts'
 
 /** Connections as the last complete round found them; no values before that, and without the store. */

@@ -1,5 +1,5 @@
 import { connectionKind } from '../../connect/index.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature } from '../../web/kit.ts'
 import { type ConnectionChecksSettings, connectionChecksSettings } from './settings.ts'
 import { createSweep } from './sweep.ts'
 

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import * as field from '../../settings/fields.ts'
-import type { SettingsOf } from '../../settings/read.ts'
+import { field, type SettingsOf } from '../../web/kit.ts'
 
 export type ConnectionChecksSettings = SettingsOf<typeof connectionChecksSettings>
 

@@ -1,4 +1,4 @@
-import type { ProbeAnswer } from '../tools.ts'
+import type { ProbeAnswer } from '../../web/kit.ts'
 
 /** A response, or the reason why there is none. */
 export type Answer = Response | NoAnswer

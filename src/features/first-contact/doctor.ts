@@ -1,13 +1,11 @@
-import type { Config } from '../../config.ts'
 import { platform } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
+import type { CheckTool, Config, Finding } from '../../web/kit.ts'
 import { loadContracts } from '../contracts.ts'
 import { loadTools } from '../load.ts'
-import type { CheckTool, Finding } from '../tools.ts'
 import { createClient, hide, secretsOf } from './client.ts'
 import { warning } from './findings.ts'
 import { checkPlatform } from './platform/addresses.ts'
-import { checkSignIn } from './sign-in.ts'
 import { checkStore } from './store.ts'
 
 /** What the doctor checks. */
@@ -27,6 +25,8 @@ export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerat
   const { apiUrl, sandboxUrl } = settings
   if (store) yield* checkStore(store, config)
   if (oidc) {
+    // Only here: it loads openid-client.
+    const { checkSignIn } = await import('./sign-in.ts')
     // Its clock is not that of the platform.
     const client = createClient(settings, secretsOf(oidc))
     yield await checkSignIn(oidc, baseUrl, client).finally(client.close)

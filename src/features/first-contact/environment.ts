@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import type { ConfigError } from '../../settings/read.ts'
-import type { Finding } from '../tools.ts'
+import type { ConfigError, Finding } from '../../web/kit.ts'
 import { warning } from './findings.ts'
 
 /** What is wrong with the names and the values in `.env`. `unknown`: names that are no setting. */

@@ -1,6 +1,5 @@
 import { redirectUrls } from '../../connect/index.ts'
-import { texts } from '../../web/texts.ts'
-import type { Contract } from '../tools.ts'
+import { type Contract, webTexts as texts } from '../../web/kit.ts'
 
 export interface RegistrationOptions {
   /** The address of the app. */

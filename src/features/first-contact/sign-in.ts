@@ -1,6 +1,5 @@
 import * as openid from 'openid-client'
-import { discovery, type OidcProvider, reasonOf } from '../../web/oidc-discovery.ts'
-import type { Finding } from '../tools.ts'
+import { type Finding, type OidcProvider, oidcDiscovery } from '../../web/kit.ts'
 import { type Answer, describe, isResponse } from './answers.ts'
 import { type Client, madeUp, requestBy } from './client.ts'
 import { failure, noAnswer, ok, warning } from './findings.ts'
@@ -46,6 +45,7 @@ export async function checkSignIn(provider: OidcProvider, baseUrl: string, clien
 
 /** Sends a code that was never issued, as the app exchanges one. */
 async function exchange(provider: OidcProvider, baseUrl: string, client: Client): Promise<Answer> {
+  const { discovery, reasonOf } = await oidcDiscovery()
   const code = {
     code: madeUp(),
     redirect_uri: `${baseUrl}/sign-in/callback`,

@@ -1,4 +1,4 @@
-import type { Finding } from '../tools.ts'
+import type { Finding } from '../../web/kit.ts'
 
 export interface SetupState {
   /** Whether the platform is the sandbox. */

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { StoreConfig } from '../../config.ts'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { connectionKind, platform, Vault } from '../../connect/index.ts'
 import { allOwners, appOwner, type KeyValueStore, type RedisStore } from '../../connect/stores.ts'
-import type { Finding } from '../tools.ts'
+import type { Config, Finding } from '../../web/kit.ts'
 import { failure, noAnswer, ok, warning } from './findings.ts'
+
+type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'>
 
 /** Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. */
 export async function* checkStore(store: KeyValueStore, config: StoreConfig): AsyncGenerator<Finding> {

@@ -1,6 +1,5 @@
 import { formsOf, type HttpResponse, parseJson } from '../../connect/index.ts'
-import { isSandboxSecret } from '../../settings/fields.ts'
-import type { CheckContext, Finding } from '../tools.ts'
+import { type CheckContext, type Finding, field } from '../../web/kit.ts'
 import { firstPartyTokensSchema, PATHS } from './contract.ts'
 import { type FirstPartyCredentials, requestTokens } from './first-party.ts'
 import type { FirstPartySettings } from './settings.ts'
@@ -16,7 +15,7 @@ export default async function checkFirstParty(
   credentials: FirstPartySettings,
 ): Promise<Finding[]> {
   if (!credentials) return []
-  if (!isSandbox && isSandboxSecret(credentials.apiKey)) {
+  if (!isSandbox && field.isSandboxSecret(credentials.apiKey)) {
     const text = `${SETTINGS}: these are still the sandbox's. Enter your own, or remove all three if no job uses an API key`
     return [{ id: 'first-party.sandbox', status: 'failure', setting: 'PLATFORM_API_KEY', text }]
   }

@@ -1,4 +1,4 @@
-import type { Feature } from '../feature.ts'
+import type { Feature } from '../../web/kit.ts'
 import { type FirstPartySettings, firstPartySettings } from './settings.ts'
 
 /** Access to the platform's API by API key, for unattended jobs (specification 5.2). */

@@ -1,5 +1,5 @@
 import { parseJson } from '../../connect/index.ts'
-import type { Probe } from '../tools.ts'
+import type { Probe } from '../../web/kit.ts'
 import { firstPartyTokensSchema, PATHS, tenantSchema } from './contract.ts'
 import { firstPartyHeaders, requestTokens } from './first-party.ts'
 import type { FirstPartySettings } from './settings.ts'

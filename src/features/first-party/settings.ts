@@ -1,14 +1,15 @@
 import * as z from 'zod'
-import { isProduction, isSandboxSecret, required } from '../../settings/fields.ts'
-import { type Environment, variablesOf } from '../../settings/read.ts'
+import { type Environment, field } from '../../web/kit.ts'
 import type { FirstPartyCredentials } from './first-party.ts'
 
-const credential = required('first-party access needs an email address, an API key and a subscription key')
+const credential = field.required(
+  'first-party access needs an email address, an API key and a subscription key',
+)
 
 /** For commands that use an API key, which is required. */
 export function requiredFirstPartySettings(env: Environment) {
   const key = credential.refine(
-    (value) => !isProduction(env) || !isSandboxSecret(value),
+    (value) => !field.isProduction(env) || !field.isSandboxSecret(value),
     "is the sandbox's (ask the platform's support team)",
   )
   return z.object({
@@ -39,7 +40,7 @@ export function requiredFirstPartySettings(env: Environment) {
 /** For the app, where the credentials are optional: either all of them are set, or the settings are null. */
 export function firstPartySettings(env: Environment): z.ZodType<FirstPartySettings> {
   const schema = requiredFirstPartySettings(env)
-  const isSet = variablesOf(schema.omit({ tenantId: true })).some(([name]) => env[name])
+  const isSet = env.PLATFORM_API_EMAIL || env.PLATFORM_API_KEY || env.PLATFORM_SUBSCRIPTION_KEY
   return isSet ? schema : schema.partial().transform(() => null)
 }
 

@@ -1,8 +1,6 @@
 import { Router } from 'express'
 import type { Vault } from '../../connect/index.ts'
-import { localUrl } from '../../settings/fields.ts'
-import { nameOf } from '../../web/connection-view.ts'
-import type { Feature, FeatureDeps, FeatureParts } from '../feature.ts'
+import { type Feature, type FeatureDeps, type FeatureParts, field, nameOf } from '../../web/kit.ts'
 import { createFlowStore, type FlowStore } from './flow-store.ts'
 import { createMasking } from './masking.ts'
 import { pauseRoutes } from './pause-routes.ts'
@@ -59,7 +57,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
   } satisfies FeatureParts
   // Scenarios sign in by name and set faults of the sandbox.
   if (!deps.hasDemoSignIn || !sandboxUrl) return parts
-  const here = { [baseUrl]: localUrl({ HOST: config.host }, config.port) }
+  const here = { [baseUrl]: field.localUrl({ HOST: config.host }, config.port) }
   const urls = { baseUrl, sandboxUrl, internalUrls: { ...config.platform.internalUrls, ...here } }
   routes.use(scenarioRoutes(new ScenarioPlayer({ connect, store, flows, flush, ...urls })))
   return {

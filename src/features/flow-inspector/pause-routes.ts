@@ -2,10 +2,14 @@ import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
-import { sendOnward, sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
-import { localPath } from '../../web/return-to.ts'
-import { texts } from '../../web/texts.ts'
-import { requireUser } from '../../web/user.ts'
+import {
+  localPath,
+  requireUser,
+  sendOnward,
+  sendPageOrJson,
+  sendResultOrRedirect,
+  webTexts as texts,
+} from '../../web/kit.ts'
 import { type Flow, parameterSchema } from './flow.ts'
 import type { FlowStore } from './flow-store.ts'
 import type { Masking } from './masking.ts'

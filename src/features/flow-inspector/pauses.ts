@@ -4,8 +4,7 @@ import * as z from 'zod'
 import type { HopEvent, OnHop } from '../../connect/express.ts'
 import { createRecordCipher, type EncryptionKey, parseJson } from '../../connect/index.ts'
 import { type Key, type KeyValueStore, keyName, update } from '../../connect/stores.ts'
-import { wantsJson } from '../../web/respond.ts'
-import { currentUser, requireUser } from '../../web/user.ts'
+import { currentUser, requireUser, wantsJson } from '../../web/kit.ts'
 import { CONNECT_MS } from './flow.ts'
 
 declare module 'express-session' {

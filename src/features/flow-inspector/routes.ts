@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
-import { WebError } from '../../web/errors.ts'
-import { sendPageOrJson } from '../../web/respond.ts'
-import type { SendChanges } from '../../web/sse.ts'
-import { requireUser } from '../../web/user.ts'
+import { requireUser, type SendChanges, sendPageOrJson, WebError } from '../../web/kit.ts'
 import type { FlowStore } from './flow-store.ts'
 import {
   type FlowView,

@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { flag, isProduction } from '../../settings/fields.ts'
-import type { Environment, SettingsOf } from '../../settings/read.ts'
+import { type Environment, field, type SettingsOf } from '../../web/kit.ts'
 
 export const flowInspectorSettings = (env: Environment) =>
   z.object({
-    isEnabled: flag(!isProduction(env)).meta({
+    isEnabled: field.flag(!field.isProduction(env)).meta({
       variable: 'FLOW_INSPECTOR',
       description: 'Whether flows are recorded and can be seen.',
     }),

@@ -1,4 +1,4 @@
-import type { Probe } from '../tools.ts'
+import type { Probe } from '../../web/kit.ts'
 import { LEADS_SCOPE, leadSchema, PATHS } from './contract.ts'
 
 /** Reads leads, and with `--write` creates one. */

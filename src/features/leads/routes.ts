@@ -2,12 +2,17 @@ import { Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Connect } from '../../connect/index.ts'
-import { connectionRef } from '../../web/connections.ts'
-import { rejectForm } from '../../web/errors.ts'
-import { listPages } from '../../web/list-pages.ts'
-import { READ_ERRORS } from '../../web/openapi.ts'
-import { type ListFields, listQuery, pageOfSchema } from '../../web/paging.ts'
-import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
+import {
+  connectionRef,
+  type ListFields,
+  listPages,
+  listQuery,
+  pageOfSchema,
+  READ_ERRORS,
+  rejectForm,
+  sendPageOrJson,
+  sendResultOrRedirect,
+} from '../../web/kit.ts'
 import { CALLS, leadSchema, newLeadSchema } from './contract.ts'
 import { texts } from './texts.ts'
 

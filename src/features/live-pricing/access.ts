@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { RateLimit } from '../../settings/fields.ts'
+import type { field } from '../../web/kit.ts'
 import type { Clients } from './clients.ts'
 import { type ErrorCode, LivePricingError } from './errors.ts'
 import type { Tokens } from './tokens.ts'
@@ -9,7 +9,11 @@ import type { Tokens } from './tokens.ts'
  * Authenticates a call by its bearer token (RFC 6750), and enforces the client's rate limit; null: no limit. Throws
  * `LivePricingError` (401, 429).
  */
-export function requireToken(tokens: Tokens, clients: Clients, rateLimit: RateLimit | null): RequestHandler {
+export function requireToken(
+  tokens: Tokens,
+  clients: Clients,
+  rateLimit: field.RateLimit | null,
+): RequestHandler {
   const limiter =
     rateLimit && new RateLimiterMemory({ points: rateLimit.limit, duration: rateLimit.windowMs / 1000 })
   return async (req, _res, next) => {

@@ -1,7 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
-import type { RateLimit } from '../../settings/fields.ts'
 import { LIMITS, PATHS } from '../../supplier-api/contract.ts'
+import type { field } from '../../web/kit.ts'
 import { requireToken } from './access.ts'
 import { type Client, createClients } from './clients.ts'
 import { LivePricingError } from './errors.ts'
@@ -22,7 +22,7 @@ export interface LivePricingOptions {
   /** The `{supplier_base_url}`; tokens issued for another are rejected. */
   baseUrl: string
   /** Calls allowed per client; null: no limit. */
-  rateLimit: RateLimit | null
+  rateLimit: field.RateLimit | null
   log: Logger
   /** Lifetime of an access token, in seconds; 900 by default. */
   tokenSeconds?: number

@@ -1,5 +1,4 @@
-import { isSandboxSecret } from '../../settings/fields.ts'
-import type { CheckContext, Finding } from '../tools.ts'
+import { type CheckContext, type Finding, field } from '../../web/kit.ts'
 import type { LivePricingSettings } from './settings.ts'
 
 /** Warns of the sandbox's clients, as whom anybody could ask for prices. */
@@ -8,7 +7,7 @@ export default async function checkClients(
   { clients }: LivePricingSettings,
 ): Promise<Finding[]> {
   const secrets = [...clients.production, ...clients.staging].flatMap((client) => client.secrets)
-  if (isSandbox || !secrets.some(isSandboxSecret)) return []
+  if (isSandbox || !secrets.some(field.isSandboxSecret)) return []
   const setting = 'LIVE_PRICING_CLIENTS'
   const text = `${setting}: its clients are still the sandbox's, which everybody knows. Enter yours, or remove it`
   return [{ id: 'live-pricing.sandbox-clients', status: 'warning', setting, text }]

@@ -8,12 +8,16 @@ import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
 import { createLog } from '../../runtime/log.ts'
 import { fail, GRACE_MS, listen, onStopSignal } from '../../runtime/serve.ts'
 import { readSettings } from '../../settings/read.ts'
-import { bodyDeadline } from '../../web/body-deadline.ts'
-import { errorHandler, notFound } from '../../web/errors.ts'
-import { healthRoutes } from '../../web/health.ts'
-import { assets, pages } from '../../web/pages.ts'
-import { requestLog } from '../../web/request-log.ts'
-import { securityHeaders } from '../../web/security-headers.ts'
+import {
+  assets,
+  bodyDeadline,
+  errorHandler,
+  healthRoutes,
+  notFound,
+  pages,
+  requestLog,
+  securityHeaders,
+} from '../../web/kit.ts'
 import { livePricingRoutes } from './routes.ts'
 import { requiredLivePricingSettings } from './settings.ts'
 

@@ -1,4 +1,4 @@
-import type { Feature } from '../feature.ts'
+import type { Feature } from '../../web/kit.ts'
 import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 
 /** The live pricing API, which a supplier hosts (specification 4.1). */

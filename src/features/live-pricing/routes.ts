@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
-import { readiness } from '../../web/health.ts'
-import { securityHeaders } from '../../web/security-headers.ts'
+import { readiness, securityHeaders } from '../../web/kit.ts'
 import { EXACT_PATHS, type LivePricingOptions, livePricingApi } from './api.ts'
 import { openPriceList, PRICE_LIST_FOLDERS } from './csv-price-provider/price-list.ts'
 import { livePricingDocs } from './docs.ts'

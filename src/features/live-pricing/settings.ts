@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { isProduction, isSandboxSecret, isWeak, list, wholeNumber } from '../../settings/fields.ts'
-import type { Environment, SettingsOf } from '../../settings/read.ts'
+import { type Environment, field, type SettingsOf } from '../../web/kit.ts'
 import type { Client } from './clients.ts'
 
 export type LivePricingSettings = SettingsOf<typeof livePricingSettings>
@@ -41,12 +40,13 @@ function livePricingGroup({ clientsRequired }: { clientsRequired: boolean }) {
       /** Per client and process; null: no limit. */
       rateLimit: z
         .object({
-          limit: wholeNumber({ min: 0, max: 9_999_999, default: 3000 }).meta({
+          limit: field.wholeNumber({ min: 0, max: 9_999_999, default: 3000 }).meta({
             variable: 'LIVE_PRICING_RATE_LIMIT',
             description:
               'How many requests each process accepts from one client in a window. `0` means no limit.',
           }),
-          windowMs: wholeNumber({ min: 1, max: 86_400, default: 10 })
+          windowMs: field
+            .wholeNumber({ min: 1, max: 86_400, default: 10 })
             .transform((seconds) => seconds * 1000)
             .meta({
               variable: 'LIVE_PRICING_RATE_WINDOW_SECONDS',
@@ -59,7 +59,7 @@ function livePricingGroup({ clientsRequired }: { clientsRequired: boolean }) {
 
 /** Parses a list of `id:secret`. An id may occur several times, with different secrets, for rotation. */
 function clients(env: Environment) {
-  return list().transform((entries, ctx): Client[] => {
+  return field.list().transform((entries, ctx): Client[] => {
     const secrets = new Map<string, string[]>()
     for (const [index, entry] of entries.entries()) {
       const [, id = '', secret = ''] = /^([\x21-\x39\x3b-\x7e]{1,100}):([\x21-\x7e]+)$/.exec(entry) ?? []
@@ -73,7 +73,7 @@ function clients(env: Environment) {
 
 function clientProblem(env: Environment, id: string, secret: string): string | undefined {
   if (!id) return 'must have the form id:secret'
-  if (isProduction(env) && (isWeak(secret, 16, 8) || isSandboxSecret(secret)))
+  if (field.isProduction(env) && (field.isWeak(secret, 16, 8) || field.isSandboxSecret(secret)))
     return "has a weak secret (use 16 random characters or more, and not the sandbox's)"
   return undefined
 }

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { TokenResponse } from '../../supplier-api/contract.ts'
-import { networkOf } from '../../web/attempts.ts'
+import { networkOf } from '../../web/kit.ts'
 import { count } from './access.ts'
 import type { Clients } from './clients.ts'
 import { LivePricingError } from './errors.ts'

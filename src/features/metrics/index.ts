@@ -1,9 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Server } from 'node:http'
 import express, { Router } from 'express'
-import type { Feature, FeatureDeps, FeatureParts } from '../feature.ts'
+import type { Feature, FeatureDeps, FeatureParts, GaugesTool } from '../../web/kit.ts'
 import { loadTools } from '../load.ts'
-import type { GaugesTool } from '../tools.ts'
 import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 
 /** `GET /metrics` for Prometheus: on a separate port (`METRICS_PORT`), or on the app's behind a token (`METRICS_TOKEN`). */

@@ -1,9 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Connect } from '../../connect/index.ts'
-import { onRequest } from '../../web/request-log.ts'
+import { type FeatureDeps, type GaugesTool, onRequest } from '../../web/kit.ts'
 import { loadContracts } from '../contracts.ts'
-import type { FeatureDeps } from '../feature.ts'
-import type { GaugesTool } from '../tools.ts'
 import { pathTemplates } from './path-template.ts'
 
 export interface Metrics {

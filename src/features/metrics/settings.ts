@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import * as field from '../../settings/fields.ts'
-import type { Environment, SettingsOf } from '../../settings/read.ts'
+import { type Environment, field, type SettingsOf } from '../../web/kit.ts'
 
 export type MetricsSettings = SettingsOf<typeof metricsSettings>
 

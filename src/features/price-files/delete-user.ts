@@ -1,4 +1,4 @@
-import type { FeatureDeps } from '../feature.ts'
+import type { FeatureDeps } from '../../web/kit.ts'
 import { StoredImports } from './stored.ts'
 
 /** Deletes a user's imports with their files. */

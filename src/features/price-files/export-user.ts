@@ -1,4 +1,4 @@
-import type { FeatureDeps } from '../feature.ts'
+import type { FeatureDeps } from '../../web/kit.ts'
 import { StoredImports } from './stored.ts'
 
 /** What was found in the files of a user's imports, by the ids of the imports, whose records are the user's own. */

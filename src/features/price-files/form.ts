@@ -1,7 +1,7 @@
 /** Reads the form on which a person says how a file is to be read. */
 import * as z from 'zod'
 import { DECIMALS } from '../../tables/prices.ts'
-import { badInput } from '../../web/errors.ts'
+import { badInput } from '../../web/kit.ts'
 import { type Column, type Draft, draftSchema, type SheetLayout, USES, withUse } from './layout.ts'
 import type { SheetOutline } from './outline.ts'
 import { type Question, questionsOf } from './questions.ts'

@@ -14,7 +14,7 @@
  */
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
-import type { UserNotice } from '../../web/notice.ts'
+import type { UserNotice } from '../../web/kit.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { Check } from './check-rows.ts'
 import { ImportError, importNotFound } from './errors.ts'

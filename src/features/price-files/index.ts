@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import type { Feature } from '../../web/kit.ts'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createGrants } from '../catalogues/grants.ts'
-import type { Feature } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { checkFile } from './check-file.ts'
 import { SCOPES } from './contract.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Probe } from '../../web/kit.ts'
 import { createTestCatalogue } from '../catalogues/probe.ts'
-import type { Probe } from '../tools.ts'
 import { type Item, importJobSchema, PATHS } from './contract.ts'
 
 const POLLS = 20

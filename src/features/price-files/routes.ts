@@ -3,13 +3,17 @@ import * as z from 'zod'
 import { describeRoute, type RouteDescription } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { shorten } from '../../tables/prices.ts'
-import { UPLOAD_MS } from '../../web/body-deadline.ts'
-import { connectionRef } from '../../web/connections.ts'
-import { rejectForm } from '../../web/errors.ts'
-import type { PageSection } from '../../web/pages.ts'
-import { sendPageOrJson, sendResultOrRedirect, wantsJson } from '../../web/respond.ts'
-import type { SendChanges } from '../../web/sse.ts'
-import { requireUser } from '../../web/user.ts'
+import {
+  connectionRef,
+  type PageSection,
+  rejectForm,
+  requireUser,
+  type SendChanges,
+  sendPageOrJson,
+  sendResultOrRedirect,
+  UPLOAD_MS,
+  wantsJson,
+} from '../../web/kit.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'

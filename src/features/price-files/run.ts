@@ -2,7 +2,7 @@
 import { NotFoundError, PlatformRejectedError, PlatformUnavailableError } from '../../connect/errors.ts'
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
 import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
-import { texts as webTexts } from '../../web/texts.ts'
+import { webTexts } from '../../web/kit.ts'
 import { firstCode, MAX_BATCH } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'

@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { text as askText, confirm as askYesNo, isCancel, multiselect, select } from '@clack/prompts'
 import { DECIMALS } from '../../tables/prices.ts'
-import { format } from '../../web/format.ts'
+import { format } from '../../web/kit.ts'
 import type { Check } from './check-rows.ts'
 import { newSheet } from './form.ts'
 import { type Column, type Draft, type SheetLayout, type Statements, USES, withUse } from './layout.ts'

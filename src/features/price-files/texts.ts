@@ -1,5 +1,5 @@
 import type { Currency } from '../../tables/prices.ts'
-import { format } from '../../web/format.ts'
+import { format } from '../../web/kit.ts'
 import type { Use } from './layout.ts'
 
 const { count, pluralize } = format

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import type { Request } from 'express'
-import { badInput, WebError } from '../../web/errors.ts'
+import { badInput, WebError } from '../../web/kit.ts'
 import { texts } from './texts.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Feature } from '../feature.ts'
+import type { Feature } from '../../web/kit.ts'
 
 /** Checks any implementation of the live pricing API (`npm run feature -- supplier-check run`). */
 export default {

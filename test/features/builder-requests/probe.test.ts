@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import probeBuilderRequests from '../../../src/features/builder-requests/probe.ts'
-import type { Probe, ReceivedRequest } from '../../../src/features/tools.ts'
+import type { Probe, ReceivedRequest } from '../../../src/web/kit.ts'
 
 const SECRET = 'the-secret-of-the-webhook'
 const EVENT = { id: 'e1', type: 'integration-connection.requested', data: { bxcontext: 'b' } }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Finding } from '../../../src/features/tools.ts'
+import type { Finding } from '../../../src/web/kit.ts'
 import { tempDir, testEnv } from '../../support/env.ts'
 import { type OtherPlatform, startOtherPlatform } from '../../support/other-platform.ts'
 import { command } from '../../support/process.ts'

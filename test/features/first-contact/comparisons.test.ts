@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { loadContracts } from '../../../src/features/contracts.ts'
 import { errorCodeOf } from '../../../src/features/first-contact/consent/shape.ts'
-import type { Finding } from '../../../src/features/tools.ts'
+import type { Finding } from '../../../src/web/kit.ts'
 import { serve } from '../../support/ports.ts'
 import { startConsenting, startConsentingOn } from './consenting.ts'
 

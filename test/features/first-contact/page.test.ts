@@ -5,7 +5,7 @@ import { readReport } from '../../../src/features/first-contact/consent/report.t
 import firstContact from '../../../src/features/first-contact/index.ts'
 import { remembered } from '../../../src/features/first-contact/page.ts'
 import { type SetupState, stepsOf } from '../../../src/features/first-contact/steps.ts'
-import type { Finding } from '../../../src/features/tools.ts'
+import type { Finding } from '../../../src/web/kit.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { tempDir } from '../../support/env.ts'
 import { signedIn } from '../../support/flow.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Finding } from '../../../src/features/tools.ts'
+import type { Finding } from '../../../src/web/tools.ts'
 import { hideAdvice, startPlatform } from '../../real/oidc-provider.ts'
 import { SCOPES } from '../../support/flow.ts'
 import { BASE_URL, type Server, startDoorkeeper, startLemonLdap } from './servers.ts'

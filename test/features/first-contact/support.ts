@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type Config, readConfig } from '../../../src/config.ts'
 import { runDoctor } from '../../../src/features/first-contact/doctor.ts'
 import { featureOptions, loadFeatures } from '../../../src/features/load.ts'
-import type { Finding } from '../../../src/features/tools.ts'
+import type { Finding } from '../../../src/web/kit.ts'
 import { testEnv } from '../../support/env.ts'
 
 const features = await loadFeatures()

@@ -54,7 +54,7 @@ test('the checker knows the contract, and nothing of our implementation', () => 
   const imported = files.flatMap((file) =>
     [...readFileSync(`${folder}/${file}`, 'utf8').matchAll(/from '(\.\.\/[^']+)'/g)].map(([, path]) => path),
   )
-  for (const path of imported) expect(['../feature.ts', '../../supplier-api/contract.ts']).toContain(path)
+  for (const path of imported) expect(['../../web/kit.ts', '../../supplier-api/contract.ts']).toContain(path)
 })
 
 test('a token that is accepted after its lifetime breaks token.expiry only', async () => {

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Assumption, idSchema } from '../../../connect/index.ts'
 // template: write
-import { textField } from '../../../web/text-field.ts'
+import { textField } from '../../../web/kit.ts'
 // end of template
 import { texts } from './texts.ts'
 
@@ -71,6 +71,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     importance: 2,
     code: 'newEntrySchema',
     cure: 'Change the schema to the fields that the platform accepts.',
+    otherwise: 'Create one on the page of the app.',
   },
   // end of template
 ]

@@ -1,4 +1,4 @@
-import type { Probe } from '../../../features/tools.ts'
+import type { Probe } from '../../../web/kit.ts'
 import { entrySchema, PATHS, SCOPE } from './contract.ts'
 
 /** Compares the spare parts of the platform with the contract. */
@@ -13,7 +13,4 @@ export default async function probeEntries(probe: Probe): Promise<void> {
     fields: 'spare-parts-fields',
     paged: true,
   })
-  // template: write
-  probe.notSeen('spare-parts-create', 'Create one on the page of the app.')
-  // end of template
 }

@@ -1,16 +1,19 @@
 import { Router } from 'express'
 import { describeRoute } from '../../../connect/express.ts'
 import type { Connect } from '../../../connect/index.ts'
-import { connectionRef } from '../../../web/connections.ts'
-import { READ_ERRORS } from '../../../web/openapi.ts'
-import { listPages } from '../../../web/list-pages.ts'
-import { type ListFields, listQuery, pageOfSchema } from '../../../web/paging.ts'
-import { sendPageOrJson } from '../../../web/respond.ts'
+import {
+  connectionRef,
+  type ListFields,
+  listPages,
+  listQuery,
+  pageOfSchema,
+  READ_ERRORS,
+  sendPageOrJson,
+} from '../../../web/kit.ts'
 import { CALLS, entrySchema } from './contract.ts'
 import { texts } from './texts.ts'
 // template: write
-import { rejectForm } from '../../../web/errors.ts'
-import { sendResultOrRedirect } from '../../../web/respond.ts'
+import { rejectForm, sendResultOrRedirect } from '../../../web/kit.ts'
 import { newEntrySchema } from './contract.ts'
 // end of template
 

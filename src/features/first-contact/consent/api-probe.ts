@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { type Http, platform } from '../../../connect/index.ts'
-import type { Probe, ProbeAnswer, ReceivedRequest, RecordsCheck } from '../../tools.ts'
+import type { Probe, ProbeAnswer, ReceivedRequest, RecordsCheck } from '../../../web/kit.ts'
 import type { Comparisons } from './comparisons.ts'
 import { apiRequest, type Grant, type Round, sendOrNull } from './round.ts'
 import { challengeOf, describeFields, fieldsOf, limitHeadersOf, listOf, nameOf, typeOf } from './shape.ts'

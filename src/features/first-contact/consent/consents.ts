@@ -1,6 +1,5 @@
-import type { Config } from '../../../config.ts'
 import { platform, randomCodeVerifier, randomState, redirectUrls } from '../../../connect/index.ts'
-import type { Contract, ProbeTool, ReceivedRequest } from '../../tools.ts'
+import type { Config, Contract, ProbeTool, ReceivedRequest } from '../../../web/kit.ts'
 import { createClient } from '../client.ts'
 import { oauthOf, requestOf, type Target } from '../platform/target.ts'
 import { ApiProbe } from './api-probe.ts'

@@ -1,4 +1,4 @@
-import type { ProbeAnswer } from '../../tools.ts'
+import type { ProbeAnswer } from '../../../web/kit.ts'
 import { requestOf, type Target } from '../platform/target.ts'
 import { type Grant, type Round, sendOrNull } from './round.ts'
 import { errorCodeOf } from './shape.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Finding } from '../../tools.ts'
+import type { Finding } from '../../../web/kit.ts'
 
 /** The file with the report of a check with a consent, in the current folder. */
 export const REPORT = 'doctor-report.json'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HttpRequest } from '../../../connect/index.ts'
-import type { ProbeAnswer } from '../../tools.ts'
+import type { ProbeAnswer } from '../../../web/kit.ts'
 import { isOutage, isResponse } from '../answers.ts'
 import type { Client } from '../client.ts'
 import type { Target } from '../platform/target.ts'

@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
-import type { Config } from '../../../config.ts'
 import { platform, redirectUrls } from '../../../connect/index.ts'
-import { csrfProtection } from '../../../web/cross-site.ts'
-import { errorHandler, notFound } from '../../../web/errors.ts'
-import { assets, pages } from '../../../web/pages.ts'
-import { sendOnward } from '../../../web/respond.ts'
-import { securityHeaders } from '../../../web/security-headers.ts'
-import { texts } from '../../../web/texts.ts'
+import {
+  assets,
+  type Config,
+  csrfProtection,
+  errorHandler,
+  notFound,
+  pages,
+  securityHeaders,
+  sendOnward,
+  webTexts as texts,
+} from '../../../web/kit.ts'
 import type { Consents } from './consents.ts'
 import { sectionsOf, summaryOf } from './report.ts'
 

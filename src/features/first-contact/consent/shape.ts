@@ -1,4 +1,4 @@
-import type { ProbeAnswer } from '../../tools.ts'
+import type { ProbeAnswer } from '../../../web/kit.ts'
 
 /** The type of a value in JSON. */
 export function typeOf(value: unknown): string {

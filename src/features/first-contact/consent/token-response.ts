@@ -1,6 +1,6 @@
 import { InvalidGrantError, PlatformUnavailableError } from '../../../connect/errors.ts'
 import { platform, tokenFailure, tokenSchema } from '../../../connect/index.ts'
-import type { ProbeAnswer } from '../../tools.ts'
+import type { ProbeAnswer } from '../../../web/kit.ts'
 import type { Comparisons } from './comparisons.ts'
 import { describeFields, errorCodeOf, fieldsOf, typeOf } from './shape.ts'
 

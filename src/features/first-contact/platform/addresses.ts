@@ -1,5 +1,5 @@
 import { sentTo } from '../../../connect/index.ts'
-import type { Finding } from '../../tools.ts'
+import type { Finding } from '../../../web/kit.ts'
 import { isResponse, type Response } from '../answers.ts'
 import { failure, noAnswer, ok, warning } from '../findings.ts'
 import { checkApi } from './api.ts'

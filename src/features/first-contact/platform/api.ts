@@ -1,4 +1,4 @@
-import type { Finding } from '../../tools.ts'
+import type { Finding } from '../../../web/kit.ts'
 import { excerptOf, isHtml, isMissing, isOutage, isResponse, isSameAnswer } from '../answers.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
 import type { Target } from './target.ts'

@@ -1,5 +1,5 @@
 import type { Proxies } from '../../../connect/index.ts'
-import type { Finding } from '../../tools.ts'
+import type { Finding } from '../../../web/kit.ts'
 import { failure } from '../findings.ts'
 
 /** The forward proxy for calls to this address: its setting and its host. `NO_PROXY` has hosts, also with the domains below them. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../../tools.ts'
+import type { Finding } from '../../../web/kit.ts'
 import { errorOf, excerptOf, isMissing, isOutage, isResponse } from '../answers.ts'
 import { madeUp } from '../client.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'

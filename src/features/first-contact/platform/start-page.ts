@@ -1,5 +1,5 @@
 import { redirectUrls } from '../../../connect/index.ts'
-import type { Finding } from '../../tools.ts'
+import type { Finding } from '../../../web/kit.ts'
 import { type Answer, excerptOf, isMissing, isOutage, isResponse, isSameAnswer } from '../answers.ts'
 import { failure, noAnswer, ok, unavailable, warning } from '../findings.ts'
 import { describeAccepted, isAccepted, isProven, refusedIn } from './refusal.ts'

@@ -1,5 +1,5 @@
-import type { Config } from '../../../config.ts'
 import { createOAuth, type HttpRequest, type OAuth, type Platform } from '../../../connect/index.ts'
+import type { Config } from '../../../web/kit.ts'
 import { isResponse } from '../answers.ts'
 import { type Client, requestBy } from '../client.ts'
 

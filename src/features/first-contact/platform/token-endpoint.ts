@@ -1,5 +1,5 @@
 import { randomCodeVerifier, redirectUrls } from '../../../connect/index.ts'
-import type { Finding } from '../../tools.ts'
+import type { Finding } from '../../../web/kit.ts'
 import {
   type Answer,
   describe,

@@ -1,9 +1,15 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../../connect/express.ts'
-import { badInput, WebError } from '../../../web/errors.ts'
-import { sendPageOrJson, sendResultOrRedirect } from '../../../web/respond.ts'
-import { currentUser, requireUser, signIn } from '../../../web/user.ts'
+import {
+  badInput,
+  currentUser,
+  requireUser,
+  sendPageOrJson,
+  sendResultOrRedirect,
+  signIn,
+  WebError,
+} from '../../../web/kit.ts'
 import { PAGE_DATA } from '../view.ts'
 import { DEMO_USER, resultSchema, type ScenarioPlayer } from './player.ts'
 import { SCENARIOS } from './scenarios.ts'

@@ -1,7 +1,7 @@
 /** What scenarios act on: the app, the sandbox, and a browser of the user, all over HTTP. */
 import * as z from 'zod'
 import type { InternalUrls, Platform, Vault } from '../../../connect/index.ts'
-import type { ConnectionView } from '../../../web/connection-view.ts'
+import type { ConnectionView } from '../../../web/kit.ts'
 import type { Flow, Summary } from '../flow.ts'
 import { Browser, JSON_TYPE, type Page } from './browser.ts'
 

@@ -5,15 +5,15 @@ import type { OnHop } from '../connect/express.ts'
 import type { Connect, ConnectionRef, HttpPools } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
-import type { ConnectionTest } from '../web/connection-actions.ts'
-import type { ConnectionLink } from '../web/connections.ts'
-import type { PageSection } from '../web/pages.ts'
-import type { SendChanges } from '../web/sse.ts'
+import type { ConnectionTest } from './connection-actions.ts'
+import type { ConnectionLink } from './connections.ts'
+import type { PageSection } from './pages.ts'
+import type { SendChanges } from './sse.ts'
 
 /**
  * A removable part of the app: the folder `src/features/NAME`, whose `index.ts` default-exports this value. Everything else
- * finds it by its place (`load.ts`): no list names it. What a tool needs from it is in a file of a fixed name beside
- * `index.ts` (`tools.ts`). Its other folders have the same name: `views/NAME`, `test/features/NAME`,
+ * finds it by its place (`src/features/load.ts`): no list names it. What a tool needs from it is in a file of a fixed name beside
+ * `index.ts` (`src/web/tools.ts`). Its other folders have the same name: `views/NAME`, `test/features/NAME`,
  * `src/sandbox/features/NAME`, and its page `docs/NAME.md`.
  */
 export interface Feature<Settings = unknown> {

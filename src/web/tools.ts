@@ -1,7 +1,7 @@
 /**
- * What tools need from a feature is the default export of a file of a fixed name beside its `index.ts`, which `loadTools` finds:
- * `contract.ts` (no default export; see `contracts.ts`), `check.ts`, `probe.ts`, `demo.ts`, `gauges.ts`, `reencrypt.ts`,
- * `delete-user.ts` and `export-user.ts`. `settings` are those of the feature.
+ * What tools need from a feature is the default export of a file of a fixed name beside its `index.ts`, which `loadTools` of
+ * `src/features/load.ts` finds: `contract.ts` (no default export; see `contracts.ts` there), `check.ts`, `probe.ts`, `demo.ts`,
+ * `gauges.ts`, `reencrypt.ts`, `delete-user.ts` and `export-user.ts`. `settings` are those of the feature.
  */
 import type * as z from 'zod'
 import type { Assumption, Http, HttpResponse, Reencryption } from '../connect/index.ts'

@@ -1,0 +1,35 @@
+import type { Manifest } from './project.ts'
+
+/** The names of all packages of a `package.json`. */
+export const packagesOf = ({ dependencies, devDependencies }: Manifest): string[] =>
+  Object.keys({ ...dependencies, ...devDependencies })
+
+/**
+ * The `package.json` of an updated product, from those of the version that it began with, of the product, and of the new version:
+ * merged key by key, so that neighbouring keys never conflict. Where both sides have changed a value, and where the product has
+ * deleted one, the product's stays. Only packages are all there that any of the three has: which are used is known afterwards.
+ */
+export function updatedManifest(base: Manifest, ours: Manifest, theirs: Manifest): Json {
+  const withAll = (manifest: Manifest) => {
+    const names = packagesOf(manifest)
+    const missing = (packages: Record<string, string>) =>
+      Object.fromEntries(Object.entries(packages).filter(([name]) => !names.includes(name)))
+    const dependencies = { ...missing(base.dependencies), ...manifest.dependencies }
+    const devDependencies = { ...missing(base.devDependencies), ...manifest.devDependencies }
+    return { ...manifest, dependencies, devDependencies }
+  }
+  return merge({ ...base }, withAll(ours), withAll(theirs))
+}
+
+type Json = Record<string, unknown>
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function merge(base: Json, ours: Json, theirs: Json): Json {
+  const merged = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].map((key) => {
+    const [b, o, t] = [base[key], ours[key], theirs[key]]
+    if (isObject(o) && isObject(t)) return [key, merge(isObject(b) ? b : {}, o, t)]
+    return [key, JSON.stringify(o) === JSON.stringify(b) ? t : o]
+  })
+  return Object.fromEntries(merged.filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,67 @@
+/**
+ * Everything of the app that a feature imports, beside the entries of the core. Within a major version, nothing is taken out of
+ * it (docs/upgrading.md), so it has only what features use.
+ */
+
+// What a feature is, and its settings.
+
+export type { Config } from '../config.ts'
+export * as field from '../settings/fields.ts'
+export type { ConfigError, Environment, SettingsOf } from '../settings/read.ts'
+export type { Feature, FeatureDeps, FeatureParts } from './feature.ts'
+
+// Who is asking, and about which connection.
+
+export { type ConnectionView, nameOf } from './connection-view.ts'
+export { connectionRef } from './connections.ts'
+export { currentUser, requireUser, signIn, type User } from './user.ts'
+
+// An answer, as a page or as JSON, and what is wrong with a request.
+
+export { badInput, errorHandler, notFound, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
+export { format } from './format.ts'
+export { forgetUserNotice, leaveUserNotice, type UserNotice } from './notice.ts'
+export { READ_ERRORS } from './openapi.ts'
+export { assets, type PageSection, pages } from './pages.ts'
+export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
+export { localPath } from './return-to.ts'
+export type { SendChanges } from './sse.ts'
+export { textField } from './text-field.ts'
+export { texts as webTexts } from './texts.ts'
+
+// Lists of the platform, page by page.
+
+export { listPages } from './list-pages.ts'
+export { type ListFields, listQuery, pageOfSchema, pageQuery } from './paging.ts'
+
+// For a command of a feature, and for a server of its own.
+
+export { bodyDeadline, UPLOAD_MS } from './body-deadline.ts'
+export { createStore } from './create-store.ts'
+export { csrfProtection } from './cross-site.ts'
+export { healthRoutes, readiness } from './health.ts'
+export { networkOf } from './network.ts'
+export { onRequest, requestLog } from './request-log.ts'
+export { securityHeaders } from './security-headers.ts'
+
+// What tools need of it: the doctor, the demo, the metrics, the commands about users.
+
+export type { OidcProvider } from './oidc-discovery.ts'
+export type {
+  CheckContext,
+  CheckTool,
+  Contract,
+  DeleteUserTool,
+  ExportUserTool,
+  Finding,
+  Gauge,
+  GaugesTool,
+  Probe,
+  ProbeAnswer,
+  ProbeTool,
+  ReceivedRequest,
+  RecordsCheck,
+} from './tools.ts'
+
+/** On demand: it loads openid-client, which few processes need. */
+export const oidcDiscovery = () => import('./oidc-discovery.ts')
