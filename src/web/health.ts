@@ -12,6 +12,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
     .get(
       '/health/live',
       describeRoute({
+        isPublic: true,
         summary: 'Answers `200` when the process is up.',
         response: z.object({ status: z.literal('live') }),
       }),
@@ -22,6 +23,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
     .get(
       '/health/ready',
       describeRoute({
+        isPublic: true,
         summary: 'Answers `200` if the store is reachable and the app is not stopping, and `503` otherwise.',
         response: z.object({ status: z.enum(['ready', 'unavailable']) }),
       }),

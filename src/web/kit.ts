@@ -14,6 +14,7 @@ export type { Feature, FeatureDeps, FeatureParts } from './feature.ts'
 
 export { type ConnectionView, nameOf } from './connection-view.ts'
 export { connectionRef } from './connections.ts'
+export { showDeveloperPages } from './customer-view.ts'
 export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 // An answer, as a page or as JSON, and what is wrong with a request.

@@ -1,5 +1,5 @@
-// Refetches #live when a server-sent event reports a change, then dispatches `live-update` on the document, and shows
-// #live-hint, which says so. Without this script, pages that must update use a meta refresh.
+// Refetches #live when a server-sent event reports a change, announces what is new in it, then dispatches `live-update` on the
+// document. Shows #live-hint, which says so. Without this script, pages that must update use a meta refresh.
 const liveElement = () => document.querySelector('#live[data-live]')
 let events = null
 let refreshing = Promise.resolve()
@@ -31,6 +31,7 @@ async function refresh() {
     (element) => element.getBoundingClientRect().top >= 0,
   )
   const top = anchor?.getBoundingClientRect().top
+  announce(current, next)
   current.replaceWith(next)
   document.title = page.title
   // What the reader looks at stays where it is.
@@ -38,6 +39,20 @@ async function refresh() {
   if (moved && scrollY > 0) scrollBy(0, moved.getBoundingClientRect().top - top)
   if (focused) counterpart(next, focused)?.focus()
   document.dispatchEvent(new Event('live-update'))
+}
+
+/** Says what the next content announces and the current does not. What replaces a live region is not read: #news stays. */
+function announce(current, next) {
+  const announced = (element) =>
+    [...element.querySelectorAll('[data-announce]')].map(({ dataset }) => dataset.announce)
+  const before = announced(current)
+  const isNew = (text) => {
+    const index = before.indexOf(text)
+    if (index >= 0) before.splice(index, 1)
+    return index < 0
+  }
+  const news = announced(next).filter(isNew)
+  if (news.length > 0) document.querySelector('#news').textContent = news.join('. ')
 }
 
 /** The element with the same id, or with the same text inside the one with the same id: several cards may have the same buttons. */

@@ -136,6 +136,7 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     .get(
       FAILED_PATH,
       describeRoute({
+        isPublic: true,
         summary: 'Shows why a connect flow failed. `error`: the code of the failure.',
         query: z.object({ error: z.string() }),
         status: 303,

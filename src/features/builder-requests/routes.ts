@@ -48,6 +48,7 @@ const decidedSchema = decisionSchema.extend({
 
 /** What a decision is called in the addresses of the platform and of this app, and afterwards. */
 const OUTCOMES = { accept: 'accepted', reject: 'rejected' } as const
+type Answer = keyof typeof OUTCOMES
 
 const listRoute = describeRoute({
   summary:
@@ -61,12 +62,13 @@ const liveRoute = describeRoute({
   responseType: 'text/event-stream',
   errors: READ_ERRORS,
 })
-const askRoute = describeRoute({
-  summary: 'Asks whether to reject a request, and says what that means.',
-  response: builderRequestSchema,
-  errors: [...READ_ERRORS, 'not_found'],
-})
-const decisionRoute = (decision: keyof typeof OUTCOMES, summary: string) =>
+const askRoute = (decision: Answer) =>
+  describeRoute({
+    summary: `Asks whether to ${decision} a request, and says what that means.`,
+    response: builderRequestSchema,
+    errors: [...READ_ERRORS, 'not_found'],
+  })
+const decisionRoute = (decision: Answer, summary: string) =>
   describeRoute({
     summary,
     response: z.object({ integrationConnectionId: z.string(), status: z.literal(OUTCOMES[decision]) }),
@@ -111,24 +113,32 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     }
     sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
   })
-  // Rejecting cannot be undone: the page names the builder and what it means.
-  router.get(`${LIST}/:id/reject`, askRoute, async (req, res) => {
+  const describedAs = { accept: 'Accepts a request.', reject: 'Rejects a request.' } as const
+  for (const decision of ['accept', 'reject'] as const)
+    router
+      .get(`${LIST}/:id/${decision}`, askRoute(decision), askHandler(options, decision))
+      .post(
+        `${LIST}/:id/${decision}`,
+        decisionRoute(decision, describedAs[decision]),
+        decisionHandler(options, decision),
+      )
+  return router
+}
+
+/** Neither answer can be undone here: the page names the builder, and says what it means. */
+function askHandler(
+  { pending }: BuilderRequestsOptions,
+  decision: Answer,
+): RequestHandler<{ bxcontext: string; id: string }> {
+  return async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
     const request = (await pending.fetch(ref)).find((one) => one.integrationConnectionId === id)
     if (!request) throw new NotFoundError(texts.notFound)
-    const title = texts.askToReject.title(request.builder?.name || texts.unnamedBuilder)
-    const data = { bxcontext: ref.bxcontext, id, requestTexts: texts }
-    sendPageOrJson(req, res, { view: 'builder-requests/reject', title, data, json: request })
-  })
-  const describedAs = { accept: 'Accepts a request.', reject: 'Rejects a request.' } as const
-  for (const decision of ['accept', 'reject'] as const)
-    router.post(
-      `${LIST}/:id/${decision}`,
-      decisionRoute(decision, describedAs[decision]),
-      decisionHandler(options, decision),
-    )
-  return router
+    const title = texts.ask[decision].title(request.builder?.name || texts.unnamedBuilder)
+    const data = { bxcontext: ref.bxcontext, id, decision, requestTexts: texts }
+    sendPageOrJson(req, res, { view: 'builder-requests/answer', title, data, json: request })
+  }
 }
 
 /** Where access to a catalogue is granted, with the builder's account number filled in. */
@@ -139,7 +149,7 @@ const grantLink = (bxcontext: string, externalRef: string | null | undefined) =>
 
 function decisionHandler(
   { builderRequests, pending, decisions, vault }: BuilderRequestsOptions,
-  decision: keyof typeof OUTCOMES,
+  decision: Answer,
 ): RequestHandler<{ bxcontext: string; id: string }> {
   const status = OUTCOMES[decision]
   return async (req, res) => {

@@ -62,6 +62,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
   routes.use(scenarioRoutes(new ScenarioPlayer({ connect, store, flows, flush, ...urls })))
   return {
     ...parts,
+    demoPath: '/demo',
     navigation: [...parts.navigation, { href: '/scenarios', label: 'Scenarios' }],
     sections: [
       ...parts.sections,

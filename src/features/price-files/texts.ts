@@ -227,8 +227,7 @@ export const texts = {
   /** Why an import has failed. `message`: what the platform says, if it does. */
   failures: {
     app: 'The import stopped because of an error in this app. It has been logged.',
-    revoked:
-      'Access to this account was withdrawn on the platform, or has expired. Reconnect the account, and send again.',
+    revoked: 'Access to this account has ended. Reconnect the account, and send again.',
     fileGone: 'The price file of this import is no longer available. Upload it again.',
     notCompleted: (message: string) =>
       message === ''

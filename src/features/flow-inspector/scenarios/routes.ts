@@ -7,6 +7,7 @@ import {
   requireUser,
   sendPageOrJson,
   sendResultOrRedirect,
+  showDeveloperPages,
   signIn,
   WebError,
 } from '../../../web/kit.ts'
@@ -27,6 +28,7 @@ const NEW_DEMO = 'A new demo: you are Alex, who has no connections, and the sand
 /** Routes that list and play scenarios, and start a new demo. */
 export function scenarioRoutes(player: ScenarioPlayer): Router {
   return Router()
+    .use(demoRoutes(player))
     .get(
       '/scenarios',
       describeRoute({
@@ -63,11 +65,34 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
         await sendResultOrRedirect(req, res, `/scenarios#${scenario.name}`, result)
       },
     )
+}
+
+function demoRoutes(player: ScenarioPlayer): Router {
+  return Router()
+    .get(
+      '/demo',
+      describeRoute({
+        isPublic: true,
+        summary:
+          'The page from which a demonstration begins, for everybody. Answers `{name}`, the field of the form.',
+        response: z.object({ name: z.literal(DEMO_USER.name) }),
+      }),
+      (req, res) => {
+        const { name } = DEMO_USER
+        sendPageOrJson(req, res, {
+          view: 'flow-inspector/demo',
+          title: 'Show this app to somebody',
+          data: { keepNotice: true, ...PAGE_DATA },
+          json: { name },
+        })
+      },
+    )
     .post(
       '/demo',
       describeRoute({
+        isPublic: true,
         summary:
-          "Starts a new demo: resets the sandbox, deletes what belongs to the demo's user, and signs in as that user. Field: `name`, which is `Alex`.",
+          "Starts a new demo: resets the sandbox, deletes what belongs to the demo's user, shows the pages for developers, and signs in as that user. Field: `name`, which is `Alex`.",
         body: z.object({ name: z.literal(DEMO_USER.name, NAME_RULE) }),
         response: z.object({ user: z.object({ name: z.string() }) }),
         errors: ['invalid_input', 'platform_unavailable'],
@@ -76,6 +101,7 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
         // Nothing is stored for a visitor who has not pressed the button.
         if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
         await player.startDemo()
+        showDeveloperPages(res)
         await signIn(req, DEMO_USER)
         const { name } = DEMO_USER
         await sendResultOrRedirect(req, res, '/connections', { user: { name } }, { notice: NEW_DEMO })
