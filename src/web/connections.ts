@@ -365,8 +365,8 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
     // Only the platform knows the name of a business that was never connected, and says it with the tokens.
-    const [chosenName, expectedName] = await Promise.all([
-      connectionName(vault, { userId, bxcontext }),
+    const [chosenName = texts.mismatch.other, expectedName] = await Promise.all([
+      connectionName(vault, { userId, bxcontext }).then((name) => name ?? undefined),
       sureName(vault, { userId, bxcontext: expected }),
     ])
     sendPageOrJson(req, res, {

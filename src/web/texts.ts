@@ -151,7 +151,7 @@ export const texts = {
       reason
         ? `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
         : `The permission “${name}” of the platform.`,
-    permissionNames: 'Names of the permissions',
+    permissionNames: 'Permission names',
     lastUsed: 'Last used',
     connected: 'Connected',
     grantMissing: 'Grant missing permissions',
@@ -264,14 +264,14 @@ export const texts = {
     },
   },
 
-  /** The user chose a different business on the platform from the one to reconnect. `chosen`: null if its name is not known yet. */
+  /** The user chose a different business on the platform from the one to reconnect. */
   mismatch: {
-    title: (chosen: string | null) =>
-      chosen === null ? 'Connect another account as well?' : `Connect ${isolated(chosen)} as well?`,
-    lead: (chosen: string | null, expected: string) =>
-      `You chose ${chosen === null ? 'another business' : isolated(chosen)} on the platform, not ${isolated(expected)}. Nothing has been connected yet.`,
-    connect: (chosen: string | null) =>
-      chosen === null ? 'Connect the other account' : `Connect ${isolated(chosen)}`,
+    /** In place of a name that is not known yet. */
+    other: 'another business',
+    title: (chosen: string) => `Connect ${isolated(chosen)} as well?`,
+    lead: (chosen: string, expected: string) =>
+      `You chose ${isolated(chosen)} on the platform, not ${isolated(expected)}. Nothing has been connected yet.`,
+    connect: (chosen: string) => `Connect ${isolated(chosen)}`,
     chooseAgain: 'Choose again',
     cancel: 'Cancel',
     hint: (expected: string) =>

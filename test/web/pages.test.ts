@@ -62,7 +62,9 @@ test('a flow that took too long says so, and starts again for its business with 
 
 test('a card says in words what each permission is for, and its state has a colour', async () => {
   const card = (await visitor.get(`${app.url}/connections`)).text
-  expect(card).toMatch(/<span class="chip">leads<\/span><\/dt><dd>To [^<]*read records/)
+  expect(card).toMatch(/<dt>Permissions<\/dt><dd><ul[^>]*>.*<li>To [^<]*read records.*\.<\/li>/)
+  // Their names on the platform are among the details.
+  expect(card).toMatch(/<dt>Permission names<\/dt><dd>.*<code class="chip">leads<\/code>/)
   const styles = (await visitor.get(`${app.url}/assets/app.css`)).text
   expect(STATUSES.filter((status) => !styles.includes(`.badge.${status}`))).toEqual([])
 })
@@ -192,7 +194,7 @@ describe('a connection', () => {
     ])
     const page = await partial.get(`${app.url}/connections`)
     expect(page.text).toMatch(
-      /class="notice wait" role="status">Connected, but without permission for [^<.]*leads/,
+      /class="notice wait"[^>]*>Connected, but without permission for [^<.]*leads/,
     )
     expect(page.text).not.toContain('Harbour Homes is connected.')
     expect(page.text).toContain('Grant missing permissions')

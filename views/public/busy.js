@@ -1,6 +1,5 @@
 // A button that posts is busy at once, and its form is sent once until then. A link, or a form that only asks, is busy when it takes
-// longer than a second; another can be used meanwhile. #news says so to who listens. Without this script, forms and links work
-// as usual.
+// longer than a second; another can be used meanwhile. Without this script, forms and links work as usual.
 const SLOW_MS = 1_000
 const PATIENCE_MS = 60_000
 /** A form with a file. */

@@ -1,5 +1,5 @@
-// Refetches #live when a server-sent event reports a change, announces what is new in it, then dispatches `live-update` on the
-// document. Shows #live-hint, which says so. Without this script, pages that must update use a meta refresh.
+// Refetches #live when a server-sent event reports a change, then dispatches `live-update` on the document, and shows
+// #live-hint, which says so. Without this script, pages that must update use a meta refresh.
 const liveElement = () => document.querySelector('#live[data-live]')
 let events = null
 let refreshing = Promise.resolve()
@@ -41,17 +41,16 @@ async function refresh() {
   document.dispatchEvent(new Event('live-update'))
 }
 
-/** Says what the next content announces and the current does not. What replaces a live region is not read: #news stays. */
+/** Reads out what is new. #news stays: of a live region that is replaced, nothing is read. */
 function announce(current, next) {
   const announced = (element) =>
     [...element.querySelectorAll('[data-announce]')].map(({ dataset }) => dataset.announce)
   const before = announced(current)
-  const isNew = (text) => {
+  const news = announced(next).filter((text) => {
     const index = before.indexOf(text)
     if (index >= 0) before.splice(index, 1)
     return index < 0
-  }
-  const news = announced(next).filter(isNew)
+  })
   if (news.length > 0) document.querySelector('#news').textContent = news.join('. ')
 }
 

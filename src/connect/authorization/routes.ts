@@ -124,6 +124,7 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     .get(
       CALLBACK_PATH,
       describeRoute({
+        isPublic: true,
         summary:
           'Receives `code` and `state`, or `error`. Exchanges the code once and redirects, so that the code leaves the address bar.',
         query: z.object({ state: z.string(), code: z.string().optional(), error: z.string().optional() }),
@@ -136,7 +137,6 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     .get(
       FAILED_PATH,
       describeRoute({
-        isPublic: true,
         summary: 'Shows why a connect flow failed. `error`: the code of the failure.',
         query: z.object({ error: z.string() }),
         status: 303,

@@ -4,7 +4,7 @@ import { format } from '../../web/kit.ts'
 export const texts = {
   title: 'Builder requests',
   /** What the permission is for; begins with "to". */
-  reason: 'to show the connection requests of builders, and to accept or reject them',
+  reason: 'to answer the connection requests of builders',
   notFound: 'There is no such builder request in this account.',
   accepted: 'The builder is connected, and sees your Public catalogues. Managed ones need access.',
   rejected: 'The request was rejected.',

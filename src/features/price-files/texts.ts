@@ -10,7 +10,7 @@ const { count, pluralize } = format
  */
 export const texts = {
   /** What the permission is for; begins with "to". */
-  reason: 'to import items and prices into the catalogues of the business',
+  reason: 'to import items and prices',
 
   /** The platform has no such import. */
   importNotFound: 'There is no such import in this account.',
