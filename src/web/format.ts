@@ -13,7 +13,7 @@ export const format = {
   sentence: (text: string) =>
     escapeHtml(text)
       .replace(ISO_TIME, (value) => time(value))
-      .replace(ISOLATED, '<bdi>$1</bdi>'),
+      .replace(ISOLATED, (_, name: string) => isolate(name)),
   segment: encodeURIComponent,
   count: (value: number) => value.toLocaleString(language),
   /** `1 item`, `2,000 items`. */
@@ -35,6 +35,8 @@ export const format = {
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
 const ISOLATED = /\u2068([^\u2068\u2069]*)\u2069/g
+/** Longer than the words of our texts. */
+const LONG_WORD = /\S{15}/
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
@@ -57,12 +59,14 @@ function time(value: string | null | undefined, data: Record<string, string> = {
 }
 
 /**
- * A name, or another text that somebody has typed, as HTML for `<%~ %>`: it does not turn the text around it, and may be broken
- * anywhere. Without a value "—".
+ * A name, or another text that somebody has typed, as HTML for `<%~ %>`: it does not turn the text around it. Without a value "—".
  */
 function bdi(text: string | null | undefined): string {
-  return text ? `<bdi>${escapeHtml(undirected(text))}</bdi>` : '—'
+  return text ? isolate(escapeHtml(undirected(text))) : '—'
 }
+
+/** With a class if it has a word that may be longer than a line: it is broken, and no other. */
+const isolate = (html: string) => `<bdi${LONG_WORD.test(html) ? ' class="long"' : ''}>${html}</bdi>`
 
 /** A text as HTML. */
 export const escapeHtml = (text: string) =>

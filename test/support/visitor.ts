@@ -60,7 +60,7 @@ export function createVisitor(
       if (/expires=Thu, 01 Jan 1970/i.test(line)) jar.delete(name)
       else jar.set(name, value)
     }
-    const text = (await answer.text()).replaceAll(/<\/?bdi>/g, '')
+    const text = (await answer.text()).replaceAll(/<\/?bdi[^>]*>/g, '')
     return { url, status: answer.status, headers: answer.headers, text, json: () => JSON.parse(text) }
   }
 

@@ -193,9 +193,7 @@ describe('a connection', () => {
       },
     ])
     const page = await partial.get(`${app.url}/connections`)
-    expect(page.text).toMatch(
-      /class="notice wait"[^>]*>Connected, but without permission for [^<.]*leads/,
-    )
+    expect(page.text).toMatch(/class="notice wait"[^>]*>Connected, but without permission for [^<.]*leads/)
     expect(page.text).not.toContain('Harbour Homes is connected.')
     expect(page.text).toContain('Grant missing permissions')
     const refused = (await partial.get(at('/probe'))).text

@@ -48,23 +48,26 @@ async function ask(externalRef: string, business = 'harbour-homes'): Promise<voi
 test.each([
   ['accept', 'harbour-renovations', 'Accept', 'The builder is connected'],
   ['reject', 'harbour-homes', 'Reject', 'The request was rejected.'],
-])('to %s asks once, by the name of the builder, and says that it cannot be undone', async (answer, business, title, done) => {
-  await ask('CUST76', business)
-  const { items } = (await supplier.get(at(), JSON_TYPE)).json()
-  const [{ integrationConnectionId: id, builder }] = items
-  const path = `/connections/summit-supplies/builder-requests/${encodeURIComponent(id)}/${answer}`
-  // The list leads to the question, and has no button that answers.
-  const list = (await supplier.get(at())).text
-  expect(list).toContain(`href="${path}"`)
-  expect(list).not.toContain(`action="${path}"`)
-  const question = await supplier.get(app.url + path)
-  expect(question.text).toContain(`<h1>${title} the request of ${builder.name}?</h1>`)
-  expect(question.text).toContain('This cannot be undone here')
-  expect((await supplier.get(at(), JSON_TYPE)).json().items).toEqual(items)
-  expect((await supplier.follow(await supplier.post(app.url + path))).text).toContain(done)
-  const gone = await supplier.get(app.url + path, JSON_TYPE)
-  expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' })
-})
+])(
+  'to %s asks once, by the name of the builder, and says that it cannot be undone',
+  async (answer, business, title, done) => {
+    await ask('CUST76', business)
+    const { items } = (await supplier.get(at(), JSON_TYPE)).json()
+    const [{ integrationConnectionId: id, builder }] = items
+    const path = `/connections/summit-supplies/builder-requests/${encodeURIComponent(id)}/${answer}`
+    // The list leads to the question, and has no button that answers.
+    const list = (await supplier.get(at())).text
+    expect(list).toContain(`href="${path}"`)
+    expect(list).not.toContain(`action="${path}"`)
+    const question = await supplier.get(app.url + path)
+    expect(question.text).toContain(`<h1>${title} the request of ${builder.name}?</h1>`)
+    expect(question.text).toContain('This cannot be undone here')
+    expect((await supplier.get(at(), JSON_TYPE)).json().items).toEqual(items)
+    expect((await supplier.follow(await supplier.post(app.url + path))).text).toContain(done)
+    const gone = await supplier.get(app.url + path, JSON_TYPE)
+    expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' })
+  },
+)
 
 test('decided requests are listed: who asked, who decided, when, and which catalogues they can see', async () => {
   await ask('CUST77')

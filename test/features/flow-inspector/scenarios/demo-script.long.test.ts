@@ -65,7 +65,8 @@ async function takePicture(page: Page, instruction: string): Promise<void> {
 
 const scenes = readScenes()
 /** Where the script begins. */
-const [, START_PATH = ''] = /http:\/\/localhost:3000(\/\S+)/.exec(readFileSync(join(DOCS, 'demo-script.md'), 'utf8')) ?? []
+const [, START_PATH = ''] =
+  /http:\/\/localhost:3000(\/\S+)/.exec(readFileSync(join(DOCS, 'demo-script.md'), 'utf8')) ?? []
 
 test('the demo script has seven scenes, and something to say at each click', () => {
   expect(scenes).toHaveLength(7)
