@@ -21,11 +21,12 @@ import {
 } from './project.ts'
 import { removeUnused } from './removal.ts'
 import { git, requireCommitted, requireGit } from './repository.ts'
-import { packagesOf, updatedManifest } from './update-manifest.ts'
+import { packagesOf, updatedManifest, withoutCredentials } from './update-manifest.ts'
 import { type Selection, selectFiles } from './update-selection.ts'
 
 const starter = openProject()
-const [target = '.', source = starter.root, ...wanted] = process.argv.slice(2)
+const [target = '.', address = starter.root, ...wanted] = process.argv.slice(2)
+const source = withoutCredentials(address)
 const product = openProject(resolve(target))
 const { root } = product
 const folder = temporaryFolder()

@@ -93,7 +93,7 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     expect(without.output).toMatch(/not in a Git repository: run git init .* Nothing was changed\./)
   })
 
-  test('init and add-feature do the same with files that were saved with CRLF', () => {
+  test('the commands do the same with files that were saved with CRLF', () => {
     for (const file of git('-c', 'core.quotePath=false', 'ls-files').trim().split('\n')) {
       const bytes = readFileSync(join(clone, file))
       if (!bytes.includes(0)) writeFileSync(join(clone, file), bytes.toString().replaceAll('\n', '\r\n'))
@@ -104,7 +104,13 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     expect(init.output).toContain('This clone is now Büro Link.')
     const added = npmRun('add-feature', '--', 'orders')
     expect(added.output).toContain('Added orders:')
-    expect(init.output + added.output).not.toContain('failed')
+    git('add', '--all')
+    git('-c', 'user.name=a', '-c', 'user.email=a@b.example', 'commit', '-qm', 'Ours')
+    const packed = npmRun('pack-core')
+    expect(packed.output).toContain('Wrote connect-core-')
+    const removed = npmRun('remove-feature', '--', 'leads')
+    expect(removed.output).toContain('Removed leads')
+    for (const { output } of [init, added, packed, removed]) expect(output).not.toContain('failed')
     expect(readFileSync(join(clone, '.env'), 'utf8')).toMatch(
       /^# The settings of the app on this machine;.*\n\n# ---/,
     )

@@ -6,7 +6,7 @@ import {
   type Running,
   startApp,
   type Visitor,
-} from '../../../../test/support/kit.ts'
+} from '../../../../../../test/support/kit.ts'
 
 let app: Running
 let visitor: Visitor
@@ -61,7 +61,7 @@ describe('spare parts', () => {
 
   test('are created by form and by JSON, and only with a name', async () => {
     const page = await visitor.follow(await visitor.post(at(), { form: { name: 'By form', notes: '' } }))
-    expect(page.text).toMatch(/The spare part was created\.[\s\S]*By form/)
+    expect(page.text).toMatch(/The entry was created\.[\s\S]*By form/)
     const text = JSON.stringify({ name: 'By JSON' })
     const headers = { 'content-type': 'application/json' }
     const created = await visitor.post(at(), { text, headers, ...JSON_TYPE })
