@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { runNpm, runTool } from './programs.ts'
-import { openProject, readManifest, temporaryFolder } from './project.ts'
+import { runNpm, runTool, temporaryFolder } from './programs.ts'
+import { openProject, readManifest } from './project.ts'
 
 const project = openProject()
 const manifest = readManifest(project)

@@ -1,7 +1,8 @@
 /** The programs that the commands use: the formatter, knip, the compiler, npm; git is in repository.ts. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { printError } from '../runtime/print.ts'
 import type { Project } from './project.ts'
@@ -23,6 +24,14 @@ export function show(cwd: string, program: string, args: readonly string[], { sh
   const { status, error } = spawnSync(program, args, { cwd, shell, stdio: 'inherit' })
   if (error) throw error
   return status ?? 1
+}
+
+/** Creates a temporary folder, which is removed when the process ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'starter-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+  return folder
 }
 
 /** The packages of tools that are not named like their package. */

@@ -10,15 +10,8 @@ import { join, resolve } from 'node:path'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { nameProduct } from './naming.ts'
-import { check, install, regenerate, run, type Unused } from './programs.ts'
-import {
-  type Manifest,
-  openProject,
-  readManifest,
-  type Starter,
-  temporaryFolder,
-  writeManifest,
-} from './project.ts'
+import { check, install, regenerate, run, temporaryFolder, type Unused } from './programs.ts'
+import { type Manifest, openProject, readManifest, type Starter, writeManifest } from './project.ts'
 import { removeUnused } from './removal.ts'
 import { git, requireCommitted, requireGit } from './repository.ts'
 import { packagesOf, updatedManifest, withoutCredentials } from './update-manifest.ts'

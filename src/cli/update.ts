@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
-import { run, show } from './programs.ts'
-import { openProject, readManifest, temporaryFolder } from './project.ts'
+import { run, show, temporaryFolder } from './programs.ts'
+import { openProject, readManifest } from './project.ts'
 import { git, requireGit } from './repository.ts'
 
 const project = openProject()
