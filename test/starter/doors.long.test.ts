@@ -49,6 +49,16 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     ended(workspace, ['git', 'clone', '-q', '-c', 'core.autocrlf=true', starter.dir, 'app'])
     starter.remove()
     writeFileSync(join(workspace, 'package.json'), '{ "private": true, "workspaces": ["app"] }')
+    // Without it, npm would install the newest packages, which may not fit each other.
+    const { packages, ...lock } = JSON.parse(readFileSync(join(clone, 'package-lock.json'), 'utf8'))
+    const { '': app, ...others } = packages
+    const own = {
+      '': { workspaces: ['app'] },
+      app,
+      [`node_modules/${app.name}`]: { resolved: 'app', link: true },
+    }
+    const ofWorkspace = JSON.stringify({ ...lock, packages: { ...own, ...others } })
+    writeFileSync(join(workspace, 'package-lock.json'), ofWorkspace)
     symlinkSync(join(ROOT, 'node_modules'), join(workspace, 'node_modules'))
   })
 

@@ -34,10 +34,11 @@ test.skipIf(!OLD)(
       .split('\n')
       .map((file) => file.split('/')[2] ?? '')
     const kept = features.filter((name) => !REMOVED.includes(name))
-    await product.command('init', '--name', 'Acme Link', '--features', kept.join(), '--yes')
+    // As its own package.json starts it.
+    await product.npm('run', 'init', '--', '--name', 'Acme Link', '--features', kept.join(), '--yes')
     product.edit('views/app/home.eta', '<h1>', '<h1 id="own">')
     product.commit('ours')
-    const output = await product.program(join(starter.dir, 'src/cli/update-product.ts'), product.dir)
+    const output = await starter.program('src/cli/update-product.ts', product.dir)
     expect(output).toMatch(/which are staged[\s\S]*knip exited with code 0/)
     expect(output).not.toMatch(/in conflict|failed/)
     expect(product.read('views/app/home.eta')).toContain('<h1 id="own">')
