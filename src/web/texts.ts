@@ -148,9 +148,7 @@ export const texts = {
     permissions: 'Permissions',
     /** `reason`: what this app needs the permission for, beginning with "to"; or nothing. */
     permission: (reason: string, name: string) =>
-      reason
-        ? `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
-        : `The permission “${name}” of the platform.`,
+      reason ? `The app uses the account ${reason}.` : `The platform calls this permission “${name}”.`,
     permissionNames: 'Permission names',
     lastUsed: 'Last used',
     connected: 'Connected',
@@ -218,10 +216,9 @@ export const texts = {
   revocation: {
     invalid_grant: 'The platform no longer accepts what it granted (invalid_grant): access has ended there.',
     refused:
-      'The platform rejects the access token and refuses to renew it, without saying why: access has probably ended there.',
+      'The platform refuses access, and does not renew it, without saying why: it has probably ended there.',
     expired: 'The platform granted access for a limited time only, and that time has passed.',
-    rejected:
-      'The platform has rejected the access token three times, without saying why: access has probably ended there.',
+    rejected: 'The platform has refused access three times, without saying why: it has probably ended there.',
   },
 
   /** `name`: that of the connection. */

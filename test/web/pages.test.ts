@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/web/connection-view.ts'
 import { sharedApp } from '../support/app.ts'
@@ -60,9 +61,28 @@ test('a flow that took too long says so, and starts again for its business with 
   expect(page.text).toMatch(/action="\/connect"><input[^>]*value="harbour-homes"><button[^>]*>Reconnect</)
 })
 
+test('texts for users have one word for one thing: access ends, is renewed, and needs permissions', () => {
+  const files = globSync('src/{web,tables,features/**}/texts.ts')
+  expect(files.length).toBeGreaterThan(3)
+  for (const file of files) {
+    const code = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^import .*$|\/\/.*$/gm, '')
+    const texts =
+      code
+        .match(/'(?:[^'\\\n]|\\.)*'|"[^"\n]*"|`[^`]*`/g)
+        ?.map((text) => text.replaceAll(/\$\{[^}]*\}/g, '')) ?? []
+    const others = /revok|withdr|expire|degrad|\brefresh|\bscopes?\b|\btokens?\b/
+    expect(
+      texts.filter((text) => others.test(text)),
+      file,
+    ).toEqual([])
+  }
+})
+
 test('a card says in words what each permission is for, and its state has a colour', async () => {
   const card = (await visitor.get(`${app.url}/connections`)).text
-  expect(card).toMatch(/<dt>Permissions<\/dt><dd><ul[^>]*>.*<li>To [^<]*read records.*\.<\/li>/)
+  expect(card).toMatch(
+    /<dt>Permissions<\/dt><dd><ul[^>]*>.*<li>The app uses the account to [^<]*read records[^<]*\.<\/li>/,
+  )
   // Their names on the platform are among the details.
   expect(card).toMatch(/<dt>Permission names<\/dt><dd>.*<code class="chip">leads<\/code>/)
   const styles = (await visitor.get(`${app.url}/assets/app.css`)).text
