@@ -76,7 +76,7 @@ const singularOf = (words: string) =>
   /(ies|ves|oes|[sxz]es|[cs]hes|[aiosuw]s|[^s])$/.test(words) ? undefined : words.slice(0, -1)
 
 /** The file with this route of a connection, if there is one. */
-const routeOf = (name: string) => fileWith('src/{web,features/*}/*.ts', `'/connections/:bxcontext/${name}'`)
+const routeOf = (name: string) => fileWith('src/{web,features/*}/*.ts', `/:bxcontext/${name}'`)
 
 /** The file in which the sandbox guards this path of the API, if there is one. */
 const simulatedIn = (path: string) => fileWith('src/sandbox/features/**/*.ts', `'${path}', ...`)

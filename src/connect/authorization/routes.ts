@@ -13,19 +13,20 @@ const onwardSchema = z.object({ location: z.string() })
 
 /**
  * The delegated flow in the browser (specification 5.3), to be mounted at `/connect`: start, receive the bxcontext and ask for
- * consent, exchange the code. The callback redirects, so that the code leaves the address bar; `redirectFailedCallback`, mounted after it, does the
- * same for unexpected errors.
+ * consent, exchange the code. The callback redirects, so that the code leaves the address bar; `redirectFailedCallback`, mounted
+ * after it, does the same for unexpected errors.
  */
 export function connectRoutes(options: ConnectRoutesOptions): Router {
   return (
     Router()
       // A visit uses a flow up, so a HEAD request (of a mail scanner, for example) must not count as one.
-      .head(['/context', '/callback'], (_req, res) => {
-        res.status(405).set('Allow', 'GET').end()
-      })
+      .head('/context', getOnly)
+      .head('/callback', getOnly)
       .use(startRoute(options), contextRoute(options), confirmRoutes(options), callbackRoutes(options))
   )
 }
+
+const getOnly: RequestHandler = (_req, res) => void res.status(405).set('Allow', 'GET').end()
 
 /** Step 1: the user presses Connect, and goes to the platform to choose a business. */
 function startRoute(options: ConnectRoutesOptions): Router {
