@@ -1,5 +1,5 @@
-import express, { type Express, type RequestHandler } from 'express'
-import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
+import express, { type Express, type Request, type RequestHandler } from 'express'
+import { browserSession, connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { NamedFeature } from './features/load.ts'
@@ -122,7 +122,8 @@ export function createApp(dependencies: Dependencies): Express {
   app.use('/assets', assets)
   mount(app, mounted.open)
   app.use(unsafeRequests(baseUrl))
-  app.use(sessions({ store: sessionStore, secrets, baseUrl }))
+  const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, createConnectPages(vault)))
+  app.use(sessions({ store: sessionStore, secrets, baseUrl, forgetSession }))
   app.use('/connections', signedInOnly)
   // Disconnecting, testing and renewing work on a connection that has ended: they are not behind the guard.
   mount(app, mounted.core)

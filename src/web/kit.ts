@@ -14,7 +14,7 @@ export { noteMount, type Part } from './mount.ts'
 // Who is asking, and about which connection.
 
 export { connectionRef } from './connection-guard.ts'
-export { type ConnectionView, nameOf } from './connection-view.ts'
+export { type ConnectionJson, nameOf } from './connection-view.ts'
 export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 // An answer, as a page or as JSON, and what is wrong with a request.
