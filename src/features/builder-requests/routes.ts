@@ -39,8 +39,6 @@ export interface BuilderRequestsOptions {
 /** How often an open page looks for an event and another list, in ms. */
 const COMPARE_MS = 500
 
-const LIST = '/connections/:bxcontext/builder-requests'
-
 /** A decision, and the access that the builder has been granted since. */
 const decidedSchema = decisionSchema.extend({
   access: z.array(grantSchema.pick({ catalogueId: true, catalogueName: true })),
@@ -80,7 +78,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
   const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
   const router = Router()
-  router.get(LIST, listRoute, async (req, res) => {
+  router.get('/', listRoute, async (req, res) => {
     const ref = connectionRef(req)
     const requests = await pending.fetch(ref)
     const granted = await grants.list(ref)
@@ -99,7 +97,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       json: { items: requests, decided },
     })
   })
-  router.get(`${LIST}/live`, liveRoute, async (req, res) => {
+  router.get('/live', liveRoute, async (req, res) => {
     const ref = connectionRef(req)
     // Fail with an HTTP status before the stream starts.
     await vault.accessToken(ref)
@@ -116,9 +114,9 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const describedAs = { accept: 'Accepts a request.', reject: 'Rejects a request.' } as const
   for (const decision of ['accept', 'reject'] as const)
     router
-      .get(`${LIST}/:id/${decision}`, askRoute(decision), askHandler(options, decision))
+      .get(`/:id/${decision}`, askRoute(decision), askHandler(options, decision))
       .post(
-        `${LIST}/:id/${decision}`,
+        `/:id/${decision}`,
         decisionRoute(decision, describedAs[decision]),
         decisionHandler(options, decision),
       )
@@ -126,10 +124,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
 }
 
 /** Neither answer can be undone here: the page names the builder, and says what it means. */
-function askHandler(
-  { pending }: BuilderRequestsOptions,
-  decision: Answer,
-): RequestHandler<{ bxcontext: string; id: string }> {
+function askHandler({ pending }: BuilderRequestsOptions, decision: Answer): RequestHandler<{ id: string }> {
   return async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
@@ -150,7 +145,7 @@ const grantLink = (bxcontext: string, externalRef: string | null | undefined) =>
 function decisionHandler(
   { builderRequests, pending, decisions, vault }: BuilderRequestsOptions,
   decision: Answer,
-): RequestHandler<{ bxcontext: string; id: string }> {
+): RequestHandler<{ id: string }> {
   const status = OUTCOMES[decision]
   return async (req, res) => {
     const ref = connectionRef(req)

@@ -25,12 +25,11 @@ const scenarioSchema = z.object({
 const NAME_RULE = `must be ${DEMO_USER.name}`
 const NEW_DEMO = 'A new demo: you are Alex, who has no connections, and the sandbox has its samples.'
 
-/** Routes that list and play scenarios, and start a new demo. */
+/** Routes that list and play scenarios. */
 export function scenarioRoutes(player: ScenarioPlayer): Router {
   return Router()
-    .use(demoRoutes(player))
     .get(
-      '/scenarios',
+      '/',
       describeRoute({
         summary: '`{scenarios}`, each with its latest `result`.',
         response: z.object({ scenarios: z.array(scenarioSchema) }),
@@ -49,7 +48,7 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
       },
     )
     .post(
-      '/scenarios/:id/run',
+      '/:id/run',
       describeRoute({
         summary:
           'Runs a scenario; the id is its `name`. Answers `{name, asExpected, at, seconds, observations, flows}`.',
@@ -67,10 +66,11 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
     )
 }
 
-function demoRoutes(player: ScenarioPlayer): Router {
+/** The page from which a demonstration begins, and its button. */
+export function demoRoutes(player: ScenarioPlayer): Router {
   return Router()
     .get(
-      '/demo',
+      '/',
       describeRoute({
         isPublic: true,
         summary:
@@ -88,7 +88,7 @@ function demoRoutes(player: ScenarioPlayer): Router {
       },
     )
     .post(
-      '/demo',
+      '/',
       describeRoute({
         isPublic: true,
         summary:
