@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { ClientCredentials } from '../app-credentials.ts'
+import { authenticateClient, type TokenEndpointAuthMethod } from './client-authentication.ts'
 import type { Platform } from './contract.ts'
 import { PlatformRejectedError } from './errors.ts'
 import type { Http } from './http.ts'
 import { parseJson } from './json.ts'
 import { readTokens, type Tokens, tokenFailure } from './token-answer.ts'
 
-export interface OAuthOptions {
+export interface OAuthOptions extends ClientCredentials {
   platform: Platform
   /** `{app_url}` and `{auth_url}`; may carry a path. */
   appUrl: string
   authUrl: string
-  clientId: string
-  clientSecret: string
   scopes: readonly string[]
   authorizePath: string
   /** Additional parameters of the authorization url, such as an `audience`. A name may come twice (RFC 8707, `resource`). */
@@ -23,9 +23,6 @@ export interface OAuthOptions {
   revocationUrl?: string | undefined
   http: Http
 }
-
-/** Named as in RFC 7591 section 2. */
-export type TokenEndpointAuthMethod = 'client_secret_post' | 'client_secret_basic'
 
 const randomText = () => randomBytes(32).toString('base64url')
 /** A random value for PKCE (RFC 7636 section 4.1). */
@@ -141,26 +138,16 @@ function consentUrl(
 /** The transformation `S256` (RFC 7636 section 4.2). */
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
 
-/** Sends a form with the credentials of this app (RFC 6749 section 2.3.1). */
-function post(
-  { http, clientId, clientSecret, tokenEndpointAuthMethod }: OAuthOptions,
-  url: string,
-  fields: Record<string, string>,
-  deadlineMs?: number,
-) {
-  const isBasic = tokenEndpointAuthMethod === 'client_secret_basic'
-  const credentials = { client_id: clientId, client_secret: clientSecret }
-  const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')
-  return http.send({
+/** Sends a form with the credentials of this app. */
+function post(options: OAuthOptions, url: string, fields: Record<string, string>, deadlineMs?: number) {
+  const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' })
+  const body = new URLSearchParams(fields)
+  authenticateClient(options, options.tokenEndpointAuthMethod ?? 'client_secret_post', body, headers)
+  return options.http.send({
     method: 'POST',
     url,
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      ...(isBasic && { authorization: `Basic ${basic}` }),
-    },
-    body: new URLSearchParams(isBasic ? fields : { ...fields, ...credentials }).toString(),
+    headers: Object.fromEntries(headers),
+    body: body.toString(),
     ...(deadlineMs !== undefined && { deadlineMs }),
   })
 }
-
-const formEncoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)

@@ -90,11 +90,10 @@ export function readTokens(
   }
 }
 
-/** Returns a function that says whether a text may be shown: scopes and names are, in plain text. */
+/** Returns a function that says whether a text is none of the secrets: scopes and names are shown. */
 function withoutSecrets(secrets: readonly string[]) {
-  const forms = secrets.flatMap(formsOf).map((form) => form.toLowerCase())
-  return (text: string | undefined): text is string =>
-    text !== undefined && text !== '' && !forms.some((form) => text.toLowerCase().includes(form))
+  const forms = new Set(secrets.flatMap(formsOf))
+  return (text: string | undefined) => text !== undefined && text !== '' && !forms.has(text)
 }
 
 /** A secret as it may be repeated: as it is, percent-encoded, or in base64. */

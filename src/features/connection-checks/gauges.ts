@@ -11,9 +11,7 @@ export default async function connectionGauges({ connect, store }: FeatureDeps):
     {
       name: 'connect_connections',
       help: 'Connections by status, as the last check of all connections found them.',
-      values: (['active', 'revoked', 'unreadable'] as const).flatMap((status) =>
-        counts ? [{ labels: { status }, value: counts[status] }] : [],
-      ),
+      values: Object.entries(counts?.states ?? {}).map(([status, value]) => ({ labels: { status }, value })),
     },
   ]
 }
