@@ -15,9 +15,15 @@ export async function createStore(
       ? openSqlite({
           file: join(dataDir, 'store.sqlite'),
           onGone: (reason) => log.error({ reason }, 'the store is closed'),
+          onRefusal: (reason) => logRefusal(log, 'the store', reason),
         })
       : await createRedisStore(redisUrls, log)
   return { store, sessionStore: createSessionStore(store) }
+}
+
+function logRefusal(log: Logger, store: string, reason: string | null): void {
+  if (reason === null) log.info(`${store} takes writes again`)
+  else log.error({ reason }, `${store} refuses writes`)
 }
 
 async function createRedisStore(urls: readonly string[], log: Logger): Promise<RedisStore> {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { STATUSES } from '../../src/web/connection-view.ts'
+import { CONNECTION_STATES } from '../../src/connect/index.ts'
 import { sharedApp } from '../support/app.ts'
 import { connected, connectionsOf, newUser, SCOPES, signedIn, toCallback } from '../support/flow.ts'
 import { expectBothFormats } from '../support/pages.ts'
@@ -64,7 +64,7 @@ test('a card says in words what each permission is for, and its state has a colo
   const card = (await visitor.get(`${app.url}/connections`)).text
   expect(card).toMatch(/<span class="chip">leads<\/span><\/dt><dd>To [^<]*read records/)
   const styles = (await visitor.get(`${app.url}/assets/app.css`)).text
-  expect(STATUSES.filter((status) => !styles.includes(`.badge.${status}`))).toEqual([])
+  expect(Object.keys(CONNECTION_STATES).filter((status) => !styles.includes(`.badge.${status}`))).toEqual([])
 })
 
 describe('a bxcontext of odd characters', () => {

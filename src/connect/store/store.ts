@@ -62,7 +62,7 @@ export interface KeyValueStore {
    * values: for the administration of one user's data.
    */
   ofOwner(owner: string): Promise<Entry[]>
-  /** Resolves if the store is available. */
+  /** Resolves if the store takes writes: it writes a small value, which expires. Of several servers, one that does is enough. */
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -82,6 +82,21 @@ export class StoreUnavailableError extends AppError {
 }
 
 /**
+ * Called when a ping finds that the store refuses writes, with the reason (of several servers, each that does), and with null when it
+ * takes them again. The reason contains no secrets.
+ */
+export type OnRefusal = (reason: string | null) => void
+
+/** Calls it only with what is news. */
+export function newsOnly(tell: OnRefusal = () => {}): OnRefusal {
+  let last: string | null = null
+  return (reason) => {
+    if (reason !== last) tell(reason)
+    last = reason
+  }
+}
+
+/**
  * The key as one string, unique to it whatever characters it contains. The braces are a Redis Cluster hash tag: all keys
  * of an owner share a slot.
  */
@@ -96,6 +111,9 @@ export function keyName(key: Key): string {
  * this id: the ids of users have no control characters.
  */
 export const appOwner = (name: string): string => `\u0001${name}`
+
+/** What a ping writes, and how long it stays, in ms. */
+export const PING = { key: { kind: 'ping', owner: appOwner('ping'), id: '' }, ttlMs: 10_000 } as const
 
 /** The name of the set of ids that `list` reads. */
 export function groupName(kind: string, owner: string): string {

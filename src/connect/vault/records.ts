@@ -132,7 +132,7 @@ export class ConnectionRecords {
       if (text === null) return NO_RECORD
       const attempt = () => this.#store.compareAndSet(key, text, null)
       // If only the answer to the first attempt was lost, it is gone.
-      const isDeleted = await attempt().catch(async () => (await attempt()) || (await this.#store.get(key)) === null)
+      const isDeleted = await attempt().catch(async () => (await this.#store.get(key)) === null || attempt())
       if (!isDeleted) continue
       const before = parseRecord(text)
       if (before) this.#onWritten(ref, { before, after: NO_RECORD })

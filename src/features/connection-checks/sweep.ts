@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Vault } from '../../connect/index.ts'
 import { acquireLease, allOwners, type KeyValueStore } from '../../connect/stores.ts'
-import { keyOf, noCounts, type Round, readRound, writeRound } from './round.ts'
+import { keyOf, NO_COUNTS, type Round, readRound, writeRound } from './round.ts'
 import { refreshUnused } from './unused.ts'
 
 export interface SweepOptions {
@@ -99,8 +99,7 @@ async function sweepOnce(sweep: SweepState): Promise<void> {
       await writeRound(store, recordKind, round)
     }
     const seconds = Math.round((now() - round.startedAt) / 1000)
-    const { states, refreshed, failed } = round.counts
-    log.info({ ...states, refreshed, failed, seconds }, 'all connections checked')
+    log.info({ ...round.counts, seconds }, 'all connections checked')
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
@@ -124,7 +123,7 @@ async function begin(sweep: SweepState, previous: Round | null, signal: AbortSig
     left++
   }
   const last = previous?.last ?? null
-  const round: Round = { startedAt, cursor: null, done: false, left, counts: noCounts(), last }
+  const round: Round = { startedAt, cursor: null, done: false, left, counts: NO_COUNTS, last }
   await writeRound(store, recordKind, round)
   return round
 }
@@ -132,7 +131,7 @@ async function begin(sweep: SweepState, previous: Round | null, signal: AbortSig
 /** Checks the users of the next page, those that are due at the same time together. */
 async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): Promise<Round> {
   const { owners, cursor } = await sweep.store.owners(sweep.recordKind, round.cursor)
-  const counts = structuredClone(round.counts)
+  const counts = { ...round.counts }
   let { left } = round
   for (let checked = 0; checked < owners.length; ) {
     const gapMs = gapOf(sweep, round.startedAt, left)
@@ -160,11 +159,11 @@ function gapOf({ everyMs, now }: SweepState, startedAt: number, left: number): n
 /** Checks users, adds to the counts, and sets the pause. Resolves to whether a refresh failed. */
 async function checkUsers(sweep: SweepState, userIds: string[], counts: Round['counts']): Promise<boolean> {
   const { vault, everyMs, now } = sweep
-  const { refreshed, failed } = counts
+  const before = { ...counts }
   const since = now() - everyMs * IDLE
   await Promise.all(userIds.map((userId) => refreshUnused(vault, userId, since, counts)))
-  const hasFailed = counts.failed > failed
+  const hasFailed = counts.failed > before.failed
   if (hasFailed) sweep.delayMs = Math.min(MAX_DELAY_MS, Math.max(FIRST_DELAY_MS, sweep.delayMs * 2))
-  else if (counts.refreshed > refreshed) sweep.delayMs = 0
+  else if (counts.refreshed > before.refreshed) sweep.delayMs = 0
   return hasFailed
 }

@@ -32,7 +32,7 @@ export async function refreshUnused(
     }
   }
   if (unused.length > 0) connections = await vault.list(userId)
-  for (const { view } of connections) counts.states[view.state]++
+  for (const { view } of connections) counts[view.state]++
 }
 
 /** Without a refresh token there is nothing to keep alive. */

@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailableError } from '../../connect/errors.ts'
-import { connectionKind, platform, Vault } from '../../connect/index.ts'
+import { type ClientCredentials, connectionKind, platform, Vault } from '../../connect/index.ts'
 import { allOwners, appOwner, type KeyValueStore, type RedisStore } from '../../connect/stores.ts'
 import type { Config, Finding } from '../../web/kit.ts'
 import { failure, noAnswer, ok, warning } from './findings.ts'
 
-type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'>
+type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'> & {
+  platform: ClientCredentials
+}
 
 /** Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. */
 export async function* checkStore(store: KeyValueStore, config: StoreConfig): AsyncGenerator<Finding> {
@@ -51,14 +53,18 @@ async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
   })
 }
 
+const CREDENTIALS = 'PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET'
+const REFUSED =
+  'the platform answered invalid_client to the latest request for tokens, so all connections say that they need us. If both are right now, test one of the connections'
+
 async function* checkKeys(
   store: KeyValueStore,
-  { tokenEncryptionKeys }: StoreConfig,
+  { tokenEncryptionKeys, platform: client }: StoreConfig,
 ): AsyncGenerator<Finding> {
   const missing = new Map<string, number>()
   let connections = 0
   const oauth = { scopes: [], refresh: () => Promise.reject(new Error('the doctor refreshes nothing')) }
-  const vault = new Vault({ platform, store, keys: tokenEncryptionKeys, oauth })
+  const vault = new Vault({ platform, store, keys: tokenEncryptionKeys, oauth, client })
   for await (const userId of allOwners(store, connectionKind(platform.name)))
     for (const connection of await vault.list(userId)) {
       connections++
@@ -71,6 +77,7 @@ async function* checkKeys(
   }
   const counted = connections === 1 ? '1 connection' : `${connections} connections`
   if (missing.size === 0) yield ok('keys', `store: ${counted}, and no key is missing`)
+  if (await vault.credentials.areRefused()) yield warning('token.refused', CREDENTIALS, REFUSED)
 }
 
 /** Why the store is not available; undefined if it is. */
