@@ -33,10 +33,11 @@ async function createRedisStore(urls: readonly string[], log: Logger): Promise<R
   const store = await openRedis({
     urls,
     onState(state, reason) {
-      if (state === 'lost') log.error({ reason }, `${store.description} is unreachable; retrying`)
+      if (state === 'lost') log.error({ reason }, `${store.description} is not available; retrying`)
       else log.info(`${store.description} is connected`)
       if (state === 'connected') void logWarnings()
     },
+    onRefusal: (reason) => logRefusal(log, store.description, reason),
   })
   return store
 }

@@ -235,12 +235,17 @@ describe('a connection whose platform has a fault', () => {
   test("is shown as the app's own fault when the platform refuses its credentials", async () => {
     const patient = await connected(app, { name: newUser() })
     await app.sandbox('expire')
+    // Somebody else's connection says so as well, although its token still works.
+    const other = await connected(app, { name: newUser() })
     await app.fault('refresh', 'invalid_client', 1)
     const answer = await patient.get(at('/probe'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 500, code: 'misconfigured' })
-    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'misconfigured' }])
+    for (const visitor of [patient, other])
+      expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'misconfigured' }])
     const page = await patient.get(`${app.url}/connections`)
     expect(page.text).toContain('Its developers must correct them')
     expect(page.text).not.toContain('Reconnect')
+    expect((await patient.post(at('/test'), JSON_TYPE)).json()).toMatchObject({ ok: true })
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })
 })

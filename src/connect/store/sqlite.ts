@@ -3,13 +3,13 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  appOwner,
   checkKey,
   type Entry,
   type Key,
   type KeyValueStore,
   newsOnly,
   type OnRefusal,
-  PING,
   StoreUnavailableError,
 } from './store.ts'
 
@@ -32,6 +32,8 @@ const BUSY_MS = 2_000
 const RETRY_MS = 20
 /** How long opening waits for a lock, in ms. This blocks, but nothing is served yet. */
 const OPEN_MS = 2_000
+/** What a ping writes, and how long it may stay if the process is killed meanwhile, in ms. */
+const PING = { key: { kind: 'ping', owner: appOwner('ping'), id: '' }, ttlMs: 10_000 }
 /** How many owners a page has. */
 const OWNERS = 500
 

@@ -112,9 +112,6 @@ export function keyName(key: Key): string {
  */
 export const appOwner = (name: string): string => `\u0001${name}`
 
-/** What a ping writes, and how long it stays, in ms. */
-export const PING = { key: { kind: 'ping', owner: appOwner('ping'), id: '' }, ttlMs: 10_000 } as const
-
 /** The name of the set of ids that `list` reads. */
 export function groupName(kind: string, owner: string): string {
   return `connect:${kind}:{${encode(owner)}}`

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { type ClientCredentials, connectionKind, platform, Vault } from '../../connect/index.ts'
-import { allOwners, appOwner, type KeyValueStore, type RedisStore } from '../../connect/stores.ts'
+import { allOwners, type KeyValueStore, type RedisStore } from '../../connect/stores.ts'
 import type { Config, Finding } from '../../web/kit.ts'
 import { failure, noAnswer, ok, warning } from './findings.ts'
 
@@ -11,15 +11,12 @@ type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'>
 
 /** Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. */
 export async function* checkStore(store: KeyValueStore, config: StoreConfig): AsyncGenerator<Finding> {
-  const problem = await connectionFinding(store, config.redisUrls)
-  if (problem) {
-    yield problem
+  const reason = await outageOf(store)
+  if (reason !== undefined) {
+    yield outageFinding(store, reason, config)
     return
   }
-  const key = { kind: 'doctor', owner: appOwner('doctor'), id: 'doctor' }
   try {
-    await store.set(key, 'doctor', 10_000)
-    await store.delete(key)
     yield ok('store', `store: ${store.description}: readable and writable`)
     yield* await settingsOf(store)
     yield* checkKeys(store, config)
@@ -80,20 +77,16 @@ async function* checkKeys(
   if (await vault.credentials.areRefused()) yield warning('token.refused', CREDENTIALS, REFUSED)
 }
 
-/** Why the store is not available; undefined if it is. */
-async function connectionFinding(
-  store: KeyValueStore,
-  [url]: readonly string[],
-): Promise<Finding | undefined> {
-  const reason = await outageOf(store)
-  if (reason === undefined) return undefined
+function outageFinding({ description }: KeyValueStore, reason: string, config: StoreConfig): Finding {
+  const [url] = config.redisUrls
+  if (/refuses writes|is full|readonly/.test(reason)) return notWritable(description, reason, config)
   return url ? redisFinding(url, reason) : failure('store.not-opened', 'DATA_DIR', reason)
 }
 
 const PAUSE_MS = 100
 const TIMEOUT_MS = 5_000
 
-/** Why the store does not answer; undefined if it does. It connects in the background: until then, it has no reason. */
+/** Why the store takes no writes; undefined if it does. It connects in the background: until then, it has no reason. */
 async function outageOf(store: KeyValueStore): Promise<string | undefined> {
   const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
@@ -117,8 +110,6 @@ function redisFinding(url: string, reason: string): Finding {
   }
   if (/unknown command .?HELLO/i.test(reason))
     return problem('store.unavailable', 'this Redis is too old. Use version 6 or newer')
-  if (/is a replica/.test(reason))
-    return problem('store.not-writable', 'this is a replica: enter the address of the primary')
   const finding = noAnswer('REDIS_URL', host, { error: reason })
   if (!['address.timeout', 'address.no-answer'].includes(finding.id)) return finding
   const id = finding.id === 'address.timeout' ? finding.id : 'store.unavailable'
@@ -127,6 +118,8 @@ function redisFinding(url: string, reason: string): Finding {
 
 /** What to do about an error of a write. */
 const WRITE_CURES: [message: RegExp, cure: string][] = [
+  [/is a replica|READONLY/, 'enter the address of the primary'],
+  [/NOREPLICAS/, 'too few replicas are connected: start them, or change min-replicas-to-write'],
   [/OOM/, 'its memory is full: raise maxmemory'],
   [/MISCONF/, 'it cannot write to its disk: see its log'],
   [
