@@ -71,14 +71,14 @@ export function createOAuth(options: OAuthOptions) {
       // Some providers write their issuer with a trailing slash; it is the same issuer.
       if (iss !== undefined && iss !== authUrl && iss !== `${authUrl}/`)
         throw new PlatformRejectedError('the callback came from another issuer (iss)')
-      const response = await post(options, tokenUrl, {
+      const fields = {
         grant_type: 'authorization_code',
         code,
         redirect_uri: flow.redirectUri,
         ...(pkce && { code_verifier: codeVerifier }),
         [bxcontextParameter]: flow.bxcontext,
-      })
-      return readTokens(response, platform, [clientSecret, codeVerifier, code])
+      }
+      return readTokens(await post(options, tokenUrl, fields), platform, [clientSecret, codeVerifier, code])
     },
 
     /**
@@ -86,12 +86,13 @@ export function createOAuth(options: OAuthOptions) {
      * same errors as `exchangeCode`.
      */
     async refresh(grant: { refreshToken: string; bxcontext: string }): Promise<Tokens> {
-      const response = await post(options, tokenUrl, {
+      const { refreshToken, bxcontext } = grant
+      const fields = {
         grant_type: 'refresh_token',
-        refresh_token: grant.refreshToken,
-        [bxcontextParameter]: grant.bxcontext,
-      })
-      return readTokens(response, platform, [clientSecret, grant.refreshToken])
+        refresh_token: refreshToken,
+        [bxcontextParameter]: bxcontext,
+      }
+      return readTokens(await post(options, tokenUrl, fields), platform, [clientSecret, refreshToken])
     },
 
     ...(revocationUrl && {

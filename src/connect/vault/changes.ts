@@ -15,13 +15,9 @@ const NO_REFRESH_TOKEN =
 /** Tells the log and the listeners of each change of a connection in this process. `listen` returns a function that unsubscribes. */
 export function createChanges(log: Log) {
   const listeners = new Set<ChangeListener>()
-  async function tell(listener: ChangeListener, ...change: Parameters<ChangeListener>): Promise<void> {
-    try {
-      await listener(...change)
-    } catch (error) {
-      const name = error instanceof Error ? error.name : typeof error
-      log.error({ name }, 'a listener for changes of connections failed')
-    }
+  const logFailure = (error: unknown) => {
+    const name = error instanceof Error ? error.name : typeof error
+    log.error({ name }, 'a listener for changes of connections failed')
   }
   return {
     listen(listener: ChangeListener): () => void {
@@ -31,7 +27,7 @@ export function createChanges(log: Log) {
     publish(ref: ConnectionRef, change: Change): void {
       const events = eventsOf(change.before, change.after)
       for (const event of events) logEvent(log, event, change)
-      for (const listener of listeners) void tell(listener, ref, events, change)
+      for (const listener of listeners) (async () => listener(ref, events, change))().catch(logFailure)
     },
   }
 }

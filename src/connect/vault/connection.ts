@@ -250,7 +250,11 @@ export const released = (record: ConnectionRecord, { fence }: Sent): ConnectionR
 export function failed(
   record: ConnectionRecord,
   sent: Sent,
-  { trouble, now, retryAfterMs = 0 }: { trouble: Trouble | null; now: number; retryAfterMs?: number | undefined },
+  {
+    trouble,
+    now,
+    retryAfterMs = 0,
+  }: { trouble: Trouble | null; now: number; retryAfterMs?: number | undefined },
 ): ConnectionRecord {
   // Once the failure is noted, the lease is over: a write that is repeated does not count twice.
   const isNoted = record.fence !== sent.fence || record.leasedUntil === 0

@@ -396,14 +396,7 @@ export class Vault {
    */
   #send(request: () => Promise<Tokens>): Promise<Tokens> {
     if (this.#isClosing) return Promise.reject(stopping())
-    return this.#wait(this.#requests, this.#noteCredentials(request()))
-  }
-
-  async #noteCredentials<T>(answer: Promise<T>): Promise<T> {
-    const areRefused = await answer.then(() => false, refusesCredentials)
-    // If the store fails, the next answer says it again.
-    if (areRefused !== null) await this.credentials.note(areRefused).catch(() => {})
-    return answer
+    return this.#wait(this.#requests, this.credentials.noting(request()))
   }
 
   /**
@@ -482,7 +475,9 @@ export class Vault {
   async #pauseError(record: ConnectionRecord, waitMs: number): Promise<PlatformError> {
     if (record.status === 'active' && record.refusedAt !== null) this.#throwIfEnded(record)
     if (await this.credentials.areRefused())
-      return new ConfigurationError("the platform refuses this app's credentials, and asking it again is paused")
+      return new ConfigurationError(
+        "the platform refuses this app's credentials, and asking it again is paused",
+      )
     return record.trouble === 'refused'
       ? new PlatformUnavailableError('refused', 'refreshing is paused after it was refused', waitMs)
       : new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
@@ -498,7 +493,7 @@ export class Vault {
     if (!accessToken) return 'unknown'
     try {
       const kind = refreshToken ? 'refresh_token' : 'access_token'
-      await this.#noteCredentials(oauth.revoke(refreshToken ?? accessToken, kind))
+      await this.credentials.noting(oauth.revoke(refreshToken ?? accessToken, kind))
       return 'revoked'
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error
@@ -526,14 +521,4 @@ function troubleOf(error: unknown): Trouble | null | undefined {
   if (error instanceof ConfigurationError) return null
   if (error instanceof PlatformUnavailableError) return error.kind === 'paused' ? undefined : error.kind
   return error instanceof PlatformRejectedError ? 'unreadable' : undefined
-}
-
-/** Whether an error of the token endpoint refuses this app's credentials; null if it says nothing about them, as an outage. */
-function refusesCredentials(error: unknown): boolean | null {
-  if (error instanceof ConfigurationError) return true
-  const isAnswer =
-    error instanceof InvalidGrantError ||
-    (error instanceof PlatformUnavailableError && error.kind === 'refused') ||
-    (error instanceof PlatformRejectedError && error.field !== undefined)
-  return isAnswer ? false : null
 }

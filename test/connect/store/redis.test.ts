@@ -237,21 +237,27 @@ describe.skipIf(!REDIS)(`a Redis that answers and refuses writes${withRedis}`, (
       { 'min-replicas-to-write': '0' },
       /refuses writes: NOREPLICAS/,
     ],
-  ])('as it %s is not ready, says so once with the reason, and is ready when it takes writes', async (_what, why, cure, reason) => {
-    const server = await startRedis()
-    const admin = await createClient({ url: server.url }).connect()
-    const told: unknown[] = []
-    const store = openRedis({ urls: [server.url], onRefusal: (refusal) => void told.push(refusal) })
-    onTestFinished(async () => {
-      admin.destroy()
-      await Promise.all([store.close(), server.close()])
-    })
-    await ready(store)
-    await admin.configSet({ 'maxmemory-policy': 'noeviction', ...why })
-    for (let time = 0; time < 3; time++)
-      await expect(store.ping()).rejects.toMatchObject({ status: 503, reason: expect.stringMatching(reason) })
-    await admin.configSet(cure)
-    await ready(store)
-    expect(told).toEqual([expect.stringMatching(reason), null])
-  })
+  ])(
+    'as it %s is not ready, says so once with the reason, and is ready when it takes writes',
+    async (_what, why, cure, reason) => {
+      const server = await startRedis()
+      const admin = await createClient({ url: server.url }).connect()
+      const told: unknown[] = []
+      const store = openRedis({ urls: [server.url], onRefusal: (refusal) => void told.push(refusal) })
+      onTestFinished(async () => {
+        admin.destroy()
+        await Promise.all([store.close(), server.close()])
+      })
+      await ready(store)
+      await admin.configSet({ 'maxmemory-policy': 'noeviction', ...why })
+      for (let time = 0; time < 3; time++)
+        await expect(store.ping()).rejects.toMatchObject({
+          status: 503,
+          reason: expect.stringMatching(reason),
+        })
+      await admin.configSet(cure)
+      await ready(store)
+      expect(told).toEqual([expect.stringMatching(reason), null])
+    },
+  )
 })
