@@ -430,7 +430,7 @@ export class Vault {
       return this.#settle(ref, (read) => connection.ended(read, sent, 'invalid_grant', now))
     const trouble = troubleOf(error)
     if (!(error instanceof PlatformError) || trouble === undefined) {
-      await this.#settle(ref, (read) => connection.released(read, sent)).catch(() => {})
+      await this.#records.change(ref, (read) => connection.released(read, sent)).catch(() => {})
       throw error
     }
     const { code, reason, retryAfterMs } = error
