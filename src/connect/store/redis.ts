@@ -111,8 +111,8 @@ async function valuesOf(connection: RedisConnection, owner: string): Promise<Ent
   return found.filter(({ key }) => key.owner === owner)
 }
 
-/** How long the value of a ping stays, in ms. */
-const PING_TTL_MS = 10_000
+/** How long the value of a ping stays, in ms: a visitor who asks whether the app is ready stores nothing. */
+const PING_TTL_MS = 1
 /** How many keys a ping tries to find one of a master's slots; the next ping goes on. */
 const PING_KEYS = 200
 
