@@ -1,8 +1,16 @@
-/** Step 3 of the connect flow: the callback, which exchanges the code, and the page of a flow that failed. */
+/**
+ * Step 3 of the connect flow. A request of the callback goes this way:
+ *
+ * 1. `handleCallback`: a visitor who is not signed in goes to the failure page. `onHop` may send the browser to a page of its own.
+ * 2. `endFlow`: the first visit claims the flow of the `state`. Later visits, in any process, wait for its outcome.
+ * 3. `exchange`: the first visit sends the code, stores the connection, and stores the outcome in the flow.
+ * 4. Every visit redirects, to the connections or to `FAILED_PATH`, so that the code leaves the address bar.
+ *    `redirectFailedCallback` does the same for errors that nobody expected.
+ * 5. `showFailure`: the page of a failure, which can be opened again.
+ */
 import type { ErrorRequestHandler, Request, Response } from 'express'
-import * as z from 'zod'
 import { AppError } from '../app-error.ts'
-import { requestContext, workContext } from '../context.ts'
+import { noteFlow, requestContext, workContext } from '../context.ts'
 import type { Log } from '../log.ts'
 import { MAX_TOKEN_LENGTH } from '../platform/contract.ts'
 import {
@@ -16,7 +24,7 @@ import { ConnectError, consentFailure, type FailureCode, isFailureCode } from '.
 import type { BrowserSession } from './flow-records.ts'
 import type { Exchanging, Flow, Outcome } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
-import { arrival, type ConnectRoutesOptions } from './visit.ts'
+import { arrival, browserSession, type ConnectRoutesOptions } from './visit.ts'
 
 const CALLBACK_PATH = redirectUrls('')[1]
 export const FAILED_PATH = '/connect/failed'
@@ -41,11 +49,11 @@ export async function handleCallback(
   }
   const { failed: failure } = outcome
   res.locals.failure = { code: failure }
-  const target = failedPath(failure, flow?.expected)
+  const target = failedPath(failure, flow?.id)
   res.redirect(303, await hop({ ...result, target, failure }))
 }
 
-/** Resolves to how the flow ended: the first visit of its callback ends it, and the others wait for that. */
+/** Resolves to how the flow ended. */
 async function endFlow(
   options: ConnectRoutesOptions,
   req: Request,
@@ -56,6 +64,7 @@ async function endFlow(
   if (!parameters) return { outcome: { failed: 'invalid_callback' } }
   const flow = await connect.flows.claim(browser, parameters.state)
   if (!flow) return { outcome: { failed: 'invalid_state' } }
+  noteFlow(flow.id)
   if (flow.phase === 'ended') return { flow, outcome: flow.outcome }
   const outcome = await exchange(options, browser.userId, flow, parameters)
   const end = () => connect.flows.end(browser, flow, outcome)
@@ -87,14 +96,14 @@ async function exchange(
   } catch (thrown) {
     const { code: failed, reason, status } = toConnectError(thrown)
     const level = thrown instanceof AppError && status !== 500 ? 'warn' : 'error'
-    log[level]({ code: failed, reason, flow: id }, 'connect failed')
+    log[level]({ code: failed, reason }, 'connect failed')
     return { failed }
   }
 }
 
 /**
- * Shows how a flow failed. The address has a code whose text is ours, and says nothing else on the page: a forged link can do no
- * harm. The bxcontext to reconnect counts only if it is one of this user.
+ * Shows how a flow failed. The address has a code, whose text is ours, and the id of the flow, which counts only if this session
+ * has that flow: a forged link can do no harm.
  */
 export async function showFailure(
   { connect, pages }: ConnectRoutesOptions,
@@ -102,29 +111,18 @@ export async function showFailure(
   res: Response,
 ): Promise<void> {
   if (!pages.isSignedIn(req)) throw pages.signedOut()
-  const { error: code, bxcontext, request } = req.query
-  if (!isFailureCode(code)) {
-    res.redirect(303, '/connections')
-    return
-  }
-  const requestId = z.uuid().safeParse(request).data
-  const expected = connect.platform.bxcontextSchema.safeParse(bxcontext).data
-  const userId = pages.requireUser(req)
+  const { error: code, flow: id } = req.query
+  if (!isFailureCode(code)) return res.redirect(303, '/connections')
+  const isId = typeof id === 'string'
   // The page does not need the store: it may be the store that failed.
-  const isKnown = expected && (await connect.vault.find({ userId, bxcontext: expected }).catch(() => null))
-  throw new ConnectError(code, undefined, { requestId, expected: isKnown ? expected : undefined })
+  const flow = isId
+    ? await connect.flows.find(browserSession(req, pages), id).catch(() => undefined)
+    : undefined
+  throw new ConnectError(code, undefined, flow)
 }
 
-/** `expected`: the bxcontext to reconnect. */
-function failedPath(code: FailureCode, expected: string | undefined): string {
-  const request = requestContext.getStore()?.requestId
-  const query = new URLSearchParams({
-    error: code,
-    ...(expected && { bxcontext: expected }),
-    ...(request && { request }),
-  })
-  return `${FAILED_PATH}?${query}`
-}
+const failedPath = (code: FailureCode, flow: string | undefined): string =>
+  `${FAILED_PATH}?${new URLSearchParams({ error: code, ...(flow && { flow }) })}`
 
 /** Handles an unexpected error of the callback, such as an unavailable store: the code still leaves the address bar. */
 export const redirectFailedCallback =
@@ -134,7 +132,7 @@ export const redirectFailedCallback =
     if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
     const { code, reason } = Object(error)
     log.error({ code, reason }, 'connect failed')
-    res.redirect(303, failedPath('exchange_incomplete', undefined))
+    res.redirect(303, failedPath('exchange_incomplete', requestContext.getStore()?.flowId))
   }
 
 interface CallbackParameters {

@@ -4,21 +4,17 @@ import { AppError } from '../app-error.ts'
 export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number
-  /** The id of the HTTP request that failed, if a later one shows the failure. */
-  readonly requestId: string | undefined
+  /** The id of the flow, if it is known: the problem document has it too. */
+  readonly flowId: string | undefined
   /** The bxcontext to reconnect. */
   readonly expected: string | undefined
 
-  constructor(
-    code: FailureCode,
-    reason?: string,
-    shown: { requestId?: string | undefined; expected?: string | undefined } = {},
-  ) {
-    super(`the connect flow failed (${code})`, { reason })
+  constructor(code: FailureCode, reason?: string, flow?: { id: string; expected?: string | undefined }) {
+    super(`the connect flow failed (${code})`, { reason, ...(flow && { details: { flow: flow.id } }) })
     this.code = code
     this.status = FAILURES[code]
-    this.requestId = shown.requestId
-    this.expected = shown.expected
+    this.flowId = flow?.id
+    this.expected = flow?.expected
   }
 }
 

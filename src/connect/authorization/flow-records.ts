@@ -10,7 +10,7 @@ import {
   type EncryptionKey,
   type RecordCipher,
 } from '../vault/encryption.ts'
-import type { Confirming, Consenting, Ended, Exchanging, Flow, Flows, Outcome } from './flows.ts'
+import type { Confirming, Consenting, Ended, Exchanging, Flow, FlowRecord, Fresh, Outcome } from './flows.ts'
 import * as transitions from './flows.ts'
 
 /** A user in one browser session. */
@@ -42,26 +42,30 @@ export class FlowRecords {
     this.#now = now
   }
 
-  /** Starts a flow, which accepts one bxcontext for 15 minutes. `expected`: the one to reconnect. */
+  /** A button begins a flow, which bxcontexts belong to until the next button. `expected`: the one to reconnect. */
   start(browser: BrowserSession, expected?: string): Promise<Flow> {
     const flow = transitions.started(randomUUID(), expected, this.#now())
-    return this.#change(browser, () => flow)
+    return this.#change(browser, () => flow, transitions.withLast)
+  }
+
+  /** Resolves to undefined if this session has no such flow. */
+  async find(browser: BrowserSession, id: string): Promise<Flow | undefined> {
+    return transitions.flowOf(await this.#read(browser), id)
   }
 
   /** Gives an arrived bxcontext to a flow. Throws as `arrived` does. */
   arrive(browser: BrowserSession, bxcontext: string): Promise<Consenting | Confirming> {
-    return this.#change(browser, (flows) => transitions.arrived(flows, bxcontext, newSecrets()))
+    return this.#change(browser, (record) => transitions.arrived(record, bxcontext, this.#fresh()))
   }
 
   /** The flow whose user is asked about another bxcontext. Throws as `flows.ts`' `confirming` does. */
   async confirming(browser: BrowserSession, id: string): Promise<Confirming> {
-    const key = this.#key(browser)
-    return transitions.confirming(this.#parse(key, await this.#store.get(key)), id)
+    return transitions.confirming(await this.#read(browser), id)
   }
 
   /** The user accepts the other bxcontext. Throws as `confirmed` does. */
   confirm(browser: BrowserSession, id: string): Promise<Consenting> {
-    return this.#change(browser, (flows) => transitions.confirmed(flows, id, newSecrets()))
+    return this.#change(browser, (record) => transitions.confirmed(record, id, this.#fresh()))
   }
 
   /**
@@ -71,8 +75,8 @@ export class FlowRecords {
   async claim(browser: BrowserSession, state: string): Promise<Exchanging | Ended | null> {
     const visit = randomUUID()
     for (const deadline = performance.now() + this.#exchangeMs; ; await pause(POLL_MS)) {
-      const flow = await this.#change(browser, (flows) =>
-        transitions.claimed(flows, state, visit, { now: this.#now(), exchangeMs: this.#exchangeMs }),
+      const flow = await this.#change(browser, (record) =>
+        transitions.claimed(record, state, visit, { now: this.#now(), exchangeMs: this.#exchangeMs }),
       )
       if (flow?.phase !== 'exchanging' || flow.visit === visit) return flow
       if (performance.now() > deadline)
@@ -90,34 +94,47 @@ export class FlowRecords {
     await this.#store.delete(this.#key(browser))
   }
 
-  /** Stores the flow that `next` returns, unless it is one of the flows or none; again, if another process was faster. */
-  async #change<F extends Flow | null>(browser: BrowserSession, next: (flows: Flows) => F): Promise<F> {
+  /** Stores the flow that `next` returns, unless it is one of the record or none; again, if another process was faster. */
+  async #change<F extends Flow | null>(
+    browser: BrowserSession,
+    next: (record: FlowRecord) => F,
+    put = transitions.withFlow,
+  ): Promise<F> {
     const key = this.#key(browser)
     for (;;) {
       const value = await this.#store.get(key)
-      const flows = this.#parse(key, value)
-      const flow = next(flows)
-      if (!flow || flows.includes(flow)) return flow
-      const text = this.#cipher.encrypt(JSON.stringify(transitions.withFlow(flows, flow)), keyName(key))
+      const record = this.#parse(key, value)
+      const flow = next(record)
+      if (!flow || record.flows.includes(flow)) return flow
+      const text = this.#cipher.encrypt(JSON.stringify(put(record, flow)), keyName(key))
       if (await this.#store.compareAndSet(key, value, text, TTL_MS)) return flow
     }
   }
 
-  /** Flows that cannot be read count as none: the user starts again. */
-  #parse(key: Key, value: string | null): Flows {
-    if (value === null) return []
+  async #read(browser: BrowserSession): Promise<FlowRecord> {
+    const key = this.#key(browser)
+    return this.#parse(key, await this.#store.get(key))
+  }
+
+  /** A record that cannot be read counts as none: the user starts again. */
+  #parse(key: Key, value: string | null): FlowRecord {
+    if (value === null) return transitions.NO_FLOWS
     try {
-      const text = this.#cipher.decrypt(value, keyName(key))
-      return transitions.aged(transitions.flowsSchema.safeParse(parseJson(text)).data ?? [], this.#now())
+      const json = parseJson(this.#cipher.decrypt(value, keyName(key)))
+      const record = transitions.flowRecordSchema.safeParse(json).data ?? transitions.NO_FLOWS
+      return transitions.aged(record, this.#now())
     } catch (error) {
-      if (error instanceof DecryptionError) return []
+      if (error instanceof DecryptionError) return transitions.NO_FLOWS
       throw error
     }
+  }
+
+  #fresh(): Fresh {
+    const secrets = { state: randomState(), codeVerifier: randomCodeVerifier() }
+    return { now: this.#now(), id: randomUUID(), secrets }
   }
 
   #key({ userId, session }: BrowserSession): Key {
     return { kind: this.#kind, owner: userId, id: session }
   }
 }
-
-const newSecrets = () => ({ state: randomState(), codeVerifier: randomCodeVerifier() })

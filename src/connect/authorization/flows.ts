@@ -1,6 +1,7 @@
 /**
- * The connect flows of one browser session are one record, and whatever happens to one of them is a pure function that returns
- * the next flow. `flow-records.ts` applies these functions. Times are in ms since 1970.
+ * The connect flows of one browser session are one record. It also says which flow the last button began, since the address with
+ * the business that the user chose does not. Each step of a flow is a pure function of the record that returns the next state of
+ * that flow; `flow-records.ts` stores it. Times are in ms since 1970.
  */
 import * as z from 'zod'
 import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
@@ -21,17 +22,21 @@ const consent = { ...common, bxcontext: z.string(), state: z.string(), codeVerif
 
 const flowSchema = z.discriminatedUnion('phase', [
   z.object({ ...common, phase: z.literal('started') }),
-  /** Another bxcontext came back than the one to reconnect, and the user decides. */
+  /** The platform returned a different bxcontext from the one to reconnect, and the user decides. */
   z.object({ ...common, phase: z.literal('confirming'), bxcontext: z.string(), expected: z.string() }),
   z.object({ ...consent, phase: z.literal('consenting') }),
-  /** One visit of the callback among all processes has the code; the others wait for its outcome. */
+  /** One visit of the callback among all processes sends the code; the others wait for its outcome. */
   z.object({ ...consent, phase: z.literal('exchanging'), visit: z.string() }),
-  /** Has no secret any more. `state`: if it got as far as the consent page. */
+  /** Holds no secret any more. `state`: if the browser was sent to the consent page. */
   z.object({ ...common, phase: z.literal('ended'), state: z.string().optional(), outcome: outcomeSchema }),
 ])
-export const flowsSchema = z.array(flowSchema)
+export const flowRecordSchema = z.object({
+  flows: z.array(flowSchema),
+  /** The id of the flow that the last button began; null before the first one. */
+  last: z.string().nullable(),
+})
 export type Flow = z.infer<typeof flowSchema>
-export type Flows = readonly Flow[]
+export type FlowRecord = z.infer<typeof flowRecordSchema>
 export type Confirming = Extract<Flow, { phase: 'confirming' }>
 export type Consenting = Extract<Flow, { phase: 'consenting' }>
 export type Exchanging = Extract<Flow, { phase: 'exchanging' }>
@@ -39,22 +44,36 @@ export type Ended = Extract<Flow, { phase: 'ended' }>
 
 /** How long a flow may take, in ms. */
 export const FLOW_MS = 15 * 60_000
-/** How long it is known how a flow ended, in ms. */
+/** How long the outcome of a flow is kept, in ms. */
 export const ENDED_MS = 4 * 3_600_000
 /** How many flows one session has at most. */
 const MAX_FLOWS = 20
 
-/** Random values of a consent: its `state` (RFC 6749 section 10.12) and its code verifier (RFC 7636 section 4.1). */
-export interface ConsentSecrets {
-  state: string
-  codeVerifier: string
+export const NO_FLOWS: FlowRecord = { flows: [], last: null }
+
+/** What a flow that goes on may need: the time, and random values. */
+export interface Fresh {
+  now: number
+  /** The id of a flow that begins beside another one. */
+  id: string
+  /** Of a consent: its `state` (RFC 6749 section 10.12) and its code verifier (RFC 7636 section 4.1). */
+  secrets: { state: string; codeVerifier: string }
 }
 
-/** The flows with a new one, or with the next state of one of them. */
-export function withFlow(flows: Flows, flow: Flow): Flows {
-  const isNew = flows.every(({ id }) => id !== flow.id)
-  return isNew ? [...flows, flow].slice(-MAX_FLOWS) : flows.map((one) => (one.id === flow.id ? flow : one))
+export const flowOf = ({ flows }: FlowRecord, id: string | null): Flow | undefined =>
+  flows.find((flow) => flow.id === id)
+
+/** The record with a new flow, or with the next state of one. If it is full, the oldest makes room, but not that of the last button. */
+export function withFlow({ flows, last }: FlowRecord, flow: Flow): FlowRecord {
+  if (flows.some(({ id }) => id === flow.id))
+    return { flows: flows.map((one) => (one.id === flow.id ? flow : one)), last }
+  const oldest = flows.length < MAX_FLOWS ? undefined : flows.find(({ id }) => id !== last)
+  return { flows: [...flows.filter((one) => one !== oldest), flow], last }
 }
+
+/** The record with a flow that a button has begun. */
+export const withLast = (record: FlowRecord, flow: Flow): FlowRecord =>
+  withFlow({ ...record, last: flow.id }, flow)
 
 /** The user pressed Connect, or Reconnect for the `expected` bxcontext. */
 export const started = (id: string, expected: string | undefined, now: number): Flow => ({
@@ -65,52 +84,50 @@ export const started = (id: string, expected: string | undefined, now: number): 
 })
 
 /**
- * A bxcontext arrived. It belongs to the flow that expects it, or else to one that expects none, or else to one that expects
- * another; each time to the latest without a bxcontext, or else to the latest whose user went back and chose again: then it
- * replaces the earlier one, whose consent counts for nothing. Throws `ConnectError` if no flow waits for one: `consent_expired`
- * if one did, and otherwise `missing_authorization_request`, as anyone could have planted it.
+ * A bxcontext arrived, for the flow of the last button. Throws `ConnectError` if there is none, or it has ended: `consent_expired`
+ * if it took too long, and otherwise `missing_authorization_request`, as anyone could have planted it.
  */
-export function arrived(flows: Flows, bxcontext: string, secrets: ConsentSecrets): Consenting | Confirming {
-  const chosen = flows.filter(({ phase }) => phase === 'confirming' || phase === 'consenting')
-  // In the order of preference, the best last.
-  const waiting = [...chosen, ...flows.filter(({ phase }) => phase === 'started')]
-  const found =
-    waiting.findLast(({ expected }) => expected === bxcontext) ??
-    waiting.findLast(({ expected }) => expected === undefined) ??
-    waiting.at(-1)
-  if (!found) throw notWaiting(flows.findLast(hasExpired))
-  const { id, expiresAt, expected } = found
+export function arrived(record: FlowRecord, bxcontext: string, fresh: Fresh): Consenting | Confirming {
+  const { id, expiresAt, expected } = inTurn(flowOf(record, record.last), 'started', fresh)
   return expected === undefined || expected === bxcontext
-    ? { phase: 'consenting', id, expiresAt, expected, bxcontext, ...secrets }
+    ? { phase: 'consenting', id, expiresAt, expected, bxcontext, ...fresh.secrets }
     : { phase: 'confirming', id, expiresAt, expected, bxcontext }
 }
 
 /**
  * The flow whose user is asked, or was: who goes back from the consent page may answer again. Throws `ConnectError`
- * (`consent_expired`, or `missing_authorization_request` once the flow has gone on).
+ * (`consent_expired`, or `missing_authorization_request` if there was no question, or the flow has ended).
  */
-export function confirming(flows: Flows, id: string): Confirming {
-  const flow = flows.find((one) => one.id === id)
-  if (flow?.phase === 'confirming') return flow
-  if (flow?.phase !== 'consenting' || flow.expected === undefined || flow.expected === flow.bxcontext)
+export function confirming(record: FlowRecord, id: string): Confirming {
+  const flow = flowOf(record, id)
+  if (!flow || !('bxcontext' in flow) || flow.expected === undefined || flow.expected === flow.bxcontext)
     throw notWaiting(flow)
   const { expiresAt, expected, bxcontext } = flow
   return { phase: 'confirming', id, expiresAt, expected, bxcontext }
 }
 
 /** The user accepted the other bxcontext. Throws as `confirming` does. */
-export const confirmed = (flows: Flows, id: string, secrets: ConsentSecrets): Consenting => ({
-  ...confirming(flows, id),
-  phase: 'consenting',
-  ...secrets,
-})
+export function confirmed(record: FlowRecord, id: string, fresh: Fresh): Consenting {
+  const { expected, bxcontext } = confirming(record, id)
+  const { id: own, expiresAt } = inTurn(flowOf(record, id), 'confirming', fresh)
+  return { phase: 'consenting', id: own, expiresAt, expected, bxcontext, ...fresh.secrets }
+}
+
+/**
+ * The flow, if it is in this phase. If it has gone on already (the user went back, or has two tabs), a new one of the same intent
+ * beside it: both may finish. Throws `ConnectError` if it has ended.
+ */
+function inTurn(flow: Flow | undefined, phase: Flow['phase'], { id, now }: Fresh): Flow {
+  if (!flow || flow.phase === 'ended') throw notWaiting(flow)
+  return flow.phase === phase ? flow : started(id, flow.expected, now)
+}
 
 /**
  * The callback arrived: the first `visit` has the flow for itself, for as long as an exchange may take. Returns the flow
  * unchanged if another visit has it, or if it has ended, and null if no flow has this state.
  */
 export function claimed(
-  flows: Flows,
+  { flows }: FlowRecord,
   state: string,
   visit: string,
   { now, exchangeMs }: { now: number; exchangeMs: number },
@@ -132,20 +149,22 @@ export const ended = (flow: Flow, outcome: Outcome, at: number): Ended => ({
 })
 
 /** The flows as they are now: one that its user, or its process, did not finish in time has ended. */
-export const aged = (flows: Flows, now: number): Flows =>
-  flows
+export const aged = ({ flows, last }: FlowRecord, now: number): FlowRecord => ({
+  flows: flows
     .map((flow) => {
       if (flow.phase === 'ended' || flow.expiresAt > now) return flow
       const failed = flow.phase === 'exchanging' ? 'exchange_incomplete' : 'consent_expired'
       return ended(flow, { failed }, flow.expiresAt)
     })
-    .filter(({ expiresAt }) => expiresAt > now)
-
-const hasExpired = (flow: Flow) =>
-  flow.phase === 'ended' && 'failed' in flow.outcome && flow.outcome.failed === 'consent_expired'
+    .filter(({ expiresAt }) => expiresAt > now),
+  last,
+})
 
 /** The error for a flow that does not wait for the user, or is not known. */
-const notWaiting = (flow: Flow | undefined) =>
-  flow && hasExpired(flow)
-    ? new ConnectError('consent_expired', undefined, { expected: flow.expected })
+function notWaiting(flow: Flow | undefined): ConnectError {
+  const hasExpired =
+    flow?.phase === 'ended' && 'failed' in flow.outcome && flow.outcome.failed === 'consent_expired'
+  return hasExpired
+    ? new ConnectError('consent_expired', undefined, flow)
     : new ConnectError('missing_authorization_request')
+}

@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
+import { noteFlow } from '../context.ts'
 import { describeRoute } from '../describe-route.ts'
 import type { Platform } from '../platform/contract.ts'
 import { FAILED_PATH, handleCallback, showFailure } from './callback.ts'
@@ -77,7 +78,13 @@ function contextRoute(options: ConnectRoutesOptions): Router {
         res.redirect(303, await hop(onward))
       } catch (error) {
         if (error instanceof ConnectError)
-          await hop({ hop: 'consent', target: CONTEXT_PATH, status: error.status, failure: error.code })
+          await hop({
+            hop: 'consent',
+            target: CONTEXT_PATH,
+            status: error.status,
+            failure: error.code,
+            flow: { id: error.flowId },
+          })
         throw error
       }
     },
@@ -100,6 +107,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       }),
       async (req, res) => {
         const flow = await flows.confirming(browserSession(req, pages), req.params.id)
+        noteFlow(flow.id)
         await pages.askAboutMismatch(req, res, flow)
       },
     )
@@ -136,8 +144,9 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     .get(
       FAILED_PATH,
       describeRoute({
-        summary: 'Shows why a connect flow failed. `error`: the code of the failure.',
-        query: z.object({ error: z.string() }),
+        summary:
+          'Shows why a connect flow failed. `error`: the code of the failure. `flow`: the id of the flow, which the page names if it belongs to this browser session.',
+        query: z.object({ error: z.string(), flow: z.string().optional() }),
         status: 303,
         errors: FAILURE_CODES,
       }),

@@ -1,6 +1,7 @@
 /** A visit of the browser: what the app tells the routes of the connect flow, and what they report. */
 import { createHash } from 'node:crypto'
 import type { Request, Response } from 'express'
+import { noteFlow } from '../context.ts'
 import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import type { OAuth } from '../platform/oauth.ts'
@@ -60,7 +61,7 @@ export interface ConnectRoutesOptions {
     platform: Platform
     flows: FlowRecords
     oauth: OAuth
-    vault: Pick<Vault, 'connect' | 'find'>
+    vault: Pick<Vault, 'connect'>
   }
   /** The public address of this app. */
   baseUrl: string
@@ -79,8 +80,10 @@ export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
   const arrivedAt = Date.now()
   const browser = browserSession(req, pages)
   const { userId } = browser
-  const hop = async ({ flow, ...event }: Onward): Promise<string> =>
-    onHop ? onHop({ ...event, req, arrivedAt, flow: { userId, ...flow } }) : event.target
+  const hop = async ({ flow, ...event }: Onward): Promise<string> => {
+    if (flow?.id) noteFlow(flow.id)
+    return onHop ? onHop({ ...event, req, arrivedAt, flow: { userId, ...flow } }) : event.target
+  }
   return { browser, hop }
 }
 
