@@ -66,7 +66,7 @@ async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddi
   let next = none
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
-    // The user may choose another business until the consent: the last one counts.
+    // Of the business to reconnect and the one that the user chose, the last one counts.
     const known = [...new Set([...flow.requestIds, ...requestIds])].slice(-MAX_REQUESTS)
     next = withSteps({ ...flow, requestIds: known, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
