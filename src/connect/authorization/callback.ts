@@ -9,6 +9,7 @@
  * 5. `showFailure`: the page of a failure, which can be opened again.
  */
 import type { ErrorRequestHandler, Request, Response } from 'express'
+import * as z from 'zod'
 import { AppError } from '../app-error.ts'
 import { noteFlow, requestContext, workContext } from '../context.ts'
 import type { Log } from '../log.ts'
@@ -22,7 +23,7 @@ import {
 import { retry } from '../retry.ts'
 import { ConnectError, consentFailure, type FailureCode, isFailureCode } from './errors.ts'
 import type { BrowserSession } from './flow-records.ts'
-import type { Exchanging, Flow, Outcome } from './flows.ts'
+import { type Exchanging, type Flow, flowOf, NO_FLOWS, type Outcome } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
 import { arrival, browserSession, type ConnectRoutesOptions } from './visit.ts'
 
@@ -60,7 +61,7 @@ async function endFlow(
   browser: BrowserSession,
 ): Promise<{ flow?: Flow; outcome: Outcome }> {
   const { connect, log } = options
-  const parameters = callbackParameters(req)
+  const parameters = callbackSchema.safeParse(req.query).data
   if (!parameters) return { outcome: { failed: 'invalid_callback' } }
   const flow = await connect.flows.claim(browser, parameters.state)
   if (!flow) return { outcome: { failed: 'invalid_state' } }
@@ -80,7 +81,7 @@ async function exchange(
   { connect: { oauth, vault }, baseUrl, log }: ConnectRoutesOptions,
   userId: string,
   { id, bxcontext, codeVerifier }: Exchanging,
-  { error, code, iss }: CallbackParameters,
+  { error, code, iss }: z.infer<typeof callbackSchema>,
 ): Promise<Outcome> {
   try {
     if (error !== undefined) throw consentFailure(error)
@@ -113,12 +114,9 @@ export async function showFailure(
   if (!pages.isSignedIn(req)) throw pages.signedOut()
   const { error: code, flow: id } = req.query
   if (!isFailureCode(code)) return res.redirect(303, '/connections')
-  const isId = typeof id === 'string'
   // The page does not need the store: it may be the store that failed.
-  const flow = isId
-    ? await connect.flows.find(browserSession(req, pages), id).catch(() => undefined)
-    : undefined
-  throw new ConnectError(code, undefined, flow)
+  const record = await connect.flows.read(browserSession(req, pages)).catch(() => NO_FLOWS)
+  throw new ConnectError(code, undefined, flowOf(record, String(id)))
 }
 
 const failedPath = (code: FailureCode, flow: string | undefined): string =>
@@ -135,23 +133,12 @@ export const redirectFailedCallback =
     res.redirect(303, failedPath('exchange_incomplete', requestContext.getStore()?.flowId))
   }
 
-interface CallbackParameters {
-  state: string
-  code: string | undefined
-  error: string | undefined
-  iss: string | undefined
-}
-
-/** Null unless there is one state and either one code or one error. No parameter may come twice (RFC 6749 section 3.1). */
-function callbackParameters({ query }: Request): CallbackParameters | null {
-  const values = [query.state, query.code, query.error, query.iss].map((value) => value || undefined)
-  const isValid = (value: unknown): value is string | undefined =>
-    value === undefined || (typeof value === 'string' && value.length <= MAX_TOKEN_LENGTH)
-  if (!values.every(isValid)) return null
-  const [state, code, error, iss] = values
-  const isAnswer = (code === undefined) !== (error === undefined)
-  return state !== undefined && isAnswer ? { state, code, error, iss } : null
-}
+const parameter = z.string().max(MAX_TOKEN_LENGTH)
+const optional = parameter.transform((value) => value || undefined).optional()
+/** One state, and either one code or one error. No parameter may come twice (RFC 6749 section 3.1). */
+const callbackSchema = z
+  .object({ state: parameter.min(1), code: optional, error: optional, iss: optional })
+  .refine(({ code, error }) => (code === undefined) !== (error === undefined))
 
 /** What an error means to the user of this flow. */
 function toConnectError(error: unknown): ConnectError {

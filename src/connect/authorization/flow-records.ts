@@ -10,7 +10,7 @@ import {
   type EncryptionKey,
   type RecordCipher,
 } from '../vault/encryption.ts'
-import type { Confirming, Consenting, Ended, Exchanging, Flow, FlowRecord, Fresh, Outcome } from './flows.ts'
+import type { Exchanging, Flow, FlowRecord, Fresh, Outcome } from './flows.ts'
 import * as transitions from './flows.ts'
 
 /** A user in one browser session. */
@@ -42,29 +42,25 @@ export class FlowRecords {
     this.#now = now
   }
 
-  /** A button begins a flow, which bxcontexts belong to until the next button. `expected`: the one to reconnect. */
-  start(browser: BrowserSession, expected?: string): Promise<Flow> {
-    const flow = transitions.started(randomUUID(), expected, this.#now())
-    return this.#change(browser, () => flow, transitions.withLast)
+  /** The flows of a session, for the functions of `flows.ts`. A record that cannot be read counts as none: the user starts again. */
+  async read(browser: BrowserSession): Promise<FlowRecord> {
+    const key = this.#key(browser)
+    return this.#parse(key, await this.#store.get(key))
   }
 
-  /** Resolves to undefined if this session has no such flow. */
-  async find(browser: BrowserSession, id: string): Promise<Flow | undefined> {
-    return transitions.flowOf(await this.#read(browser), id)
+  /** A button begins a flow, which bxcontexts belong to until the next button. `expected`: the one to reconnect. */
+  start(browser: BrowserSession, expected?: string) {
+    const flow = transitions.started(this.#fresh(), expected)
+    return this.#change(browser, () => flow, flow.id)
   }
 
   /** Gives an arrived bxcontext to a flow. Throws as `arrived` does. */
-  arrive(browser: BrowserSession, bxcontext: string): Promise<Consenting | Confirming> {
+  arrive(browser: BrowserSession, bxcontext: string) {
     return this.#change(browser, (record) => transitions.arrived(record, bxcontext, this.#fresh()))
   }
 
-  /** The flow whose user is asked about another bxcontext. Throws as `flows.ts`' `confirming` does. */
-  async confirming(browser: BrowserSession, id: string): Promise<Confirming> {
-    return transitions.confirming(await this.#read(browser), id)
-  }
-
   /** The user accepts the other bxcontext. Throws as `confirmed` does. */
-  confirm(browser: BrowserSession, id: string): Promise<Consenting> {
+  confirm(browser: BrowserSession, id: string) {
     return this.#change(browser, (record) => transitions.confirmed(record, id, this.#fresh()))
   }
 
@@ -72,7 +68,7 @@ export class FlowRecords {
    * Claims the flow of this state: one visit of the callback among all processes gets it, to send the code, and the others wait
    * for the outcome, as long as an exchange may take. Resolves to null if no flow has this state.
    */
-  async claim(browser: BrowserSession, state: string): Promise<Exchanging | Ended | null> {
+  async claim(browser: BrowserSession, state: string) {
     const visit = randomUUID()
     for (const deadline = performance.now() + this.#exchangeMs; ; await pause(POLL_MS)) {
       const flow = await this.#change(browser, (record) =>
@@ -98,7 +94,7 @@ export class FlowRecords {
   async #change<F extends Flow | null>(
     browser: BrowserSession,
     next: (record: FlowRecord) => F,
-    put = transitions.withFlow,
+    last?: string,
   ): Promise<F> {
     const key = this.#key(browser)
     for (;;) {
@@ -106,17 +102,14 @@ export class FlowRecords {
       const record = this.#parse(key, value)
       const flow = next(record)
       if (!flow || record.flows.includes(flow)) return flow
-      const text = this.#cipher.encrypt(JSON.stringify(put(record, flow)), keyName(key))
+      const text = this.#cipher.encrypt(
+        JSON.stringify(transitions.withFlow(record, flow, last)),
+        keyName(key),
+      )
       if (await this.#store.compareAndSet(key, value, text, TTL_MS)) return flow
     }
   }
 
-  async #read(browser: BrowserSession): Promise<FlowRecord> {
-    const key = this.#key(browser)
-    return this.#parse(key, await this.#store.get(key))
-  }
-
-  /** A record that cannot be read counts as none: the user starts again. */
   #parse(key: Key, value: string | null): FlowRecord {
     if (value === null) return transitions.NO_FLOWS
     try {
@@ -130,8 +123,7 @@ export class FlowRecords {
   }
 
   #fresh(): Fresh {
-    const secrets = { state: randomState(), codeVerifier: randomCodeVerifier() }
-    return { now: this.#now(), id: randomUUID(), secrets }
+    return { id: randomUUID(), state: randomState(), codeVerifier: randomCodeVerifier(), now: this.#now() }
   }
 
   #key({ userId, session }: BrowserSession): Key {

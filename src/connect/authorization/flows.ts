@@ -1,7 +1,8 @@
 /**
  * The connect flows of one browser session are one record. It also says which flow the last button began, since the address with
  * the business that the user chose does not. Each step of a flow is a pure function of the record that returns the next state of
- * that flow; `flow-records.ts` stores it. Times are in ms since 1970.
+ * that flow; `flow-records.ts` stores it. A flow gets one bxcontext and asks for one consent, with its own `state`. Times are in ms
+ * since 1970.
  */
 import * as z from 'zod'
 import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
@@ -18,17 +19,23 @@ const common = {
   /** The bxcontext to reconnect, if the user pressed Reconnect. */
   expected: z.string().optional(),
 }
-const consent = { ...common, bxcontext: z.string(), state: z.string(), codeVerifier: z.string() }
+const open = {
+  ...common,
+  /** Of its consent (RFC 6749 section 10.12). */
+  state: z.string(),
+  /** Of its consent (RFC 7636 section 4.1). */
+  codeVerifier: z.string(),
+}
+const chosen = { ...open, bxcontext: z.string() }
 
 const flowSchema = z.discriminatedUnion('phase', [
-  z.object({ ...common, phase: z.literal('started') }),
+  z.object({ ...open, phase: z.literal('started') }),
   /** The platform returned a different bxcontext from the one to reconnect, and the user decides. */
-  z.object({ ...common, phase: z.literal('confirming'), bxcontext: z.string(), expected: z.string() }),
-  z.object({ ...consent, phase: z.literal('consenting') }),
+  z.object({ ...chosen, phase: z.literal('confirming'), expected: z.string() }),
+  z.object({ ...chosen, phase: z.literal('consenting') }),
   /** One visit of the callback among all processes sends the code; the others wait for its outcome. */
-  z.object({ ...consent, phase: z.literal('exchanging'), visit: z.string() }),
-  /** Holds no secret any more. `state`: if the browser was sent to the consent page. */
-  z.object({ ...common, phase: z.literal('ended'), state: z.string().optional(), outcome: outcomeSchema }),
+  z.object({ ...chosen, phase: z.literal('exchanging'), visit: z.string() }),
+  z.object({ ...common, phase: z.literal('ended'), state: z.string(), outcome: outcomeSchema }),
 ])
 export const flowRecordSchema = z.object({
   flows: z.array(flowSchema),
@@ -37,6 +44,7 @@ export const flowRecordSchema = z.object({
 })
 export type Flow = z.infer<typeof flowSchema>
 export type FlowRecord = z.infer<typeof flowRecordSchema>
+export type Started = Extract<Flow, { phase: 'started' }>
 export type Confirming = Extract<Flow, { phase: 'confirming' }>
 export type Consenting = Extract<Flow, { phase: 'consenting' }>
 export type Exchanging = Extract<Flow, { phase: 'exchanging' }>
@@ -51,36 +59,32 @@ const MAX_FLOWS = 20
 
 export const NO_FLOWS: FlowRecord = { flows: [], last: null }
 
-/** What a flow that goes on may need: the time, and random values. */
-export interface Fresh {
-  now: number
-  /** The id of a flow that begins beside another one. */
-  id: string
-  /** Of a consent: its `state` (RFC 6749 section 10.12) and its code verifier (RFC 7636 section 4.1). */
-  secrets: { state: string; codeVerifier: string }
-}
+/** The values of a flow that may begin now. */
+export type Fresh = Pick<Started, 'id' | 'state' | 'codeVerifier'> & { now: number }
+/** Whether to connect the bxcontext that arrived in place of the one to reconnect. */
+export type Question = Pick<Confirming, 'id' | 'bxcontext' | 'expected'>
 
 export const flowOf = ({ flows }: FlowRecord, id: string | null): Flow | undefined =>
   flows.find((flow) => flow.id === id)
 
-/** The record with a new flow, or with the next state of one. If it is full, the oldest makes room, but not that of the last button. */
-export function withFlow({ flows, last }: FlowRecord, flow: Flow): FlowRecord {
+/**
+ * The record with a new flow, or with the next state of one. If it is full, the oldest makes room, but not that of the last button.
+ * `last`: the id of a flow that a button has begun now.
+ */
+export function withFlow(record: FlowRecord, flow: Flow, last = record.last): FlowRecord {
+  const { flows } = record
   if (flows.some(({ id }) => id === flow.id))
     return { flows: flows.map((one) => (one.id === flow.id ? flow : one)), last }
   const oldest = flows.length < MAX_FLOWS ? undefined : flows.find(({ id }) => id !== last)
   return { flows: [...flows.filter((one) => one !== oldest), flow], last }
 }
 
-/** The record with a flow that a button has begun. */
-export const withLast = (record: FlowRecord, flow: Flow): FlowRecord =>
-  withFlow({ ...record, last: flow.id }, flow)
-
 /** The user pressed Connect, or Reconnect for the `expected` bxcontext. */
-export const started = (id: string, expected: string | undefined, now: number): Flow => ({
+export const started = ({ now, ...values }: Fresh, expected: string | undefined): Started => ({
+  ...values,
   phase: 'started',
-  id,
-  expiresAt: now + FLOW_MS,
   expected,
+  expiresAt: now + FLOW_MS,
 })
 
 /**
@@ -88,38 +92,37 @@ export const started = (id: string, expected: string | undefined, now: number): 
  * if it took too long, and otherwise `missing_authorization_request`, as anyone could have planted it.
  */
 export function arrived(record: FlowRecord, bxcontext: string, fresh: Fresh): Consenting | Confirming {
-  const { id, expiresAt, expected } = inTurn(flowOf(record, record.last), 'started', fresh)
-  return expected === undefined || expected === bxcontext
-    ? { phase: 'consenting', id, expiresAt, expected, bxcontext, ...fresh.secrets }
-    : { phase: 'confirming', id, expiresAt, expected, bxcontext }
+  const flow = inTurn(flowOf(record, record.last), 'started', fresh)
+  const { expected = bxcontext } = flow
+  return expected === bxcontext
+    ? { ...flow, phase: 'consenting', bxcontext }
+    : { ...flow, phase: 'confirming', bxcontext, expected }
 }
 
 /**
- * The flow whose user is asked, or was: who goes back from the consent page may answer again. Throws `ConnectError`
+ * What the user is asked, or was: who goes back from the consent page may answer again. Throws `ConnectError`
  * (`consent_expired`, or `missing_authorization_request` if there was no question, or the flow has ended).
  */
-export function confirming(record: FlowRecord, id: string): Confirming {
+export function questionOf(record: FlowRecord, id: string): Question {
   const flow = flowOf(record, id)
   if (!flow || !('bxcontext' in flow) || flow.expected === undefined || flow.expected === flow.bxcontext)
     throw notWaiting(flow)
-  const { expiresAt, expected, bxcontext } = flow
-  return { phase: 'confirming', id, expiresAt, expected, bxcontext }
+  return { id, bxcontext: flow.bxcontext, expected: flow.expected }
 }
 
-/** The user accepted the other bxcontext. Throws as `confirming` does. */
+/** The user accepted the other bxcontext. Throws as `questionOf` does. */
 export function confirmed(record: FlowRecord, id: string, fresh: Fresh): Consenting {
-  const { expected, bxcontext } = confirming(record, id)
-  const { id: own, expiresAt } = inTurn(flowOf(record, id), 'confirming', fresh)
-  return { phase: 'consenting', id: own, expiresAt, expected, bxcontext, ...fresh.secrets }
+  const { bxcontext } = questionOf(record, id)
+  return { ...inTurn(flowOf(record, id), 'confirming', fresh), phase: 'consenting', bxcontext }
 }
 
 /**
  * The flow, if it is in this phase. If it has gone on already (the user went back, or has two tabs), a new one of the same intent
  * beside it: both may finish. Throws `ConnectError` if it has ended.
  */
-function inTurn(flow: Flow | undefined, phase: Flow['phase'], { id, now }: Fresh): Flow {
+function inTurn(flow: Flow | undefined, phase: Flow['phase'], fresh: Fresh): Omit<Started, 'phase'> {
   if (!flow || flow.phase === 'ended') throw notWaiting(flow)
-  return flow.phase === phase ? flow : started(id, flow.expected, now)
+  return flow.phase === phase ? flow : started(fresh, flow.expected)
 }
 
 /**
@@ -132,19 +135,16 @@ export function claimed(
   visit: string,
   { now, exchangeMs }: { now: number; exchangeMs: number },
 ): Exchanging | Ended | null {
-  const flow = flows.find((one) => 'state' in one && one.state === state)
+  const flow = flows.find((one) => one.state === state)
   if (flow?.phase === 'exchanging' || flow?.phase === 'ended') return flow
   if (flow?.phase !== 'consenting') return null
   return { ...flow, phase: 'exchanging', visit, expiresAt: now + exchangeMs }
 }
 
-/** The flow ended at this time. */
-export const ended = (flow: Flow, outcome: Outcome, at: number): Ended => ({
+/** The flow ended at this time. It keeps no code verifier, and its `state` only to answer the same callback again. */
+export const ended = ({ id, expected, state }: Flow, outcome: Outcome, at: number): Ended => ({
   phase: 'ended',
-  id: flow.id,
-  expected: flow.expected,
-  state: 'state' in flow ? flow.state : undefined,
-  outcome,
+  ...{ id, expected, state, outcome },
   expiresAt: at + ENDED_MS,
 })
 

@@ -1,15 +1,17 @@
-import { type Request, type RequestHandler, Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { noteFlow } from '../context.ts'
 import { describeRoute } from '../describe-route.ts'
 import type { Platform } from '../platform/contract.ts'
 import { FAILED_PATH, handleCallback, showFailure } from './callback.ts'
 import { ConnectError, FAILURE_CODES } from './errors.ts'
-import type { Consenting } from './flows.ts'
+import { type Consenting, questionOf } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
 import { arrival, browserSession, type ConnectRoutesOptions, type Onward } from './visit.ts'
 
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
+/** An arrival that is refused: its page stays at this address. */
+const REFUSED = { hop: 'consent', target: CONTEXT_PATH } as const
 /** Where a form leads, for programs. */
 const onwardSchema = z.object({ location: z.string() })
 
@@ -45,7 +47,8 @@ function startRoute(options: ConnectRoutesOptions): Router {
     }),
     async (req, res) => {
       const { browser, hop } = arrival(options, req)
-      const bxcontext = expectedBxcontext(req, platform)
+      const value: unknown = req.body?.bxcontext
+      const bxcontext = value ? parseBxcontext(value, platform) : undefined
       const { id } = await flows.start(browser, bxcontext)
       const target = oauth.startUrl(redirectUrls(baseUrl)[0]).href
       pages.goOn(req, res, await hop({ hop: 'start', target, status: 200, flow: { id, bxcontext } }))
@@ -78,13 +81,7 @@ function contextRoute(options: ConnectRoutesOptions): Router {
         res.redirect(303, await hop(onward))
       } catch (error) {
         if (error instanceof ConnectError)
-          await hop({
-            hop: 'consent',
-            target: CONTEXT_PATH,
-            status: error.status,
-            failure: error.code,
-            flow: { id: error.flowId },
-          })
+          await hop({ ...REFUSED, status: error.status, failure: error.code, flow: { id: error.flowId } })
         throw error
       }
     },
@@ -106,9 +103,9 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
         errors,
       }),
       async (req, res) => {
-        const flow = await flows.confirming(browserSession(req, pages), req.params.id)
-        noteFlow(flow.id)
-        await pages.askAboutMismatch(req, res, flow)
+        const question = questionOf(await flows.read(browserSession(req, pages)), req.params.id)
+        noteFlow(question.id)
+        await pages.askAboutMismatch(req, res, question)
       },
     )
     .post(
@@ -165,12 +162,7 @@ function toConsent(
   return { hop: 'consent', target: href, status, flow: { id, bxcontext, state } }
 }
 
-/** The bxcontext to reconnect, if the form names one. Throws `ConnectError` (`invalid_bxcontext`). */
-function expectedBxcontext(req: Request, platform: Platform): string | undefined {
-  const value = req.body?.bxcontext
-  return value === undefined || value === '' ? undefined : parseBxcontext(value, platform)
-}
-
+/** Throws `ConnectError` (`invalid_bxcontext`). */
 function parseBxcontext(value: unknown, { bxcontextSchema }: Platform): string {
   const bxcontext = bxcontextSchema.safeParse(value)
   if (!bxcontext.success) throw new ConnectError('invalid_bxcontext')

@@ -8,7 +8,7 @@ import type { OAuth } from '../platform/oauth.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { FailureCode } from './errors.ts'
 import type { BrowserSession, FlowRecords } from './flow-records.ts'
-import type { Confirming } from './flows.ts'
+import type { Question } from './flows.ts'
 
 /** The pages that the flow needs. */
 export interface ConnectPages {
@@ -26,7 +26,7 @@ export interface ConnectPages {
    */
   goOn(req: Request, res: Response, url: string): void
   /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
-  askAboutMismatch(req: Request, res: Response, flow: Confirming): void | Promise<void>
+  askAboutMismatch(req: Request, res: Response, question: Question): void | Promise<void>
 }
 
 /** The steps of a connect flow at which the browser goes on, and the exchange of the code. */

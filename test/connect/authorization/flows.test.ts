@@ -5,7 +5,6 @@ import {
   arrived,
   claimed,
   confirmed,
-  confirming,
   ENDED_MS,
   ended,
   FLOW_MS,
@@ -13,9 +12,9 @@ import {
   type FlowRecord,
   flowOf,
   NO_FLOWS,
+  questionOf,
   started,
   withFlow,
-  withLast,
 } from '../../../src/connect/authorization/flows.ts'
 
 const NOW = 1_800_000_000_000
@@ -24,13 +23,17 @@ const NOW = 1_800_000_000_000
 const fresh = (name = 'fresh', now = NOW) => ({
   now,
   id: name,
-  secrets: { state: `state of ${name}`, codeVerifier: `verifier of ${name}` },
+  state: `state of ${name}`,
+  codeVerifier: `verifier of ${name}`,
 })
 
+/** The record after a button was pressed. */
+const afterPress = (record: FlowRecord, name: string, expected: string | undefined, now = NOW) =>
+  withFlow(record, started(fresh(name, now), expected), name)
 /** The record after buttons were pressed, each with the business to reconnect, if any: flow-0, flow-1 and so on. */
 const pressed = (...buttons: (string | undefined)[]): FlowRecord =>
   buttons.reduce<FlowRecord>(
-    (record, expected, index) => withLast(record, started(`flow-${index}`, expected, NOW)),
+    (record, expected, index) => afterPress(record, `flow-${index}`, expected),
     NO_FLOWS,
   )
 /** The record after a bxcontext has arrived. */
@@ -38,11 +41,11 @@ const afterArrival = (record: FlowRecord, bxcontext: string, name?: string, now?
   withFlow(record, arrived(record, bxcontext, fresh(name, now)))
 /** One flow whose consent page was opened. */
 const consenting = () => afterArrival(pressed(undefined), 'a')
-const claim = (record: FlowRecord, state = 'state of fresh', now = NOW, visit = 'first') =>
+const claim = (record: FlowRecord, state = 'state of flow-0', now = NOW, visit = 'first') =>
   claimed(record, state, visit, { now, exchangeMs: 45_000 })
 /** The record after the callback was opened. */
 const afterClaim = (record: FlowRecord, now = NOW) =>
-  withFlow(record, claim(record, 'state of fresh', now) as Flow)
+  withFlow(record, claim(record, 'state of flow-0', now) as Flow)
 /** The record after its last button's flow has ended. */
 const afterEnd = (record: FlowRecord, outcome: Parameters<typeof ended>[1] = { connected: 'a' }) =>
   withFlow(record, ended(flowOf(record, record.last) as Flow, outcome, NOW))
@@ -105,13 +108,13 @@ describe('a question', () => {
 
   test('is about the business that arrived for its flow, whatever arrives later', () => {
     const later = afterArrival(asked(), 'c', 'second')
-    expect(confirming(later, 'flow-0')).toMatchObject({ bxcontext: 'b', expected: 'a' })
+    expect(questionOf(later, 'flow-0')).toMatchObject({ bxcontext: 'b', expected: 'a' })
     expect(confirmed(later, 'flow-0', fresh())).toMatchObject({ phase: 'consenting', bxcontext: 'b' })
   })
 
   test('may be answered again by who goes back, and each answer has its own consent', () => {
     const answered = answer(asked())
-    expect(confirming(answered, 'flow-0')).toEqual(asked().flows[0])
+    expect(questionOf(answered, 'flow-0')).toEqual(questionOf(asked(), 'flow-0'))
     const twice = answer(answered, 'second')
     expect(claim(twice)).toMatchObject({ id: 'flow-0', bxcontext: 'b' })
     expect(claim(twice, 'state of second')).toMatchObject({ id: 'second', bxcontext: 'b', expected: 'a' })
@@ -119,7 +122,7 @@ describe('a question', () => {
 
   test('is over once its flow has ended, and there is none in a flow that got what it expected', () => {
     for (const record of [afterEnd(answer(asked())), afterArrival(pressed('a'), 'a'), consenting(), NO_FLOWS])
-      expect(() => confirming(record, 'flow-0')).toThrow(planted)
+      expect(() => questionOf(record, 'flow-0')).toThrow(planted)
   })
 })
 
@@ -127,7 +130,7 @@ describe('a callback', () => {
   test('has the flow for its first visit, and its outcome for the others', () => {
     const record = afterClaim(consenting())
     expect(record.flows).toMatchObject([{ phase: 'exchanging', visit: 'first' }])
-    expect(claim(record, 'state of fresh', NOW, 'second')).toBe(record.flows[0])
+    expect(claim(record, 'state of flow-0', NOW, 'second')).toBe(record.flows[0])
     const over = afterEnd(record, { failed: 'consent_denied' })
     expect(claim(over)).toMatchObject({ phase: 'ended', outcome: { failed: 'consent_denied' } })
   })
@@ -152,11 +155,11 @@ describe('a user who takes longer than 15 minutes', () => {
     expect(() => arrived(aged(pressed('a'), late), 'a', fresh())).toThrow(tooLate)
     expect(() => arrived(consented, 'a', fresh())).toThrow(tooLate)
     const asked = aged(afterArrival(pressed('a'), 'b'), late)
-    expect(() => confirming(asked, 'flow-0')).toThrow(tooLate)
+    expect(() => questionOf(asked, 'flow-0')).toThrow(tooLate)
   })
 
   test('may start again meanwhile', () => {
-    const again = withLast(aged(pressed('a'), late), started('next', 'a', late))
+    const again = afterPress(aged(pressed('a'), late), 'next', 'a', late)
     expect(arrived(again, 'a', fresh())).toMatchObject({ id: 'next', phase: 'consenting' })
   })
 })
@@ -216,7 +219,7 @@ class Session {
     if ('wait' in what) this.now += what.wait
     else if ('press' in what) {
       this.button = { id: name, expected: what.press, at: this.now }
-      this.record = withLast(this.record, started(name, what.press, this.now))
+      this.record = afterPress(this.record, name, what.press, this.now)
     } else if ('arrive' in what) this.#arrive(what.arrive, name)
     else if ('answer' in what) this.#answer(what.answer, name)
     else this.#visit(what, name)
