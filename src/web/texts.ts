@@ -423,7 +423,7 @@ export const texts = {
       'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
     ),
     invalid_state: unfinished(
-      'This consent does not belong to a connection that you started in this browser as this user, or you have chosen another business since.',
+      'This consent does not belong to a connection that you started in this browser as this user.',
     ),
     consent_denied: {
       title: 'Access was not granted',
