@@ -8,7 +8,7 @@
  *    `redirectFailedCallback` does the same for errors that nobody expected.
  * 5. `showFailure`: the page of a failure, which can be opened again.
  */
-import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import * as z from 'zod'
 import { AppError } from '../app-error.ts'
 import { noteFlow, requestContext, workContext } from '../context.ts'
@@ -31,28 +31,26 @@ const CALLBACK_PATH = redirectUrls('')[1]
 export const FAILED_PATH = '/connect/failed'
 
 /** Shows how the flow of this callback ended, at an address without the code. */
-export async function handleCallback(
-  options: ConnectRoutesOptions,
-  req: Request,
-  res: Response,
-): Promise<void> {
-  const { pages } = options
-  if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
-  const { browser, hop } = arrival(options, req)
-  const state = typeof req.query.state === 'string' ? req.query.state : undefined
-  const next = await hop({ hop: 'exchange', target: req.originalUrl, status: 303, flow: { state } })
-  if (next !== req.originalUrl) return res.redirect(303, next)
-  const { flow, outcome } = await endFlow(options, req, browser)
-  const result = { hop: 'result', status: 303, flow: { id: flow?.id, state } } as const
-  if ('connected' in outcome) {
-    const target = await pages.connectedPage(req, outcome.connected)
-    return res.redirect(303, await hop({ ...result, target }))
+export const handleCallback =
+  (options: ConnectRoutesOptions): RequestHandler =>
+  async (req, res) => {
+    const { pages } = options
+    if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
+    const { browser, hop } = arrival(options, req)
+    const state = typeof req.query.state === 'string' ? req.query.state : undefined
+    const next = await hop({ hop: 'exchange', target: req.originalUrl, status: 303, flow: { state } })
+    if (next !== req.originalUrl) return res.redirect(303, next)
+    const { flow, outcome } = await endFlow(options, req, browser)
+    const result = { hop: 'result', status: 303, flow: { id: flow?.id, state } } as const
+    if ('connected' in outcome) {
+      const target = await pages.connectedPage(req, outcome.connected)
+      return res.redirect(303, await hop({ ...result, target }))
+    }
+    const { failed: failure } = outcome
+    res.locals.failure = { code: failure }
+    const target = failedPath(failure, flow?.id)
+    res.redirect(303, await hop({ ...result, target, failure }))
   }
-  const { failed: failure } = outcome
-  res.locals.failure = { code: failure }
-  const target = failedPath(failure, flow?.id)
-  res.redirect(303, await hop({ ...result, target, failure }))
-}
 
 /** Resolves to how the flow ended. */
 async function endFlow(
@@ -106,18 +104,16 @@ async function exchange(
  * Shows how a flow failed. The address has a code, whose text is ours, and the id of the flow, which counts only if this session
  * has that flow: a forged link can do no harm.
  */
-export async function showFailure(
-  { connect, pages }: ConnectRoutesOptions,
-  req: Request,
-  res: Response,
-): Promise<void> {
-  if (!pages.isSignedIn(req)) throw pages.signedOut()
-  const { error: code, flow: id } = req.query
-  if (!isFailureCode(code)) return res.redirect(303, '/connections')
-  // The page does not need the store: it may be the store that failed.
-  const record = await connect.flows.read(browserSession(req, pages)).catch(() => NO_FLOWS)
-  throw new ConnectError(code, undefined, flowOf(record, String(id)))
-}
+export const showFailure =
+  ({ connect, pages }: ConnectRoutesOptions): RequestHandler =>
+  async (req, res) => {
+    if (!pages.isSignedIn(req)) throw pages.signedOut()
+    const { error: code, flow: id } = req.query
+    if (!isFailureCode(code)) return res.redirect(303, '/connections')
+    // The page does not need the store: it may be the store that failed.
+    const record = await connect.flows.read(browserSession(req, pages)).catch(() => NO_FLOWS)
+    throw new ConnectError(code, undefined, flowOf(record, String(id)))
+  }
 
 const failedPath = (code: FailureCode, flow: string | undefined): string =>
   `${FAILED_PATH}?${new URLSearchParams({ error: code, ...(flow && { flow }) })}`

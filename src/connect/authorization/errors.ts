@@ -44,19 +44,13 @@ export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)
 
 /** This app's request was wrong (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
-const OURS = [
-  'invalid_request',
-  'unauthorized_client',
-  'unsupported_response_type',
-  'invalid_scope',
-  'invalid_target',
-]
+const OURS = /^(invalid_(request|scope|target)|unauthorized_client|unsupported_response_type)$/
 
 /** Maps the `error` parameter of the callback (RFC 6749 section 4.1.2.1) to an error of ours. */
 export function consentFailure(error: string): ConnectError {
   if (error === 'access_denied') return new ConnectError('consent_denied')
   // The browser can open the callback with any text.
   const name = /^[a-z_]{1,50}$/.test(error) ? error : 'an unknown error code'
-  const code = OURS.includes(error) ? 'consent_misconfigured' : 'consent_unavailable'
+  const code = OURS.test(error) ? 'consent_misconfigured' : 'consent_unavailable'
   return new ConnectError(code, `the consent page returned ${name}`)
 }

@@ -23,22 +23,20 @@ export interface BrowserSession {
 /** How much longer than the token endpoint may take the other visits wait for the exchange, in ms. */
 const WAIT_LONGER_MS = 13_000
 const POLL_MS = 50
-/** How long the flows of a session are kept after the last change, in ms. */
-const TTL_MS = transitions.FLOW_MS + transitions.ENDED_MS
+/** How long the flows of a session are kept after the last change, in ms: for the same callback that is opened again. */
+const TTL_MS = 4 * 3_600_000
 
 /** The connect flows of browser sessions in the store, encrypted. Methods throw `StoreUnavailableError`. */
 export class FlowRecords {
-  readonly #kind: string
+  readonly #platform: Platform
   readonly #store: KeyValueStore
   readonly #cipher: RecordCipher
-  readonly #exchangeMs: number
   readonly #now: () => number
 
   constructor(platform: Platform, store: KeyValueStore, keys: readonly EncryptionKey[], now = Date.now) {
-    this.#kind = `${platform.name}-flows`
+    this.#platform = platform
     this.#store = store
     this.#cipher = createRecordCipher(keys)
-    this.#exchangeMs = platform.tokenEndpointMs + WAIT_LONGER_MS
     this.#now = now
   }
 
@@ -70,19 +68,19 @@ export class FlowRecords {
    */
   async claim(browser: BrowserSession, state: string) {
     const visit = randomUUID()
-    for (const deadline = performance.now() + this.#exchangeMs; ; await pause(POLL_MS)) {
+    const exchangeMs = this.#platform.tokenEndpointMs + WAIT_LONGER_MS
+    for (const deadline = performance.now() + exchangeMs; ; await pause(POLL_MS)) {
       const flow = await this.#change(browser, (record) =>
-        transitions.claimed(record, state, visit, { now: this.#now(), exchangeMs: this.#exchangeMs }),
+        transitions.claimed(record, state, visit, { now: this.#now(), exchangeMs }),
       )
       if (flow?.phase !== 'exchanging' || flow.visit === visit) return flow
-      if (performance.now() > deadline)
-        return transitions.ended(flow, { failed: 'exchange_incomplete' }, this.#now())
+      if (performance.now() > deadline) return transitions.ended(flow, { failed: 'exchange_incomplete' })
     }
   }
 
   /** Stores the outcome of an exchange, which is shown if the same callback is opened again. */
   async end(browser: BrowserSession, flow: Exchanging, outcome: Outcome): Promise<void> {
-    await this.#change(browser, () => transitions.ended(flow, outcome, this.#now()))
+    await this.#change(browser, () => transitions.ended(flow, outcome))
   }
 
   /** Deletes all flows of the session. */
@@ -90,7 +88,10 @@ export class FlowRecords {
     await this.#store.delete(this.#key(browser))
   }
 
-  /** Stores the flow that `next` returns, unless it is one of the record or none; again, if another process was faster. */
+  /**
+   * Stores the flow that `next` returns, unless it is one of the record or none; again, if another process was faster. `last`: as in
+   * `withFlow`.
+   */
   async #change<F extends Flow | null>(
     browser: BrowserSession,
     next: (record: FlowRecord) => F,
@@ -102,11 +103,9 @@ export class FlowRecords {
       const record = this.#parse(key, value)
       const flow = next(record)
       if (!flow || record.flows.includes(flow)) return flow
-      const text = this.#cipher.encrypt(
-        JSON.stringify(transitions.withFlow(record, flow, last)),
-        keyName(key),
-      )
-      if (await this.#store.compareAndSet(key, value, text, TTL_MS)) return flow
+      const text = JSON.stringify(transitions.withFlow(record, flow, last))
+      const encrypted = this.#cipher.encrypt(text, keyName(key))
+      if (await this.#store.compareAndSet(key, value, encrypted, TTL_MS)) return flow
     }
   }
 
@@ -127,6 +126,6 @@ export class FlowRecords {
   }
 
   #key({ userId, session }: BrowserSession): Key {
-    return { kind: this.#kind, owner: userId, id: session }
+    return { kind: `${this.#platform.name}-flows`, owner: userId, id: session }
   }
 }

@@ -15,12 +15,12 @@ export type Outcome = z.infer<typeof outcomeSchema>
 const common = {
   /** Identifies the flow, in the log too. It is no secret. */
   id: z.string(),
-  expiresAt: z.number(),
   /** The bxcontext to reconnect, if the user pressed Reconnect. */
   expected: z.string().optional(),
 }
 const open = {
   ...common,
+  expiresAt: z.number(),
   /** Of its consent (RFC 6749 section 10.12). */
   state: z.string(),
   /** Of its consent (RFC 7636 section 4.1). */
@@ -52,8 +52,6 @@ export type Ended = Extract<Flow, { phase: 'ended' }>
 
 /** How long a flow may take, in ms. */
 export const FLOW_MS = 15 * 60_000
-/** How long the outcome of a flow is kept, in ms. */
-export const ENDED_MS = 4 * 3_600_000
 /** How many flows one session has at most. */
 const MAX_FLOWS = 20
 
@@ -141,22 +139,17 @@ export function claimed(
   return { ...flow, phase: 'exchanging', visit, expiresAt: now + exchangeMs }
 }
 
-/** The flow ended at this time. It keeps no code verifier, and its `state` only to answer the same callback again. */
-export const ended = ({ id, expected, state }: Flow, outcome: Outcome, at: number): Ended => ({
-  phase: 'ended',
-  ...{ id, expected, state, outcome },
-  expiresAt: at + ENDED_MS,
-})
+/** The flow has ended. It keeps no code verifier, and its `state` only to answer the same callback again. */
+export function ended({ id, expected, state }: Flow, outcome: Outcome): Ended {
+  return { phase: 'ended', id, expected, state, outcome }
+}
 
 /** The flows as they are now: one that its user, or its process, did not finish in time has ended. */
 export const aged = ({ flows, last }: FlowRecord, now: number): FlowRecord => ({
-  flows: flows
-    .map((flow) => {
-      if (flow.phase === 'ended' || flow.expiresAt > now) return flow
-      const failed = flow.phase === 'exchanging' ? 'exchange_incomplete' : 'consent_expired'
-      return ended(flow, { failed }, flow.expiresAt)
-    })
-    .filter(({ expiresAt }) => expiresAt > now),
+  flows: flows.map((flow) => {
+    if (flow.phase === 'ended' || flow.expiresAt > now) return flow
+    return ended(flow, { failed: flow.phase === 'exchanging' ? 'exchange_incomplete' : 'consent_expired' })
+  }),
   last,
 })
 

@@ -10,8 +10,6 @@ import { redirectUrls } from './redirect-urls.ts'
 import { arrival, browserSession, type ConnectRoutesOptions, type Onward } from './visit.ts'
 
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
-/** An arrival that is refused: its page stays at this address. */
-const REFUSED = { hop: 'consent', target: CONTEXT_PATH } as const
 /** Where a form leads, for programs. */
 const onwardSchema = z.object({ location: z.string() })
 
@@ -80,8 +78,10 @@ function contextRoute(options: ConnectRoutesOptions): Router {
             : { hop: 'confirm', target: `/connect/confirm/${id}`, status: 303, flow: { id, bxcontext } }
         res.redirect(303, await hop(onward))
       } catch (error) {
-        if (error instanceof ConnectError)
-          await hop({ ...REFUSED, status: error.status, failure: error.code, flow: { id: error.flowId } })
+        if (error instanceof ConnectError) {
+          const { status, code: failure, flowId: id } = error
+          await hop({ hop: 'consent', target: CONTEXT_PATH, status, failure, flow: { id } })
+        }
         throw error
       }
     },
@@ -135,9 +135,8 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
         status: 303,
       }),
       topLevelOnly,
-      (req, res) => handleCallback(options, req, res),
+      handleCallback(options),
     )
-
     .get(
       FAILED_PATH,
       describeRoute({
@@ -147,7 +146,7 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
         status: 303,
         errors: FAILURE_CODES,
       }),
-      (req, res) => showFailure(options, req, res),
+      showFailure(options),
     )
 }
 
