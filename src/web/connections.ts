@@ -71,45 +71,49 @@ interface ActionResult extends Omit<Notice, 'text'> {
   json?: Record<string, unknown>
 }
 
-/** The signed-in user's connection in the URL. Throws `unauthenticated` (401). */
-export function connectionRef(req: Request<{ bxcontext: string }>): ConnectionRef {
-  return { userId: requireUser(req), bxcontext: req.params.bxcontext }
+/** The signed-in user's connection in the URL, which may have ended. Throws `unauthenticated` (401). */
+const refOf = (req: Request<{ bxcontext: string }>): ConnectionRef => ({
+  userId: requireUser(req),
+  bxcontext: req.params.bxcontext,
+})
+
+/** The start page, at `/`. */
+export function homeRoute(options: ConnectionsOptions): Router {
+  const { list } = listHandlers(options)
+  const home = homeHandler(options)
+  return Router().get(
+    '/',
+    describeRoute({
+      summary:
+        "The start page, or the user's connections. As JSON, a visitor who is not signed in gets `{signedIn, scopes}`.",
+      response: z.union([z.object({ signedIn: z.literal(false), scopes: z.array(z.string()) }), listSchema]),
+    }),
+    (req, res, next) => (currentUser(req) ? list : home)(req, res, next),
+  )
 }
 
 /**
- * Routes for the start page, the list of connections with live updates, and refreshing, testing or disconnecting one.
+ * The list of connections with live updates, and refreshing, testing, naming or disconnecting one, whatever its state; to be
+ * mounted at `/connections`.
  */
 export const connectionsRoutes = (options: ConnectionsOptions): Router =>
   Router().use(listRoutes(options), actionRoutes(options))
 
 function listRoutes(options: ConnectionsOptions): Router {
   const { list, live } = listHandlers(options)
-  const home = homeHandler(options)
   return Router()
     .get(
       '/',
-      describeRoute({
-        summary:
-          "The start page, or the user's connections. As JSON, a visitor who is not signed in gets `{signedIn, scopes}`.",
-        response: z.union([
-          z.object({ signedIn: z.literal(false), scopes: z.array(z.string()) }),
-          listSchema,
-        ]),
-      }),
-      (req, res, next) => (currentUser(req) ? list : home)(req, res, next),
-    )
-    .get(
-      '/connections',
       describeRoute({ summary: "`{connections}`: the user's connections.", response: listSchema }),
       list,
     )
     .get(
-      '/connections/:bxcontext/label',
+      '/:bxcontext/label',
       describeRoute({ summary: 'The same, at the address of the form for a name.', response: listSchema }),
       list,
     )
     .get(
-      '/connections/live',
+      '/live',
       describeRoute({
         summary: 'Server-sent events, for open pages of connections.',
         response: z.string(),
@@ -123,7 +127,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
   const { vault, api, connectionTests } = options
   return Router()
     .post(
-      '/connections/:bxcontext/refresh',
+      '/:bxcontext/refresh',
       describeRoute({
         summary: 'Refreshes the access token now, at most once in 5 seconds. Answers `{connection}`.',
         response: resultSchema,
@@ -136,7 +140,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
       }),
     )
     .post(
-      '/connections/:bxcontext/test',
+      '/:bxcontext/test',
       describeRoute({
         summary:
           'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
@@ -154,7 +158,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
       }),
     )
     .post(
-      '/connections/:bxcontext/label',
+      '/:bxcontext/label',
       describeRoute({
         summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the one that the user saw. If it has another one meanwhile, nothing changes. Answers \`{connection}\`.`,
         body: z.object({ label: z.string(), shown: z.string().optional() }),
@@ -164,7 +168,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
       labelHandler(options),
     )
     .get(
-      '/connections/:bxcontext/disconnect',
+      '/:bxcontext/disconnect',
       describeRoute({
         summary: 'Asks whether to disconnect, and says what stops working.',
         response: z.object({ connection: connectionViewSchema }),
@@ -173,7 +177,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
       askToDisconnect(options),
     )
     .post(
-      '/connections/:bxcontext/disconnect',
+      '/:bxcontext/disconnect',
       describeRoute({
         summary:
           'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `revoked`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not confirm its end).',
@@ -205,7 +209,7 @@ function refreshingHandler(
   act: (ref: ConnectionRef) => Promise<ActionResult>,
 ): RequestHandler<{ bxcontext: string }> {
   return async (req, res) => {
-    const ref = connectionRef(req)
+    const ref = refOf(req)
     try {
       await sendConnection(options, req, res, ref, await act(ref))
     } catch (error) {
@@ -220,7 +224,7 @@ function refreshingHandler(
 function labelHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
   const { vault } = options
   return async (req, res) => {
-    const ref = connectionRef(req)
+    const ref = refOf(req)
     try {
       const { label, shown } = labelSchema.parse(req.body ?? {})
       if (!(await vault.label(ref, label, shown)))
@@ -238,7 +242,7 @@ function labelHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: 
 /** Disconnecting cannot be undone: the page names the business and what stops working. */
 function askToDisconnect(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
   return async (req, res) => {
-    const { userId, bxcontext } = connectionRef(req)
+    const { userId, bxcontext } = refOf(req)
     const stored = (await options.vault.list(userId)).find((one) => one.bxcontext === bxcontext)
     if (!stored) throw new NotConnectedError()
     const { connection, links } = await cardOf(options, userId, stored)
@@ -259,7 +263,7 @@ function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcont
   const { disconnected, withdrawThere } = texts.notices
   const whereToWithdraw = connectedAppsUrl ? { href: connectedAppsUrl, label: withdrawThere } : undefined
   return async (req, res) => {
-    const ref = connectionRef(req)
+    const ref = refOf(req)
     const name = await sureName(vault, ref)
     const consent = await vault.disconnect(ref)
     if (!consent) throw new NotConnectedError()

@@ -13,7 +13,7 @@ import { noteFlow } from '../connect/index.ts'
 import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
 import { wantsJson } from './respond.ts'
-import { localPath } from './return-to.ts'
+import { localPath, pathOf } from './return-to.ts'
 import { type ErrorText, texts } from './texts.ts'
 
 /** Errors of the web layer; other layers have their own error classes. */
@@ -278,10 +278,10 @@ const NEXT: Partial<Record<string, 'connect' | 'retry'>> = {
 function recovery(req: Request, error: unknown, code: string) {
   const isFlow = error instanceof ConnectError
   const next = isFlow ? 'connect' : NEXT[code]
-  const reload = req.method === 'GET' && !req.path.toLowerCase().startsWith('/connect/')
+  const reload = req.method === 'GET' && !pathOf(req).toLowerCase().startsWith('/connect/')
   const currentPath = (reload && localPath(req.originalUrl)) || '/connections'
   // Still encoded. Error handlers have no access to route parameters.
-  const [, segment] = /^\/connections\/([^/]+)/.exec(req.path) ?? []
+  const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []
   const ofPage = next === 'connect' && segment ? decodeURIComponent(segment) : null
   // Refreshing shows whether access was revoked.
   const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
@@ -301,7 +301,7 @@ function recovery(req: Request, error: unknown, code: string) {
  * file uploads, since browsers don't keep the file.
  */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {
-  const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(req.path)
+  const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(pathOf(req))
   const action = req.method === 'POST' && isOfConnections ? localPath(req.originalUrl) : null
   if (!action || req.is('multipart/form-data')) return null
   const fields = Object.entries((req.body ?? {}) as Record<string, unknown>)
