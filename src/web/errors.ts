@@ -9,6 +9,7 @@ import {
   PlatformError,
   PlatformUnavailableError,
 } from '../connect/errors.ts'
+import { noteFlow } from '../connect/index.ts'
 import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
 import { wantsJson } from './respond.ts'
@@ -134,7 +135,7 @@ export const notFound: RequestHandler = () => {
 }
 
 /** Sends an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
-export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
+export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
   const problem = problemOf(error)
   const { status, code, title, extensions } = problem
   recordFailure(res, error, problem)
@@ -148,7 +149,6 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   if (code === 'unauthenticated' && req.method === 'POST' && isBrowser(req) && req.keepDraft)
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
-  const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
     res.type('application/problem+json').json({
       type: 'about:blank',
@@ -156,12 +156,13 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
       status,
       detail: sentencesOf(problem),
       code,
-      requestId,
+      requestId: req.id,
       ...extensions,
     })
   } else {
     const lead = signedOutText(req, code) ?? leadOf(problem)
-    res.page('app/error', { ...problem, lead, ...recovery(req, error, code), requestId })
+    const page = { ...problem, lead, ...recovery(req, error, code), requestId: req.id }
+    res.loadSections('app/error').then((controls) => res.page('app/error', { ...page, controls }), next)
   }
 }
 
@@ -172,6 +173,7 @@ function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
 
 /** Adds the failure to the request's log line. */
 function recordFailure(res: Response, error: unknown, { status, code }: Problem): void {
+  if (error instanceof ConnectError && error.flowId !== undefined) noteFlow(error.flowId)
   res.locals.failure = { code }
   if (error instanceof AppError && error.reason !== undefined) res.locals.failure.reason = error.reason
   if (status < 500) return

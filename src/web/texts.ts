@@ -282,6 +282,8 @@ export const texts = {
     sandboxFaults: 'see its faults and latest calls',
     support: 'For support:',
     requestId: 'request ID',
+    /** Of a connect flow that failed, in place of the request ID. */
+    flowId: 'flow ID',
   },
 
   /** Errors of the core, by code. */
