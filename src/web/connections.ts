@@ -223,8 +223,7 @@ function labelHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: 
     const ref = connectionRef(req)
     try {
       const { label, shown } = labelSchema.parse(req.body ?? {})
-      if (!(await vault.label(ref, label, shown)))
-        throw new WebError(409, 'label_changed', texts.errors.label_changed.detail)
+      if (!(await vault.label(ref, label, shown))) throw new WebError(409, 'label_changed')
     } catch (error) {
       return rejectForm(req, res, error, async () =>
         listPage(options, res, ref.userId, await vault.list(ref.userId)),

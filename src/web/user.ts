@@ -74,7 +74,7 @@ export const isUserId = (id: unknown): id is string =>
  */
 export async function signIn(req: Request, user: User, data: Partial<SessionData> = {}): Promise<void> {
   if (!isUserId(user.id))
-    throw new WebError(500, 'internal_error', texts.errors.internal_error.detail, {
+    throw new WebError(500, 'internal_error', undefined, {
       reason: `signIn(req, user): user.id must be 1 to ${MAX_USER_ID} characters of text without control characters`,
     })
   await renewSession(req)

@@ -4,6 +4,7 @@ import { AppError } from '../app-error.ts'
 export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number
+  readonly title = null
   /** The id of the HTTP request that failed, if a later one shows the failure. */
   readonly requestId: string | undefined
   /** The bxcontext to reconnect. */

@@ -31,8 +31,9 @@ export interface PauseRoutesOptions {
 class PauseOverError extends AppError {
   readonly code = 'not_found'
   readonly status = 404
+  readonly title = 'This pause is over'
   constructor() {
-    super('A connect flow lasts 15 minutes. Connect again.', { title: 'This pause is over' })
+    super('A connect flow lasts 15 minutes. Connect again.')
   }
 }
 
