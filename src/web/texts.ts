@@ -41,6 +41,7 @@ export const texts = {
     pages: 'Pages',
     noEntries: (total: number | null) =>
       total === null ? 'No entries here' : `No entries here; ${total} in all`,
+    repeated: 'The platform sent the page before once more, so the list cannot be shown further.',
     firstPage: 'First page',
     range: (from: number, to: number, total: number | null) =>
       total === null ? `${from}–${to}` : `${from}–${to} of ${total.toLocaleString(LANGUAGE)}`,
