@@ -1,5 +1,5 @@
-import express, { type Express } from 'express'
-import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
+import express, { type Express, type Request } from 'express'
+import { browserSession, connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { NamedFeature } from './features/load.ts'
@@ -83,13 +83,15 @@ export function createApp({
   app.use('/assets', assets)
   app.use(byPath([healthRoutes(store, drainSignal), openApiRoute(baseUrl)]))
   app.use(unsafeRequests(baseUrl))
-  app.use(sessions({ store: sessionStore, secrets, baseUrl }))
+  const connectPages = createConnectPages(vault)
+  const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, connectPages))
+  app.use(sessions({ store: sessionStore, secrets, baseUrl, forgetSession }))
   app.use('/connections', signedInOnly)
   app.use(
     byPath([
       signIn.routes,
       ...(platform.sandboxUrl ? [customerViewRoute()] : []),
-      connectRoutes({ connect, baseUrl, pages: createConnectPages(vault), onHop, log }),
+      connectRoutes({ connect, baseUrl, pages: connectPages, onHop, log }),
       connectionsRoutes({
         vault,
         api,

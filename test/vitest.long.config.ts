@@ -7,6 +7,7 @@ import config from './vitest.config.ts'
 const LONGEST = [
   '/starter/',
   'redis-modes',
+  'failover',
   'browser',
   'demo-script',
   'chromium',

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
 /** Resolves like `answer`, or rejects after `ms` with the error of `onTimeout`. The work itself continues. */
 export function withTimeout<T>(
   answer: Promise<T>,
@@ -8,4 +10,33 @@ export function withTimeout<T>(
     const timer = setTimeout(() => reject(onTimeout()), ms)
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
+}
+
+/** How soon after a question the next one is asked if there is news, in ms. */
+const LEAST_MS = 20
+
+/** Tells all who wait for their next turn that there is a reason not to wait, until nobody needs to know any more. */
+export class News {
+  isOver = false
+  #next = new AbortController()
+
+  tell(): void {
+    this.#next.abort()
+    this.#next = new AbortController()
+  }
+
+  /** Tells for the last time. */
+  end(): void {
+    this.isOver = true
+    this.tell()
+  }
+
+  /** Listens from now on. Returns a pause, in ms, that ends early if there was news since then. It keeps no process alive. */
+  listen(): (ms: number) => Promise<void> {
+    const { signal } = this.#next
+    return async (ms) => {
+      await pause(LEAST_MS, undefined, { ref: false })
+      await pause(ms - LEAST_MS, undefined, { ref: false, signal }).catch(() => {})
+    }
+  }
 }

@@ -34,6 +34,7 @@ export async function start(
     host: config.host,
     variable: 'PORT',
     localOnly: isDemo && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
+    log,
   })
   if (isDemo && config.demoAllowRemote) log.warn(OPEN_DEMO)
   for (const part of dependencies.parts) part.start?.()

@@ -1,7 +1,9 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import { UPLOAD_MS } from '../web/body-deadline.ts'
+import { refuseUnseen, SingleRequest } from '../web/unseen-requests.ts'
 import { printError } from './print.ts'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
@@ -22,6 +24,8 @@ export interface ListenOptions {
    * sign in to, against access from the network, through a proxy or tunnel, and by DNS rebinding.
    */
   localOnly?: string[] | undefined
+  /** Gets a line for each request that cannot be read. */
+  log?: Logger
 }
 
 export interface Listening {
@@ -49,15 +53,19 @@ const FORWARDED =
 
 /** Starts an HTTP server. Throws a one-line error that names the setting to change if the port cannot be opened. */
 export function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
-  const { port, host, localOnly } = options
+  const { port, host, localOnly, log } = options
   // Node counts the time for headers from the start of a request, so it does not end a connection between two requests.
   const server = createServer({
+    IncomingMessage: SingleRequest,
     requestTimeout: UPLOAD_MS,
     headersTimeout: HEADERS_MS,
+    // How often these two are checked.
+    connectionsCheckingInterval: 1_000,
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
   let stopping = false
+  refuseUnseen(server, log)
   server.on('request', (req, res) => {
     if (stopping) res.shouldKeepAlive = false
     if (!localOnly || isLocal(req, localOnly)) return handler(req, res)

@@ -33,6 +33,9 @@ export function bodyDeadline({ ms = BODY_MS } = {}): RequestHandler {
       clearTimeout(timer)
       start(limit)
     }
+    // A browser shows an answer once it has sent the body, so the rest of one that was refused is still read: not for longer than
+    // that of a form.
+    res.once('finish', () => req.extendBodyDeadline(ms))
     next()
   }
 }

@@ -12,7 +12,10 @@ export async function createStore(
 ): Promise<{ store: KeyValueStore; sessionStore: SessionStore }> {
   const store =
     redisUrls.length === 0
-      ? openSqlite({ file: join(dataDir, 'store.sqlite') })
+      ? openSqlite({
+          file: join(dataDir, 'store.sqlite'),
+          onGone: (reason) => log.error({ reason }, 'the store is closed'),
+        })
       : await createRedisStore(redisUrls, log)
   return { store, sessionStore: createSessionStore(store) }
 }

@@ -1,6 +1,14 @@
-import type { RequestHandler } from 'express'
-import session, { type Store } from 'express-session'
+import { promisify } from 'node:util'
+import type { Request, RequestHandler } from 'express'
+import session, { type CookieOptions, type Store } from 'express-session'
 import manifest from '../../package.json' with { type: 'json' }
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Deletes the session and what belongs to it, and then its cookie. Throws `StoreUnavailableError`. */
+    endSession?(): Promise<void>
+  }
+}
 
 /** Lifetime of a session after sign-in, in ms. */
 const SESSION_MS = 24 * 3_600_000
@@ -10,6 +18,8 @@ export interface SessionOptions {
   /** Secrets for cookies: the first signs, all of them verify. */
   secrets: string[]
   baseUrl: string
+  /** Deletes what belongs to the session of a request. */
+  forgetSession(req: Request): Promise<void>
 }
 
 /**
@@ -24,19 +34,26 @@ export function sessionCookie(baseUrl: string): string {
 }
 
 /** Sessions with an HttpOnly cookie: SameSite=Lax, since the platform redirects back here; Secure with https. */
-export function sessions({ store, secrets, baseUrl }: SessionOptions): RequestHandler {
+export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOptions): RequestHandler {
   const secure = baseUrl.startsWith('https:')
+  const name = sessionCookie(baseUrl)
+  const cookie = { httpOnly: true, sameSite: 'lax', secure, path: '/' } satisfies CookieOptions
   const load = session({
     store,
     secret: secrets,
-    name: sessionCookie(baseUrl),
-    cookie: { httpOnly: true, sameSite: 'lax', secure, path: '/', maxAge: SESSION_MS },
+    name,
+    cookie: { ...cookie, maxAge: SESSION_MS },
     resave: false,
     saveUninitialized: false,
   })
   return (req, res, next) => {
     // We treat an https BASE_URL as proof that TLS terminates upstream.
     if (secure) Object.defineProperty(req, 'secure', { value: true })
+    req.endSession = async () => {
+      await forgetSession(req)
+      await promisify(req.session.destroy).call(req.session)
+      res.clearCookie(name, cookie)
+    }
     load(req, res, next)
   }
 }

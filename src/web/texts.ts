@@ -353,6 +353,23 @@ export const texts = {
     },
   } satisfies Record<string, ErrorText>,
 
+  /** By status: what a browser shows for a request that cannot be read. */
+  unreadRequests: {
+    400: {
+      title: 'The request could not be read',
+      detail: 'What your browser sent is damaged. Load the page again.',
+    },
+    408: {
+      title: 'The request took too long',
+      detail: 'It did not arrive in time. Check your connection to the internet, and load the page again.',
+    },
+    431: {
+      title: 'Too many cookies',
+      detail:
+        'Your browser sends more cookies to this site than it accepts, or a very long address. Another site of the same domain may have set these cookies. To go on, delete the cookies of this site and of its whole domain: in the settings of your browser, or under the icon to the left of the address. Then load the page again, and sign in.',
+    },
+  } satisfies Record<number, ErrorText>,
+
   /** Rules for a field of a form. They follow the name of the field, or stand beside it. */
   rules: {
     empty: 'must not be empty',

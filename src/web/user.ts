@@ -77,19 +77,14 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
     throw new WebError(500, 'internal_error', undefined, {
       reason: `signIn(req, user): user.id must be 1 to ${MAX_USER_ID} characters of text without control characters`,
     })
-  await renewSession(req)
+  await promisify(req.session.regenerate).call(req.session)
   Object.assign(req.session, data, { user })
   // Before responding: the next request may arrive first, and a failure must not look like success.
   await promisify(req.session.save).call(req.session)
 }
 
-/**
- * Signs the user out, and forgets what a form has kept in this browser. For a visitor who is not signed in, no session is created:
- * nothing needs to be stored.
- */
+/** Signs the user out: deletes the session, its connect flows, and what a form has kept in this browser. Nothing is stored. */
 export async function signOut(req: Request): Promise<void> {
   req.forgetDraft?.()
-  if (currentUser(req)) await renewSession(req)
+  if (currentUser(req)) await req.endSession?.()
 }
-
-const renewSession = ({ session }: Request) => promisify(session.regenerate).call(session)

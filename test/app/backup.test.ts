@@ -1,6 +1,7 @@
-import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { platform, Vault } from '../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
@@ -20,42 +21,129 @@ beforeEach(() => {
 })
 afterEach(() => temp.remove())
 
+const dataDir = () => join(temp.dir, 'data')
+const storeFile = () => join(dataDir(), 'store.sqlite')
+const run = (script: string, file: string, env: Record<string, string> = {}) =>
+  command(script, testEnv({ DATA_DIR: dataDir(), ...env }), { args: [file] })
+const backup = (file: string, env?: Record<string, string>) => run('src/cli/backup.ts', file, env)
+const restore = (file: string, env?: Record<string, string>) => run('src/cli/restore.ts', file, env)
+
 describe('npm run backup', () => {
-  const backup = (file: string, env: Record<string, string> = {}) =>
-    command('src/cli/backup.ts', testEnv({ DATA_DIR: join(temp.dir, 'data'), ...env }), { args: [file] })
-
-  test('copies the embedded store while the app uses it, and the copy can be restored', async () => {
-    const data = join(temp.dir, 'data')
-    const store = openSqlite({ file: join(data, 'store.sqlite') })
-    const vault = vaultOn(store)
-    await consent(vault)
-    const copy = join(temp.dir, 'backup.sqlite')
-    const { code, output } = await backup(copy)
-    expect(code, output).toBe(0)
-    expect(statSync(copy).mode & 0o777).toBe(0o600)
-    expect(readdirSync(temp.dir).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
-    await vault.disconnect(REF)
-    await consent(vault, {}, LATER)
-    await store.close()
-
-    // As in docs/deploy.md.
-    for (const suffix of ['', '-wal', '-shm']) rmSync(join(data, `store.sqlite${suffix}`), { force: true })
-    copyFileSync(copy, join(data, 'store.sqlite'))
-    const restored = openSqlite({ file: join(data, 'store.sqlite') })
-    expect(await vaultOn(restored).accessToken(REF)).toBe('access-0')
-    expect(await vaultOn(restored).find(LATER)).toBeNull()
-    await restored.close()
-  })
-
   test('does not overwrite a file, and says what to do with Redis', async () => {
-    mkdirSync(join(temp.dir, 'data'))
-    const file = join(temp.dir, 'data', 'store.sqlite')
-    await openSqlite({ file }).close()
-    const refused = await backup(file)
+    await openSqlite({ file: storeFile() }).close()
+    const refused = await backup(storeFile())
     expect(refused.code).toBe(1)
     expect(refused.output).toContain('exists already')
     const redis = await backup(join(temp.dir, 'x'), { REDIS_URL: 'redis://localhost:6379' })
     expect(redis.code).toBe(1)
     expect(redis.output).toContain('back up Redis with its own tools')
+  })
+})
+
+describe('npm run restore', () => {
+  /** A backup with a connection, and the store, in use, in which another one took its place. */
+  async function backedUp() {
+    const store = openSqlite({ file: storeFile() })
+    onTestFinished(() => store.close())
+    const vault = vaultOn(store)
+    await consent(vault)
+    const copy = join(temp.dir, 'backup.sqlite')
+    const { code, output } = await backup(copy)
+    expect(code, output).toBe(0)
+    await vault.disconnect(REF)
+    await consent(vault, {}, LATER)
+    return { store, copy }
+  }
+  /** Whether the store has the connection of the backup, and the later one. */
+  async function found(file = storeFile()) {
+    const store = openSqlite({ file })
+    const refs = [REF, LATER]
+    const connections = await Promise.all(refs.map((ref) => vaultOn(store).find(ref)))
+    await store.close()
+    return connections.map((connection) => connection !== null)
+  }
+  const namesIn = (dir: string) =>
+    readdirSync(dir).filter((name) => name.startsWith('store') || name.startsWith('restore'))
+
+  test('puts a backup, made while the app ran, in place of the store, and keeps the former one', async () => {
+    const { store, copy } = await backedUp()
+    expect(statSync(copy).mode & 0o777).toBe(0o600)
+    expect(readdirSync(temp.dir).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
+    await store.close()
+    const { code, output } = await restore(copy)
+    expect(code, output).toBe(0)
+    expect(output).toMatch(/^Restored .*backup\.sqlite: \d+ records\.\nThe former store is /)
+    expect(statSync(storeFile()).mode & 0o777).toBe(0o600)
+    const [, former = ''] = /former store is (.*\d\dZ)\./.exec(output) ?? []
+    expect([await found(), await found(former)]).toEqual([
+      [true, false],
+      [false, true],
+    ])
+  })
+
+  test('after a process was killed: its log is not replayed over the backup, and the former store has it', async () => {
+    const { store, copy } = await backedUp()
+    const files = ['', '-wal', '-shm'].map((part) => storeFile() + part)
+    const killed = files.map((file) => readFileSync(file))
+    await store.close()
+    for (const [index, file] of files.entries()) writeFileSync(file, killed[index] ?? '')
+    const { output } = await restore(copy)
+    const [, former = ''] = /former store is (.*\d\dZ)\./.exec(output) ?? []
+    expect([await found(), await found(former)]).toEqual([
+      [true, false],
+      [false, true],
+    ])
+  })
+
+  test('refuses while the app has the store open, which goes on', async () => {
+    const { store, copy } = await backedUp()
+    const { code, output } = await restore(copy)
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/nothing was changed: .* is in use\. Stop the app/),
+    ])
+    await store.set({ kind: 'thing', owner: 'ann', id: 'x' }, 'written')
+    await store.close()
+    expect(await found()).toEqual([false, true])
+    expect(namesIn(dataDir())).toEqual(['store.sqlite'])
+  })
+
+  test('replaces a damaged store, and one that is not there', async () => {
+    const { store, copy } = await backedUp()
+    await store.close()
+    writeFileSync(storeFile(), 'x'.repeat(50_000))
+    expect(await restore(copy)).toMatchObject({ code: 0 })
+    expect(await found()).toEqual([true, false])
+    rmSync(dataDir(), { recursive: true })
+    expect((await restore(copy)).output).toMatch(/^Restored .* records\.\n$/)
+    expect(await found()).toEqual([true, false])
+  })
+
+  test.each<[string, (copy: string) => void, RegExp]>([
+    ['is damaged', (copy) => truncateSync(copy, 4096), /malformed/],
+    [
+      'is another database',
+      (copy) => {
+        rmSync(copy)
+        new DatabaseSync(copy).exec('CREATE TABLE other (id TEXT)')
+      },
+      /no such table: entries/,
+    ],
+    ['is no database', (copy) => writeFileSync(copy, 'x'.repeat(50_000)), /not a database/],
+    ['does not exist', (copy) => rmSync(copy), /no such file/],
+    ['is one part of a store', (copy) => writeFileSync(`${copy}-wal`, 'x'), /not complete without/],
+  ])('changes nothing if the file %s', async (_what, harm, reason) => {
+    const { store, copy } = await backedUp()
+    await store.close()
+    harm(copy)
+    const { code, output } = await restore(copy)
+    expect([code, output]).toEqual([1, expect.stringMatching(reason)])
+    expect(await found()).toEqual([false, true])
+    expect(namesIn(dataDir())).toEqual(['store.sqlite'])
+  })
+
+  test('says what to do with Redis', async () => {
+    const { output } = await restore(join(temp.dir, 'x'), { REDIS_URL: 'redis://localhost:6379' })
+    expect(output).toContain('with its own tools')
   })
 })

@@ -14,6 +14,7 @@ import {
   CLUSTER_APP_USER,
   isLinked,
   type RedisServers,
+  SENTINEL_APP_USER,
   type SentinelServers,
   startCluster,
   startSentinel,
@@ -70,7 +71,7 @@ describeStoreContract(
 describeStoreContract(
   `Redis Sentinel, for a user with no more rights than the app needs${withSentinel}`,
   async () => {
-    const servers = await startSentinel(...APP_USER)
+    const servers = await startSentinel({ settings: APP_USER, sentinelLines: SENTINEL_APP_USER })
     return opened(servers.urls.map(asApp), servers)
   },
   { skip: skipSentinel },

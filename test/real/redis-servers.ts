@@ -1,7 +1,7 @@
 /** A Redis Cluster, a master with Sentinels, and a Redis that speaks TLS. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -31,12 +31,13 @@ function ask({ port }: { port: number }, ...command: string[]): Promise<string |
 }
 
 /** Resolves when the condition holds. */
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 60_000; !(await holds()); await pause(50))
     if (Date.now() > deadline) throw new Error(`${what} did not happen within a minute`)
 }
 
-const isMaster = async (node: RedisServer) => (await ask(node, 'role'))?.includes('\nmaster') === true
+/** Undefined if it does not answer. */
+export const isMaster = async (node: RedisServer) => (await ask(node, 'role'))?.includes('\nmaster')
 
 /** Whether it is a replica that has everything its master has. */
 export const isLinked = async (node: RedisServer) =>
@@ -47,11 +48,17 @@ export const APP_PASSWORD = 'app-secret'
 
 /** A user `app` with no more rights than the app needs, as settings of a server. */
 export const APP_USER =
-  `--user app on >${APP_PASSWORD} resetchannels ~connect:* +get +set +del +mget +sadd +srem +smembers +scan +eval +evalsha +ping +info|server +client|tracking +config|get`.split(
+  `--user app on >${APP_PASSWORD} resetchannels ~connect:* +get +set +del +mget +sadd +srem +smembers +scan +eval +evalsha +info|server +client|tracking +config|get`.split(
     ' ',
   )
 /** The same, on a node of a Redis Cluster. */
 export const CLUSTER_APP_USER = [...APP_USER, '+cluster|slots']
+
+/** A Sentinel that asks this user for a login, as lines of its file. */
+export const SENTINEL_APP_USER = [
+  'user default on nopass ~* &* +@all -sentinel|master',
+  `user app on >${APP_PASSWORD} resetchannels &+switch-master &+try-failover +subscribe +sentinel|master +sentinel|get-master-addr-by-name`,
+]
 
 export interface RedisServers {
   /** Their addresses, as `REDIS_URL` has them. */
@@ -101,42 +108,126 @@ export async function startCluster({
 
 export interface SentinelServers extends RedisServers {
   sentinels: Sentinel[]
+  /** A planned failover, in which the former master goes on. Resolves when most sentinels name another one. */
+  failOver(): Promise<void>
+  /** Cuts the first master off from the replicas and the sentinels, but not from clients. */
+  cutOff(): void
 }
 
 type Sentinel = Pick<RedisServer, 'port' | 'signal' | 'close'>
 
 const MASTER_NAME = 'mymaster'
 
-/** A master, its replica, and three sentinels of which two decide. The replica takes over after 3 to 6 seconds. */
-export async function startSentinel(...settings: string[]): Promise<SentinelServers> {
-  const master = await startRedis(...settings)
-  const replica = await startRedis('--replicaof', '127.0.0.1', String(master.port), ...settings)
-  const nodes = [master, replica]
-  await until('the first replication', () => isLinked(replica))
-  const sentinels = await Promise.all(Array.from({ length: 3 }, () => startOneSentinel(master.port)))
+/** The servers and the sentinels connect from here, where a master can be cut off from them. Tests and the app do from elsewhere. */
+const INSIDE = '127.0.0.2'
+
+/**
+ * A master, its replicas, and three sentinels of which two decide. A replica takes over 3 to 6 seconds after a failure.
+ * `cutOff` keeps the first master from all of them, but not from clients.
+ */
+export async function startSentinel({
+  settings = [] as string[],
+  replicas = 1,
+  sentinelLines = [] as string[],
+} = {}): Promise<SentinelServers> {
+  const own = [
+    ...settings,
+    '--bind-source-addr',
+    INSIDE,
+    '--replica-announce-ip',
+    '127.0.0.1',
+    '--bind',
+    '127.0.0.1',
+    '--protected-mode',
+    'no',
+  ]
+  const proxyPort = await freePort()
+  const server = await startRedis(...own, '--replica-announce-port', String(proxyPort))
+  const proxy = await cuttingProxy(proxyPort, server.port)
+  const master = {
+    ...server,
+    port: proxyPort,
+    url: server.url.replace(String(server.port), String(proxyPort)),
+  }
+  const startReplica = () => startRedis('--replicaof', '127.0.0.1', String(proxyPort), ...own)
+  const others = await Promise.all(Array.from({ length: replicas }, startReplica))
+  const nodes = [master, ...others]
+  await until('the first replication', async () => (await Promise.all(others.map(isLinked))).every(Boolean))
+  const sentinels = await Promise.all(
+    Array.from({ length: 3 }, () => startOneSentinel(proxyPort, sentinelLines)),
+  )
   const masterPort = async (sentinel: Sentinel) => {
     const address = await ask(sentinel, 'sentinel', 'get-master-addr-by-name', MASTER_NAME)
     return Number(/\r\n(\d+)\r\n/.exec(address ?? '')?.[1])
   }
   await until('the acquaintance of the sentinels', async () => {
     const known = await Promise.all(sentinels.map((sentinel) => ask(sentinel, 'info', 'sentinel')))
-    return known.every((info) => /status=ok,.*slaves=1,sentinels=3/.test(info ?? ''))
+    return known.every((info) =>
+      info?.includes(`status=ok,address=127.0.0.1:${proxyPort},slaves=${replicas},sentinels=3`),
+    )
   })
+  const masterOf = async () => {
+    const ports = await Promise.all(sentinels.map(masterPort))
+    const found = nodes.find(({ port }) => ports.filter((each) => each === port).length >= 2)
+    if (!found) throw new Error('the sentinels do not agree on a master')
+    return found
+  }
   return {
     urls: sentinels.map(({ port }) => `redis+sentinel://127.0.0.1:${port}/${MASTER_NAME}`),
     sentinels,
     nodes,
-    async masterOf() {
-      const ports = await Promise.all(sentinels.map(masterPort))
-      const found = nodes.find(({ port }) => ports.filter((each) => each === port).length >= 2)
-      if (!found) throw new Error('the sentinels do not agree on a master')
-      return found
+    masterOf,
+    cutOff: proxy.cutOff,
+    async failOver() {
+      const before = await masterOf()
+      const others = nodes.filter((node) => node !== before)
+      // The sentinels make the master of an earlier failover a replica after ten seconds.
+      for (const other of others)
+        if (await isMaster(other)) await ask(other, 'replicaof', '127.0.0.1', String(before.port))
+      await until('replication', async () => (await Promise.all(others.map(isLinked))).every(Boolean))
+      // While an earlier failover is not over, or no replica is known to be fit, there is none.
+      await until('the failover', async () => {
+        for (const each of sentinels)
+          if ((await ask(each, 'sentinel', 'failover', MASTER_NAME))?.startsWith('+OK')) return true
+        return false
+      })
+      await until('another master', async () => (await masterOf().catch(() => before)) !== before)
     },
-    close: async () => void (await Promise.all([...sentinels, ...nodes].map((server) => server.close()))),
+    close: async () => {
+      await Promise.all([...sentinels, ...nodes].map((each) => each.close()))
+      proxy.close()
+    },
   }
 }
 
-async function startOneSentinel(masterPort: number): Promise<Sentinel> {
+/** Passes connections on, until it cuts off those from `INSIDE`: they stay open and silent. */
+async function cuttingProxy(port: number, target: number) {
+  let isCut = false
+  const inside = new Set<Socket>()
+  const proxy = createServer((inbound) => {
+    const isInside = inbound.remoteAddress === INSIDE
+    if (isInside && isCut) return void inbound.on('error', () => {}).resume()
+    const outbound = connect(target, '127.0.0.1')
+    inbound.pipe(outbound).pipe(inbound)
+    for (const [socket, other] of [
+      [inbound, outbound],
+      [outbound, inbound],
+    ] as const) {
+      socket.on('error', () => {}).on('close', () => other.destroy())
+      if (isInside) inside.add(socket)
+    }
+  })
+  await new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve))
+  return {
+    cutOff(): void {
+      isCut = true
+      for (const socket of inside) socket.unpipe().pause()
+    },
+    close: () => void proxy.close(),
+  }
+}
+
+async function startOneSentinel(masterPort: number, more: string[]): Promise<Sentinel> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'connect-sentinel-'))
   const file = join(dir, 'sentinel.conf')
@@ -144,10 +235,14 @@ async function startOneSentinel(masterPort: number): Promise<Sentinel> {
   const lines = [
     `port ${port}`,
     'bind 127.0.0.1',
+    `bind-source-addr ${INSIDE}`,
+    'protected-mode no',
+    'sentinel announce-ip 127.0.0.1',
     `dir ${dir}`,
     `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${masterPort} 2`,
     `sentinel down-after-milliseconds ${MASTER_NAME} 2000`,
     `sentinel failover-timeout ${MASTER_NAME} 5000`,
+    ...more,
   ]
   writeFileSync(file, lines.join('\n'))
   const child = spawnServer(REDIS_SENTINEL ?? 'redis-sentinel', [file])

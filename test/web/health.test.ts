@@ -42,10 +42,13 @@ test.each<[string, () => void]>([
   expect(await readiness()).toBe(503)
 })
 
-test('a process whose SQLite file is moved away is ready once the file is back', async () => {
+test('a process whose SQLite file was moved away is not ready until it starts again', async () => {
   renameSync(file, `${file}.away`)
   expect(await readiness()).toBe(503)
   renameSync(`${file}.away`, file)
+  expect(await readiness()).toBe(503)
+  await store.close()
+  store = openSqlite({ file })
   expect(await readiness()).toBe(200)
 })
 

@@ -307,12 +307,16 @@ describe('headers', () => {
   })
 })
 
-/** A server that gives a body 100 ms, but one to `/file` a minute. `/slow` and `/unread` answer after 400 ms. */
+/** A server that gives a body 100 ms, but one to `/file` a minute. `/refused` answers at once, `/slow` and `/unread` after 400 ms. */
 async function serveWithDeadline() {
   const app = express().use(bodyDeadline({ ms: 100 }))
   app.post('/file', (req, _res, next) => {
     req.extendBodyDeadline(60_000)
     next()
+  })
+  app.post('/refused', (req, res) => {
+    req.extendBodyDeadline(86_400_000)
+    res.status(400).end('refused')
   })
   for (const path of ['/slow', '/unread'])
     app.all(path, (_req, res) => void setTimeout(() => res.end('late'), 400))
@@ -356,6 +360,14 @@ describe('limits', () => {
     socket.write('POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nname=')
     // Resolves when the other side ends the connection.
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
+    await close()
+  })
+
+  test('the connection of a file that was refused ends when a form would have had to arrive', async () => {
+    const { url, close } = await serveWithDeadline()
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.write('POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nname=')
+    expect(await text(socket).catch(() => 'ended')).toMatch(/refused$|^ended$/)
     await close()
   })
 

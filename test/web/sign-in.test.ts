@@ -1,7 +1,10 @@
 import { createClient } from 'redis'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../src/connect/errors.ts'
+import { PasswordAccounts } from '../../src/web/password-accounts.ts'
 import { passwordSignIn } from '../../src/web/password-sign-in.ts'
 import { startAll } from '../support/app.ts'
+import { signedIn } from '../support/flow.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
@@ -56,12 +59,60 @@ test.skipIf(!REDIS)(
   },
 )
 
+test.skipIf(!REDIS)(
+  `of who has signed out nothing is stored, nor of the connect flows that they began${withRedis}`,
+  async () => {
+    const [redis, provider] = [await startRedis(), await startOwnProvider()]
+    for (const [env, own] of [[{}], [provider.env], [{}, passwordSignIn]] as const) {
+      // The flow inspector keeps what it shows.
+      const settings = { ...env, REDIS_URL: redis.url, FLOW_INSPECTOR: 'false' }
+      const app = await startAll(settings, {}, undefined, undefined, own)
+      await new PasswordAccounts(app.services.store).create('ann@ridgeline.example', 'correct horse')
+      const before = await keysIn(redis)
+      const visitor = createVisitor()
+      const form = { name: 'ann', email: 'ann@ridgeline.example', password: 'correct horse' }
+      await visitor.follow(await visitor.get(`${app.url}/sign-in`))
+      await visitor.post(`${app.url}/sign-in`, { form })
+      await visitor.post(`${app.url}/connect`)
+      expect((await keysIn(redis)).length).toBe(before.length + 2)
+      await visitor.post(`${app.url}/sign-out`)
+      expect(await keysIn(redis)).toEqual(before)
+      expect((await visitor.get(app.url)).status).toBe(200)
+      expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
+      await app.close()
+    }
+    await Promise.all([redis.close(), provider.close()])
+  },
+)
+
+test('signing out deletes the cookie of the session, as the browser has it', async () => {
+  const app = await startAll({ BASE_URL: 'https://app.example.com' })
+  onTestFinished(app.close)
+  const visitor = await signedIn(app)
+  const [deleted = ''] = (await visitor.post(`${app.url}/sign-out`)).headers.getSetCookie()
+  expect(deleted).toMatch(
+    /^__Host-[\w-]+=; Path=\/; Expires=Thu, 01 Jan 1970 [^;]*; HttpOnly; Secure; SameSite=Lax$/,
+  )
+})
+
+test('a sign-out that the store does not accept is a 503, and the user is signed in until it does', async () => {
+  const app = await startAll()
+  onTestFinished(app.close)
+  const visitor = await signedIn(app)
+  const fault = vi.spyOn(app.services.store, 'delete').mockRejectedValue(new StoreUnavailableError('a fault'))
+  expect((await visitor.post(`${app.url}/sign-out`)).status).toBe(503)
+  expect((await visitor.get(`${app.url}/connections`)).status).toBe(200)
+  fault.mockRestore()
+  await visitor.post(`${app.url}/sign-out`)
+  expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
+})
+
 /** What is in a Redis, but for the failed logins of live pricing: a few for each address, for a minute. */
 async function keysIn({ url }: RedisServer): Promise<string[]> {
   const client = await createClient({ url }).connect()
   const keys = await client.keys('*')
   client.destroy()
-  return keys.filter((key) => !key.startsWith('connect:failed-'))
+  return keys.filter((key) => !key.startsWith('connect:failed-')).sort()
 }
 
 test.each(['a\u0000b', 'a\ud800b', '', 'x'.repeat(256)])(

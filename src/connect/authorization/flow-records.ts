@@ -85,6 +85,11 @@ export class FlowRecords {
     await this.#change(browser, () => transitions.ended(flow, outcome, this.#now()))
   }
 
+  /** Deletes all flows of the session. */
+  async forget(browser: BrowserSession): Promise<void> {
+    await this.#store.delete(this.#key(browser))
+  }
+
   /** Stores the flow that `next` returns, unless it is one of the flows or none; again, if another process was faster. */
   async #change<F extends Flow | null>(browser: BrowserSession, next: (flows: Flows) => F): Promise<F> {
     const key = this.#key(browser)

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClientClosedError, DisconnectsClientError } from 'redis'
-import { withTimeout } from '../timeouts.ts'
-import { cachedValue, openServers, type Server, type Servers, SILENCE_MS } from './redis-servers.ts'
+import { News, withTimeout } from '../timeouts.ts'
+import { Sentinels } from './redis-sentinel.ts'
+import { cachedValue, openServers, type Server, type Servers } from './redis-servers.ts'
+import { isSentinelUrl, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 import { StoreUnavailableError } from './store.ts'
 
-/** How often each server is asked whether it answers, in ms. */
-const WATCH_MS = 250
-/** How long a command may take, in ms: longer than it takes to find out that its server is silent. */
-const COMMAND_MS = 1_600
+/** How long a command may take, longer than it takes to notice silence, and what of that a write that was held has left, in ms. */
+const [COMMAND_MS, LEFT_MS] = [1_800, 300]
 /** The pause before another attempt to connect, in ms: it doubles, up to the longest one. */
 const PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 500
@@ -16,39 +16,48 @@ const LONGEST_PAUSE_MS = 500
 export type OnState = (state: 'lost' | 'connected', reason?: string) => void
 
 /**
- * A connection that recovers by itself, in all modes of Redis in the same way. It is opened in the background, its servers are
- * watched, and if one of them fails, falls silent, or turns out to be a demoted replica, another connection takes its place. That
- * finds the new master: by the Sentinels, by the other nodes of the cluster, or by the name of the server.
+ * A connection that recovers by itself, in all modes of Redis in the same way. It is opened in the background, and its servers are
+ * watched: if one fails, falls silent or is no master any more, or if the Sentinels name another one, another connection takes its
+ * place. That finds the new master: by the Sentinels, by the other nodes of the cluster, or by the name of the server.
  */
 export class RedisConnection {
   readonly #urls: readonly string[]
   readonly #onState: OnState
+  readonly #news = new News()
+  readonly #sentinels: Sentinels | undefined
   #state: 'starting' | 'lost' | 'connected' = 'starting'
   #reason = 'Redis is not connected yet'
-  #isClosed = false
   #servers: Servers | undefined
-  /** The error of a server that answers, but is no longer a master. */
-  #demotion: unknown
+  #masterUrl: string | undefined
 
   constructor(urls: readonly string[], onState: OnState) {
     this.#urls = urls
     this.#onState = onState
+    if (urls.some(isSentinelUrl)) this.#sentinels = new Sentinels(urls, this.#news)
     setImmediate(() => void this.#keepOpen())
   }
 
   /**
-   * Resolves to the answer to a command. Throws `StoreUnavailableError` if Redis fails or does not answer in time; the
-   * command may still be executed later.
+   * Resolves to the answer to a command. If another server becomes the master meanwhile, the command is repeated there; a write
+   * waits for that. Throws `StoreUnavailableError` if Redis fails or does not answer in time; the command may still be executed later.
    */
-  async run<T>(command: (servers: Servers) => Promise<T>): Promise<T> {
-    if (!this.#servers) throw new StoreUnavailableError(this.#reason)
-    try {
-      return await withTimeout(command(this.#servers), COMMAND_MS, () => new Error('Redis did not answer'))
-    } catch (error) {
-      if (error instanceof TypeError) throw error
-      const reason = reasonOf(error)
-      if (reason.startsWith('READONLY')) this.#demotion = error
-      throw new StoreUnavailableError(isDisconnection(error) ? this.#reason : reason)
+  async run<T>(command: (servers: Servers) => Promise<T>, isWrite = false): Promise<T> {
+    const until = performance.now() + COMMAND_MS
+    while (isWrite && this.#sentinels?.isReplacing(this.#masterUrl) && performance.now() < until - LEFT_MS)
+      await pause(10)
+    for (;;) {
+      const servers = this.#servers
+      if (!servers) throw new StoreUnavailableError(this.#reason)
+      const leftMs = until - performance.now()
+      try {
+        return await withTimeout(command(servers), leftMs, () => new Error('Redis did not answer'))
+      } catch (error) {
+        if (error instanceof TypeError) throw error
+        if (isDisconnection(error) && servers !== this.#servers) continue
+        const reason = reasonOf(error)
+        if (/^(READONLY|NOREPLICAS)/.test(reason) && this.#state === 'connected') this.#news.tell()
+        throw new StoreUnavailableError(isDisconnection(error) ? this.#reason : reason)
+      }
     }
   }
 
@@ -58,55 +67,59 @@ export class RedisConnection {
   }
 
   close(): void {
-    this.#isClosed = true
+    this.#news.end()
     this.#servers?.close()
   }
 
   async #keepOpen(): Promise<void> {
-    for (let pauseMs = PAUSE_MS; !this.#isClosed; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = PAUSE_MS; !this.#news.isOver; ) {
+      const wait = this.#news.listen()
       try {
-        const servers = await this.#replaceServers()
+        const servers = await this.#replaceServers(await this.#sentinels?.find())
         pauseMs = PAUSE_MS
         await this.#watch(servers)
       } catch (error) {
         this.#setState('lost', reasonOf(error))
+        // Random, so that processes do not reconnect at the same time.
+        await wait(pauseMs * (0.5 + Math.random() / 2))
+        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
       }
-      // Random, so that processes do not reconnect at the same time.
-      await pause(pauseMs * (0.5 + Math.random() / 2), undefined, { ref: false })
     }
   }
 
   /** Opens another connection, and uses it unless it is no better: the other masters of a cluster go on as they are. */
-  async #replaceServers(): Promise<Servers> {
+  async #replaceServers(url?: string): Promise<Servers> {
     const former = this.#servers
-    const before = await check(former)
-    const next = await openServers(this.#urls, former?.mode === 'cluster' ? before.answering : undefined)
-    const { failures } = await check(next)
-    const isWorse = former && failures.length > 0 && failures.length >= before.failures.length
-    if (this.#isClosed || isWorse) {
+    const cluster = former?.mode === 'cluster' ? former : undefined
+    const before = await check(cluster)
+    const next = await openServers(url === undefined ? this.#urls : [url], cluster && before.answering)
+    const { answering, failures } = await check(next)
+    const isBetter = cluster ? failures.length < before.failures.length : answering.length > 0
+    if (this.#news.isOver || (failures.length > 0 && !isBetter)) {
       next.close()
       throw failures[0] ?? new Error('the connection was closed')
     }
     this.#servers = next
-    this.#demotion = undefined
-    // Its last commands have ended by then.
-    if (former) setTimeout(() => former.close(), COMMAND_MS).unref()
+    this.#masterUrl = url
+    // The last commands of a cluster have ended by then. What any other former master still does is lost, and repeated.
+    setTimeout(() => former?.close(), cluster ? COMMAND_MS : 0).unref()
     this.#setState('connected')
     return next
   }
 
-  /** Rejects when one of the servers fails or is no longer a master. */
+  /** Resolves when the Sentinels name another master. Rejects when one of the servers fails or is no longer a master. */
   async #watch(servers: Servers): Promise<void> {
-    while (!this.#isClosed) {
-      await Promise.all(servers.list().map(answer))
-      if (this.#demotion) throw this.#demotion
-      await pause(WATCH_MS, undefined, { ref: false })
+    while (!this.#news.isOver && (this.#sentinels?.master ?? this.#masterUrl) === this.#masterUrl) {
+      const wait = this.#news.listen()
+      const round = Promise.all(servers.list().map(answer)).then(() => wait(WATCH_MS))
+      // One that does not answer keeps nobody from the new master.
+      await Promise.race([round, wait(2 * SILENCE_MS)])
     }
   }
 
   #setState(next: 'lost' | 'connected', reason?: string): void {
     if (reason !== undefined) this.#reason = reason
-    if (this.#state !== next && !this.#isClosed) this.#onState(next, reason)
+    if (this.#state !== next && !this.#news.isOver) this.#onState(next, reason)
     this.#state = next
   }
 }
@@ -121,15 +134,15 @@ async function check(servers: Servers | undefined) {
   }
 }
 
-/** Rejects if the server does not answer. Then its commands end: those of a silent one would wait for ever. */
+/** Rejects if the server is no master, or silent: then its commands end, which would wait for ever. Every user may send HELLO. */
 async function answer({ host, port, commands, end }: Server): Promise<void> {
-  const ping = async () => (await commands()).ping()
-  try {
-    await withTimeout(ping(), SILENCE_MS, () => new Error(`${host}:${port} did not answer`))
-  } catch (error) {
+  const hello = async () => (await commands()).hello()
+  const noAnswer = () => new Error(`${host}:${port} did not answer`)
+  const { role } = await withTimeout(hello(), SILENCE_MS, noAnswer).catch((error) => {
     end()
     throw isDisconnection(error) ? new Error(`${host}:${port} is not connected`) : error
-  }
+  })
+  if (role !== 'master') throw new Error(`${host}:${port} is a ${role}, not a master`)
 }
 
 const isDisconnection = (error: unknown): boolean =>

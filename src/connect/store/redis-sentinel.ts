@@ -1,61 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
-import { withTimeout } from '../timeouts.ts'
-import { urlOptions } from './redis-url.ts'
-
-/** How long a Sentinel may take to connect and to answer, in ms. */
-const ANSWER_MS = 1_000
+import { type News, withTimeout } from '../timeouts.ts'
+import { SILENCE_MS, urlOptions, WATCH_MS } from './redis-url.ts'
 
 /**
- * Asks all Sentinels at once, and resolves to the address of the master that most of them name, or that is named most often if
- * some do not answer: one that is frozen or was cut off names an old one
- * (https://redis.io/docs/latest/develop/reference/sentinel-clients).
+ * Which server is the master (https://redis.io/docs/latest/develop/reference/sentinel-clients). The connections to all Sentinels
+ * stay open. The answer with the highest epoch counts: a Sentinel that is frozen or was cut off names an old master.
  */
-export async function findMaster(urls: readonly string[]): Promise<string> {
-  const votes: string[] = []
-  const majority = Promise.withResolvers<void>()
-  const countOf = (address: string) => votes.filter((vote) => vote === address).length
-  const ask = async (url: string) => {
-    const address = await withTimeout(askSentinel(url), ANSWER_MS)
-    votes.push(address)
-    if (countOf(address) > urls.length / 2) majority.resolve()
+export class Sentinels {
+  /** The url of the master; undefined while no Sentinel answers. */
+  master: string | undefined
+  #isFailingOver = false
+  readonly #news: News
+  /** By Sentinel; undefined if it has neither answered nor failed yet. */
+  readonly #answers: (Answer | Error | undefined)[]
+
+  /** `news`: of another master, and whatever else is a reason to ask at once. They are asked until it is over. */
+  constructor(urls: readonly string[], news: News) {
+    this.#news = news
+    this.#answers = urls.map(() => undefined)
+    urls.forEach((url, index) => void this.#follow(index, new URL(url.replace('+sentinel', ''))))
   }
-  const results = Promise.allSettled(urls.map(ask))
-  await Promise.race([majority.promise, results])
-  const [most] = votes.toSorted((a, b) => countOf(b) - countOf(a))
-  if (most === undefined) throw (await results).find((result) => result.status === 'rejected')?.reason
-  return most
+
+  /** Resolves to the url of the master once each Sentinel has answered or failed. Rejects if all of them fail. */
+  async find(): Promise<string> {
+    while (this.#answers.includes(undefined)) await pause(10, undefined, { ref: false })
+    return this.master ?? Promise.reject(this.#answers[0])
+  }
+
+  /** Whether another server is the master, or is about to be. It may not have what is written to the one at `url` from now on. */
+  isReplacing(url: string | undefined): boolean {
+    return this.master !== undefined && (this.master !== url || this.#isFailingOver)
+  }
+
+  /** Asks a Sentinel. One without users of its own refuses the user of the data servers. */
+  async #follow(index: number, url: URL): Promise<void> {
+    let client: Client | undefined
+    for (let withLogin = false; !this.#news.isOver; ) {
+      const wait = this.#news.listen()
+      try {
+        client ??= createSentinelClient(url, withLogin)
+        this.#conclude(index, await withTimeout(ask(client, url, this.#news), SILENCE_MS))
+      } catch (error) {
+        client?.destroy()
+        client = undefined
+        withLogin = !withLogin && /NOAUTH|NOPERM/.test(String(error))
+        if (withLogin) continue
+        this.#conclude(index, explained(error, url))
+      }
+      await wait(WATCH_MS)
+    }
+    client?.destroy()
+  }
+
+  #conclude(index: number, answer: Answer | Error): void {
+    this.#answers[index] = answer
+    const known = this.#answers.flatMap((each) => (each && 'url' in each ? each : []))
+    const master = known.toSorted((a, b) => b.epoch - a.epoch)[0]?.url
+    this.#isFailingOver = known.some(({ isFailingOver, url }) => isFailingOver && url === master)
+    if (master !== this.master) this.#news.tell()
+    this.master = master
+  }
 }
 
-/** The address of the master that this Sentinel names, with the scheme, the user and the password of the url. */
-async function askSentinel(text: string): Promise<string> {
-  const url = new URL(text.replace('+sentinel', ''))
-  const { protocol, host } = url
-  const name = url.pathname.slice(1)
-  url.pathname = ''
-  // A Sentinel without users of its own refuses the user of the data servers.
-  const answer = await masterFrom(`${protocol}//${host}`, name).catch((error: Error) => {
-    if (/unknown command/i.test(error.message))
-      throw new Error(`${host} is not a Sentinel: write ${protocol}//${host} in REDIS_URL`)
-    if (/NOAUTH|NOPERM/.test(error.message)) return masterFrom(url.href, name)
-    throw error
-  })
-  const [masterHost = '', port] = answer ?? []
-  if (!port)
-    throw new Error(
-      `the Sentinel ${host} knows no master with the name ${name}: write redis+sentinel://HOST:PORT/NAME in REDIS_URL`,
-    )
-  url.host = masterHost.includes(':') ? `[${masterHost}]` : masterHost
-  url.port = port
-  return url.href
+type Client = ReturnType<typeof createSentinelClient>
+type Answer = Awaited<ReturnType<typeof ask>>
+
+/** What a Sentinel says: the url of the master, with the scheme, the user and the password of the Sentinel's. */
+async function ask(client: Client, sentinel: URL, news: News) {
+  if (!client.isOpen) {
+    await client.connect()
+    await client.subscribe(['+try-failover', '+switch-master'], () => news.tell())
+  }
+  const name = sentinel.pathname.slice(1)
+  // The second answer names a new master earlier than the first one. In this order, none comes with the epoch of a later one.
+  const [{ 'config-epoch': epoch, flags = '', ...former }, [host, port]] = await Promise.all([
+    client.sendCommand<Record<string, string>>(['SENTINEL', 'MASTER', name]),
+    client.sendCommand<[string, string]>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]),
+  ])
+  const url = new URL(sentinel)
+  Object.assign(url, { pathname: '', host: host.includes(':') ? `[${host}]` : host, port })
+  const isFailingOver = /failover_in/.test(flags) && former.ip === host && former.port === port
+  return { epoch: Number(epoch), url: url.href, isFailingOver }
 }
 
-async function masterFrom(url: string, name: string): Promise<string[] | null> {
-  const limits = { socketTimeout: ANSWER_MS, connectTimeout: ANSWER_MS, reconnectStrategy: false as const }
-  const sentinel = createClient({ ...urlOptions(url), socket: limits }).on('error', () => {})
-  try {
-    await sentinel.connect()
-    return await sentinel.sendCommand<string[] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name])
-  } finally {
-    sentinel.destroy()
-  }
+function createSentinelClient({ protocol, username, password, host }: URL, withLogin: boolean) {
+  const url = `${protocol}//${withLogin ? `${username}:${password}@` : ''}${host}`
+  const socket = { connectTimeout: SILENCE_MS, reconnectStrategy: false as const }
+  return createClient({ ...urlOptions(url), socket }).on('error', () => {})
+}
+
+/** Says what to write instead if `REDIS_URL` is wrong. */
+function explained(error: unknown, { protocol, host, pathname }: URL): Error {
+  const message = String(error)
+  if (/unknown command/i.test(message))
+    return new Error(`${host} is not a Sentinel: write ${protocol}//${host} in REDIS_URL`)
+  if (!/No such master/i.test(message)) return error instanceof Error ? error : new Error(message)
+  const cure = 'write redis+sentinel://HOST:PORT/NAME in REDIS_URL'
+  return new Error(`the Sentinel ${host} knows no master with the name ${pathname.slice(1)}: ${cure}`)
 }

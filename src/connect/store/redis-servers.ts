@@ -1,15 +1,14 @@
-/** How the addresses of `REDIS_URL` become clients: of a server, of a Redis Cluster, or of the master of Sentinels. */
+/** How addresses become clients, of a server or of a Redis Cluster. */
 import { BasicPooledClientSideCache, createClient, createCluster, RedisClient } from 'redis'
 import { withTimeout } from '../timeouts.ts'
 import { scripts } from './redis-scripts.ts'
-import { findMaster } from './redis-sentinel.ts'
-import { isSentinelUrl, urlOptions } from './redis-url.ts'
+import { SILENCE_MS, urlOptions } from './redis-url.ts'
 
 type Client = ReturnType<typeof createServerClient>
 /** The commands of the store. A client of one server has them, and so has a client of a cluster. */
 export type Commands = Pick<Client, 'get' | 'mGet' | 'sMembers' | 'write' | 'remove' | 'swap'>
 /** The commands that one server answers for itself. */
-type ServerCommands = Pick<Client, 'ping' | 'get' | 'scan' | 'info' | 'configGet'>
+type ServerCommands = Pick<Client, 'hello' | 'get' | 'scan' | 'info' | 'configGet'>
 
 /** The single server, the master behind Sentinels, or a master of a cluster. */
 export interface Server {
@@ -34,9 +33,6 @@ export interface Servers {
   close(): void
 }
 
-/** A server that is silent for so long is replaced: when it is asked, and when a connection is opened, in ms. */
-export const SILENCE_MS = 1_200
-
 const socketOptions = {
   connectTimeout: SILENCE_MS,
   // For what has no other limit: the questions of a cluster client to its nodes.
@@ -48,9 +44,8 @@ const socketOptions = {
 const commandOptions = { timeout: 0 }
 
 /**
- * Opens connections to one server, to a cluster (several addresses, or one address of a cluster), or to the master that
- * Sentinels name. `masters`: if they are a cluster, those of its masters that answer: they are asked instead of the addresses.
- * Throws an error that says what to write if the servers are of another kind.
+ * Opens connections to one server, or to a cluster: several addresses, or one of a cluster. `masters`: those of its masters that
+ * answer, to be asked instead of the addresses. Throws an error that says what to write if the servers are of another kind.
  */
 export function openServers(urls: readonly string[], masters?: readonly Server[]): Promise<Servers> {
   return openInMode(urls, masters, true).catch((error) => {
@@ -66,7 +61,6 @@ async function openInMode(
   isCached: boolean,
 ): Promise<Servers> {
   const [url = ''] = urls
-  if (isSentinelUrl(url)) return openServer(await findMaster(urls), isCached)
   if (urls.length > 1 || masters) return openCluster(urls, masters, isCached)
   const server = await openServer(url, isCached)
   if (server.mode === 'standalone') return server

@@ -1,3 +1,6 @@
+/** How often servers and Sentinels are asked, and after which silence they are replaced, also while a connection is opened, in ms. */
+export const [WATCH_MS, SILENCE_MS] = [250, 1_200]
+
 /** Whether this is the address of a Sentinel, with the name of the master as its path. */
 export const isSentinelUrl = (url: string): boolean => /^rediss?\+sentinel:/.test(url)
 

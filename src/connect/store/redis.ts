@@ -32,13 +32,13 @@ export interface RedisStore extends KeyValueStore {
  */
 export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStore {
   const connection = new RedisConnection(urls, onState)
-  const run: RedisConnection['run'] = (command) => connection.run(command)
+  const run: RedisConnection['run'] = (...args) => connection.run(...args)
   const write = <T>(key: Key, command: (commands: Commands, names: [string, string]) => Promise<T>) =>
     run(({ commands, cache }) => {
       const name = keyName(key)
       // The report of the server comes after its answer, or not at all.
       return command(commands, [name, groupName(key.kind, key.owner)]).finally(() => cache?.invalidate(name))
-    })
+    }, true)
   const ttl = (ms: number | undefined) => (ms === undefined ? '' : String(Math.max(1, Math.ceil(ms))))
 
   return {

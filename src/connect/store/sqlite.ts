@@ -33,17 +33,19 @@ export interface SqliteOptions {
   now?: () => number
   /** The maximum size of the file, in pages of 4 kB. */
   maxPages?: number
+  /** Called once, when the file was deleted or replaced. */
+  onGone?: (reason: string) => void
 }
 
 /**
  * Opens the embedded store: one SQLite file in WAL mode, for a single machine, readable by this user only. Every operation
  * is a single statement, so it is atomic among the processes that share the file, and a killed process never leaves a
  * partly written value. While another process holds a lock, operations are retried for two seconds without blocking.
+ * When the file was deleted or replaced, the store closes, and no operation succeeds any more.
  * Throws an error that names the file if it cannot be opened. Operations throw `StoreUnavailableError`.
  */
-export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): KeyValueStore {
-  const db = open(file)
-  const inode = inodeOf(file)
+export function openSqlite({ file, now = Date.now, maxPages, onGone }: SqliteOptions): KeyValueStore {
+  const { db, attempt, close } = guarded(file, onGone)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
   // A failure is told by the next operation.
@@ -91,17 +93,36 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
         return rows.map((row) => entry(String(row.kind), owner, row.id, row.value))
       }),
 
-    ping: () =>
-      attempt(() => {
-        if (inodeOf(file) !== inode) throw new Error(`${file} is not the file that this process has opened`)
-        checkFile(db, statements)
-      }),
+    ping: () => attempt(() => checkFile(db, statements)),
 
     close: async () => {
       clearInterval(purging)
-      if (db.isOpen) db.close()
+      close()
     },
   }
+}
+
+/** Opens the file. Nothing is answered from one that is gone, and no write to it is acknowledged. */
+function guarded(file: string, onGone?: (reason: string) => void) {
+  const { db, identity } = open(file)
+  let gone: Error | undefined
+  const attempt = <T>(operation: () => T): Promise<T> =>
+    unlessLocked(() => {
+      if (gone) throw gone
+      const result = operation()
+      if (identityOf(file) === identity) return result
+      gone = new Error(`${file} was deleted or replaced; restart the app to use what is there now`)
+      onGone?.(gone.message)
+      close()
+      throw gone
+    })
+  function close(): void {
+    if (!db.isOpen) return
+    // Empties the log. SQLite leaves that of a file that is gone as it is, and would replay it over the one in its place.
+    if (identityOf(file) !== identity) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    db.close()
+  }
+  return { db, attempt, close }
 }
 
 function columns(key: Key) {
@@ -151,13 +172,15 @@ function prepareStatements(db: DatabaseSync) {
   }
 }
 
-function open(file: string): DatabaseSync {
+function open(file: string): { db: DatabaseSync; identity: string } {
   try {
     if (file !== ':memory:') protectFile(file)
+    // Read first: a file that is replaced meanwhile is not taken for the one that was opened.
+    const identity = identityOf(file)
     const db = new DatabaseSync(file, { timeout: OPEN_MS })
     db.exec(SCHEMA)
     db.exec('PRAGMA busy_timeout = 0')
-    return db
+    return { db, identity }
   } catch (error) {
     throw new Error(`DATA_DIR: ${file} cannot be opened: ${reason(error)}`)
   }
@@ -170,8 +193,11 @@ function protectFile(file: string): void {
   chmodSync(file, 0o600)
 }
 
-/** The inode of a database file; null in memory. Throws if there is no such file. */
-const inodeOf = (file: string) => (file === ':memory:' ? null : statSync(file).ino)
+/** What tells a file from another one at the same path; always the same if there is none, as in memory. */
+function identityOf(file: string): string {
+  const { dev, ino } = statSync(file, { throwIfNoEntry: false }) ?? {}
+  return `${dev} ${ino}`
+}
 
 /** Throws if the file is damaged, or if another process has locked it. */
 function checkFile(db: DatabaseSync, { anyRow }: ReturnType<typeof prepareStatements>): void {
@@ -185,7 +211,7 @@ function checkFile(db: DatabaseSync, { anyRow }: ReturnType<typeof prepareStatem
 }
 
 /** Runs an operation, again while another process has the lock. SQLite's own waiting would stop the event loop. */
-async function attempt<T>(operation: () => T): Promise<T> {
+async function unlessLocked<T>(operation: () => T): Promise<T> {
   for (const deadline = performance.now() + BUSY_MS; ; await pause(RETRY_MS)) {
     try {
       return operation()

@@ -110,6 +110,8 @@ function redisFinding(url: string, reason: string): Finding {
   }
   if (/unknown command .?HELLO/i.test(reason))
     return problem('store.unavailable', 'this Redis is too old. Use version 6 or newer')
+  if (/is a replica/.test(reason))
+    return problem('store.not-writable', 'this is a replica: enter the address of the primary')
   const finding = noAnswer('REDIS_URL', host, { error: reason })
   if (!['address.timeout', 'address.no-answer'].includes(finding.id)) return finding
   const id = finding.id === 'address.timeout' ? finding.id : 'store.unavailable'
@@ -118,7 +120,6 @@ function redisFinding(url: string, reason: string): Finding {
 
 /** What to do about an error of a write. */
 const WRITE_CURES: [message: RegExp, cure: string][] = [
-  [/READONLY/, 'this is a replica: enter the address of the primary'],
   [/OOM/, 'its memory is full: raise maxmemory'],
   [/MISCONF/, 'it cannot write to its disk: see its log'],
   [

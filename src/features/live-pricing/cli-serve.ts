@@ -50,7 +50,7 @@ try {
   app.use(healthRoutes({ ping: async () => bases[0]?.pricesLoaded() }))
   app.use(notFound)
   app.use(errorHandler)
-  const listening = await listen(app, { port, host, variable: 'PORT' })
+  const listening = await listen(app, { port, host, variable: 'PORT', log })
   for (const { url } of bases) log.info({ url }, 'live pricing')
   onStopSignal(async () => {
     await listening.stop(GRACE_MS)

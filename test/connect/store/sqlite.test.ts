@@ -1,8 +1,10 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { backup as copy, DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import { tempDir } from '../../support/env.ts'
 
@@ -162,4 +164,97 @@ test('a store that is closed can be closed again, and says so to later operation
   await store.close()
   await store.close()
   await expect(store.get(key('x'))).rejects.toMatchObject({ code: 'store_unavailable' })
+})
+
+describe('a file that is gone', () => {
+  /** A store in use, with a backup from before `new` was written, and what it says when its file is gone. */
+  async function inUse() {
+    const { dir, remove } = tempDir()
+    onTestFinished(remove)
+    const [file, backup] = [join(dir, 'store.sqlite'), join(dir, 'backup.sqlite')]
+    const said: string[] = []
+    const store = openSqlite({ file, onGone: (reason) => said.push(reason) })
+    await store.set(key('old'), 'in both')
+    const source = new DatabaseSync(file, { readOnly: true })
+    await copy(source, backup)
+    source.close()
+    await store.set(key('new'), 'x'.repeat(20_000))
+    return { file, backup, store, said }
+  }
+  /** What the next process finds. */
+  async function inNextProcess(file: string) {
+    const next = openSqlite({ file })
+    const found = [await next.get(key('old')), (await next.get(key('new')))?.length]
+    await next.close()
+    return found
+  }
+
+  test.each<[string, (files: { file: string; backup: string }) => void, unknown[]]>([
+    ['deleted', ({ file }) => rmSync(file), [null, undefined]],
+    ['replaced by a backup', ({ file, backup }) => renameSync(backup, file), ['in both', undefined]],
+  ])(
+    '%s: no read or write succeeds any more, the reason is told once, and the next process has what stands there',
+    async (_what, harm, after) => {
+      const { store, said, ...files } = await inUse()
+      harm(files)
+      const results = await Promise.allSettled([
+        store.set(key('x'), 'lost'),
+        store.compareAndSet(key('x'), null, 'lost'),
+        store.delete(key('old')),
+        store.get(key('old')),
+        store.list('thing', 'ann'),
+        store.ping(),
+      ])
+      const failure = {
+        code: 'store_unavailable',
+        reason: expect.stringContaining('was deleted or replaced'),
+      }
+      for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: failure })
+      expect(said).toEqual([expect.stringContaining(files.file)])
+      await store.close()
+      expect(await inNextProcess(files.file)).toEqual(after)
+    },
+  )
+
+  test('replaced while nothing is read or written: the log of the former one is not replayed over it', async () => {
+    const { store, file, backup } = await inUse()
+    renameSync(backup, file)
+    await store.close()
+    expect(await inNextProcess(file)).toEqual(['in both', undefined])
+  })
+
+  test('moved away has everything that was acknowledged, wherever it is', async () => {
+    const { store, file } = await inUse()
+    renameSync(file, `${file}.away`)
+    await expect(store.get(key('old'))).rejects.toMatchObject({ code: 'store_unavailable' })
+    renameSync(`${file}.away`, file)
+    // Another process may have written meanwhile.
+    await expect(store.get(key('old'))).rejects.toMatchObject({ code: 'store_unavailable' })
+    await store.close()
+    expect(await inNextProcess(file)).toEqual(['in both', 20_000])
+  })
+
+  test.each<[string, (file: string, backup: string) => void]>([
+    ['moved away', () => {}],
+    ['replaced by a backup', (file, backup) => renameSync(backup, file)],
+  ])(
+    '%s while another thread writes: the former file has all that was acknowledged, and nothing is afterwards',
+    async (_what, next) => {
+      for (let round = 0; round < 2; round++) {
+        const { store, file, backup } = await inUse()
+        await store.close()
+        const writer = new Worker(new URL('sqlite-writer.ts', import.meta.url), { workerData: file })
+        await once(writer, 'message')
+        renameSync(file, `${file}.away`)
+        next(file, backup)
+        const [{ acknowledged, later }] = await once(writer, 'message')
+        expect(later).toEqual(['rejected', 'rejected'])
+        expect(acknowledged).toBeGreaterThanOrEqual(30)
+        const former = openSqlite({ file: `${file}.away` })
+        expect(await former.get(key(String(acknowledged - 1)))).toHaveLength(1_000)
+        expect((await former.list('thing', 'ann')).length).toBeGreaterThanOrEqual(acknowledged + 2)
+        await former.close()
+      }
+    },
+  )
 })

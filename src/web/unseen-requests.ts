@@ -1,0 +1,83 @@
+/** Requests that the app does not see: those that cannot be read, and those that do not wait for the answer before them. */
+import type { Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Logger } from 'pino'
+import { texts } from './texts.ts'
+
+// Not imported, as in `serve.ts`.
+const { IncomingMessage, STATUS_CODES } = process.getBuiltinModule('node:http')
+
+/** How long a connection stays open after the answer to a request that cannot be read, in ms: the client may still be sending. */
+const LAST_MS = 1_000
+/** How long the request before one that did not wait may take from then on, in ms. */
+const ANSWER_MS = 10_000
+
+/** The answers that connections wait for. */
+const answering = new WeakMap<Duplex, ServerResponse>()
+
+/**
+ * A request, one at a time on a connection: browsers and proxies wait for the answer before they send the next one. One that does
+ * not wait looks to Node like the change to another protocol, after which Node reads nothing more from the connection: not even
+ * the thousands of requests that a single packet has room for. Node's documentation does not say that it reads `upgrade`, but it has
+ * no other way to stop: an answer to each of them would keep other users waiting for seconds. `serve.test.ts` would notice.
+ */
+export class SingleRequest extends IncomingMessage {
+  readonly #isEarly = answering.has(this.socket)
+  get upgrade(): boolean {
+    return this.#isEarly
+  }
+  /** Node sets whether the client asks for another protocol: this server has none. */
+  set upgrade(_asked) {}
+}
+
+/**
+ * Answers requests that cannot be read with a short page, and `log` gets a line for each. The connection of a request that did not
+ * wait ends after the answer to the one before it.
+ */
+export function refuseUnseen(server: Server<typeof SingleRequest>, log?: Logger): void {
+  server.on('request', ({ socket }, res) => {
+    answering.set(socket, res)
+    res.once('close', () => answering.delete(socket))
+  })
+  server.on('upgrade', (_early, socket) => {
+    socket.on('error', () => {})
+    answering.get(socket)?.once('close', () => socket.destroy())
+    setTimeout(() => socket.destroy(), ANSWER_MS).unref()
+  })
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    if (answering.get(socket)?.headersSent) return void socket.destroy()
+    // It has ended, or is about to.
+    if (!socket.writable) return
+    const status = statusOf(code)
+    log?.info({ status, reason: code }, 'request that cannot be read')
+    socket.end(answerOf(status))
+    setTimeout(() => socket.destroy(), LAST_MS).unref()
+  })
+}
+
+function statusOf(code: string | undefined): keyof typeof texts.unreadRequests {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408
+  return code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
+}
+
+/** A page for the browser that may have sent the request, with its headers (RFC 9112). */
+function answerOf(status: keyof typeof texts.unreadRequests): string {
+  const { title, detail } = texts.unreadRequests[status]
+  const page = `<!doctype html>
+<html lang="${texts.language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<h1>${title}</h1>
+<p>${detail}</p>
+`
+  const headers = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: text/html; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(page)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+  ]
+  return `${headers.join('\r\n')}\r\n\r\n${page}`
+}

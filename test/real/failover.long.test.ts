@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { REDIS } from '../support/programs.ts'
+import { failover } from './failover.ts'
+import { REDIS_SENTINEL, withSentinel } from './programs.ts'
+import { type SentinelServers, until } from './redis-servers.ts'
+
+/** What a busy machine may add, in ms. */
+const BUSY_MS = 1_000
+/** How long the former master may be written to after the promotion of another one, and nobody be served by that one, in ms. */
+const [SWITCH_MS, SERVED_MS] = [1_300, 2_000]
+
+/** Resolves when most of the sentinels name another master. */
+const another = (fail: (servers: SentinelServers) => void) => async (servers: SentinelServers) => {
+  const before = await servers.masterOf()
+  fail(servers)
+  await until('a failover', async () => (await servers.masterOf().catch(() => before)) !== before)
+}
+const onFirst =
+  (work: (node: SentinelServers['nodes'][number]) => unknown) => async (servers: SentinelServers) => {
+    for (const node of servers.nodes.slice(0, 1)) await work(node)
+  }
+
+// At the same time: they mostly wait for the sentinels.
+describe
+  .skipIf(!REDIS || !REDIS_SENTINEL)
+  .concurrent(`with Redis Sentinel and two processes${withSentinel}`, () => {
+    test.for([
+      {
+        what: 'five planned failovers, in which the former masters go on',
+        fail: async (servers: SentinelServers) => {
+          for (let turn = 0; turn < 5; turn++) await servers.failOver()
+        },
+      },
+      {
+        what: 'a restart of the master',
+        fail: onFirst(async (master) => {
+          await master.kill()
+          await master.start()
+        }),
+      },
+      { what: 'a frozen master', fail: another(onFirst((master) => master.signal('SIGSTOP'))) },
+      {
+        what: 'a master that only clients reach',
+        fail: another((servers) => servers.cutOff()),
+        // What it takes until then has no replica: Redis itself loses it.
+        isAlone: true,
+      },
+    ])(
+      'no consent, disconnect or sign-out that was acknowledged is lost or undone by $what, but those of the moment of the promotion, and users are served within two seconds after it',
+      async ({ fail, isAlone = false }) => {
+        const { acknowledged, lost, promotions, unservedMs } = await failover(fail)
+        expect(acknowledged.length).toBeGreaterThan(150)
+        expect(unservedMs).toBeLessThan(SERVED_MS + BUSY_MS)
+        const isExcused = (at: number) =>
+          promotions.some(
+            (promotedAt) => at < promotedAt + SWITCH_MS + BUSY_MS && (isAlone || at > promotedAt - BUSY_MS),
+          )
+        expect(lost.filter(({ at }) => !isExcused(at))).toEqual([])
+      },
+    )
+  })
