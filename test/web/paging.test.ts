@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { type Api, platform } from '../../src/connect/index.ts'
-import { createApi } from '../../src/connect/platform/api.ts'
+import { type Api, createApi, platform } from '../../src/connect/index.ts'
 import { type ListFields, listQuery, pager, platformPage } from '../../src/web/paging.ts'
 
 const FIELDS: ListFields = {
