@@ -203,15 +203,13 @@ function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
 }
 
 /** Adds the failure to the request's log line. */
-function recordFailure(res: Response, error: unknown, { status, code }: Problem): void {
-  res.locals.failure = { code }
-  if (error instanceof AppError && error.reason !== undefined) res.locals.failure.reason = error.reason
-  if (status < 500) return
-  // Log only the type and location: the message of an unknown error may contain secrets.
-  if (code === 'internal_error' && !(error instanceof AppError)) {
-    res.locals.failure.type = error instanceof Error ? error.name : typeof error
-    res.locals.failure.at = stackFrames(error)
-  }
+function recordFailure(res: Response, error: unknown, { code }: Problem): void {
+  const isKnown = error instanceof AppError
+  const reason = isKnown ? error.reason : undefined
+  // Of an unknown error only the type and the location: its message may contain secrets.
+  const type = error instanceof Error ? error.name : typeof error
+  const unknown = !isKnown && code === 'internal_error' && { type, at: stackFrames(error) }
+  res.locals.failure = { code, ...(reason !== undefined && { reason }), ...unknown }
 }
 
 /** What a page says below the title, which it does not repeat. */
