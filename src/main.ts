@@ -14,7 +14,9 @@ async function destination() {
 }
 
 /** What the first answer need not wait for. */
-function finishStart() {
+async function finishStart() {
+  // The first call to the platform needs it.
+  await import('undici').catch(() => {})
   // Loading modules leaves garbage that V8 keeps, a third of the memory (npm run bench, row "memory at rest"), and that takes
   // some 60 ms to collect. Only `node --expose-gc` has this function.
   globalThis.gc?.({ type: 'major', flavor: 'last-resort' })

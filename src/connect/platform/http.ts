@@ -1,5 +1,5 @@
 import { unzipSync } from 'node:zlib'
-import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import type { Platform } from './contract.ts'
 import {
   MAX_RETRY_AFTER_MS,
@@ -134,31 +134,32 @@ const CONNECTING = { allowH2: false, autoSelectFamily: true, autoSelectFamilyAtt
 /** Creates a keep-alive pool for calls to the platform. */
 export function createHttp(options: HttpOptions = {}): Http {
   const { connectTimeoutMs = 5_000, stepTimeoutMs = 5_000, deadlineMs: longestMs = 8_000 } = options
-  const dispatcher = createDispatcher(
-    {
-      connectTimeout: connectTimeoutMs,
-      headersTimeout: stepTimeoutMs,
-      bodyTimeout: stepTimeoutMs,
-      keepAliveTimeout: 30_000,
-      connections: options.connections ?? 64,
-      maxResponseSize: MAX_BYTES,
-      ...CONNECTING,
-    },
-    options.proxies ?? null,
-  )
+  const settings = {
+    connectTimeout: connectTimeoutMs,
+    headersTimeout: stepTimeoutMs,
+    bodyTimeout: stepTimeoutMs,
+    keepAliveTimeout: 30_000,
+    connections: options.connections ?? 64,
+    maxResponseSize: MAX_BYTES,
+    ...CONNECTING,
+  }
+  let opening: Promise<Dispatcher> | undefined
+  const open = () => (opening ??= createDispatcher(settings, options.proxies ?? null))
   return {
-    send: (request) => {
+    send: async (request) => {
       const deadlineMs = Math.min(request.deadlineMs ?? longestMs, longestMs)
-      return exchange(dispatcher, request, deadlineMs, options)
+      return exchange(await open(), request, deadlineMs, options)
     },
-    close: () => dispatcher.destroy(),
+    close: async () => (await open()).destroy(),
   }
 }
 
-function createDispatcher(
+/** undici is loaded here: it is a tenth of the start of the app and of each command. */
+async function createDispatcher(
   options: Agent.Options & { connectTimeout: number },
   proxies: Proxies | null,
-): Dispatcher {
+): Promise<Dispatcher> {
+  const { Agent, EnvHttpProxyAgent, Pool } = await import('undici')
   if (!proxies) return new Agent(options)
   const { httpsProxy = '', httpProxy = '', noProxy } = proxies
   return new EnvHttpProxyAgent({
