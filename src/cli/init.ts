@@ -46,7 +46,7 @@ async function askForName(): Promise<string> {
 async function askForFeatures(): Promise<string[]> {
   const options = features.map(({ name, title, needs = [] }) => {
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
-    return { value: name, label: name, hint: `${title}; ${sizeOf(project, name).lines} lines${needed}` }
+    return { value: name, label: name, hint: `${title}; ${sizeOf(project, name)} files${needed}` }
   })
   const message = 'The features to keep'
   const kept = await multiselect({ message, options, initialValues: NAMES, required: false })
@@ -64,7 +64,7 @@ const OF_STARTER = [
 
 /** Lists what will be deleted, and asks once. Throws unless the answer is yes. */
 async function askForDeletion(removed: readonly string[]): Promise<void> {
-  const ofFeatures = removed.map((name) => `the feature ${name}: ${sizeOf(project, name).files} files`)
+  const ofFeatures = removed.map((name) => `the feature ${name}: ${sizeOf(project, name)} files`)
   const ofStarter = OF_STARTER.filter(
     (path) => project.exists(path) && !removed.some((name) => path.startsWith(`test/features/${name}/`)),
   )
@@ -130,7 +130,7 @@ function writeEnv(): boolean {
 function productReadme(name: string): string {
   const text = project.read('README.md')
   const kept = text.indexOf('\n## ', text.indexOf('\n## Make it yours') + 1)
-  const beginning = project.read('src/cli/template/README.md').replaceAll('NAME', () => name)
+  const beginning = project.read('src/cli/product-readme.md').replaceAll('NAME', () => name)
   return beginning + text.slice(kept).replace(/ There is no licence yet:.*/, '')
 }
 

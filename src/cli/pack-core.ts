@@ -1,18 +1,14 @@
 /** `npm run pack-core`: packs the core, for an Express app that you have, as `connect-core-VERSION.tgz`. */
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
-import { runNpm, runTool } from './programs.ts'
-import { type Manifest, temporaryFolder } from './project.ts'
+import { runNpm, runTool, temporaryFolder } from './programs.ts'
+import { openProject, readManifest } from './project.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const manifest: Pick<Manifest, 'dependencies' | 'version' | 'starter'> & {
-  license: string
-  engines: object
-} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const project = openProject()
+const manifest = readManifest(project)
 const ENTRIES = ['index', 'express', 'stores', 'errors']
 
 const command = createCommand(
@@ -24,8 +20,7 @@ const command = createCommand(
 
 /** Compiles the core into a folder, as its tsconfig.json says. Throws what the compiler says. */
 function compile(outDir: string): void {
-  const args = ['-p', join(root, 'src/connect'), '--outDir', outDir]
-  const { failure } = runTool(root, 'tsc', ...args)
+  const { failure } = runTool(project.root, 'tsc', '-p', 'src/connect', '--outDir', outDir)
   if (failure) throw new Error(`The core does not compile by itself:\n${failure}`)
 }
 

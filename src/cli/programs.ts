@@ -1,7 +1,8 @@
 /** The programs that the commands use: the formatter, knip, the compiler, npm; git is in repository.ts. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { printError } from '../runtime/print.ts'
 import type { Project } from './project.ts'
@@ -18,15 +19,33 @@ export function run(cwd: string, program: string, args: readonly string[], { env
   return { stdout, failure: error?.message || stderr.trim() || stdout.trim() || `exit code ${status}` }
 }
 
+/** Runs a program in a folder, to its end, and shows what it prints. Returns its exit code. Throws if it cannot be started. */
+export function show(cwd: string, program: string, args: readonly string[], { shell = false } = {}): number {
+  const { status, error } = spawnSync(program, args, { cwd, shell, stdio: 'inherit' })
+  if (error) throw error
+  return status ?? 1
+}
+
+/** Creates a temporary folder, which is removed when the process ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'starter-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+  return folder
+}
+
 /** The packages of tools that are not named like their package. */
 const PACKAGES: Record<string, string> = { biome: '@biomejs/biome', tsc: 'typescript' }
 
 /** The file of a tool, wherever its package is: in a folder above, as in a workspace, or linked. Throws if it is nowhere. */
 export function fileOf(root: string, tool: string): string {
   const name = PACKAGES[tool] ?? tool
-  const manifest = findPackageJSON(name, join(root, 'package.json'))
-  if (!manifest) throw new Error(`The package ${name} is not installed: run npm install.`)
-  return join(manifest, '..', JSON.parse(readFileSync(manifest, 'utf8')).bin[tool])
+  try {
+    const manifest = findPackageJSON(name, join(root, 'package.json')) ?? ''
+    return join(manifest, '..', JSON.parse(readFileSync(manifest, 'utf8')).bin[tool])
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}. Run npm install.`)
+  }
 }
 
 /** Runs a tool in the folder of a project. */
@@ -46,10 +65,10 @@ export function runNpm(cwd: string, ...words: string[]): Ended {
   return run(cwd, program, args, { shell })
 }
 
-/** Runs `npm run check` in a project, and shows what it prints. Returns its exit code. */
+/** Runs `npm run check` in a project, and shows what it prints. Returns its exit code. Throws if it cannot be started. */
 export function check({ root }: Project): number {
   const { program, args, shell } = npmOf(['run', 'check'])
-  return spawnSync(program, args, { cwd: root, stdio: 'inherit', shell }).status ?? 1
+  return show(root, program, args, { shell })
 }
 
 /** Writes the generated files again, and formats the code. Reports a program that fails. */

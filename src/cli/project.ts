@@ -1,6 +1,5 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, posix } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const SKIPPED = ['node_modules', '.git', '.data', 'coverage']
@@ -27,18 +26,14 @@ export function openProject(root = fileURLToPath(new URL('../..', import.meta.ur
     exists: (path: string) => existsSync(place(path)),
     /** The text of a file, with the line endings of ours: a checkout or an editor on Windows may have others. */
     read: (file: string) => readFileSync(place(file), 'utf8').replaceAll('\r\n', '\n'),
-    write: (file: string, text: string) => writeFileSync(place(file), text),
+    /** Writes a file, in a folder that is there or not. */
+    write(file: string, text: string): void {
+      mkdirSync(dirname(place(file)), { recursive: true })
+      writeFileSync(place(file), text)
+    },
     /** Deletes a file or a folder, if it is there. */
     remove: (path: string) => rmSync(place(path), { recursive: true, force: true }),
   }
-}
-
-/** Creates a temporary folder, which is removed when the process ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'starter-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-  return folder
 }
 
 /** The parts of package.json that the commands change. */
@@ -46,6 +41,8 @@ export interface Manifest {
   name: string
   version: string
   description?: string
+  license?: string
+  engines?: object
   scripts: Record<string, string>
   dependencies: Record<string, string>
   devDependencies: Record<string, string>

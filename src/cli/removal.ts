@@ -27,13 +27,9 @@ export function requireFeatures(features: readonly NamedFeature[], names: readon
     )
 }
 
-/** How many files a feature has, and lines of source. */
-export function sizeOf(project: Project, name: string) {
-  const files = placesOf(name).flatMap(project.filesBelow)
-  const source = files.filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
-  const lines = source.reduce((sum, file) => sum + project.read(file).split('\n').length - 1, 0)
-  return { files: files.length, lines }
-}
+/** How many files a feature has. */
+export const sizeOf = (project: Project, name: string): number =>
+  placesOf(name).flatMap(project.filesBelow).length
 
 /**
  * Removes features or other folders, and what nothing uses without them. Throws, before anything is changed, if knip cannot

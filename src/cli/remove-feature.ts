@@ -1,4 +1,4 @@
-/** `npm run remove-feature -- NAME…`: removes features. Alone, it lists them with their size. */
+/** `npm run remove-feature -- NAME…`: removes features. Alone, it lists them: what each does, and its size. */
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
@@ -13,10 +13,9 @@ const project = openProject()
 
 function listFeatures(): void {
   if (features.length === 0) return void print('All features are removed.')
-  for (const { name, needs = [] } of features) {
-    const { files, lines } = sizeOf(project, name)
-    const size = `${String(files).padStart(3)} files, ${String(lines).padStart(5)} lines of source`
-    print(`${name.padEnd(18)} ${size}${needs.length > 0 ? `   needs ${needs.join(', ')}` : ''}`)
+  for (const { name, title, needs = [] } of features) {
+    const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
+    print(`${name.padEnd(18)} ${String(sizeOf(project, name)).padStart(3)} files: ${title}${needed}`)
   }
   print('', 'npm run remove-feature -- NAME removes one, with what only it uses.')
 }
@@ -41,7 +40,7 @@ function remove(names: string[]): void {
 
 const command = createCommand(
   'npm run remove-feature --',
-  'Removes features; without a name, lists them with their size.',
+  'Removes features; without a name, lists what there is.',
 )
   .argument('[names...]', 'features to remove')
   .parse()

@@ -11,16 +11,14 @@ import {
   sessionSettings,
   storeSettings,
 } from '../config.ts'
+import type { NamedFeature } from '../features/load.ts'
 import { type SettingsGroup, variablesOf } from '../settings/read.ts'
 import { table } from './markdown.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
 /** A feature, as far as its settings are described. */
-export interface Described {
-  name: string
-  settings?: SettingsGroup | undefined
-}
+type Described = Pick<NamedFeature, 'name' | 'settings'>
 
 interface Section {
   heading: string

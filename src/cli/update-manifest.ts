@@ -1,5 +1,8 @@
 import type { Manifest } from './project.ts'
 
+/** The address of a starter as `package.json` may keep it: without a user name, a password or a token. */
+export const withoutCredentials = (address: string): string => address.replace(/^(https?:\/\/)[^/]*@/i, '$1')
+
 /** The names of all packages of a `package.json`. */
 export const packagesOf = ({ dependencies, devDependencies }: Manifest): string[] =>
   Object.keys({ ...dependencies, ...devDependencies })

@@ -10,22 +10,16 @@ import { join, resolve } from 'node:path'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { nameProduct } from './naming.ts'
-import { check, install, regenerate, run, type Unused } from './programs.ts'
-import {
-  type Manifest,
-  openProject,
-  readManifest,
-  type Starter,
-  temporaryFolder,
-  writeManifest,
-} from './project.ts'
+import { check, install, regenerate, run, temporaryFolder, type Unused } from './programs.ts'
+import { type Manifest, openProject, readManifest, type Starter, writeManifest } from './project.ts'
 import { removeUnused } from './removal.ts'
 import { git, requireCommitted, requireGit } from './repository.ts'
-import { packagesOf, updatedManifest } from './update-manifest.ts'
+import { packagesOf, updatedManifest, withoutCredentials } from './update-manifest.ts'
 import { type Selection, selectFiles } from './update-selection.ts'
 
 const starter = openProject()
-const [target = '.', source = starter.root, ...wanted] = process.argv.slice(2)
+const [target = '.', address = starter.root, ...wanted] = process.argv.slice(2)
+const source = withoutCredentials(address)
 const product = openProject(resolve(target))
 const { root } = product
 const folder = temporaryFolder()

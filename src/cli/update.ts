@@ -2,13 +2,12 @@
  * `npm run update -- [URL or folder] [version]`: fetches a newer version of the starter, and lets that version update this
  * product (`update-product.ts`): its rules are newer than those of this file.
  */
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
-import { run } from './programs.ts'
-import { openProject, readManifest, temporaryFolder } from './project.ts'
+import { run, show, temporaryFolder } from './programs.ts'
+import { openProject, readManifest } from './project.ts'
 import { git, requireGit } from './repository.ts'
 
 const project = openProject()
@@ -19,16 +18,19 @@ const command = createCommand('npm run update --', 'Merges a newer version of th
   .option('--with <names...>', 'take these new features of the starter', [])
   .parse()
 
-/** Fetches a version of the starter, with its history, into a folder. Throws what git says if that fails. */
+/**
+ * Fetches a version of the starter, with its history, into a folder. Throws what git says if that fails: it names the address
+ * without a password.
+ */
 function fetchStarter(source: string, version: string | undefined, folder: string): void {
   const env = { GIT_TERMINAL_PROMPT: '0' }
-  const clone = ['clone', '--quiet', '--no-checkout', source, folder]
+  const clone = ['clone', '--quiet', '--no-checkout', '--', source, folder]
   const { failure } = run(project.root, 'git', clone, { env })
-  if (failure) throw new Error(`${source} cannot be fetched: ${failure}\nNothing was changed.`)
+  if (failure) throw new Error(`The starter cannot be fetched: ${failure}\nNothing was changed.`)
   const commit = [`v${version}`, version ?? 'HEAD', `origin/${version}`]
     .map((name) => git(folder, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`))
     .find(Boolean)
-  if (!commit) throw new Error(`${source} has no version ${version ?? 'yet'}. Nothing was changed.`)
+  if (!commit) throw new Error(`The starter has no version ${version ?? 'yet'}. Nothing was changed.`)
   requireGit(folder, ['checkout', '--quiet', '--detach', commit])
 }
 
@@ -41,11 +43,9 @@ function update(source: string | undefined, version: string | undefined, wanted:
   const folder = temporaryFolder()
   fetchStarter(from, version, folder)
   const updater = join(folder, 'src/cli/update-product.ts')
-  if (!existsSync(updater)) throw new Error(`That version of ${from} is too old. Nothing was changed.`)
+  if (!existsSync(updater)) throw new Error('That version of the starter is too old. Nothing was changed.')
   const args = [updater, project.root, from, ...wanted]
-  const { status, error } = spawnSync(process.execPath, args, { stdio: 'inherit' })
-  if (error) throw error
-  return status ?? 1
+  return show(project.root, process.execPath, args)
 }
 
 try {

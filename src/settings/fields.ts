@@ -47,11 +47,10 @@ export const megabytes = (fallback: number) =>
     .transform((value) => value * 1_000_000)
     .prefault(String(fallback))
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-type Duration = `${number}${keyof typeof UNIT_MS}`
+type Duration = `${number}${'s' | 'm' | 'h' | 'd'}`
+const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-const milliseconds = (text: string) =>
-  Number.parseInt(text, 10) * UNIT_MS[text.at(-1) as keyof typeof UNIT_MS]
+const milliseconds = (text: string) => Number.parseInt(text, 10) * (UNIT_MS[text.slice(-1)] ?? Number.NaN)
 
 /** A duration such as `90s`, `30m`, `6h` or `1d`, as ms. */
 export function duration({ min, max }: { min: Duration; max: Duration }) {

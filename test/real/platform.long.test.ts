@@ -2,8 +2,6 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { type Running, startAll } from '../support/app.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { connectionsOf, signedIn } from '../support/flow.ts'
-import { freePort } from '../support/ports.ts'
-import type { Visitor } from '../support/visitor.ts'
 import {
   ACCESS_TOKEN_SECONDS,
   BXCONTEXT,
@@ -11,7 +9,9 @@ import {
   type OidcPlatform,
   passPages,
   startPlatform,
-} from './oidc-provider.ts'
+} from '../support/oidc-provider.ts'
+import { freePort } from '../support/ports.ts'
+import type { Visitor } from '../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
 const REVOKED = { status: 409, code: 'connection_revoked' }

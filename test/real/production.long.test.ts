@@ -1,8 +1,8 @@
 import { onTestFinished, test, vi } from 'vitest'
 import { openChromium, openPage } from '../support/chromium.ts'
+import { hideAdvice, startSignInProvider } from '../support/oidc-provider.ts'
 import { freePort } from '../support/ports.ts'
 import { CHROMIUM, REDIS, withChromium, withRedis } from '../support/programs.ts'
-import { hideAdvice, startSignInProvider } from './oidc-provider.ts'
 import { startProcesses } from './processes.ts'
 
 test.skipIf(!CHROMIUM || !REDIS)(

@@ -2,12 +2,12 @@ import { decodeJwt } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { sessionCookie } from '../../src/web/session.ts'
 import { type Running, startAll } from '../support/app.ts'
+import { hideAdvice, passPages, type SignInProvider, startSignInProvider } from '../support/oidc-provider.ts'
 import { OIDC_CLIENT } from '../support/openid-provider.ts'
 import { freePort } from '../support/ports.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
-import { hideAdvice, passPages, type SignInProvider, startSignInProvider } from './oidc-provider.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
 const METHODS = ['client_secret_basic', 'client_secret_post'] as const

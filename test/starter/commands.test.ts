@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { slugOf } from '../../src/cli/naming.ts'
+import { fileOf, run as runProgram, show } from '../../src/cli/programs.ts'
 import { openProject } from '../../src/cli/project.ts'
 import { sizeOf } from '../../src/cli/removal.ts'
-import { updatedManifest } from '../../src/cli/update-manifest.ts'
+import { updatedManifest, withoutCredentials } from '../../src/cli/update-manifest.ts'
 import { selectFiles } from '../../src/cli/update-selection.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { command } from '../support/process.ts'
@@ -26,10 +27,13 @@ const run = (name: string, ...args: string[]) =>
 const refusal = (text: string) => ({ code: 1, output: expect.stringContaining(text) })
 
 describe('npm run remove-feature', () => {
-  test('lists the features with their size', async () => {
+  test('lists the features, with their size and what each does', async () => {
     const { output } = await run('remove-feature')
-    for (const { name } of features)
-      expect(output).toMatch(new RegExp(`^${name} +\\d+ files, +\\d+ lines`, 'm'))
+    for (const { name, title } of features) {
+      const line = output.split('\n').find((line) => line.startsWith(`${name} `))
+      expect(line).toMatch(/ [1-9]\d* files: /)
+      expect(line).toContain(title)
+    }
   })
 
   test('refuses to remove a feature that another one needs, and changes nothing', async () => {
@@ -48,11 +52,8 @@ const TAKEN = features.slice(0, 1).map(({ name }) => name)
 const SIMULATED = loads('leads') ? '/leads' : undefined
 
 test.each<[what: string, args: string[], message: string]>([
-  ['a name that is no noun in lower case', ['Orders'], 'plural noun in lower case'],
+  ['a name with a capital letter', ['Orders'], 'must be in lower case'],
   ['a name that a folder of pages has', ['sandbox'], 'is taken (views/sandbox)'],
-  ['a name that is an address', ['refresh'], 'is taken (src/web/connections.ts)'],
-  ['a plural that has no certain singular', ['statuses'], 'add the word for one of them: --singular'],
-  ['another one', ['movies'], 'add the word for one of them: --singular'],
   ...TAKEN.map((name): [string, string[], string] => [
     'the name of a feature',
     [name],
@@ -61,7 +62,7 @@ test.each<[what: string, args: string[], message: string]>([
   ...[SIMULATED ?? []]
     .flat()
     .map((path): [string, string[], string] => [
-      'a path that the sandbox has',
+      'a path that another feature reads',
       ['customers', '--path', path],
       'choose another --path',
     ]),
@@ -71,14 +72,20 @@ test.each<[what: string, args: string[], message: string]>([
   expect(sizeOf(openProject(copy.dir), args[0] ?? '')).toEqual(before)
 })
 
-test('the texts of a generated feature need no article, since none fits each noun', () => {
+test('the texts of a generated feature use its name as it is: no noun has a certain singular or article', () => {
   const template = openProject(join(copy.dir, 'src/cli/template'))
   for (const file of template.filesBelow('.'))
-    expect(template.read(file), file).not.toMatch(/\ban? spare.part/i)
+    expect(template.read(file), file).not.toMatch(/spare.part(?!s)|\ban? spare/i)
 })
 
 test('npm run pack-core names a folder that is not there', async () => {
   expect(await run('pack-core', '/nowhere')).toEqual(refusal('/nowhere is not a folder'))
+})
+
+test('a program that cannot be started, and a tool that is not installed, are told as what they are', () => {
+  expect(runProgram(copy.dir, 'no-such-program', []).failure).toContain('no-such-program ENOENT')
+  expect(() => show(copy.dir, 'no-such-program', [])).toThrow('no-such-program ENOENT')
+  expect(() => fileOf(copy.dir, 'no-such-tool')).toThrow(/'no-such-tool'[^\n]*\. Run npm install\.$/)
 })
 
 // The commands of one feature stand for those of all.
@@ -118,6 +125,16 @@ test.each([
 const EMPTY = { name: 'a', version: '', scripts: {}, dependencies: {}, devDependencies: {} }
 
 describe('an update', () => {
+  test.each([
+    ['https://ann:secret@git.example/starter.git', 'https://git.example/starter.git'],
+    ['https://token@git.example/starter.git', 'https://git.example/starter.git'],
+    ['git@git.example:a/starter.git', 'git@git.example:a/starter.git'],
+    ['ssh://git@git.example/starter.git', 'ssh://git@git.example/starter.git'],
+    ['../starter@2', '../starter@2'],
+  ])('from %s keeps the address without what is secret in it', (address, kept) => {
+    expect(withoutCredentials(address)).toBe(kept)
+  })
+
   test('merges package.json by keys: what the product has changed or deleted stays so', () => {
     const base = { ...EMPTY, version: '1', scripts: { bench: 'x', keys: 'x' } }
     const ours = { ...EMPTY, version: '0', scripts: { keys: 'x', own: 'o' } }

@@ -49,6 +49,16 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     ended(workspace, ['git', 'clone', '-q', '-c', 'core.autocrlf=true', starter.dir, 'app'])
     starter.remove()
     writeFileSync(join(workspace, 'package.json'), '{ "private": true, "workspaces": ["app"] }')
+    // Without it, npm would install the newest packages, which may not fit each other.
+    const { packages, ...lock } = JSON.parse(readFileSync(join(clone, 'package-lock.json'), 'utf8'))
+    const { '': app, ...others } = packages
+    const own = {
+      '': { workspaces: ['app'] },
+      app,
+      [`node_modules/${app.name}`]: { resolved: 'app', link: true },
+    }
+    const ofWorkspace = JSON.stringify({ ...lock, packages: { ...own, ...others } })
+    writeFileSync(join(workspace, 'package-lock.json'), ofWorkspace)
     symlinkSync(join(ROOT, 'node_modules'), join(workspace, 'node_modules'))
   })
 
@@ -93,7 +103,7 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     expect(without.output).toMatch(/not in a Git repository: run git init .* Nothing was changed\./)
   })
 
-  test('init and add-feature do the same with files that were saved with CRLF', () => {
+  test('the commands do the same with files that were saved with CRLF', () => {
     for (const file of git('-c', 'core.quotePath=false', 'ls-files').trim().split('\n')) {
       const bytes = readFileSync(join(clone, file))
       if (!bytes.includes(0)) writeFileSync(join(clone, file), bytes.toString().replaceAll('\n', '\r\n'))
@@ -104,7 +114,13 @@ describe('in a workspace, in a path with a space and an umlaut,', () => {
     expect(init.output).toContain('This clone is now Büro Link.')
     const added = npmRun('add-feature', '--', 'orders')
     expect(added.output).toContain('Added orders:')
-    expect(init.output + added.output).not.toContain('failed')
+    git('add', '--all')
+    git('-c', 'user.name=a', '-c', 'user.email=a@b.example', 'commit', '-qm', 'Ours')
+    const packed = npmRun('pack-core')
+    expect(packed.output).toContain('Wrote connect-core-')
+    const removed = npmRun('remove-feature', '--', 'leads')
+    expect(removed.output).toContain('Removed leads')
+    for (const { output } of [init, added, packed, removed]) expect(output).not.toContain('failed')
     expect(readFileSync(join(clone, '.env'), 'utf8')).toMatch(
       /^# The settings of the app on this machine;.*\n\n# ---/,
     )

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { all, files, ROOT, read } from '../support/documents.ts'
 
 const lock = read('package-lock.json')
-const { scripts, dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
-  'scripts' | 'dependencies' | 'devDependencies',
+const { scripts, dependencies, devDependencies, allowScripts } = JSON.parse(read('package.json')) as Record<
+  'scripts' | 'dependencies' | 'devDependencies' | 'allowScripts',
   Record<string, string>
 >
 
@@ -29,6 +30,10 @@ test('each package whose types are extended is in package.json', () => {
   const declared = Object.keys({ ...dependencies, ...devDependencies })
   for (const name of extended)
     expect(declared.includes(name) || declared.includes(`@types/${name}`), name).toBe(true)
+})
+
+test('pnpm runs the scripts of the same packages as npm', () => {
+  expect(parse(read('pnpm-workspace.yaml')).allowBuilds).toEqual(allowScripts)
 })
 
 test('a production install has one copy of each package, but for the small ones of express-session', () => {

@@ -62,7 +62,7 @@ test('npm run init names the product, keeps only what a product needs, and notes
   const ofStarter = ['bench', 'chaos', 'scale', 'real', 'starter'].map((folder) => `test/${folder}`)
   for (const gone of [...ofStarter, '*/bench/*', 'docs/demo-script.md', 'src/features/price-files'])
     expect(files(gone), gone).toBe('')
-  expect(product.read('package.json')).not.toMatch(/bench|chaos|scale|simple-oauth2|saxes|ignoreIssues/)
+  expect(product.read('package.json')).not.toMatch(/bench|chaos|scale|simple-oauth2|saxes|ignoreBinaries/)
   expect(product.read('.env')).toMatch(/^SESSION_SECRET=\S{32,}$[\s\S]*^TOKEN_ENCRYPTION_KEYS=\S+$/m)
   await expectPackagesAsListed()
   const again = product.command('init', '--name', 'Other', '--yes')
@@ -96,16 +96,16 @@ test('npm run add-feature -- orders --write: works in the demo', async () => {
   const card = await visitor.get(`${app}/connections`)
   const [, path = ''] = /href="(\/connections\/[^/"]+\/orders)"/.exec(card.text) ?? []
   const created = await visitor.post(`${app}${path}`, { form: { name: 'Bricks', notes: '' } })
-  expect((await visitor.follow(created)).text).toMatch(/The order was created\.[\s\S]*Bricks/)
+  expect((await visitor.follow(created)).text).toMatch(/The entry was created\.[\s\S]*Bricks/)
   await demo.kill()
 })
 
-/** Words of the app, and of JavaScript. */
-const NOUNS = ['orders', 'features', 'constructors', 'purchase-orders']
+/** Also a word of JavaScript, and one that is no regular plural. */
+const NOUNS = ['orders', 'constructors', 'news', 'purchase-orders']
 
-test('any noun makes a feature that passes the check and its tests without an edit, also with an own sign-in', async () => {
-  for (const noun of ['features', 'constructors']) await product.command('add-feature', noun, '--write')
-  const options = ['--title', 'POs', '--singular', 'PO', '--scope', 'po:read', '--path', '/v2/po']
+test('any word makes a feature that passes the check and its tests without an edit, also with an own sign-in', async () => {
+  for (const noun of ['constructors', 'news']) await product.command('add-feature', noun, '--write')
+  const options = ['--title', 'POs', '--scope', 'po:read', '--path', '/v2/po']
   await product.command('add-feature', 'purchase-orders', ...options)
   expect(product.read('src/features/purchase-orders/texts.ts')).not.toContain('to create')
   product.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')

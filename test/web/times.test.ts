@@ -12,7 +12,7 @@ const OTHERWISE = [
 ]
 
 test('no view shows a date other than as a <time> of `it.time` or `it.withTimes`', async () => {
-  const views = await Array.fromAsync(glob(['views/**/*.eta', 'src/cli/template/views/*.eta']))
+  const views = await Array.fromAsync(glob(['views/**/*.eta', 'src/cli/template/views/**/*.eta']))
   expect(views.length).toBeGreaterThan(10)
   const found = views.flatMap((view) =>
     readFileSync(view, 'utf8')

@@ -5,9 +5,9 @@
  */
 import '../../runtime/env-file.ts'
 import { accessSync, constants, writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { type Config, unknownSettings } from '../../config.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
+import { createCommand } from '../../runtime/command.ts'
 import { namesInEnvFile } from '../../runtime/env-file.ts'
 import { createLog } from '../../runtime/log.ts'
 import { print, printJson } from '../../runtime/print.ts'
@@ -25,15 +25,23 @@ import { checkEnvironment, settingsFindings } from './environment.ts'
 import { ok } from './findings.ts'
 import { notOpened } from './store.ts'
 
-const HELP = `Usage: npm run doctor -- [--json] [--strict] [--consent [--write]]
-
-Checks the settings, the store, the platform's addresses, and your registration there.
-
-  --json     Prints the findings as JSON.
-  --strict   Exits with 2 if there are warnings. Failures exit with 1 in any case.
-  --consent  Then asks for a consent in the browser, and compares the platform with the contracts.
-             Writes ${REPORT}.
-  --write    Also creates a catalogue with an import, and a lead, named as a test. Use a staging account.`
+const command = createCommand(
+  'npm run doctor --',
+  "Checks the settings, the store, the platform's addresses, and your registration there.",
+)
+  .option('--json', 'print the findings as JSON', false)
+  .option('--strict', 'exit with 2 if there are warnings; failures exit with 1 in any case', false)
+  .option(
+    '--consent',
+    `then ask for a consent in the browser, and compare the platform with the contracts; writes ${REPORT}`,
+    false,
+  )
+  .option(
+    '--write',
+    'with --consent: also create a catalogue with an import, and a lead, named as a test; use a staging account',
+    false,
+  )
+  .parse()
 
 /** `open`: not seen by this run. `ask`: no run can see it. */
 const LABELS = {
@@ -130,21 +138,11 @@ async function askForConsent(write: boolean): Promise<void> {
 }
 
 try {
-  const { values: options } = parseArgs({
-    options: {
-      json: { type: 'boolean', default: false },
-      strict: { type: 'boolean', default: false },
-      consent: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (options.help) print(...HELP.split('\n'))
-  else {
-    if (options.consent) checkConsentOptions(options.json)
-    await check(options.json, options.strict)
-    if (options.consent) await askForConsent(options.write)
-  }
+  const { json, strict, consent, write } =
+    command.opts<Record<'json' | 'strict' | 'consent' | 'write', boolean>>()
+  if (consent) checkConsentOptions(json)
+  await check(json, strict)
+  if (consent) await askForConsent(write)
 } catch (error) {
   fail(error)
 }

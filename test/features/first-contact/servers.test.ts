@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Finding } from '../../../src/web/tools.ts'
-import { hideAdvice, startPlatform } from '../../real/oidc-provider.ts'
 import { SCOPES } from '../../support/flow.ts'
+import { hideAdvice, startPlatform } from '../../support/oidc-provider.ts'
 import { BASE_URL, type Server, startDoorkeeper, startLemonLdap } from './servers.ts'
 import { type Env, findings, problemsOf } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Client, createClient } from '../../../src/features/first-contact/client.ts'
 import { checkSignIn } from '../../../src/features/first-contact/sign-in.ts'
-import { hideAdvice, startSignInProvider } from '../../real/oidc-provider.ts'
+import { hideAdvice, startSignInProvider } from '../../support/oidc-provider.ts'
 import { serve } from '../../support/ports.ts'
 
 const BASE_URL = 'http://localhost:3100'

@@ -5,10 +5,10 @@
 import express from 'express'
 import Provider, { type ClientAuthMethod } from 'oidc-provider'
 import { vi } from 'vitest'
-import { CLIENT } from '../support/env.ts'
-import { envOf, OIDC_CLIENT } from '../support/openid-provider.ts'
-import { serve } from '../support/ports.ts'
-import type { Answer, Visitor } from '../support/visitor.ts'
+import { CLIENT } from './env.ts'
+import { envOf, OIDC_CLIENT } from './openid-provider.ts'
+import { serve } from './ports.ts'
+import type { Answer, Visitor } from './visitor.ts'
 
 /** How long an access token lives by default, in seconds. */
 export const ACCESS_TOKEN_SECONDS = 3600

@@ -1,14 +1,14 @@
 import { Router } from 'express'
-import { notFound } from '../../../sandbox/api.ts'
-import { API_FAULTS } from '../../../sandbox/faults.ts'
-import type { SandboxCore, SandboxFeature } from '../../../sandbox/feature.ts'
-import { bxcontextOf } from '../../../sandbox/guard.ts'
-import { sendPage } from '../../../sandbox/odata.ts'
-import { DAY_MS, NEWEST, pick, seededRandom } from '../../../sandbox/random.ts'
+import { notFound } from '../../../../../../sandbox/api.ts'
+import { API_FAULTS } from '../../../../../../sandbox/faults.ts'
+import type { SandboxCore, SandboxFeature } from '../../../../../../sandbox/feature.ts'
+import { bxcontextOf } from '../../../../../../sandbox/guard.ts'
+import { sendPage } from '../../../../../../sandbox/odata.ts'
+import { DAY_MS, NEWEST, pick, seededRandom } from '../../../../../../sandbox/random.ts'
 // template: write
 import express from 'express'
 import * as z from 'zod'
-import { parseBody } from '../../../sandbox/api.ts'
+import { parseBody } from '../../../../../../sandbox/api.ts'
 
 const newEntry = z.object({ name: z.string().min(1), notes: z.string().default('') })
 // end of template
@@ -63,7 +63,7 @@ function samplesOf(bxcontext: string) {
   const random = seededRandom(`spare-parts ${bxcontext}`)
   return Array.from({ length: 30 + random(16) }, (_, index) => ({
     id: `${bxcontext}-${1000 + index}`,
-    name: `Spare part ${1000 + index}`,
+    name: `Sample ${1000 + index}`,
     status: pick(['New', 'In progress', 'Done'], random),
     notes: pick(['Checked by phone.', 'Waiting for an answer.', ''], random),
     createdAt: new Date(NEWEST - index * DAY_MS - random(DAY_MS)).toISOString(),

@@ -1,6 +1,6 @@
 import { Router } from 'express'
-import { describeRoute } from '../../../connect/express.ts'
-import type { Connect } from '../../../connect/index.ts'
+import { describeRoute } from '../../../../../connect/express.ts'
+import type { Connect } from '../../../../../connect/index.ts'
 import {
   connectionRef,
   type ListFields,
@@ -9,11 +9,11 @@ import {
   pageOfSchema,
   READ_ERRORS,
   sendPageOrJson,
-} from '../../../web/kit.ts'
+} from '../../../../../web/kit.ts'
 import { CALLS, entrySchema } from './contract.ts'
 import { texts } from './texts.ts'
 // template: write
-import { rejectForm, sendResultOrRedirect } from '../../../web/kit.ts'
+import { rejectForm, sendResultOrRedirect } from '../../../../../web/kit.ts'
 import { newEntrySchema } from './contract.ts'
 // end of template
 

@@ -1,4 +1,4 @@
-import type { Probe } from '../../../web/kit.ts'
+import type { Probe } from '../../../../../web/kit.ts'
 import { entrySchema, PATHS, SCOPE } from './contract.ts'
 
 /** Compares the spare parts of the platform with the contract. */

@@ -1,8 +1,8 @@
 /** The platform's API for spare parts. The specification does not describe it: all of this is assumed. */
 import * as z from 'zod'
-import { type Assumption, idSchema } from '../../../connect/index.ts'
+import { type Assumption, idSchema } from '../../../../../connect/index.ts'
 // template: write
-import { textField } from '../../../web/kit.ts'
+import { textField } from '../../../../../web/kit.ts'
 // end of template
 import { texts } from './texts.ts'
 

@@ -1,4 +1,4 @@
-import type { Feature } from '../../../web/kit.ts'
+import type { Feature } from '../../../../../web/kit.ts'
 import { CALLS, PATHS, SCOPE, SCOPES } from './contract.ts'
 import { entriesRoutes } from './routes.ts'
 import { texts } from './texts.ts'

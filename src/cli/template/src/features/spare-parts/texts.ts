@@ -6,7 +6,7 @@ export const texts = {
   /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */
   tested: (total: number | null) =>
     total === null ? 'Works: spare parts can be read.' : `Works. Spare parts found: ${total}.`,
-  notFound: 'There is no such spare part in this account.',
+  notFound: 'No spare parts of this account have this id.',
   none: 'No spare parts.',
   /** The values of `status` that the list can be narrowed to, which are assumed, and what people call them. */
   statuses: { New: 'New', 'In progress': 'In progress', Done: 'Done' },
@@ -21,9 +21,9 @@ export const texts = {
   // template: write
 
   openInNewTab: 'Open the spare parts in a new tab',
-  newEntry: 'New spare part',
+  newEntry: 'New entry',
   create: 'Create',
-  created: 'The spare part was created.',
+  created: 'The entry was created.',
   rules: {
     name: 'enter a name',
     unknownField: 'is not a known field',
