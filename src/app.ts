@@ -10,6 +10,7 @@ import {
   connectionName,
   connectionsRoutes,
   createConnectPages,
+  homeRoute,
 } from './web/connections.ts'
 import { unsafeRequests } from './web/cross-site.ts'
 import { customerViewRoute } from './web/customer-view.ts'
@@ -75,6 +76,17 @@ export function createApp({
     for (const part of parts) target = (await part.onHop?.({ ...event, target })) ?? target
     return target
   }
+  const ofConnections = {
+    vault,
+    api,
+    requestedScopes: oauth.scopes,
+    connectedAppsUrl: platform.connectedAppsUrl,
+    sendChanges,
+    waitingNotices: (userId: string) => waitingNotices(store, userId),
+    linksOf: (userId: string, connection: Connection) => linksOf(userId, connection, features, parts),
+    reasonFor: (scope: string) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
+    connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
+  }
   app.use(requestLog(log), bodyDeadline(), notices(store, keys, baseUrl), drafts(keys, baseUrl), pages(shown))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
   app.use(byPath(parts.flatMap(({ serverRoutes }) => serverRoutes ?? [])))
@@ -92,17 +104,8 @@ export function createApp({
       signIn.routes,
       ...(platform.sandboxUrl ? [customerViewRoute()] : []),
       connectRoutes({ connect, baseUrl, pages: connectPages, onHop, log }),
-      connectionsRoutes({
-        vault,
-        api,
-        requestedScopes: oauth.scopes,
-        connectedAppsUrl: platform.connectedAppsUrl,
-        sendChanges,
-        waitingNotices: (userId) => waitingNotices(store, userId),
-        linksOf: (userId, connection) => linksOf(userId, connection, features, parts),
-        reasonFor: (scope) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
-        connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
-      }),
+      homeRoute(ofConnections),
+      connectionsRoutes(ofConnections),
       ...parts.flatMap(({ routes }) => routes ?? []),
     ]),
   )

@@ -73,35 +73,42 @@ export const connectionRef = (req: ConnectionRequest): ConnectionRef => ({
   bxcontext: req.params.bxcontext,
 })
 
-/** The start page, the list of connections with live updates, and what is done to one of them. */
-export const connectionsRoutes = (options: ConnectionsOptions): Router =>
-  Router().use(listRoutes(options), renewingRoutes(options), labelRoutes(options), disconnectRoutes(options))
-
-function listRoutes(options: ConnectionsOptions): Router {
-  const { vault, sendChanges, requestedScopes, waitingNotices } = options
-  const list: RequestHandler = async (req, res) => {
-    const stored = await vault.list(requireUser(req))
-    const page = await listPage(options, req, res, wantsJson(req) ? [] : stored)
-    sendPageOrJson(req, res, { ...page, json: { connections: stored.map(connectionView) } })
-  }
+/** The start page, at `/`. */
+export function homeRoute(options: ConnectionsOptions): Router {
+  const { requestedScopes } = options
+  const list = listHandler(options)
   const home: RequestHandler = async (req, res) => {
     const data = { requestedScopes, controls: await res.loadSections('app/home') }
     const json = { signedIn: false, scopes: requestedScopes }
     sendPageOrJson(req, res, { view: 'app/home', title: texts.home.pageTitle, data, json })
   }
+  return Router().get(
+    '/',
+    describeRoute({
+      summary:
+        "The start page, or the user's connections. As JSON, a visitor who is not signed in gets `{signedIn, scopes}`.",
+      response: z.union([z.object({ signedIn: z.literal(false), scopes: z.array(z.string()) }), listSchema]),
+    }),
+    (req, res, next) => (currentUser(req) ? list : home)(req, res, next),
+  )
+}
+
+/** The list of connections with live updates, and what is done to one of them, whatever its state. */
+export const connectionsRoutes = (options: ConnectionsOptions): Router =>
+  Router().use(listRoutes(options), renewingRoutes(options), labelRoutes(options), disconnectRoutes(options))
+
+const listHandler =
+  (options: ConnectionsOptions): RequestHandler =>
+  async (req, res) => {
+    const stored = await options.vault.list(requireUser(req))
+    const page = await listPage(options, req, res, wantsJson(req) ? [] : stored)
+    sendPageOrJson(req, res, { ...page, json: { connections: stored.map(connectionView) } })
+  }
+
+function listRoutes(options: ConnectionsOptions): Router {
+  const { vault, sendChanges, waitingNotices } = options
+  const list = listHandler(options)
   return Router()
-    .get(
-      '/',
-      describeRoute({
-        summary:
-          "The start page, or the user's connections. As JSON, a visitor who is not signed in gets `{signedIn, scopes}`.",
-        response: z.union([
-          z.object({ signedIn: z.literal(false), scopes: z.array(z.string()) }),
-          listSchema,
-        ]),
-      }),
-      (req, res, next) => (currentUser(req) ? list : home)(req, res, next),
-    )
     .get(
       '/connections',
       describeRoute({ summary: "`{connections}`: the user's connections.", response: listSchema }),
