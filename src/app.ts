@@ -1,10 +1,10 @@
-import express, { type Express, type Request } from 'express'
+import express, { type Express, type Request, type RequestHandler } from 'express'
 import { browserSession, connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { NamedFeature } from './features/load.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
-import { byPath } from './web/by-path.ts'
+import { connectionGuard } from './web/connection-guard.ts'
 import {
   type ConnectionLink,
   connectionName,
@@ -19,6 +19,7 @@ import { drafts } from './web/drafts.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import type { FeatureParts } from './web/feature.ts'
 import { healthRoutes } from './web/health.ts'
+import { noteMount, type Part } from './web/mount.ts'
 import { notices, waitingNotices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
@@ -42,21 +43,62 @@ async function linksOf(
   return (await Promise.all(links)).flat()
 }
 
+type Parts = Record<'server' | 'open' | 'core' | 'features', Part[]>
+
+/** Everything that has routes, in the order in which it is mounted. */
+export function partsOf(dependencies: Dependencies): Parts {
+  const { config, log, store, connect, signIn, features, parts, drainSignal, deps } = dependencies
+  const { baseUrl, platform } = config
+  const { vault, api, oauth } = connect
+  const onHop: OnHop = async (event) => {
+    let { target } = event
+    for (const part of parts) target = (await part.onHop?.({ ...event, target })) ?? target
+    return target
+  }
+  const ofConnections = {
+    vault,
+    api,
+    requestedScopes: oauth.scopes,
+    connectedAppsUrl: platform.connectedAppsUrl,
+    sendChanges: deps.sendChanges,
+    waitingNotices: (userId: string) => waitingNotices(store, userId),
+    linksOf: (userId: string, connection: Connection) => linksOf(userId, connection, features, parts),
+    reasonFor: (scope: string) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
+    connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
+  }
+  const flow = { connect, baseUrl, pages: createConnectPages(vault), onHop, log }
+  const all: Parts = {
+    server: parts.flatMap(({ serverRoutes }) => serverRoutes ?? []),
+    open: [
+      { path: '/health', router: healthRoutes(store, drainSignal) },
+      { path: '/openapi.json', router: openApiRoute(baseUrl, () => Object.values(all).flat()) },
+    ],
+    core: [
+      { path: '/', router: signIn.routes },
+      { path: '/', router: homeRoute(ofConnections) },
+      ...(platform.sandboxUrl ? [{ path: '/customer-view', router: customerViewRoute() }] : []),
+      { path: '/connect', router: connectRoutes(flow) },
+      { path: '/connections', router: connectionsRoutes(ofConnections) },
+    ],
+    features: parts.flatMap(({ routes }) => routes ?? []),
+  }
+  return all
+}
+
+/** Mounts parts. What is below a connection is reached through the guard. */
+function mount(app: Express, parts: readonly Part[], guard?: RequestHandler<{ bxcontext: string }>): void {
+  for (const { path, router } of parts) {
+    app.use(path, noteMount(path))
+    if (guard && path.startsWith('/connections/:bxcontext/')) app.use(path, guard)
+    app.use(path, router)
+  }
+}
+
 /** Creates the Express app: middleware and routes in the order in which requests pass through them. */
-export function createApp({
-  config,
-  log,
-  store,
-  sessionStore,
-  connect,
-  signIn,
-  features,
-  parts,
-  drainSignal,
-  deps: { sendChanges },
-}: Dependencies): Express {
+export function createApp(dependencies: Dependencies): Express {
+  const { config, log, store, sessionStore, connect, signIn, parts } = dependencies
   const { baseUrl, platform, sessionSecrets: secrets, tokenEncryptionKeys: keys } = config
-  const { vault, oauth, api } = connect
+  const { vault } = connect
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -71,44 +113,21 @@ export function createApp({
     navigation: parts.flatMap((part) => part.navigation ?? []),
     sections: parts.flatMap((part) => part.sections ?? []),
   }
-  const onHop: OnHop = async (event) => {
-    let { target } = event
-    for (const part of parts) target = (await part.onHop?.({ ...event, target })) ?? target
-    return target
-  }
-  const ofConnections = {
-    vault,
-    api,
-    requestedScopes: oauth.scopes,
-    connectedAppsUrl: platform.connectedAppsUrl,
-    sendChanges,
-    waitingNotices: (userId: string) => waitingNotices(store, userId),
-    linksOf: (userId: string, connection: Connection) => linksOf(userId, connection, features, parts),
-    reasonFor: (scope: string) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
-    connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
-  }
+  const mounted = partsOf(dependencies)
   app.use(requestLog(log), bodyDeadline(), notices(store, keys, baseUrl), drafts(keys, baseUrl), pages(shown))
-  // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
-  app.use(byPath(parts.flatMap(({ serverRoutes }) => serverRoutes ?? [])))
+  // Before the browser middleware: callers are servers that authenticate with tokens or signatures.
+  mount(app, mounted.server)
 
   app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
-  app.use(byPath([healthRoutes(store, drainSignal), openApiRoute(baseUrl)]))
+  mount(app, mounted.open)
   app.use(unsafeRequests(baseUrl))
-  const connectPages = createConnectPages(vault)
-  const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, connectPages))
+  const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, createConnectPages(vault)))
   app.use(sessions({ store: sessionStore, secrets, baseUrl, forgetSession }))
   app.use('/connections', signedInOnly)
-  app.use(
-    byPath([
-      signIn.routes,
-      ...(platform.sandboxUrl ? [customerViewRoute()] : []),
-      connectRoutes({ connect, baseUrl, pages: connectPages, onHop, log }),
-      homeRoute(ofConnections),
-      connectionsRoutes(ofConnections),
-      ...parts.flatMap(({ routes }) => routes ?? []),
-    ]),
-  )
+  // Disconnecting, testing and renewing work on a connection that has ended: they are not behind the guard.
+  mount(app, mounted.core)
+  mount(app, mounted.features, connectionGuard(vault))
 
   app.use(notFound)
   // Error handlers from here on.

@@ -11,7 +11,6 @@ import { readableLog } from './runtime/readable-log.ts'
 import { configOf, start } from './runtime/run-app.ts'
 import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
-import type { DemoTool } from './web/tools.ts'
 
 try {
   loadEnvFile({ demo: true })
@@ -26,7 +25,7 @@ try {
     ...settings.shared,
   }
   const config = configOf(env, features)
-  for (const prepare of (await loadTools<DemoTool>('demo.ts')).values()) await prepare(config.dataDir)
+  for (const prepare of (await loadTools('demo')).values()) await prepare(config.dataDir)
   const sandbox = await openSandbox(settings)
   const app = await start(config, features, createLog(config.logLevel, readableLog()))
   print(

@@ -6,7 +6,6 @@ import '../runtime/env-file.ts'
 import type { Reencryption } from '../connect/index.ts'
 import { loadTools } from '../features/load.ts'
 import { print, printError } from '../runtime/print.ts'
-import type { ReencryptTool } from '../web/tools.ts'
 import { withApp } from './with-app.ts'
 
 /** How often the progress is printed, in ms. */
@@ -27,7 +26,7 @@ function count(outcome: Reencryption): void {
 }
 
 await withApp(async ({ config, connect, deps }) => {
-  const ofFeatures = [...(await loadTools<ReencryptTool>('reencrypt.ts')).values()]
+  const ofFeatures = [...(await loadTools('reencrypt')).values()]
   for (const outcomes of [connect.vault.reencrypt(), ...ofFeatures.map((reencrypt) => reencrypt(deps))])
     for await (const outcome of outcomes) count(outcome)
   const [key] = config.tokenEncryptionKeys

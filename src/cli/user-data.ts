@@ -4,7 +4,6 @@ import type { Dependencies } from '../dependencies.ts'
 import { loadTools } from '../features/load.ts'
 import { print } from '../runtime/print.ts'
 import { connectionView } from '../web/connection-view.ts'
-import type { DeleteUserTool, ExportUserTool } from '../web/tools.ts'
 import type { SignInParts } from '../web/user.ts'
 
 /** The app, and the sign-in whose data it is. */
@@ -26,7 +25,7 @@ export async function exportUser({ config, store, connect, signIn, deps }: App, 
     .filter(({ key }) => key.kind !== connectionKind(connect.platform.name))
     .map(({ key: { kind, id }, value }) => ({ kind, id, value: parseJson(value) ?? value }))
   const features: Record<string, unknown> = {}
-  for (const [name, exportData] of await loadTools<ExportUserTool>('export-user.ts'))
+  for (const [name, exportData] of await loadTools('exportUser'))
     features[name] = (await exportData(deps, config.features[name], userId)) ?? undefined
   const account = await signIn.exportUser(userId)
   const isEmpty = connections.length + others.length === 0 && account === null
@@ -55,7 +54,7 @@ export async function deleteUser(app: App, userId: string, { yes }: { yes?: bool
     const consent = await connect.vault.disconnect({ userId, bxcontext })
     if (consent) print(`${bxcontext}: deleted. ${CONSENT[consent]}`)
   }
-  for (const [name, deleteData] of await loadTools<DeleteUserTool>('delete-user.ts'))
+  for (const [name, deleteData] of await loadTools('deleteUser'))
     await deleteData(deps, config.features[name], userId)
   // Features write what they have noted about the events above, so that nothing is written after the deletion.
   for (const part of parts) await part.stop?.()

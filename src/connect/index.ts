@@ -19,7 +19,14 @@ export { contextOf, requestContext, type WorkContext } from './context.ts'
 export type { Log } from './log.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
-export { type Assumption, idSchema, type Platform, platform, tokenSchema } from './platform/contract.ts'
+export {
+  ASSUMPTIONS,
+  type Assumption,
+  idSchema,
+  type Platform,
+  platform,
+  tokenSchema,
+} from './platform/contract.ts'
 export type { Exchange, ExchangeListener } from './platform/exchanges.ts'
 export {
   createHttp,

@@ -1,24 +1,19 @@
 import { dirname, join } from 'node:path'
-import type { Assumption } from '../connect/index.ts'
-import type { Contract } from '../web/kit.ts'
-import { foldersWith } from './load.ts'
+import { ASSUMPTIONS, type Assumption } from '../connect/index.ts'
+import type { Contract, PathOf } from '../web/kit.ts'
+import { loadFeatures } from './load.ts'
 
-/** Loads all contracts: the core's first, then those of the features, which are found by folder. */
+/** Loads all contracts: the core's first, then those of the features. */
 export async function loadContracts(): Promise<Contract[]> {
-  const ofFeatures = foldersWith('contract.ts').map((name) => load(name, `src/features/${name}/contract.ts`))
-  return Promise.all([load('core', 'src/connect/platform/contract.ts'), ...ofFeatures])
+  const file = 'src/connect/platform/contract.ts'
+  const core = { name: 'core', file, assumptions: ASSUMPTIONS, scopes: {}, paths: [] }
+  const ofFeatures = (await loadFeatures()).flatMap(({ name, scopes = {}, contract }) => {
+    if (!contract) return []
+    const { assumptions, paths = {} } = contract
+    return { name, file: `src/features/${name}/contract.ts`, assumptions, scopes, paths: templatesOf(paths) }
+  })
+  return [core, ...ofFeatures]
 }
-
-async function load(name: string, file: string): Promise<Contract> {
-  const {
-    ASSUMPTIONS = [],
-    SCOPES = {},
-    PATHS = {},
-  } = await import(new URL(`../../${file}`, import.meta.url).href)
-  return { name, file, assumptions: ASSUMPTIONS, scopes: SCOPES, paths: templatesOf(PATHS) }
-}
-
-type PathOf = string | ((...ids: string[]) => string)
 
 /** Paths with `:id` in place of ids, such as `/leads/:id`, without their query. */
 const templatesOf = (paths: Readonly<Record<string, PathOf>>) =>

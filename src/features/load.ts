@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { FeatureSettings } from '../config.ts'
 import { platform } from '../connect/index.ts'
-import type { Feature } from '../web/kit.ts'
+import type { Feature, ToolOf, Tools } from '../web/kit.ts'
 
 /** A feature with the name of its folder. */
 export interface NamedFeature extends Feature {
@@ -11,46 +11,42 @@ export interface NamedFeature extends Feature {
 
 const FOLDER = new URL('./', import.meta.url)
 
-/** The names of the features' folders that have this file, in alphabetical order. */
-export function foldersWith(file: string): string[] {
-  const folders = readdirSync(fileURLToPath(FOLDER), { withFileTypes: true }).filter((it) => it.isDirectory())
-  const names = folders.map(({ name }) => name).sort()
-  return names.filter((name) => existsSync(new URL(`${name}/${file}`, FOLDER)))
-}
-
-/** Imports a file of a feature. Throws one line that names the file and says what is wrong. */
-async function load(name: string, file: string) {
-  return import(new URL(`${name}/${file}`, FOLDER).href).catch((error: Error) => {
-    throw new Error(`src/features/${name}/${file} cannot be loaded: ${error.message.split('\n')[0]}`)
-  })
-}
+/** The names of the folders with an `index.ts`, in alphabetical order. */
+const names = readdirSync(fileURLToPath(FOLDER), { withFileTypes: true })
+  .filter((it) => it.isDirectory() && existsSync(new URL(`${it.name}/index.ts`, FOLDER)))
+  .map(({ name }) => name)
+  .sort()
 
 /**
  * Loads the features: each folder with an `index.ts`, in their order. Throws one line that names the file if one cannot be
  * loaded, is no feature, or needs a feature that is not there.
  */
 export async function loadFeatures(): Promise<NamedFeature[]> {
-  const names = foldersWith('index.ts')
-  const loaded = await Promise.all(names.map((name) => load(name, 'index.ts')))
-  const features = loaded.map(({ default: feature }, index): NamedFeature => {
-    const name = names[index] ?? ''
-    if (typeof feature?.title !== 'string' || typeof feature.order !== 'number')
-      throw new Error(
-        `src/features/${name}/index.ts must export a feature as its default: title, order, create`,
-      )
-    const missing = feature.needs?.find((need: string) => !names.includes(need))
-    if (missing !== undefined)
-      throw new Error(`src/features/${name}/index.ts needs the feature ${missing}, which is not there`)
-    return { name, ...feature }
-  })
+  const features = await Promise.all(names.map(load))
   return features.sort((a, b) => a.order - b.order)
 }
 
-/** Loads the default exports of the files with this name beside the features' `index.ts`, by the name of the feature. */
-export async function loadTools<Tool>(file: string): Promise<Map<string, Tool>> {
-  const names = foldersWith(file)
-  const loaded = await Promise.all(names.map((name) => load(name, file)))
-  return new Map(loaded.map(({ default: tool }, index) => [names[index] ?? '', tool]))
+async function load(name: string): Promise<NamedFeature> {
+  const file = `src/features/${name}/index.ts`
+  const { default: feature } = await import(new URL(`${name}/index.ts`, FOLDER).href).catch(
+    (error: Error) => {
+      throw new Error(`${file} cannot be loaded: ${error.message.split('\n')[0]}`)
+    },
+  )
+  if (typeof feature?.title !== 'string' || typeof feature.order !== 'number')
+    throw new Error(`${file} must export a feature as its default: title, order, create`)
+  const missing = feature.needs?.find((need: string) => !names.includes(need))
+  if (missing !== undefined) throw new Error(`${file} needs the feature ${missing}, which is not there`)
+  return { name, ...feature }
+}
+
+/** Imports what the features have for a tool, such as `check`, by the name of the feature. */
+export async function loadTools<Name extends keyof Tools>(name: Name): Promise<Map<string, ToolOf<Name>>> {
+  const tools = (await loadFeatures()).map(async (feature) => {
+    const module = await feature[name]?.()
+    return module ? ([[feature.name, module.default]] as const) : []
+  })
+  return new Map((await Promise.all(tools)).flat())
 }
 
 /** What the features add to the config: their settings, and the scopes that they need. */

@@ -42,7 +42,7 @@ export const connectionViewSchema = z.object({
   revokedAt: time,
   revokedReason: z.string().nullable(),
 })
-export type ConnectionView = z.infer<typeof connectionViewSchema>
+export type ConnectionJson = z.infer<typeof connectionViewSchema>
 
 /** Why a connection cannot be read. `missingKeyId`: the key that the app does not have, if that is the reason. */
 export const unreadableText = (missingKeyId: string | null): string =>
@@ -62,7 +62,7 @@ export function unnamed(bxcontext: string): string {
 }
 
 /** Converts a stored connection for pages and JSON. Of one that cannot be read, nothing else is known. */
-export function connectionView(stored: Connection | UnreadableConnection): ConnectionView {
+export function connectionView(stored: Connection | UnreadableConnection): ConnectionJson {
   const connection = 'reason' in stored ? null : stored
   const tokens = connection?.tokens
   const revoked = connection?.view.state === 'revoked' ? connection.view : null
@@ -84,7 +84,7 @@ export function connectionView(stored: Connection | UnreadableConnection): Conne
   }
 }
 
-type Status = Pick<ConnectionView, 'status' | 'summary' | 'canReconnect' | 'canTest'>
+type Status = Pick<ConnectionJson, 'status' | 'summary' | 'canReconnect' | 'canTest'>
 
 const unreadable = ({ missingKeyId }: UnreadableConnection): Status => ({
   status: 'unreadable',

@@ -67,8 +67,8 @@ const labelSchema = z.object({
 
 type ConnectionRequest = Request<{ bxcontext: string }>
 
-/** The signed-in user's connection in the URL. Throws `unauthenticated` (401). */
-export const connectionRef = (req: ConnectionRequest): ConnectionRef => ({
+/** The signed-in user's connection in the URL, which may have ended. Throws `unauthenticated` (401). */
+const refOf = (req: ConnectionRequest): ConnectionRef => ({
   userId: requireUser(req),
   bxcontext: req.params.bxcontext,
 })
@@ -93,7 +93,7 @@ export function homeRoute(options: ConnectionsOptions): Router {
   )
 }
 
-/** The list of connections with live updates, and what is done to one of them, whatever its state. */
+/** The list of connections with live updates, and what is done to one of them, whatever its state; mounted at `/connections`. */
 export const connectionsRoutes = (options: ConnectionsOptions): Router =>
   Router().use(listRoutes(options), renewingRoutes(options), labelRoutes(options), disconnectRoutes(options))
 
@@ -110,12 +110,12 @@ function listRoutes(options: ConnectionsOptions): Router {
   const list = listHandler(options)
   return Router()
     .get(
-      '/connections',
+      '/',
       describeRoute({ summary: "`{connections}`: the user's connections.", response: listSchema }),
       list,
     )
     .get(
-      '/connections/live',
+      '/live',
       describeRoute({
         summary: 'Server-sent events, for open pages of connections.',
         response: z.string(),
@@ -131,7 +131,7 @@ function listRoutes(options: ConnectionsOptions): Router {
       },
     )
     .get(
-      '/connections/:bxcontext/label',
+      '/:bxcontext/label',
       describeRoute({ summary: 'The same, at the address of the form for a name.', response: listSchema }),
       list,
     )
@@ -177,7 +177,7 @@ interface ActionResult extends Omit<Notice, 'text'> {
 async function sendConnection(vault: Vault, req: ConnectionRequest, res: Response, result: ActionResult) {
   const { json, ...notice } = result
   // Browsers are redirected without it; what is done must not be reported as failed.
-  const found = wantsJson(req) ? await vault.find(connectionRef(req)).catch(() => null) : null
+  const found = wantsJson(req) ? await vault.find(refOf(req)).catch(() => null) : null
   const connection = found && connectionView(found)
   await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
 }
@@ -187,7 +187,7 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
   const renewing =
     (act: (ref: ConnectionRef) => Promise<ActionResult>): RequestHandler<{ bxcontext: string }> =>
     async (req, res) => {
-      const result = await act(connectionRef(req)).catch((error: unknown): ActionResult => {
+      const result = await act(refOf(req)).catch((error: unknown): ActionResult => {
         if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
         return { notice: sentencesOf(problemOf(error)), tone: 'wait' }
       })
@@ -195,7 +195,7 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
     }
   return Router()
     .post(
-      '/connections/:bxcontext/refresh',
+      '/:bxcontext/refresh',
       describeRoute({
         summary: 'Refreshes the access token now, at most once in 5 seconds. Answers `{connection}`.',
         response: resultSchema,
@@ -208,7 +208,7 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
       }),
     )
     .post(
-      '/connections/:bxcontext/test',
+      '/:bxcontext/test',
       describeRoute({
         summary:
           'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
@@ -231,7 +231,7 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
 function labelRoutes(options: ConnectionsOptions): Router {
   const { vault } = options
   return Router().post(
-    '/connections/:bxcontext/label',
+    '/:bxcontext/label',
     describeRoute({
       summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the one that the user saw. If it has another one meanwhile, nothing changes. Answers \`{connection}\`.`,
       body: z.object({ label: z.string(), shown: z.string().optional() }),
@@ -239,7 +239,7 @@ function labelRoutes(options: ConnectionsOptions): Router {
       errors: ['not_connected', 'label_changed'],
     }),
     async (req, res) => {
-      const ref = connectionRef(req)
+      const ref = refOf(req)
       try {
         const { label, shown } = labelSchema.parse(req.body ?? {})
         if (!(await vault.label(ref, label, shown))) throw new WebError(409, 'label_changed')
@@ -260,14 +260,14 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
   const whereToWithdraw = connectedAppsUrl ? { href: connectedAppsUrl, label: withdrawThere } : undefined
   return Router()
     .get(
-      '/connections/:bxcontext/disconnect',
+      '/:bxcontext/disconnect',
       describeRoute({
         summary: 'Asks whether to disconnect, and says what stops working.',
         response: z.object({ connection: connectionViewSchema }),
         errors: ['not_connected'],
       }),
       async (req, res) => {
-        const { userId, bxcontext } = connectionRef(req)
+        const { userId, bxcontext } = refOf(req)
         const stored = (await vault.list(userId)).find((one) => one.bxcontext === bxcontext)
         if (!stored) throw new NotConnectedError()
         const { connection, links } = await cardOf(options, userId, stored)
@@ -280,7 +280,7 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
       },
     )
     .post(
-      '/connections/:bxcontext/disconnect',
+      '/:bxcontext/disconnect',
       describeRoute({
         summary:
           'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `revoked`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not confirm its end).',
@@ -288,7 +288,7 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
         errors: ['not_connected'],
       }),
       async (req, res) => {
-        const ref = connectionRef(req)
+        const ref = refOf(req)
         const name = await sureName(vault, ref)
         const consent = await vault.disconnect(ref)
         if (!consent) throw new NotConnectedError()

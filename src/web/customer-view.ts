@@ -16,7 +16,7 @@ export const isCustomerView = (req: Request): boolean =>
 /** The switch, which pages show if the app uses the sandbox. */
 export function customerViewRoute(): Router {
   return Router().post(
-    '/customer-view',
+    '/',
     describeRoute({
       summary: 'Hides the pages for developers in this browser, or shows them again. Field: `on`.',
       body: z.object({ on: z.union([z.boolean(), z.string()]).optional(), returnTo: z.string().optional() }),

@@ -16,7 +16,7 @@ import {
 import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
 import { wantsJson } from './respond.ts'
-import { localPath } from './return-to.ts'
+import { localPath, pathOf } from './return-to.ts'
 import { type ErrorText, texts } from './texts.ts'
 
 type Code = keyof typeof texts.errors
@@ -286,10 +286,10 @@ export async function rejectForm(
  */
 function recovery(req: Request, error: unknown, { next }: Problem) {
   const connects = next === 'connect' || next === 'consent'
-  const reload = req.method === 'GET' && !req.path.toLowerCase().startsWith('/connect/')
+  const reload = req.method === 'GET' && !pathOf(req).toLowerCase().startsWith('/connect/')
   const currentPath = (reload && localPath(req.originalUrl)) || '/connections'
   // Still encoded. Error handlers have no access to route parameters.
-  const [, segment] = /^\/connections\/([^/]+)/.exec(req.path) ?? []
+  const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []
   const ofPage = connects && segment ? decodeURIComponent(segment) : null
   // Refreshing shows whether access was revoked.
   const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
@@ -309,7 +309,7 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
  * file uploads, since browsers don't keep the file.
  */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {
-  const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(req.path)
+  const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(pathOf(req))
   const action = req.method === 'POST' && isOfConnections ? localPath(req.originalUrl) : null
   if (!action || req.is('multipart/form-data')) return null
   const fields = Object.entries((req.body ?? {}) as Record<string, unknown>)

@@ -1,22 +1,23 @@
-import type { Router } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { OnHop } from '../connect/express.ts'
-import type { Connect, ConnectionRef, HttpPools } from '../connect/index.ts'
+import type { Assumption, Connect, ConnectionRef, HttpPools, Reencryption } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from './connection-actions.ts'
 import type { ConnectionLink } from './connections.ts'
+import type { Part } from './mount.ts'
 import type { PageSection } from './pages.ts'
 import type { SendChanges } from './sse.ts'
+import type { CheckContext, Finding, Gauge, Probe } from './tools.ts'
 
 /**
  * A removable part of the app: the folder `src/features/NAME`, whose `index.ts` default-exports this value. Everything else
- * finds it by its place (`src/features/load.ts`): no list names it. What a tool needs from it is in a file of a fixed name beside
- * `index.ts` (`src/web/tools.ts`). Its other folders have the same name: `views/NAME`, `test/features/NAME`,
+ * finds it by its place (`src/features/load.ts`): no list names it. What tools need of it is imported on demand, such as
+ * `check: () => import('./check.ts')` (`Tools`). Its other folders have the same name: `views/NAME`, `test/features/NAME`,
  * `src/sandbox/features/NAME`, and its page `docs/NAME.md`.
  */
-export interface Feature<Settings = unknown> {
+export interface Feature<Settings = unknown> extends Tools<Settings> {
   /** What it does, in half a sentence, for those who choose features. */
   readonly title: string
   /** Where its links stand: the lowest number comes first. */
@@ -27,11 +28,19 @@ export interface Feature<Settings = unknown> {
   readonly settings?: SettingsGroup<Settings>
   /** The scopes that it needs, each with the reason for users, which begins with "to". */
   readonly scopes?: Readonly<Record<string, string>>
+  /** What it assumes of the platform, and the paths of its operations: `contract.ts`. */
+  readonly contract?: {
+    readonly assumptions: readonly Assumption[]
+    readonly paths?: Readonly<Record<string, PathOf>>
+  }
   /** A cheap call for the button "Test this connection"; the first feature whose scope is granted is used. */
   readonly connectionTest?: ConnectionTest
   /** Creates what it adds to a running app. */
   create?(deps: FeatureDeps, settings: Settings): FeatureParts | Promise<FeatureParts>
 }
+
+/** A path below `{base_url}`, or what makes one of ids. */
+export type PathOf = string | ((...ids: string[]) => string)
 
 /** What a feature can use. */
 export interface FeatureDeps {
@@ -52,12 +61,12 @@ export interface FeatureDeps {
 /** What a feature adds to a running app; all of it is optional. */
 export interface FeatureParts {
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
-  serverRoutes?: Router
+  serverRoutes?: Part[]
   /**
-   * Routes for signed-in users, mounted after sessions and CSRF protection. A handler must call `connectionRef` or
-   * `requireUser`, which throw if the user is not signed in.
+   * Mounted after sessions and CSRF protection, for signed-in users. Below `/connections/:bxcontext/`, the connection is there and
+   * has not ended, and handlers call `connectionRef`. Elsewhere they must call `requireUser`, which throws if nobody is signed in.
    */
-  routes?: Router
+  routes?: Part[]
   /** Links in the header of every page for signed-in users. */
   navigation?: { href: string; label: string }[]
   /** Returns the links for the card of a connection that may work. */
@@ -71,3 +80,30 @@ export interface FeatureParts {
   /** Stops background work. The store and the platform are still reachable. */
   stop?(): Promise<void>
 }
+
+/** What tools need of a feature, each the default export of a file. `settings` are those of the feature. */
+export interface Tools<Settings = unknown> {
+  /** Checks its settings and the platform, changing nothing. A problem is a finding, not an error. */
+  check?(): Tool<(context: CheckContext, settings: Settings) => Promise<Finding[]>>
+  /** Compares the platform with the assumptions of its contract. */
+  probe?(): Tool<(probe: Probe, settings: Settings) => Promise<void>>
+  /** Prepares its files in `DATA_DIR` for `npm run demo`. */
+  demo?(): Tool<(dataDir: string) => Promise<void>>
+  /** Its figures of this process for `/metrics`. */
+  gauges?(): Tool<(deps: FeatureDeps, settings: Settings) => Promise<Gauge[]>>
+  /** Re-encrypts its records with the first key (`npm run reencrypt`). */
+  reencrypt?(): Tool<(deps: FeatureDeps) => AsyncIterable<Reencryption>>
+  /**
+   * Deletes the user's data that is outside the store, or stored under another owner (`npm run connections -- delete`). It is
+   * called also if the store has nothing about the user.
+   */
+  deleteUser?(): Tool<(deps: FeatureDeps, settings: Settings, userId: string) => Promise<void>>
+  /** The same data, as it can be written as JSON, for `npm run connections -- export`; null if there is none. */
+  exportUser?(): Tool<(deps: FeatureDeps, settings: Settings, userId: string) => Promise<unknown>>
+}
+
+/** A module whose default export is the tool. */
+type Tool<Run> = Promise<{ readonly default: Run }>
+
+/** A tool by its name, such as `ToolOf<'check'>`. */
+export type ToolOf<Name extends keyof Tools> = Awaited<ReturnType<NonNullable<Tools[Name]>>>['default']

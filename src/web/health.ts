@@ -4,13 +4,13 @@ import { describeRoute } from '../connect/express.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 
 /**
- * Health checks: `live` if the process is running, `ready` if the store is reachable as well and the process is not about
+ * Health checks, to be mounted at `/health`: `live` if the process is running, `ready` if the store is reachable as well and the process is not about
  * to stop.
  */
 export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: AbortSignal): Router {
   return Router()
     .get(
-      '/health/live',
+      '/live',
       describeRoute({
         summary: 'Answers `200` when the process is up.',
         response: z.object({ status: z.literal('live') }),
@@ -20,7 +20,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
       },
     )
     .get(
-      '/health/ready',
+      '/ready',
       describeRoute({
         summary: 'Answers `200` if the store is reachable and the app is not stopping, and `503` otherwise.',
         response: z.object({ status: z.enum(['ready', 'unavailable']) }),

@@ -8,12 +8,13 @@
 export type { Config } from '../config.ts'
 export * as field from '../settings/fields.ts'
 export type { ConfigError, Environment, SettingsOf } from '../settings/read.ts'
-export type { Feature, FeatureDeps, FeatureParts } from './feature.ts'
+export type { Feature, FeatureDeps, FeatureParts, PathOf, ToolOf, Tools } from './feature.ts'
+export { noteMount, type Part } from './mount.ts'
 
 // Who is asking, and about which connection.
 
-export { type ConnectionView, nameOf } from './connection-view.ts'
-export { connectionRef } from './connections.ts'
+export { connectionRef } from './connection-guard.ts'
+export { type ConnectionJson, nameOf } from './connection-view.ts'
 export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 // An answer, as a page or as JSON, and what is wrong with a request.
@@ -49,16 +50,11 @@ export { securityHeaders } from './security-headers.ts'
 export type { OidcProvider } from './oidc-discovery.ts'
 export type {
   CheckContext,
-  CheckTool,
   Contract,
-  DeleteUserTool,
-  ExportUserTool,
   Finding,
   Gauge,
-  GaugesTool,
   Probe,
   ProbeAnswer,
-  ProbeTool,
   ReceivedRequest,
   RecordsCheck,
 } from './tools.ts'

@@ -1,10 +1,8 @@
 import type { Request, RequestHandler } from 'express'
 import type { ConnectionRef, Page, PageOf } from '../connect/index.ts'
-import { connectionRef } from './connections.ts'
+import { connectionRef } from './connection-guard.ts'
 import { type ListChoice, type ListFields, listQuery, pager, platformPage } from './paging.ts'
 import { sendPageOrJson } from './respond.ts'
-
-type ListRequest = Request<{ bxcontext: string }>
 
 interface ListPagesOptions<T> {
   /** The template. It has `items` (null if they could not be read), and what `app/list-controls` and `app/pager` show. */
@@ -14,23 +12,22 @@ interface ListPagesOptions<T> {
   /** Asks the platform for a part of the list. */
   load(ref: ConnectionRef, page: Page): Promise<PageOf<T>>
   /** What else the template has. */
-  data(req: ListRequest): Record<string, unknown>
+  data(req: Request): Record<string, unknown>
   /** Other parameters of the address, which links of the list keep. */
-  keep?(req: ListRequest): ListChoice['keep']
+  keep?(req: Request): ListChoice['keep']
 }
 
 /** The page of a list of a connection: a handler that sends it, and the same page for a form on it that was rejected. */
 export function listPages<T>({ view, title, fields, load, data, keep }: ListPagesOptions<T>) {
   const query = listQuery(fields)
   /** Throws a `ZodError` that names the parameter. */
-  const choiceIn = (req: ListRequest): ListChoice => ({ ...query.parse(req.query), keep: keep?.(req) ?? {} })
-  const loadFor = (req: ListRequest, choice: ListChoice) =>
-    load(connectionRef(req), platformPage(choice, fields))
-  const pageOf = (req: ListRequest, choice: ListChoice, result: PageOf<T> | null) => ({
+  const choiceIn = (req: Request): ListChoice => ({ ...query.parse(req.query), keep: keep?.(req) ?? {} })
+  const loadFor = (req: Request, choice: ListChoice) => load(connectionRef(req), platformPage(choice, fields))
+  const pageOf = (req: Request, choice: ListChoice, result: PageOf<T> | null) => ({
     view,
     title,
     data: {
-      bxcontext: req.params.bxcontext,
+      bxcontext: connectionRef(req).bxcontext,
       items: result?.items ?? null,
       pager: result && pager(result, choice),
       choice,
@@ -38,7 +35,7 @@ export function listPages<T>({ view, title, fields, load, data, keep }: ListPage
       ...data(req),
     },
   })
-  const send: RequestHandler<{ bxcontext: string }> = async (req, res) => {
+  const send: RequestHandler = async (req, res) => {
     const choice = choiceIn(req)
     const result = await loadFor(req, choice)
     sendPageOrJson(req, res, { ...pageOf(req, choice, result), json: result })
@@ -46,7 +43,7 @@ export function listPages<T>({ view, title, fields, load, data, keep }: ListPage
   return {
     send,
     /** Without the list, if that fails too. */
-    async afterForm(req: ListRequest) {
+    async afterForm(req: Request) {
       const choice = choiceIn(req)
       return pageOf(req, choice, await loadFor(req, choice).catch(() => null))
     },

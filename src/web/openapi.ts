@@ -1,31 +1,33 @@
 import { type IRoute, Router } from 'express'
 import * as z from 'zod'
 import { type DescribedHandler, describeRoute, type RouteDescription } from '../connect/express.ts'
+import { type Part, templateOf } from './mount.ts'
 import { texts } from './texts.ts'
 
 /** A described route. */
-export interface Operation extends RouteDescription {
+interface Operation extends RouteDescription {
   /** In lower case. */
   method: string
   /** Express syntax, such as `/connections/:bxcontext/leads`. */
   path: string
 }
 
-/** The routes of a router, with those of nested routers that are mounted without a prefix. */
-export const routesOf = (router: Router): IRoute[] =>
-  router.stack.flatMap(({ route, handle }) => route ?? (isRouter(handle) ? routesOf(handle) : []))
+/** The routes of a part, each with its whole path. */
+export const routesOf = ({ path, router }: Part): { path: string; route: IRoute }[] =>
+  router.stack.flatMap(({ route, handle }) => {
+    if (route) return [{ path: templateOf(path, route.path), route }]
+    return isRouter(handle) ? routesOf({ path, router: handle }) : []
+  })
 
-export const isRouter = (handler: unknown): handler is Router =>
-  typeof handler === 'function' && 'stack' in handler
+const isRouter = (handler: unknown): handler is Router => typeof handler === 'function' && 'stack' in handler
 
-/** The described routes of a router. */
-export function operationsOf(router: Router): Operation[] {
-  return routesOf(router).flatMap(({ path, stack }) =>
-    stack.flatMap(({ method, handle }) =>
+/** The described routes of a part. */
+const operationsOf = (part: Part): Operation[] =>
+  routesOf(part).flatMap(({ path, route }) =>
+    route.stack.flatMap(({ method, handle }) =>
       isDescribed(handle) ? { method, path, ...handle.description } : [],
     ),
   )
-}
 
 const isDescribed = (handler: unknown): handler is DescribedHandler =>
   typeof handler === 'function' && 'description' in handler
@@ -118,16 +120,16 @@ function openApiDocument(baseUrl: string, operations: readonly Operation[]) {
   }
 }
 
-/** Serves the document of the app's described routes at `/openapi.json`. */
-export function openApiRoute(baseUrl: string): Router {
+/** Serves the document of the described routes of these parts, to be mounted at `/openapi.json`. */
+export function openApiRoute(baseUrl: string, parts: () => readonly Part[]): Router {
   return Router().get(
-    '/openapi.json',
+    '/',
     describeRoute({
       summary: 'The JSON of these routes as an OpenAPI document, generated from the schemas.',
       response: z.record(z.string(), z.unknown()),
     }),
-    (req, res) => {
-      res.json(openApiDocument(baseUrl, operationsOf(req.app.router)))
+    (_req, res) => {
+      res.json(openApiDocument(baseUrl, parts().flatMap(operationsOf)))
     },
   )
 }

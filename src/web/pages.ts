@@ -6,6 +6,7 @@ import { isCustomerView } from './customer-view.ts'
 import { hasText, type RejectedForm } from './errors.ts'
 import { format } from './format.ts'
 import type { Notice } from './respond.ts'
+import { pathOf } from './return-to.ts'
 import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
 
@@ -24,7 +25,7 @@ export interface PageSection {
   page: string
   /** Template of the section; it receives the page's data and the result of `load`. */
   view: string
-  /** Loads `data` for the templates and `json` for the JSON response. The request has the parameters of the page's address. */
+  /** Loads `data` for the templates and `json` for the JSON response. The request has the parameters of the page's route, and `connectionRef` its connection. */
   load(req: Request): Promise<SectionContent>
 }
 
@@ -72,7 +73,7 @@ export function pages(options: PagesOptions): RequestHandler {
         linksToSignIn,
         navigation,
         sandboxUrl,
-        currentPath: req.path,
+        currentPath: pathOf(req),
         texts,
         styles: [],
         scripts: [],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
 import { requestContext } from '../connect/index.ts'
+import { templateOf } from './mount.ts'
 
 /** Why a request failed, for its log line: selected fields, never a whole error. */
 export interface Failure {
@@ -59,7 +60,7 @@ export function requestLog(log: Logger): RequestHandler {
       const { method } = req
       const event = {
         method,
-        route: routeOf(req),
+        route: routeOf(req, res),
         status: res.statusCode,
         ms: Math.round(performance.now() - started),
       }
@@ -78,7 +79,5 @@ export function requestLog(log: Logger): RequestHandler {
 const isFinished = (res: Response) =>
   res.writableFinished || res.getHeader('content-type') === 'text/event-stream'
 
-function routeOf(req: Request): string {
-  // Express ignores the case of a mount path, and repeats what the client sent.
-  return req.route ? `${req.baseUrl.toLowerCase()}${req.route.path}` : '(none)'
-}
+const routeOf = ({ route }: Request, { locals }: Response): string =>
+  route ? templateOf(locals.mountPath ?? '/', route.path) : '(none)'

@@ -1,3 +1,5 @@
+import type { Request } from 'express'
+
 /**
  * Returns the value if it is a path on this site, else null, to prevent open redirects (RFC 9700 section 4.11): no
  * other origin (`//host`, `/\host`), no scheme, and no control characters, which browsers ignore.
@@ -11,3 +13,6 @@ export function localPath(value: unknown): string | null {
   const path = url.pathname + url.search
   return path.length <= 2048 ? path : null
 }
+
+/** The path in the address of a request, still encoded; in a mounted router, `req.path` is only the rest of it. */
+export const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?', 1)[0] ?? ''

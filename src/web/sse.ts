@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Request, Response } from 'express'
-import { AppError } from '../connect/errors.ts'
+import { AppError, ConnectionRevokedError, NotConnectedError } from '../connect/errors.ts'
 import { requireUser } from './user.ts'
 
 export interface ChangesOptions {
@@ -12,7 +12,7 @@ export interface ChangesOptions {
 
 /**
  * Sends server-sent events (HTML standard section 9.2) without content to the signed-in user: `changed` if the page should
- * reload its content, `done` if there will be no further updates or the user has signed out. Throws `unauthenticated` (401).
+ * reload its content, `done` if there will be no further updates, the user has signed out, or the connection of the page has ended. Throws `unauthenticated` (401).
  */
 export type SendChanges = (req: Request, res: Response, options: ChangesOptions) => void
 
@@ -57,7 +57,7 @@ async function run(req: Request, res: Response, { getSnapshot, everyMs }: Change
   send(`retry: ${RECONNECT_MS}\n\n`)
   try {
     while (!res.writableEnded && !res.closed) {
-      const snapshot = (await isSignedIn(req)) ? await getSnapshot() : null
+      const snapshot = (await isAllowed(req)) ? await getSnapshot() : null
       if (res.writableEnded) return
       if (previous !== undefined && snapshot !== previous) send('event: changed\ndata:\n\n')
       else if (performance.now() - sentAt > KEEP_ALIVE_MS) send(':\n\n')
@@ -69,6 +69,18 @@ async function run(req: Request, res: Response, { getSnapshot, everyMs }: Change
     const code = error instanceof AppError ? error.code : undefined
     req.log.warn({ requestId: req.id, code }, 'live update failed')
     res.end()
+  }
+}
+
+/** Whether the user is still signed in, and the connection of the page is still there. */
+async function isAllowed(req: Request): Promise<boolean> {
+  if (!(await isSignedIn(req))) return false
+  try {
+    await req.guarded?.check()
+    return true
+  } catch (error) {
+    if (error instanceof NotConnectedError || error instanceof ConnectionRevokedError) return false
+    throw error
   }
 }
 

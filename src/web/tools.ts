@@ -1,29 +1,6 @@
-/**
- * What tools need from a feature is the default export of a file of a fixed name beside its `index.ts`, which `loadTools` of
- * `src/features/load.ts` finds: `contract.ts` (no default export; see `contracts.ts` there), `check.ts`, `probe.ts`, `demo.ts`,
- * `gauges.ts`, `reencrypt.ts`, `delete-user.ts` and `export-user.ts`. `settings` are those of the feature.
- */
+/** What tools and features have to do with each other: the doctor, the metrics. The tools are in `feature.ts`. */
 import type * as z from 'zod'
-import type { Assumption, Http, HttpResponse, Reencryption } from '../connect/index.ts'
-import type { FeatureDeps } from './feature.ts'
-
-/** `check.ts`: checks its settings and the platform, changing nothing. A problem is a finding, not an error. */
-export type CheckTool = (context: CheckContext, settings: unknown) => Promise<Finding[]>
-/** `probe.ts`: compares the platform with the assumptions of its contract. */
-export type ProbeTool = (probe: Probe, settings: unknown) => Promise<void>
-/** `demo.ts`: prepares its files in `DATA_DIR` for `npm run demo`. */
-export type DemoTool = (dataDir: string) => Promise<void>
-/** `gauges.ts`: its figures of this process for `/metrics`. */
-export type GaugesTool = (deps: FeatureDeps, settings: unknown) => Promise<Gauge[]>
-/** `reencrypt.ts`: re-encrypts its records with the first key (`npm run reencrypt`). */
-export type ReencryptTool = (deps: FeatureDeps) => AsyncIterable<Reencryption>
-/**
- * `delete-user.ts`: deletes the user's data that is outside the store, or stored under another owner (`npm run connections --
- * delete`). It is called also if the store has nothing about the user.
- */
-export type DeleteUserTool = (deps: FeatureDeps, settings: unknown, userId: string) => Promise<void>
-/** `export-user.ts`: the same data, as it can be written as JSON, for `npm run connections -- export`; null if there is none. */
-export type ExportUserTool = (deps: FeatureDeps, settings: unknown, userId: string) => Promise<unknown>
+import type { Assumption, Http, HttpResponse } from '../connect/index.ts'
 
 /** What one contract says about the platform: the core's, or a feature's. */
 export interface Contract {

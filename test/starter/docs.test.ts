@@ -5,13 +5,14 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { partsOf } from '../../src/app.ts'
 import { generatedFiles } from '../../src/cli/docs.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { ACCOUNTS } from '../../src/sandbox/accounts.ts'
 import { variablesOf } from '../../src/settings/read.ts'
 import { connectionViewSchema } from '../../src/web/connection-view.ts'
+import { routesOf } from '../../src/web/openapi.ts'
 import { texts } from '../../src/web/texts.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { all, codeIn, files, ROOT, read, rows } from '../support/documents.ts'
@@ -204,9 +205,15 @@ describe('with the app and the sandbox', () => {
 
   test('the documents name exactly the routes of the app', () => {
     const documented = rowsOfAll('Route').flatMap(([route]) => codeIn(route))
-    const routes = routesOf(createApp(app.services).router.stack as unknown as Layer[])
+    const routes = Object.values(partsOf(app.services)).flat().flatMap(routesOf)
+    // HEAD is answered like GET, and what answers every method only rejects it.
+    const named = routes.flatMap(({ path, route }) =>
+      route.stack
+        .filter(({ method }) => method && method !== 'head')
+        .map(({ method }) => `${method.toUpperCase()} ${path}`),
+    )
     // The feature that only tests have.
-    const real = routes.filter((route) => !route.includes(`/${probe.name}`))
+    const real = named.filter((route) => !route.includes(`/${probe.name}`))
     expect(documented.sort()).toEqual([...new Set(real)].sort())
   })
 
@@ -277,32 +284,11 @@ describe('with the app and the sandbox', () => {
   })
 })
 
-interface Layer {
-  /** Where a router is mounted. */
-  rawPath: string
-  route?: { path: string | string[]; methods: Record<string, boolean> }
-  handle: { stack?: Layer[] }
-}
-
-/** Every route of a router and of those mounted in it, such as `GET /connections`. */
-function routesOf(layers: Layer[], prefix = ''): string[] {
-  return layers.flatMap(({ rawPath, route, handle }) => {
-    if (!route) return routesOf(handle.stack ?? [], prefix + (rawPath === '/' ? '' : rawPath))
-    // HEAD is answered like GET, and what answers every method only rejects it.
-    const methods = Object.keys(route.methods).filter((method) => method !== 'head' && method !== '_all')
-    return methods.flatMap((method) =>
-      [route.path]
-        .flat()
-        .map((path) => `${method.toUpperCase()} ${`${prefix}${path}`.replace(/(?<=.)\/$/, '')}`),
-    )
-  })
-}
-
 describe('docs/architecture.md', () => {
   test('names exactly the members of a feature', () => {
     const members = rows(read('docs/architecture.md'), 'Member').flatMap(([member]) => codeIn(member))
-    const [type = ''] = all(read('src/web/feature.ts'), /interface Feature<[^>]*> \{\n([\s\S]*?)\n\}/g)
-    expect(members.sort()).toEqual(all(type, /^ {2}(?:readonly )?(\w+)\??[:(]/gm))
+    const types = all(read('src/web/feature.ts'), /interface (?:Feature|Tools)<[^{]*\{\n([\s\S]*?)\n\}/g)
+    expect(members.sort()).toEqual(all(types.join('\n'), /^ {2}(?:readonly )?(\w+)\??[:(]/gm).sort())
   })
 
   const connection = read('src/connect/vault/connection.ts')

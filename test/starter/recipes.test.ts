@@ -149,7 +149,7 @@ test('a webhook that is signed is accepted and stored once, also if it comes aga
 
 /** The notes of a user, after adding one. */
 async function notes(name: string, text?: string): Promise<unknown> {
-  const visitor = await signedIn(app, name)
+  const visitor = await connected(app, { name })
   const url = `${app.url}/connections/harbour-homes/notes`
   if (text !== undefined) expect((await visitor.post(url, { ...JSON_TYPE, form: { text } })).status).toBe(201)
   return (await visitor.get(url, JSON_TYPE)).json().notes
@@ -163,9 +163,10 @@ async function command(script: string, ...args: string[]): Promise<string> {
   return output()
 }
 
-test('a table of your own: the export of a user has their rows, and the deletion deletes them, also without a connection, and no others', async () => {
+test('a table of your own: the export of a user has their rows, and the deletion deletes them, also after a disconnect, and no others', async () => {
   await notes('bob', 'Call back')
   expect(await notes('zoe', 'Ask for a quote')).toEqual([{ text: 'Ask for a quote' }])
+  await app.services.connect.vault.disconnect({ userId: 'zoe', bxcontext: 'harbour-homes' })
   expect(await command('src/cli/connections.ts', 'export', 'zoe')).toContain('"text": "Ask for a quote"')
   await command('src/cli/connections.ts', 'delete', 'zoe', '--yes')
   expect(await notes('zoe')).toEqual([])

@@ -4,14 +4,14 @@
  */
 import { Router } from 'express'
 import * as z from 'zod'
-import { idSchema } from '../../src/connect/index.ts'
+import { type Connect, idSchema } from '../../src/connect/index.ts'
 import type { NamedFeature } from '../../src/features/load.ts'
 import { API_FAULTS } from '../../src/sandbox/faults.ts'
 import type { NamedSandboxFeature } from '../../src/sandbox/load.ts'
 import { sendPage } from '../../src/sandbox/odata.ts'
-import { connectionRef } from '../../src/web/connections.ts'
+import { connectionRef } from '../../src/web/connection-guard.ts'
 import { rejectForm } from '../../src/web/errors.ts'
-import type { Contract, ProbeTool } from '../../src/web/kit.ts'
+import type { Contract, ToolOf } from '../../src/web/kit.ts'
 import { pageQuery } from '../../src/web/paging.ts'
 import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
 
@@ -31,7 +31,7 @@ export const probeContract: Contract = {
 }
 
 /** What it compares with the platform. */
-export const probeTool: ProbeTool = async (probe) => {
+export const probeTool: ToolOf<'probe'> = async (probe) => {
   for (const [path, scope] of [
     ['/probe', 'leads'],
     ['/probe-catalogues', 'catalogues'],
@@ -62,46 +62,49 @@ export const probe: NamedFeature = {
       return { summary: 'Works: the probe answered.', call: 'GET /probe' }
     },
   },
-  create: ({ connect: { api, vault } }) => ({
+  create: ({ connect }) => ({
     connectionLinks: async () => [{ path: '/probe', label: 'Probe' }],
-    routes: Router()
-      .get('/connections/:bxcontext/probe', async (req, res) => {
-        const call = { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }
-        const page = pageQuery.parse(req.query)
-        const { items, total } = await api.list(vault.tokenSource(connectionRef(req)), call, page)
-        if (wantsJson(req)) res.json({ items, total })
-        else res.page('app/home', { title: 'Probe', requestedScopes: ['leads'] })
-      })
-      .get('/connections/:bxcontext/probe/:id', async (req, res) => {
-        const path = `/probe/${encodeURIComponent(req.params.id)}`
-        const call = {
-          path,
-          scope: 'leads',
-          notFound: 'There is no such record in this account.',
-          schema: recordSchema,
-        }
-        res.json(await api.get(vault.tokenSource(connectionRef(req)), call))
-      })
-      .post('/connections/:bxcontext/probe', async (req, res) => {
-        try {
-          const body = z
-            .object({
-              name: z.string().min(1, 'must not be empty').max(20, 'must have at most 20 characters'),
-            })
-            .parse(req.body)
-          const call = { path: '/probe', scope: 'leads', schema: recordSchema }
-          const record = await api.post(vault.tokenSource(connectionRef(req)), call, body)
-          await sendResultOrRedirect(req, res, '/connections', record, {
-            status: 201,
-            notice: 'The record was created.',
-          })
-        } catch (error) {
-          const data = { requestedScopes: [] }
-          await rejectForm(req, res, error, async () => ({ view: 'app/home', title: 'Probe', data }))
-        }
-      }),
+    routes: [{ path: '/connections/:bxcontext/probe', router: probeRoutes(connect) }],
   }),
 }
+
+const probeRoutes = ({ api, vault }: Connect) =>
+  Router()
+    .get('/', async (req, res) => {
+      const call = { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }
+      const page = pageQuery.parse(req.query)
+      const { items, total } = await api.list(vault.tokenSource(connectionRef(req)), call, page)
+      if (wantsJson(req)) res.json({ items, total })
+      else res.page('app/home', { title: 'Probe', requestedScopes: ['leads'] })
+    })
+    .get('/:id', async (req, res) => {
+      const path = `/probe/${encodeURIComponent(req.params.id)}`
+      const call = {
+        path,
+        scope: 'leads',
+        notFound: 'There is no such record in this account.',
+        schema: recordSchema,
+      }
+      res.json(await api.get(vault.tokenSource(connectionRef(req)), call))
+    })
+    .post('/', async (req, res) => {
+      try {
+        const body = z
+          .object({
+            name: z.string().min(1, 'must not be empty').max(20, 'must have at most 20 characters'),
+          })
+          .parse(req.body)
+        const call = { path: '/probe', scope: 'leads', schema: recordSchema }
+        const record = await api.post(vault.tokenSource(connectionRef(req)), call, body)
+        await sendResultOrRedirect(req, res, '/connections', record, {
+          status: 201,
+          notice: 'The record was created.',
+        })
+      } catch (error) {
+        const data = { requestedScopes: [] }
+        await rejectForm(req, res, error, async () => ({ view: 'app/home', title: 'Probe', data }))
+      }
+    })
 
 /** The platform's side, with faults that the control page can set. */
 export const sandboxProbe: NamedSandboxFeature = {

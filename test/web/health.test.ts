@@ -23,7 +23,8 @@ afterEach(async () => {
   folder.remove()
 })
 
-const readiness = async () => (await request(express().use(healthRoutes(store))).get('/health/ready')).status
+const readiness = async () =>
+  (await request(express().use('/health', healthRoutes(store))).get('/health/ready')).status
 
 test.each<[string, () => void]>([
   ['was overwritten', () => writeFileSync(file, 'x'.repeat(50_000))],

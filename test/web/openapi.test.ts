@@ -1,7 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { partsOf } from '../../src/app.ts'
 import { connectionViewSchema } from '../../src/web/connection-view.ts'
+import { routesOf } from '../../src/web/openapi.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, connectionsOf } from '../support/flow.ts'
 
@@ -10,22 +11,6 @@ beforeAll(async () => {
   app = await startAll()
 })
 afterAll(() => app.close())
-
-interface Layer {
-  /** Mounted at the root. */
-  slash: boolean
-  route?: { path: string | string[]; methods: Record<string, boolean> }
-  handle: { stack?: Layer[] }
-}
-
-/** `get /connections` for every route of the app, without those of servers that are mounted below a path. */
-function routesOf(layers: Layer[]): string[] {
-  return layers.flatMap(({ slash, route, handle }) => {
-    if (!route) return slash ? routesOf(handle.stack ?? []) : []
-    const methods = Object.keys(route.methods).filter((method) => method !== 'head')
-    return methods.flatMap((method) => [route.path].flat().map((path) => `${method} ${path}`))
-  })
-}
 
 async function getDocument() {
   const response = await fetch(`${app.url}/openapi.json`)
@@ -43,11 +28,13 @@ test('the document describes every route of the app, and no other', async () => 
   const described = Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method} ${path}`),
   )
-  const stack = createApp(app.services).router.stack as unknown as Layer[]
-  const routes = routesOf(stack)
-    .filter((route) => !route.includes('/probe'))
-    .map((route) => route.replaceAll(/:(\w+)/g, '{$1}'))
-  expect(described.sort()).toEqual([...new Set(routes)].sort())
+  // Those of live pricing are in a document of their own.
+  const parts = Object.values(partsOf(app.services)).flat()
+  const routes = parts.filter(({ path }) => !/\/(probe|live-pricing.*)$/.test(path)).flatMap(routesOf)
+  const methods = routes.flatMap(({ path, route }) =>
+    route.stack.map(({ method }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
+  )
+  expect(described.sort()).toEqual([...new Set(methods)].filter((route) => !route.startsWith('head ')).sort())
 })
 
 test('connections have exactly the fields that the document describes', async () => {

@@ -8,8 +8,8 @@ let isWaiting = false
 
 async function refresh() {
   const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-live-update': '1' } })
-  // Signed out, perhaps in another tab.
-  if (response.status === 401) return location.reload()
+  // Signed out, or disconnected, perhaps in another tab.
+  if ([401, 404, 409].includes(response.status)) return location.reload()
   if (!response.ok) return
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   // A notice about work in the background arrives with an update, once.

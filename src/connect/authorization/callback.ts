@@ -19,7 +19,7 @@ import { redirectUrls } from './redirect-urls.ts'
 import { arrival, type ConnectRoutesOptions } from './visit.ts'
 
 const CALLBACK_PATH = redirectUrls('')[1]
-export const FAILED_PATH = '/connect/failed'
+const FAILED_PATH = '/connect/failed'
 
 /** Shows how the flow of this callback ended, at an address without the code. */
 export async function handleCallback(

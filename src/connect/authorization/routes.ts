@@ -2,38 +2,38 @@ import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../describe-route.ts'
 import type { Platform } from '../platform/contract.ts'
-import { FAILED_PATH, handleCallback, showFailure } from './callback.ts'
+import { handleCallback, showFailure } from './callback.ts'
 import { ConnectError, FAILURE_CODES } from './errors.ts'
 import type { Consenting } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
 import { arrival, browserSession, type ConnectRoutesOptions, type Onward } from './visit.ts'
 
-const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
 /** Where a form leads, for programs. */
 const onwardSchema = z.object({ location: z.string() })
 
 /**
- * The delegated flow in the browser (specification 5.3): start, receive the bxcontext and ask for consent, exchange the
- * code. The callback redirects, so that the code leaves the address bar; `redirectFailedCallback`, mounted after it, does the
- * same for unexpected errors.
+ * The delegated flow in the browser (specification 5.3), to be mounted at `/connect`: start, receive the bxcontext and ask for
+ * consent, exchange the code. The callback redirects, so that the code leaves the address bar; `redirectFailedCallback`, mounted
+ * after it, does the same for unexpected errors.
  */
 export function connectRoutes(options: ConnectRoutesOptions): Router {
   return (
     Router()
       // A visit uses a flow up, so a HEAD request (of a mail scanner, for example) must not count as one.
-      .head([CONTEXT_PATH, CALLBACK_PATH], (_req, res) => {
-        res.status(405).set('Allow', 'GET').end()
-      })
+      .head('/context', getOnly)
+      .head('/callback', getOnly)
       .use(startRoute(options), contextRoute(options), confirmRoutes(options), callbackRoutes(options))
   )
 }
+
+const getOnly: RequestHandler = (_req, res) => void res.status(405).set('Allow', 'GET').end()
 
 /** Step 1: the user presses Connect, and goes to the platform to choose a business. */
 function startRoute(options: ConnectRoutesOptions): Router {
   const { connect, baseUrl, pages } = options
   const { platform, flows, oauth } = connect
   return Router().post(
-    '/connect',
+    '/',
     describeRoute({
       summary:
         'Starts a connect flow. Answers `{location}`, the address on the platform to open in the browser; a page goes on to it by itself. Field: `bxcontext`, the business to reconnect (optional).',
@@ -56,7 +56,7 @@ function startRoute(options: ConnectRoutesOptions): Router {
 function contextRoute(options: ConnectRoutesOptions): Router {
   const { platform, flows } = options.connect
   return Router().get(
-    CONTEXT_PATH,
+    '/context',
     describeRoute({
       summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
       query: z.object({ [platform.startPage.bxcontext]: z.string() }),
@@ -77,7 +77,12 @@ function contextRoute(options: ConnectRoutesOptions): Router {
         res.redirect(303, await hop(onward))
       } catch (error) {
         if (error instanceof ConnectError)
-          await hop({ hop: 'consent', target: CONTEXT_PATH, status: error.status, failure: error.code })
+          await hop({
+            hop: 'consent',
+            target: redirectUrls('')[0],
+            status: error.status,
+            failure: error.code,
+          })
         throw error
       }
     },
@@ -91,7 +96,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
   const errors = ['missing_authorization_request', 'consent_expired']
   return Router()
     .get(
-      '/connect/confirm/:id',
+      '/confirm/:id',
       describeRoute({
         summary:
           'Asks the user what to do if the platform returns a different business from the one to reconnect. Nothing is stored yet.',
@@ -104,7 +109,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       },
     )
     .post(
-      '/connect/confirm/:id',
+      '/confirm/:id',
       describeRoute({
         summary: 'Continues with that other business. Answers `{location}`, as `POST /connect` does.',
         response: onwardSchema,
@@ -122,7 +127,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
 function callbackRoutes(options: ConnectRoutesOptions): Router {
   return Router()
     .get(
-      CALLBACK_PATH,
+      '/callback',
       describeRoute({
         summary:
           'Receives `code` and `state`, or `error`. Exchanges the code once and redirects, so that the code leaves the address bar.',
@@ -134,7 +139,7 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     )
 
     .get(
-      FAILED_PATH,
+      '/failed',
       describeRoute({
         summary: 'Shows why a connect flow failed. `error`: the code of the failure.',
         query: z.object({ error: z.string() }),

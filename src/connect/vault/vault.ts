@@ -182,6 +182,14 @@ export class Vault {
     })
   }
 
+  /**
+   * Checks that the user has this connection, and that its access has not ended. One that only a refusal shows as revoked passes:
+   * its calls heal it. `cached`: as it was at most a second ago. Throws `NotConnectedError`, `ConnectionRevokedError`.
+   */
+  async requireConnection(ref: ConnectionRef, { cached = false } = {}): Promise<void> {
+    activeIn(await (cached ? this.#records.readCached(ref) : this.#records.read(ref)))
+  }
+
   /** Resolves to the connection, or null. Throws `DecryptionError`. */
   async find(ref: ConnectionRef): Promise<Connection | null> {
     return this.#describe(ref, await this.#records.read(ref))
@@ -424,20 +432,11 @@ export class Vault {
 
   /** Throws `NotConnectedError`, `ConnectionRevokedError`, `DecryptionError`. */
   #open(ref: ConnectionRef, record: ConnectionRecord): Opened {
-    switch (record.status) {
-      case 'none':
-        throw new NotConnectedError()
-      case 'ended':
-        throw new ConnectionRevokedError(record.endedAt, record.endedReason)
-      case 'active': {
-        const { expiresAt } = record
-        if (expiresAt !== null && connection.hasRunOut(record, this.#options.now()))
-          throw new ConnectionRevokedError(expiresAt, 'expired')
-        return { record, secrets: this.#records.secretsOf(ref, record) }
-      }
-      default:
-        return record satisfies never
-    }
+    const active = activeIn(record)
+    const { expiresAt } = active
+    if (expiresAt !== null && connection.hasRunOut(active, this.#options.now()))
+      throw new ConnectionRevokedError(expiresAt, 'expired')
+    return { record: active, secrets: this.#records.secretsOf(ref, active) }
   }
 
   #describe(ref: ConnectionRef, record: ConnectionRecord): Connection | null {
@@ -494,6 +493,20 @@ export class Vault {
     const settled = work.finally(() => among.delete(settled))
     among.add(settled)
     return settled
+  }
+}
+
+/** Throws `NotConnectedError`, `ConnectionRevokedError`. */
+function activeIn(record: ConnectionRecord): ActiveRecord {
+  switch (record.status) {
+    case 'none':
+      throw new NotConnectedError()
+    case 'ended':
+      throw new ConnectionRevokedError(record.endedAt, record.endedReason)
+    case 'active':
+      return record
+    default:
+      return record satisfies never
   }
 }
 

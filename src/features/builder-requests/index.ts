@@ -1,7 +1,7 @@
 import type { Feature } from '../../web/kit.ts'
 import { createGrants } from '../catalogues/grants.ts'
 import { createBuilderRequests } from './builder-requests.ts'
-import { SCOPES } from './contract.ts'
+import { ASSUMPTIONS, PATHS, SCOPES } from './contract.ts'
 import { createDecisions } from './decisions.ts'
 import { createPending } from './pending.ts'
 import { builderRequestsRoutes } from './routes.ts'
@@ -17,24 +17,28 @@ export default {
   needs: ['catalogues'],
   settings: builderRequestsSettings,
   scopes: SCOPES,
+  contract: { assumptions: ASSUMPTIONS, paths: PATHS },
+  check: () => import('./check.ts'),
+  probe: () => import('./probe.ts'),
   create({ connect, store, log, sendChanges }, { webhookSecrets, webhookHeader }) {
     const { vault } = connect
     const requests = createBuilderRequests(connect.api)
     const events = createEvents(store)
     const pending = createPending({ store, builderRequests: requests, events, vault })
-    const hasWebhook = webhookSecrets.length > 0
+    const webhook = webhookRoutes({ secrets: webhookSecrets, header: webhookHeader, events, log })
+    const router = builderRequestsRoutes({
+      builderRequests: requests,
+      pending,
+      decisions: createDecisions(store),
+      grants: createGrants(store),
+      events,
+      vault,
+      hasWebhook: webhookSecrets.length > 0,
+      sendChanges,
+    })
     return {
-      serverRoutes: webhookRoutes({ secrets: webhookSecrets, header: webhookHeader, events, log }),
-      routes: builderRequestsRoutes({
-        builderRequests: requests,
-        pending,
-        decisions: createDecisions(store),
-        grants: createGrants(store),
-        events,
-        vault,
-        hasWebhook,
-        sendChanges,
-      }),
+      serverRoutes: [{ path: '/webhooks/platform', router: webhook }],
+      routes: [{ path: '/connections/:bxcontext/builder-requests', router }],
       connectionLinks: async (ref) => [
         { path: '/builder-requests', label: texts.title, count: await pending.count(ref) },
       ],

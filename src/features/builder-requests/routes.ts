@@ -39,8 +39,6 @@ export interface BuilderRequestsOptions {
 /** How often an open page looks for an event and another list, in ms. */
 const COMPARE_MS = 500
 
-const LIST = '/connections/:bxcontext/builder-requests'
-
 /** A decision, and the access that the builder has been granted since. */
 const decidedSchema = decisionSchema.extend({
   access: z.array(grantSchema.pick({ catalogueId: true, catalogueName: true })),
@@ -78,7 +76,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
   const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
   const router = Router()
-  router.get(LIST, listRoute, async (req, res) => {
+  router.get('/', listRoute, async (req, res) => {
     const ref = connectionRef(req)
     const requests = await pending.fetch(ref)
     const granted = await grants.list(ref)
@@ -97,7 +95,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       json: { items: requests, decided },
     })
   })
-  router.get(`${LIST}/live`, liveRoute, async (req, res) => {
+  router.get('/live', liveRoute, async (req, res) => {
     const ref = connectionRef(req)
     // Fail with an HTTP status before the stream starts.
     await vault.accessToken(ref)
@@ -112,7 +110,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
   })
   // Rejecting cannot be undone: the page names the builder and what it means.
-  router.get(`${LIST}/:id/reject`, askRoute, async (req, res) => {
+  router.get('/:id/reject', askRoute, async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
     const request = (await pending.fetch(ref)).find((one) => one.integrationConnectionId === id)
@@ -124,7 +122,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const describedAs = { accept: 'Accepts a request.', reject: 'Rejects a request.' } as const
   for (const decision of ['accept', 'reject'] as const)
     router.post(
-      `${LIST}/:id/${decision}`,
+      `/:id/${decision}`,
       decisionRoute(decision, describedAs[decision]),
       decisionHandler(options, decision),
     )
@@ -140,7 +138,7 @@ const grantLink = (bxcontext: string, externalRef: string | null | undefined) =>
 function decisionHandler(
   { builderRequests, pending, decisions, vault }: BuilderRequestsOptions,
   decision: keyof typeof OUTCOMES,
-): RequestHandler<{ bxcontext: string; id: string }> {
+): RequestHandler<{ id: string }> {
   const status = OUTCOMES[decision]
   return async (req, res) => {
     const ref = connectionRef(req)

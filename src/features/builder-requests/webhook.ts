@@ -44,12 +44,12 @@ const MAX_BODY = 256 * 1024
 const MAX_AGE_MS = 300_000
 
 /**
- * `POST /webhooks/platform` (specification 6). Verifies the signature of the raw body in constant time before parsing
+ * `POST /webhooks/platform` (specification 6), where it is mounted. Verifies the signature of the raw body in constant time before parsing
  * it, and stores each event id once. Nothing is fetched: open pages notice the stored event, and ask with their own tokens.
  */
 export function webhookRoutes(options: WebhookOptions): Router {
   return Router().post(
-    '/webhooks/platform',
+    '/',
     describeRoute({
       summary: 'Receives events of the platform. It checks a signature in place of a session.',
       body: webhookEventSchema,

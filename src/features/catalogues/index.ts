@@ -1,6 +1,6 @@
 import type { Feature } from '../../web/kit.ts'
 import { createCatalogues } from './catalogues.ts'
-import { CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
+import { ASSUMPTIONS, CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { createGrants } from './grants.ts'
 import { cataloguesRoutes } from './routes.ts'
 import { texts } from './texts.ts'
@@ -9,6 +9,8 @@ export default {
   title: "A supplier's catalogues: list, create, let chosen builders see them",
   order: 20,
   scopes: SCOPES,
+  contract: { assumptions: ASSUMPTIONS, paths: PATHS },
+  probe: () => import('./probe.ts'),
   connectionTest: {
     scope: CATALOGUES_SCOPE,
     async run(api, source) {
@@ -17,11 +19,16 @@ export default {
     },
   },
   create: ({ connect, store }) => ({
-    routes: cataloguesRoutes({
-      catalogues: createCatalogues(connect.api),
-      vault: connect.vault,
-      grants: createGrants(store),
-    }),
+    routes: [
+      {
+        path: '/connections/:bxcontext/catalogues',
+        router: cataloguesRoutes({
+          catalogues: createCatalogues(connect.api),
+          vault: connect.vault,
+          grants: createGrants(store),
+        }),
+      },
+    ],
     connectionLinks: async () => [{ path: '/catalogues', label: texts.title }],
   }),
 } satisfies Feature

@@ -59,7 +59,6 @@ const accessControlBody = z.preprocess((fields) => {
 const pathOf = (bxcontext: string, id: string) =>
   `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(id)}`
 
-const LIST = '/connections/:bxcontext/catalogues'
 const listRoute = describeRoute({
   summary:
     'A page of catalogues: those whose name has the text `search` and whose visibility is `filter`, in the `order` `latest` or `name`.',
@@ -100,8 +99,8 @@ export function cataloguesRoutes({ catalogues, vault, grants }: CataloguesOption
     data: (req) => ({ account: accountOf(req), catalogueTexts: texts }),
     keep: (req) => ({ account: accountOf(req) }),
   })
-  router.get(LIST, listRoute, pages.send)
-  router.post(LIST, createRoute, async (req, res) => {
+  router.get('/', listRoute, pages.send)
+  router.post('/', createRoute, async (req, res) => {
     const ref = connectionRef(req)
     try {
       const given = catalogueBody.parse(req.body ?? {})
@@ -112,13 +111,13 @@ export function cataloguesRoutes({ catalogues, vault, grants }: CataloguesOption
       await rejectForm(req, res, error, () => pages.afterForm(req))
     }
   })
-  router.get(`${LIST}/:id`, catalogueRoute, async (req, res) => {
+  router.get('/:id', catalogueRoute, async (req, res) => {
     const ref = connectionRef(req)
     const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
     const { data, ...page } = await cataloguePage(res, ref, catalogue, { grants })
     sendPageOrJson(req, res, { ...page, data: { ...data, account: accountOf(req) } })
   })
-  router.post(`${LIST}/:id/access-controls`, grantRoute, async (req, res) => {
+  router.post('/:id/access-controls', grantRoute, async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
     const source = vault.tokenSource(ref)
@@ -140,8 +139,7 @@ export function cataloguesRoutes({ catalogues, vault, grants }: CataloguesOption
 }
 
 /** The builder's account number to fill in, which a link of another page names. */
-const accountOf = (req: Request<{ bxcontext: string }>): string =>
-  externalRefSchema.safeParse(req.query.account).data ?? ''
+const accountOf = (req: Request): string => externalRefSchema.safeParse(req.query.account).data ?? ''
 
 const grantOf = ({ id, name }: Catalogue, accessControl: AccessControl, req: Request): Grant => ({
   ...accessControl,

@@ -8,6 +8,8 @@ export default {
   title: 'Refreshes idle connections, and notices revocations early',
   order: 100,
   settings: connectionChecksSettings,
+  gauges: () => import('./gauges.ts'),
+  deleteUser: () => import('./delete-user.ts'),
   create({ connect, store, log }, { everyMs }) {
     if (everyMs === undefined) return {}
     const recordKind = connectionKind(connect.platform.name)

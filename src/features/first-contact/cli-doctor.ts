@@ -14,7 +14,7 @@ import { print, printJson } from '../../runtime/print.ts'
 import { configOf } from '../../runtime/run-app.ts'
 import { fail, listen, onStopSignal } from '../../runtime/serve.ts'
 import { ConfigError } from '../../settings/read.ts'
-import { createStore, type Finding, type ProbeTool } from '../../web/kit.ts'
+import { createStore, type Finding } from '../../web/kit.ts'
 import { loadContracts } from '../contracts.ts'
 import { featureOptions, loadFeatures, loadTools } from '../load.ts'
 import { Consents } from './consent/consents.ts'
@@ -107,7 +107,7 @@ function checkConsentOptions(isJson: boolean): void {
 /** Asks for a consent at the app's own address, until the process is stopped. */
 async function askForConsent(write: boolean): Promise<void> {
   const config = configOf(process.env, await loadFeatures())
-  const probes = await loadTools<ProbeTool>('probe.ts')
+  const probes = await loadTools('probe')
   const consents = new Consents({ config, contracts: await loadContracts(), probes, write })
   const { appUrl, authUrl, apiUrl } = config.platform
   const onChecked = async () => {

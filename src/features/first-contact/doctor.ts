@@ -1,6 +1,6 @@
 import { platform } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
-import type { CheckTool, Config, Finding } from '../../web/kit.ts'
+import type { Config, Finding } from '../../web/kit.ts'
 import { loadContracts } from '../contracts.ts'
 import { loadTools } from '../load.ts'
 import { createClient, hide, secretsOf } from './client.ts'
@@ -44,7 +44,7 @@ export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerat
     // What fails because of the address or the proxy is reported already.
     if (['PLATFORM_API_URL', 'HTTPS_PROXY', 'HTTP_PROXY'].some((setting) => failed.has(setting))) return
     const context = { http: client.http, apiUrl, isSandbox: isSandbox({ apiUrl, sandboxUrl }) }
-    for (const [name, check] of await loadTools<CheckTool>('check.ts'))
+    for (const [name, check] of await loadTools('check'))
       yield* await check(context, config.features[name]).catch((error: Error) => [checkFailed(name, error)])
   } finally {
     await client.close()

@@ -10,6 +10,9 @@ export default {
   order: 90,
   create(deps) {
     if (deps.config.environment === 'production') return {}
-    return { navigation: [{ href: '/setup', label: 'Setup' }], routes: setupPage(deps) }
+    return {
+      navigation: [{ href: '/setup', label: 'Setup' }],
+      routes: [{ path: '/setup', router: setupPage(deps) }],
+    }
   },
 } satisfies Feature

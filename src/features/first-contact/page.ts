@@ -16,7 +16,7 @@ export function setupPage(deps: FeatureDeps): Router {
     response: z.string(),
     responseType: 'text/html',
   }
-  return Router().get('/setup', describeRoute(description), handler(deps))
+  return Router().get('/', describeRoute(description), handler(deps))
 }
 
 function handler(deps: FeatureDeps): RequestHandler {

@@ -78,7 +78,7 @@ async function connectionFinding(
   store: KeyValueStore,
   [url]: readonly string[],
 ): Promise<Finding | undefined> {
-  const reason = await outageOf(store)
+  const reason = await storeProblem(store)
   if (reason === undefined) return undefined
   return url ? redisFinding(url, reason) : failure('store.not-opened', 'DATA_DIR', reason)
 }
@@ -87,7 +87,7 @@ const PAUSE_MS = 100
 const TIMEOUT_MS = 5_000
 
 /** Why the store does not answer; undefined if it does. It connects in the background: until then, it has no reason. */
-async function outageOf(store: KeyValueStore): Promise<string | undefined> {
+async function storeProblem(store: KeyValueStore): Promise<string | undefined> {
   const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
     const reason = await store.ping().then(() => undefined, reasonOf)

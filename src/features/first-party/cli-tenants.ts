@@ -3,7 +3,7 @@ import '../../runtime/env-file.ts'
 import { createCommand } from '../../runtime/command.ts'
 import { print, printError } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
-import { openByApiKey } from './by-api-key.ts'
+import { openByApiKey } from './by-api-key.cli.ts'
 import { describeError } from './describe-error.ts'
 import { listTenants } from './first-party.ts'
 

@@ -1,4 +1,3 @@
-import { Router } from 'express'
 import type { Vault } from '../../connect/index.ts'
 import { type Feature, type FeatureDeps, type FeatureParts, field, nameOf } from '../../web/kit.ts'
 import { createFlowStore, type FlowStore } from './flow-store.ts'
@@ -8,7 +7,7 @@ import { createPauses, isStepByStep } from './pauses.ts'
 import { Recorder } from './recorder.ts'
 import { flowRoutes } from './routes.ts'
 import { ScenarioPlayer } from './scenarios/player.ts'
-import { scenarioRoutes } from './scenarios/routes.ts'
+import { demoRoute, scenarioRoutes } from './scenarios/routes.ts'
 import { type FlowInspectorSettings, flowInspectorSettings } from './settings.ts'
 import { tokenRoutes } from './tokens.ts'
 
@@ -34,10 +33,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
   const flush = () => recorder.flush()
   const pauses = createPauses(store, keys)
 
-  const routes = Router()
-    .use(tokenRoutes({ vault, flows, requestedScopes: oauth.scopes }))
-    .use(flowRoutes({ flows, names: namesIn(flows, vault), sendChanges }))
-    .use(pauseRoutes({ pauses, flows, masking, flush, baseUrl }))
+  const tokens = tokenRoutes({ vault, flows, requestedScopes: oauth.scopes })
   const parts = {
     connectionLinks: async () => [{ path: '/tokens', label: 'Tokens', isForDevelopers: true }],
     navigation: [{ href: '/flows', label: 'Flows' }],
@@ -48,7 +44,11 @@ function createParts(deps: FeatureDeps): FeatureParts {
         load: async (req) => ({ data: { isOn: isStepByStep(req) }, json: {} }),
       },
     ],
-    routes,
+    routes: [
+      { path: '/connections/:bxcontext/tokens', router: tokens },
+      { path: '/flows', router: flowRoutes({ flows, names: namesIn(flows, vault), sendChanges }) },
+      { path: '/flows', router: pauseRoutes({ pauses, flows, masking, flush, baseUrl }) },
+    ],
     async onHop(event) {
       recorder.hop(event)
       return pauses.onHop(event)
@@ -59,9 +59,14 @@ function createParts(deps: FeatureDeps): FeatureParts {
   if (!deps.hasDemoSignIn || !sandboxUrl) return parts
   const here = { [baseUrl]: field.localUrl({ HOST: config.host }, config.port) }
   const urls = { baseUrl, sandboxUrl, internalUrls: { ...config.platform.internalUrls, ...here } }
-  routes.use(scenarioRoutes(new ScenarioPlayer({ connect, store, flows, flush, ...urls })))
+  const player = new ScenarioPlayer({ connect, store, flows, flush, ...urls })
   return {
     ...parts,
+    routes: [
+      ...parts.routes,
+      { path: '/scenarios', router: scenarioRoutes(player) },
+      { path: '/demo', router: demoRoute(player) },
+    ],
     navigation: [...parts.navigation, { href: '/scenarios', label: 'Scenarios' }],
     sections: [
       ...parts.sections,

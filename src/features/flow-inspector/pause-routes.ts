@@ -48,7 +48,7 @@ const pauseSchema = z.object({
 export function pauseRoutes(options: PauseRoutesOptions): Router {
   return Router()
     .post(
-      '/flows/step-by-step',
+      '/step-by-step',
       describeRoute({
         summary: 'Turns the step-by-step mode of this browser session on or off. Field: `on`.',
         body: z.object({
@@ -60,7 +60,7 @@ export function pauseRoutes(options: PauseRoutesOptions): Router {
       turnStepByStep,
     )
     .get(
-      '/flows/pauses/:id',
+      '/pauses/:id',
       describeRoute({
         summary: 'The next request of the browser in a connect flow that is paused.',
         response: pauseSchema,
@@ -69,7 +69,7 @@ export function pauseRoutes(options: PauseRoutesOptions): Router {
       pauseHandler(options),
     )
     .post(
-      '/flows/pauses/:id/continue',
+      '/pauses/:id/continue',
       describeRoute({
         summary: 'Continues it. Answers `{location}`, the next address to open in the browser.',
         response: z.object({ location: z.string() }),

@@ -34,7 +34,7 @@ function listRoutes(options: FlowRoutesOptions): Router {
   const { flows, sendChanges } = options
   return Router()
     .get(
-      '/flows',
+      '/',
       describeRoute({
         summary:
           '`{flows: [{id, kind, startedAt, endedAt, outcome, call, bxcontext, businessName, steps, requests}]}`. `call` is the method and path of an API call, such as `GET /leads`. `steps` is their number. `kind` is `connect`, `refresh`, `api_call`, `revocation`, or `disconnect`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code.',
@@ -47,7 +47,7 @@ function listRoutes(options: FlowRoutesOptions): Router {
       },
     )
     .get(
-      '/flows/live',
+      '/live',
       describeRoute({
         summary: 'Server-sent events, when a flow is new or has grown.',
         response: z.string(),
@@ -73,7 +73,7 @@ async function listPage(options: FlowRoutesOptions, userId: string) {
 function showRoutes(options: FlowRoutesOptions): Router {
   return Router()
     .get(
-      '/flows/:id',
+      '/:id',
       describeRoute({
         summary:
           'The flow with its steps: `{number, at, ms, from, to, topic, title, request, response}`, with `failure` if the step failed. `request` and `response` have `headers` and `parameters`, each with a `value` or a `fingerprint`.',
@@ -91,7 +91,7 @@ function showRoutes(options: FlowRoutesOptions): Router {
       },
     )
     .get(
-      '/flows/:id/export',
+      '/:id/export',
       describeRoute({
         summary: 'The flow as one HTML file that needs nothing else.',
         response: z.string(),
@@ -115,7 +115,7 @@ function stepRoutes(options: FlowRoutesOptions): Router {
     ['notes', 'notes', 'The same step; as a page, with the notes of who presents it.'],
   ] as const)
     router.get(
-      `/flows/:id/${page}/:number`,
+      `/:id/${page}/:number`,
       describeRoute({ summary, response: stepViewSchema, errors: ['not_found'] }),
       async (req: Request<{ id: string; number: string }>, res: Response) => {
         const number = Number(req.params.number)

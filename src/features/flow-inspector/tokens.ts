@@ -35,7 +35,7 @@ const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOStrin
 /** `GET /connections/:bxcontext/tokens`: what is known of a connection's tokens, never a token. */
 export function tokenRoutes({ vault, flows, requestedScopes }: TokenRoutesOptions): Router {
   return Router().get(
-    '/connections/:bxcontext/tokens',
+    '/',
     describeRoute({
       summary: 'What is known of the tokens of a connection, without the tokens.',
       response: tokensSchema,

@@ -1,5 +1,5 @@
 import type { Feature } from '../../web/kit.ts'
-import { CALLS, LEADS_SCOPE, PATHS, SCOPES } from './contract.ts'
+import { ASSUMPTIONS, CALLS, LEADS_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { leadsRoutes } from './routes.ts'
 import { texts } from './texts.ts'
 
@@ -7,6 +7,8 @@ export default {
   title: 'The leads of an account: list, show, create',
   order: 10,
   scopes: SCOPES,
+  contract: { assumptions: ASSUMPTIONS, paths: PATHS },
+  probe: () => import('./probe.ts'),
   connectionTest: {
     scope: LEADS_SCOPE,
     async run(api, source) {
@@ -15,7 +17,7 @@ export default {
     },
   },
   create: ({ connect }) => ({
-    routes: leadsRoutes(connect),
+    routes: [{ path: '/connections/:bxcontext/leads', router: leadsRoutes(connect) }],
     connectionLinks: async () => [{ path: '/leads', label: texts.title }],
   }),
 } satisfies Feature

@@ -32,7 +32,6 @@ const leadBody = z.preprocess(
   newLeadSchema,
 )
 
-const LIST = '/connections/:bxcontext/leads'
 const listRoute = describeRoute({
   summary:
     'A page of leads: those whose name has the text `search` and whose status is `filter`, in the `order` `newest` or `name`.',
@@ -64,8 +63,8 @@ export function leadsRoutes({ api, vault }: Connect): Router {
     load: (ref, page) => api.list(vault.tokenSource(ref), CALLS.list, page),
     data: () => ({ leadTexts: texts }),
   })
-  router.get(LIST, listRoute, pages.send)
-  router.post(LIST, createRoute, async (req, res) => {
+  router.get('/', listRoute, pages.send)
+  router.post('/', createRoute, async (req, res) => {
     const ref = connectionRef(req)
     try {
       const lead = await api.post(vault.tokenSource(ref), CALLS.create, leadBody.parse(req.body ?? {}))
@@ -75,7 +74,7 @@ export function leadsRoutes({ api, vault }: Connect): Router {
       await rejectForm(req, res, error, () => pages.afterForm(req))
     }
   })
-  router.get(`${LIST}/:id`, leadRoute, async (req, res) => {
+  router.get('/:id', leadRoute, async (req, res) => {
     const ref = connectionRef(req)
     const lead = await api.get(vault.tokenSource(ref), CALLS.lead(req.params.id))
     const data = { bxcontext: ref.bxcontext, lead, leadTexts: texts }

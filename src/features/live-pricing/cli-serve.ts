@@ -13,6 +13,7 @@ import {
   bodyDeadline,
   errorHandler,
   healthRoutes,
+  noteMount,
   notFound,
   pages,
   requestLog,
@@ -37,17 +38,17 @@ try {
   )
   const { baseUrl, trustProxy, port, host, dataDir, tokenEncryptionKeys: keys, settings } = config
   const log = createLog(config.logLevel)
-  const { routes, bases, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, log })
+  const { parts, bases, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, log })
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('trust proxy', trustProxy)
   app.use(requestLog(log), bodyDeadline(), pages(config))
-  app.use(routes)
+  for (const { path, router } of parts) app.use(path, noteMount(path), router)
   app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
   // Readiness follows production if it is served: missing prices for staging must not take production out of service.
-  app.use(healthRoutes({ ping: async () => bases[0]?.pricesLoaded() }))
+  app.use('/health', healthRoutes({ ping: async () => bases[0]?.pricesLoaded() }))
   app.use(notFound)
   app.use(errorHandler)
   const listening = await listen(app, { port, host, variable: 'PORT', log })

@@ -1,4 +1,5 @@
 import type { Feature } from '../../web/kit.ts'
+import { ASSUMPTIONS } from './contract.ts'
 import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 
 /** The live pricing API, which a supplier hosts (specification 4.1). */
@@ -7,13 +8,16 @@ export default {
   order: 60,
   needs: ['catalogues', 'price-files'],
   settings: livePricingSettings,
+  contract: { assumptions: ASSUMPTIONS },
+  check: () => import('./check.ts'),
+  demo: () => import('./demo.ts'),
   async create({ config, log }, settings) {
     const { production, staging } = settings.clients
     if (production.length + staging.length === 0) return {}
     const { baseUrl, dataDir, tokenEncryptionKeys: keys } = config
     // Loaded only where it is served.
     const { livePricingRoutes } = await import('./routes.ts')
-    const { routes, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, log })
-    return { serverRoutes: routes, stop: async () => close() }
+    const { parts, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, log })
+    return { serverRoutes: parts, stop: async () => close() }
   },
 } satisfies Feature<LivePricingSettings>

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
-import { readiness, securityHeaders } from '../../web/kit.ts'
+import { type Part, readiness, securityHeaders } from '../../web/kit.ts'
 import { EXACT_PATHS, type LivePricingOptions, livePricingApi } from './api.ts'
 import { openPriceList, PRICE_LIST_FOLDERS } from './csv-price-provider/price-list.ts'
 import { livePricingDocs } from './docs.ts'
@@ -19,7 +19,8 @@ export interface LivePricingRoutesOptions extends Pick<LivePricingOptions, 'keys
 }
 
 export interface LivePricing {
-  routes: Router
+  /** One for production and one for staging, if they have clients. */
+  parts: Part[]
   /** The `{supplier_base_url}` of production and of staging, each with its own clients and prices, if it has clients. */
   bases: { url: string; pricesLoaded(): Promise<void> }[]
   close(): void
@@ -32,7 +33,6 @@ export interface LivePricing {
 export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricing {
   const { baseUrl, dataDir, settings, keys, log } = options
   const { rateLimit } = settings
-  const routes = Router()
   const bases = (['production', 'staging'] as const).flatMap((environment) => {
     const clients = settings.clients[environment]
     if (clients.length === 0) return []
@@ -49,8 +49,7 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricin
     const pricesLoaded = async () => {
       if (!isLoaded()) throw new Error(`${path} has no price list`)
     }
-    routes.use(
-      path,
+    const router = Router().use(
       livePricingApi({ provider, clients, keys, baseUrl: url, rateLimit, log }),
       securityHeaders(baseUrl),
       Router(EXACT_PATHS).get('/health/ready', readiness(pricesLoaded)),
@@ -58,9 +57,9 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): LivePricin
       endpointNotFound,
       errorResponse,
     )
-    return { url, provider, pricesLoaded }
+    return { path, router, url, provider, pricesLoaded }
   })
-  return { routes, bases, close: () => bases.forEach(({ provider }) => void provider.close?.()) }
+  return { parts: bases, bases, close: () => bases.forEach(({ provider }) => void provider.close?.()) }
 }
 
 /** Throws 404 for every request. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
+import { parseJson } from '../../connect/index.ts'
 import { GRANT_TYPE } from '../../supplier-api/contract.ts'
 import { LivePricingError } from './errors.ts'
 import { textOf } from './request-body.ts'
@@ -28,7 +29,9 @@ export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): Cr
     throw malformed(`the Content-Type must be ${FORM} or ${JSON_TYPE}`)
   const content = textOf(body)
   if (content === null) throw malformed('the body is not UTF-8')
-  const parsed = parametersSchema.safeParse(isJson ? parseJson(content) : parseForm(content))
+  const given = isJson ? parseJson(content) : parseForm(content)
+  if (given === undefined) throw malformed('the body is not JSON')
+  const parsed = parametersSchema.safeParse(given)
   if (!parsed.success)
     throw malformed(`${parsed.error.issues[0]?.path.join() || 'the body'} is empty or of another type`)
   const { grant_type, client_id, client_secret } = parsed.data
@@ -59,14 +62,6 @@ function parseForm(content: string): Record<string, string> {
   const parameters = Object.fromEntries(entries)
   if (Object.keys(parameters).length < entries.length) throw malformed('a parameter occurs more than once')
   return parameters
-}
-
-function parseJson(content: string): unknown {
-  try {
-    return JSON.parse(content)
-  } catch {
-    throw malformed('the body is not JSON')
-  }
 }
 
 function parseBasic(header: string): Credentials[] {

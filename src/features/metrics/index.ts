@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Server } from 'node:http'
 import express, { Router } from 'express'
-import type { Feature, FeatureDeps, FeatureParts, GaugesTool } from '../../web/kit.ts'
+import type { Feature, FeatureDeps, FeatureParts } from '../../web/kit.ts'
 import { loadTools } from '../load.ts'
 import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 
@@ -16,9 +16,9 @@ export default {
 function createParts(deps: FeatureDeps, { port, tokenDigest }: NonNullable<MetricsSettings>): FeatureParts {
   // Loaded on demand: without metrics, the library costs nothing.
   const collected = import('./metrics.ts').then(async ({ createMetrics }) =>
-    createMetrics(deps, await loadTools<GaugesTool>('gauges.ts')),
+    createMetrics(deps, await loadTools('gauges')),
   )
-  const routes = Router().get('/metrics', async (req, res) => {
+  const router = Router().get('/', async (req, res) => {
     res.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
     const [, token = ''] = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '') ?? []
     if (tokenDigest && !timingSafeEqual(digest(token), tokenDigest))
@@ -28,10 +28,10 @@ function createParts(deps: FeatureDeps, { port, tokenDigest }: NonNullable<Metri
   })
   let server: Server | undefined
   return {
-    ...(port === undefined && { serverRoutes: routes }),
+    ...(port === undefined && { serverRoutes: [{ path: '/metrics', router }] }),
     start() {
       if (port === undefined) return
-      const app = express().disable('x-powered-by').set('env', 'production').use(routes)
+      const app = express().disable('x-powered-by').set('env', 'production').use('/metrics', router)
       server = app.listen(port, (error?: NodeJS.ErrnoException) => {
         if (error)
           deps.log.error({ code: error.code, port }, 'METRICS_PORT cannot be opened; there are no metrics')

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Connect } from '../../connect/index.ts'
-import { type FeatureDeps, type GaugesTool, onRequest } from '../../web/kit.ts'
+import { type FeatureDeps, onRequest, type ToolOf } from '../../web/kit.ts'
 import { loadContracts } from '../contracts.ts'
 import { pathTemplates } from './path-template.ts'
 
@@ -20,7 +20,7 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
  */
 export async function createMetrics(
   deps: FeatureDeps,
-  tools: ReadonlyMap<string, GaugesTool>,
+  tools: ReadonlyMap<string, ToolOf<'gauges'>>,
 ): Promise<Metrics> {
   const { config, connect } = deps
   const register = new Registry()

@@ -19,7 +19,7 @@ import {
   type NewCatalogue,
   newCatalogueSchema,
 } from '../catalogues/contract.ts'
-import { openByApiKey } from '../first-party/by-api-key.ts'
+import { openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { batchCount, readBatch } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'

@@ -4,9 +4,9 @@ import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createGrants } from '../catalogues/grants.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { checkFile } from './check-file.ts'
-import { SCOPES } from './contract.ts'
+import { ASSUMPTIONS, PATHS, SCOPES } from './contract.ts'
 import { Imports } from './imports.ts'
-import { importRoutes, importSection } from './routes.ts'
+import { importRoutes, importSection, uploadRoute } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 import { texts } from './texts.ts'
 
@@ -17,6 +17,10 @@ export default {
   needs: ['catalogues', 'first-party'],
   settings: priceFilesSettings,
   scopes: SCOPES,
+  contract: { assumptions: ASSUMPTIONS, paths: PATHS },
+  probe: () => import('./probe.ts'),
+  deleteUser: () => import('./delete-user.ts'),
+  exportUser: () => import('./export-user.ts'),
   create({ connect, store, log, config, shutdownSignal, sendChanges }, settings) {
     const imports = new Imports({
       ...settings,
@@ -27,14 +31,18 @@ export default {
       catalogueImports: createCatalogueImports(connect.api),
       source: (ref) => connect.vault.tokenSource(ref),
     })
+    const options = {
+      imports,
+      catalogues: createCatalogues(connect.api),
+      vault: connect.vault,
+      sendChanges,
+      grants: createGrants(store),
+    }
     return {
-      routes: importRoutes({
-        imports,
-        catalogues: createCatalogues(connect.api),
-        vault: connect.vault,
-        sendChanges,
-        grants: createGrants(store),
-      }),
+      routes: [
+        { path: '/connections/:bxcontext/catalogues', router: uploadRoute(options) },
+        { path: '/connections/:bxcontext/imports', router: importRoutes(options) },
+      ],
       sections: [importSection(imports)],
       connectionLinks: async (ref) =>
         (await imports.list(ref))

@@ -7,7 +7,6 @@ import {
   connectionRef,
   type PageSection,
   rejectForm,
-  requireUser,
   type SendChanges,
   sendPageOrJson,
   sendResultOrRedirect,
@@ -41,10 +40,8 @@ export interface ImportRoutesOptions extends CataloguePageOptions {
 const MAX_SHOWN = 100
 /** How often an open page polls the job, in ms. */
 const POLL_MS = 500
-const JOB_PATH = '/connections/:bxcontext/imports/:id'
 
-/** The parameters of `JOB_PATH`. */
-type JobParameters = { bxcontext: string; id: string }
+type JobParameters = { id: string }
 
 const JOB_ERRORS = ['not_found', 'conflict']
 
@@ -56,9 +53,8 @@ export const importSection = (imports: Imports): PageSection => ({
   page: 'catalogues/catalogue',
   view: 'price-files/section',
   async load(req) {
-    const { bxcontext, id } = req.params
-    const all = await imports.list({ userId: requireUser(req), bxcontext: String(bxcontext) })
-    const jobs = all.filter(({ catalogueId }) => catalogueId === id)
+    const all = await imports.list(connectionRef(req))
+    const jobs = all.filter(({ catalogueId }) => catalogueId === req.params.id)
     const views = jobs.map(importView)
     const waiting = all.filter(
       ({ state, draft, catalogueScope }) => state === 'ready' && audienceProblem(draft, catalogueScope),
@@ -70,10 +66,9 @@ export const importSection = (imports: Imports): PageSection => ({
   },
 })
 
-/** Routes that upload a price file, confirm how it is read, start, stop and discard the import, and show its progress. */
-export function importRoutes(options: ImportRoutesOptions): Router {
-  return Router().use(uploadRoute(options)).use(pageRoutes(options)).use(actionRoutes(options))
-}
+/** Routes that show an import and its progress, confirm how its file is read, and start, stop and discard it. */
+export const importRoutes = (options: ImportRoutesOptions): Router =>
+  Router().use(pageRoutes(options), actionRoutes(options))
 
 /** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
 async function jobOf(imports: Imports, req: Request<JobParameters>): Promise<Import> {
@@ -83,10 +78,11 @@ async function jobOf(imports: Imports, req: Request<JobParameters>): Promise<Imp
   return job
 }
 
-function uploadRoute(options: ImportRoutesOptions): Router {
+/** Uploads a price file for a catalogue. */
+export function uploadRoute(options: ImportRoutesOptions): Router {
   const { imports, catalogues, vault } = options
   return Router().post(
-    '/connections/:bxcontext/catalogues/:id/imports',
+    '/:id/imports',
     describeRoute({
       summary:
         'Uploads a price file as `multipart/form-data`, within 15 minutes. Reads it and sends nothing. Answers `201` with the import.',
@@ -129,12 +125,12 @@ function pageRoutes(options: ImportRoutesOptions): Router {
   const { imports, sendChanges } = options
   return Router()
     .get(
-      JOB_PATH,
+      '/:id',
       describeRoute({ summary: 'The state of an import.', response: importViewSchema, errors: JOB_ERRORS }),
       jobHandler(options),
     )
     .get(
-      `${JOB_PATH}/live`,
+      '/:id/live',
       describeRoute({
         summary: 'Server-sent events.',
         response: z.string(),
@@ -151,7 +147,7 @@ function pageRoutes(options: ImportRoutesOptions): Router {
       },
     )
     .get(
-      `${JOB_PATH}/report.csv`,
+      '/:id/report.csv',
       describeRoute({
         summary: 'The rows with problems.',
         response: z.string(),
@@ -180,7 +176,7 @@ function actionRoutes({ imports, catalogues, vault }: ImportRoutesOptions): Rout
     pathOf = (job: Import) => `${importPath(job)}${job.state === 'ready' ? '#next' : ''}`,
   ) =>
     router.post(
-      `${JOB_PATH}/${name}`,
+      `/:id/${name}`,
       describeRoute({ ...description, response: importViewSchema, errors: [...JOB_ERRORS, ...errors] }),
       async (req: Request<JobParameters>, res: Response) => {
         const job = await run(await jobOf(imports, req), req)

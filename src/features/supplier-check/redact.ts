@@ -15,7 +15,7 @@ export function createRedactor(): Redactor {
   return {
     hide(secret) {
       if (secret === '') return
-      for (const form of formsOf(secret.toWellFormed())) forms.add(form)
+      for (const form of encodingsOf(secret.toWellFormed())) forms.add(form)
       pattern = undefined
     },
     redact(text) {
@@ -33,7 +33,7 @@ export function createRedactor(): Redactor {
 }
 
 /** A secret as it is, form-encoded, percent-encoded, in JSON, in HTML, in Base64 and in hexadecimal digits. */
-function formsOf(secret: string): string[] {
+function encodingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const encoded = [
     new URLSearchParams({ secret }).toString().slice('secret='.length),

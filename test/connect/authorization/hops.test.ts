@@ -27,8 +27,8 @@ const MARCUS = 'marcus@ridgeline.example'
 /** Each hop in a line: what the browser opened, and where it goes next, with which status and why. */
 const hops = () =>
   events.map(({ hop, req, target, status, failure }) => {
-    const { pathname } = new URL(target, app.url)
-    return [`${hop}:`, req.method, req.path, '->', pathname, status, failure].filter(Boolean).join(' ')
+    const [from, to] = [req.originalUrl, target].map((url) => new URL(url, app.url).pathname)
+    return [`${hop}:`, req.method, from, '->', to, status, failure].filter(Boolean).join(' ')
   })
 
 describe('each hop of a connect flow is reported', () => {

@@ -335,12 +335,14 @@ test('an open page polls the platform even with a webhook, because a delivery ma
     get: (_id: string, found: (error: null, session: object) => void) => found(null, {}),
   }
   const server = express().use((req, _res, next) => {
-    Object.assign(req, session, { sessionStore, log: app.services.log })
+    const connection = { userId: 'sam', bxcontext: 'summit-supplies' }
+    const guarded = { connection, check: async () => {} }
+    Object.assign(req, session, { sessionStore, guarded, log: app.services.log })
     next()
   }, routes)
   const { server: http, port, close } = await serve()
   http.on('request', server)
-  const stream = await fetch(`http://127.0.0.1:${port}/connections/summit-supplies/builder-requests/live`)
+  const stream = await fetch(`http://127.0.0.1:${port}/live`)
   await vi.waitFor(() => expect(asked).toBeGreaterThan(1), { timeout: 5_000 })
   await stream.body?.cancel()
   await close()

@@ -7,7 +7,7 @@ import { createConsentServer } from '../../../src/features/first-contact/consent
 import { loadFeatures, loadTools } from '../../../src/features/load.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
-import type { Contract, Finding, ProbeTool } from '../../../src/web/kit.ts'
+import type { Contract, Finding } from '../../../src/web/kit.ts'
 import { CLIENT, PRICING_CLIENT, WEBHOOK_SECRET } from '../../support/env.ts'
 import { SCOPES } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
@@ -158,7 +158,7 @@ export async function startConsentingOn(platform: string, contracts: readonly Co
 
 /** The doctor's pages on a server, and a browser. It knows these contracts, and what the features of them probe. */
 async function startDoctor(server: Server, config: Config, contracts: readonly Contract[], write = true) {
-  const known = [...(await loadTools<ProbeTool>('probe.ts'))]
+  const known = [...(await loadTools('probe'))]
   const probes = known.filter(([name]) => contracts.some((contract) => contract.name === name))
   const consents = new Consents({
     config,

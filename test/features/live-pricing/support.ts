@@ -12,6 +12,7 @@ import { endpointNotFound } from '../../../src/features/live-pricing/routes.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import type { PriceItem } from '../../../src/supplier-api/contract.ts'
 import { bodyDeadline } from '../../../src/web/body-deadline.ts'
+import { noteMount } from '../../../src/web/mount.ts'
 import { requestLog } from '../../../src/web/request-log.ts'
 import { tempDir } from '../../support/env.ts'
 import { serve } from '../../support/ports.ts'
@@ -111,7 +112,7 @@ export async function startSupplier(
   })
   const app = express().disable('etag').set('trust proxy', trustProxy)
   app.use(requestLog(log), bodyDeadline({ ms: bodyMs }))
-  app.use('/live-pricing', api, endpointNotFound, errorResponse)
+  app.use('/live-pricing', noteMount('/live-pricing'), api, endpointNotFound, errorResponse)
   server.on('request', app)
 
   let known: string | undefined

@@ -37,6 +37,7 @@ describe('GET /metrics', () => {
     const ann = await connected(app, { name: 'ann-the-user' })
     await app.sandbox('expire')
     await ann.get(`${app.url}/connections/harbour-homes/probe`)
+    await ann.get(`${app.url}/Connections/harbour-homes/Probe/P1`)
     await ann.get(`${app.url}/no-such-page/ann-the-user`)
     const answer = await scrape(app)
     const text = await answer.text()
@@ -46,6 +47,7 @@ describe('GET /metrics', () => {
     expect(text).toMatch(
       /connect_http_request_duration_seconds_count\{method="GET",route="\/connect\/callback",status="303"\} 1/,
     )
+    expect(text).toContain('route="/connections/:bxcontext/probe/:id"')
     expect(text).toMatch(
       /connect_http_request_duration_seconds_count\{method="GET",route="\(none\)",status="404"\} 1/,
     )
@@ -53,7 +55,7 @@ describe('GET /metrics', () => {
       /connect_platform_request_duration_seconds_count\{endpoint="token endpoint",status="200"\} 2/,
     )
     expect(text).toMatch(
-      /connect_platform_request_duration_seconds_count\{endpoint="GET \(other\)",status="200"\} 1/,
+      /connect_platform_request_duration_seconds_count\{endpoint="GET \(other\)",status="200"\} 2/,
     )
     expect(figure(text, 'connect_store_up')).toBe(1)
     expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds [\d.]+/)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { waitingNotices } from '../../../src/web/notice.ts'
-import { keyOf, type Pages, rowsOf, startPages } from './pages-support.ts'
+import { connected } from '../../support/flow.ts'
+import { keyOf, type Pages, rowsOf, SAM, startPages } from './pages-support.ts'
 
 let pages: Pages
 beforeAll(async () => {
@@ -106,17 +107,21 @@ describe('an import', () => {
     expect(logged).toHaveLength(1)
   })
 
-  test('whose access was revoked fails and offers to reconnect, first', async () => {
-    const { upload, act, ended, app, visitor, urlOf, close } = await startPages()
+  test('whose access was revoked fails: its page offers to reconnect, and then to send again', async () => {
+    const { upload, act, jobOf, ended, app, visitor, urlOf, close } = await startPages()
     const { json } = await upload(rowsOf(10))
     await app.sandbox('revoke')
     await act(json.id, 'start')
+    await vi.waitFor(async () =>
+      expect(await jobOf(json.id)).toMatchObject({ status: 409, code: 'connection_revoked' }),
+    )
+    expect((await visitor.get(urlOf(json.id))).text).toContain('>Reconnect')
+    await connected(app, SAM)
     expect(await ended(json.id)).toMatchObject({
       state: 'failed',
       failure: expect.stringContaining('Reconnect'),
     })
-    const { text } = await visitor.get(urlOf(json.id))
-    expect(text).toMatch(/<button name="do" class="primary">Reconnect[\s\S]*<button name="do">Send again/)
+    expect((await visitor.get(urlOf(json.id))).text).toContain('>Send again')
     await close()
   })
 })

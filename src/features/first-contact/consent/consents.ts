@@ -1,5 +1,5 @@
 import { platform, randomCodeVerifier, randomState, redirectUrls } from '../../../connect/index.ts'
-import type { Config, Contract, ProbeTool, ReceivedRequest } from '../../../web/kit.ts'
+import type { Config, Contract, ReceivedRequest, ToolOf } from '../../../web/kit.ts'
 import { createClient } from '../client.ts'
 import { oauthOf, requestOf, type Target } from '../platform/target.ts'
 import { ApiProbe } from './api-probe.ts'
@@ -19,7 +19,7 @@ export interface ConsentsOptions {
   config: Config
   contracts: readonly Contract[]
   /** The probes of the features, by their names. */
-  probes: ReadonlyMap<string, ProbeTool>
+  probes: ReadonlyMap<string, ToolOf<'probe'>>
   /** Whether to create records, named as a test. */
   write: boolean
 }

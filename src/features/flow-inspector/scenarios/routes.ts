@@ -24,11 +24,11 @@ const scenarioSchema = z.object({
 const NAME_RULE = `must be ${DEMO_USER.name}`
 const NEW_DEMO = 'A new demo: you are Alex, who has no connections, and the sandbox has its samples.'
 
-/** Routes that list and play scenarios, and start a new demo. */
+/** Routes that list and play scenarios. */
 export function scenarioRoutes(player: ScenarioPlayer): Router {
   return Router()
     .get(
-      '/scenarios',
+      '/',
       describeRoute({
         summary: '`{scenarios}`, each with its latest `result`.',
         response: z.object({ scenarios: z.array(scenarioSchema) }),
@@ -47,7 +47,7 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
       },
     )
     .post(
-      '/scenarios/:id/run',
+      '/:id/run',
       describeRoute({
         summary:
           'Runs a scenario; the id is its `name`. Answers `{name, asExpected, at, seconds, observations, flows}`.',
@@ -63,22 +63,26 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
         await sendResultOrRedirect(req, res, `/scenarios#${scenario.name}`, result)
       },
     )
-    .post(
-      '/demo',
-      describeRoute({
-        summary:
-          "Starts a new demo: resets the sandbox, deletes what belongs to the demo's user, and signs in as that user. Field: `name`, which is `Alex`.",
-        body: z.object({ name: z.literal(DEMO_USER.name, NAME_RULE) }),
-        response: z.object({ user: z.object({ name: z.string() }) }),
-        errors: ['invalid_input', 'platform_unavailable'],
-      }),
-      async (req, res) => {
-        // Nothing is stored for a visitor who has not pressed the button.
-        if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
-        await player.startDemo()
-        await signIn(req, DEMO_USER)
-        const { name } = DEMO_USER
-        await sendResultOrRedirect(req, res, '/connections', { user: { name } }, { notice: NEW_DEMO })
-      },
-    )
+}
+
+/** Starts a new demo. */
+export function demoRoute(player: ScenarioPlayer): Router {
+  return Router().post(
+    '/',
+    describeRoute({
+      summary:
+        "Starts a new demo: resets the sandbox, deletes what belongs to the demo's user, and signs in as that user. Field: `name`, which is `Alex`.",
+      body: z.object({ name: z.literal(DEMO_USER.name, NAME_RULE) }),
+      response: z.object({ user: z.object({ name: z.string() }) }),
+      errors: ['invalid_input', 'platform_unavailable'],
+    }),
+    async (req, res) => {
+      // Nothing is stored for a visitor who has not pressed the button.
+      if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
+      await player.startDemo()
+      await signIn(req, DEMO_USER)
+      const { name } = DEMO_USER
+      await sendResultOrRedirect(req, res, '/connections', { user: { name } }, { notice: NEW_DEMO })
+    },
+  )
 }

@@ -1,7 +1,7 @@
 /** What scenarios act on: the app, the sandbox, and a browser of the user, all over HTTP. */
 import * as z from 'zod'
 import type { InternalUrls, Platform, Vault } from '../../../connect/index.ts'
-import type { ConnectionView } from '../../../web/kit.ts'
+import type { ConnectionJson } from '../../../web/kit.ts'
 import type { Flow, Summary } from '../flow.ts'
 import { Browser, JSON_TYPE, type Page } from './browser.ts'
 
@@ -82,9 +82,9 @@ export async function createStage(options: StageOptions) {
 
 /** What a scenario sees of the app. */
 function observer({ appUrl, user, vault }: StageOptions, browser: Browser) {
-  async function connection(bxcontext = BUSINESS): Promise<ConnectionView | undefined> {
+  async function connection(bxcontext = BUSINESS): Promise<ConnectionJson | undefined> {
     const { text } = await browser.get(`${appUrl}/connections`, JSON_TYPE)
-    const { connections }: { connections: ConnectionView[] } = JSON.parse(text)
+    const { connections }: { connections: ConnectionJson[] } = JSON.parse(text)
     return connections.find((one) => one.bxcontext === bxcontext)
   }
 

@@ -1,5 +1,5 @@
 import type { Feature } from '../../../../../web/kit.ts'
-import { CALLS, PATHS, SCOPE, SCOPES } from './contract.ts'
+import { ASSUMPTIONS, CALLS, PATHS, SCOPE, SCOPES } from './contract.ts'
 import { entriesRoutes } from './routes.ts'
 import { texts } from './texts.ts'
 
@@ -8,6 +8,8 @@ export default {
   title: texts.title,
   order: 200,
   scopes: SCOPES,
+  contract: { assumptions: ASSUMPTIONS, paths: PATHS },
+  probe: () => import('./probe.ts'),
   connectionTest: {
     scope: SCOPE,
     async run(api, source) {
@@ -16,7 +18,7 @@ export default {
     },
   },
   create: ({ connect }) => ({
-    routes: entriesRoutes(connect),
+    routes: [{ path: '/connections/:bxcontext/spare-parts', router: entriesRoutes(connect) }],
     connectionLinks: async () => [{ path: '/spare-parts', label: texts.title }],
   }),
 } satisfies Feature

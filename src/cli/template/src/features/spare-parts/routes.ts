@@ -17,7 +17,6 @@ import { rejectForm, sendResultOrRedirect } from '../../../../../web/kit.ts'
 import { newEntrySchema } from './contract.ts'
 // end of template
 
-const LIST = '/connections/:bxcontext/spare-parts'
 /** How the list can be narrowed and ordered. */
 const FIELDS: ListFields = {
   search: 'name',
@@ -58,9 +57,9 @@ export function entriesRoutes({ api, vault }: Connect): Router {
     load: (ref, page) => api.list(vault.tokenSource(ref), CALLS.list, page),
     data: () => ({ entryTexts: texts }),
   })
-  router.get(LIST, listRoute, pages.send)
+  router.get('/', listRoute, pages.send)
   // template: write
-  router.post(LIST, createRoute, async (req, res) => {
+  router.post('/', createRoute, async (req, res) => {
     const ref = connectionRef(req)
     const location = `/connections/${encodeURIComponent(ref.bxcontext)}/spare-parts`
     try {
@@ -72,7 +71,7 @@ export function entriesRoutes({ api, vault }: Connect): Router {
     }
   })
   // end of template
-  router.get(`${LIST}/:id`, entryRoute, async (req, res) => {
+  router.get('/:id', entryRoute, async (req, res) => {
     const ref = connectionRef(req)
     const entry = await api.get(vault.tokenSource(ref), CALLS.entry(req.params.id))
     const data = { bxcontext: ref.bxcontext, entry, entryTexts: texts }

@@ -7,7 +7,7 @@ import { createLog } from '../../runtime/log.ts'
 import { readSettings } from '../../settings/read.ts'
 import { createStore } from '../../web/kit.ts'
 import { createFirstPartyAccess } from './access.ts'
-import { demoEnv, requireSandbox } from './demo-env.ts'
+import { demoEnv, requireSandbox } from './demo-env.cli.ts'
 import { createFirstParty } from './first-party.ts'
 import { requiredFirstPartySettings } from './settings.ts'
 

@@ -1,0 +1,37 @@
+import type { Request, RequestHandler } from 'express'
+import type { ConnectionRef, Vault } from '../connect/index.ts'
+import { requireUser } from './user.ts'
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    guarded?: {
+      connection: ConnectionRef
+      /** Checks again, through the cache. */
+      check(): Promise<void>
+    }
+  }
+}
+
+/**
+ * Guards what is below `/connections/:bxcontext/`: the connection is there, is the signed-in user's, and its access has not ended.
+ * What only reads may be a second behind. Throws `unauthenticated` (401), `not_connected` (404), `connection_revoked` (409).
+ */
+export function connectionGuard(vault: Vault): RequestHandler<{ bxcontext: string }> {
+  return async (req, _res, next) => {
+    const connection = { userId: requireUser(req), bxcontext: req.params.bxcontext }
+    const cached = req.method === 'GET' || req.method === 'HEAD'
+    await vault.requireConnection(connection, { cached })
+    req.guarded = { connection, check: () => vault.requireConnection(connection, { cached: true }) }
+    next()
+  }
+}
+
+/**
+ * The connection in the URL, which the guard has found. Throws an error for developers if the router is not a part with a path
+ * below `/connections/:bxcontext/`.
+ */
+export function connectionRef({ guarded }: Pick<Request, 'guarded'>): ConnectionRef {
+  if (!guarded)
+    throw new Error('connectionRef(req) needs a part whose path begins with /connections/:bxcontext/')
+  return guarded.connection
+}

@@ -1,0 +1,27 @@
+import type { RequestHandler, Router } from 'express'
+
+/** A router, and where `app.ts` mounts it: `app.use(path, router)`. */
+export interface Part {
+  /** In the syntax of Express, such as `/connections/:bxcontext/leads`. The log, the metrics and the OpenAPI document name it. */
+  path: string
+  /** Its routes are below the path, and so are those of routers that it uses without a path. What has another path is another part. */
+  router: Router
+}
+
+declare module 'express-serve-static-core' {
+  interface Locals {
+    mountPath?: string
+  }
+}
+
+/** In front of the router of a part: notes the path for the log, since `req.baseUrl` has the values of its parameters. */
+export const noteMount =
+  (path: string): RequestHandler =>
+  (_req, res, next) => {
+    res.locals.mountPath = path
+    next()
+  }
+
+/** The path of a route of a part, such as `/connections/:bxcontext/leads/:id`. */
+export const templateOf = (mountPath: string, routePath: string): string =>
+  (mountPath === '/' ? '' : mountPath) + (routePath === '/' && mountPath !== '/' ? '' : routePath)
