@@ -2,12 +2,12 @@
 import '../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
-import { type ConnectionRef, connectionKind } from '../connect/index.ts'
+import { CONNECTION_STATES, type ConnectionRef, connectionKind } from '../connect/index.ts'
 import { allOwners } from '../connect/stores.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print, printError, printJson, toJson } from '../runtime/print.ts'
-import { connectionView, STATUSES } from '../web/connection-view.ts'
+import { connectionView } from '../web/connection-view.ts'
 import { CONSENT, deleteUser, exportUser } from './user-data.ts'
 import { withApp } from './with-app.ts'
 
@@ -69,7 +69,7 @@ command
   .description(
     'all connections, or those with this text in an id, a name, or the number of a consent in the log',
   )
-  .addOption(new Option('--status <status>').choices(STATUSES))
+  .addOption(new Option('--status <status>').choices(Object.keys(CONNECTION_STATES)))
   .option('--json', 'one JSON object per line, with all fields')
   .action((text = '', options: ListOptions) => withApp((app) => list(app, text, options)))
 command

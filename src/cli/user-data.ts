@@ -58,11 +58,9 @@ export async function deleteUser(app: App, userId: string, { yes }: { yes?: bool
     await deleteData(deps, config.features[name], userId)
   // Features write what they have noted about the events above, so that nothing is written after the deletion.
   for (const part of parts) await part.stop?.()
-  // What is left of a connection keeps a consent from being stored that began before the deletion; it expires within an hour.
-  for (const { key } of await store.ofOwner(userId))
-    if (key.kind !== connectionKind(connect.platform.name)) await store.delete(key)
+  for (const { key } of await store.ofOwner(userId)) await store.delete(key)
   await kept
   print(
-    `Everything else about ${userId} is deleted. The id remains for an hour where its connections were, and in a session, which ends within 24 hours. What is done in it meanwhile is stored: if the user may be signed in, repeat this tomorrow.`,
+    `Everything else about ${userId} is deleted. The id remains in a session, which ends within 24 hours. What is done in it meanwhile is stored: if the user may be signed in, repeat this tomorrow.`,
   )
 }

@@ -13,12 +13,15 @@ import type { KeyValueStore } from './store/store.ts'
 import type { EncryptionKey } from './vault/encryption.ts'
 import { Vault } from './vault/vault.ts'
 
+// The app's own registration on the platform.
+export { AppCredentials, type ClientCredentials } from './app-credentials.ts'
 // The flow. Its routes for Express are in `express.ts`.
 export { redirectUrls } from './authorization/redirect-urls.ts'
 export { contextOf, requestContext, type WorkContext } from './context.ts'
 export type { Log } from './log.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
+export { authenticateClient, type TokenEndpointAuthMethod } from './platform/client-authentication.ts'
 export {
   ASSUMPTIONS,
   type Assumption,
@@ -47,7 +50,6 @@ export {
   type OAuth,
   randomCodeVerifier,
   randomState,
-  type TokenEndpointAuthMethod,
 } from './platform/oauth.ts'
 export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
@@ -60,7 +62,12 @@ export type {
   ConnectionView,
   Trouble,
 } from './vault/connection.ts'
-export type { Connection, UnreadableConnection } from './vault/description.ts'
+export {
+  CONNECTION_STATES,
+  type Connection,
+  type ConnectionState,
+  type UnreadableConnection,
+} from './vault/description.ts'
 export { createRecordCipher, type EncryptionKey, type RecordCipher } from './vault/encryption.ts'
 export { connectionKind, type Reencryption } from './vault/records.ts'
 export { type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
@@ -121,7 +128,7 @@ export function createConnect(options: CreateConnectOptions): Connect {
   const { http = createHttpPools(platform) } = options
   const listeners = new Set<ExchangeListener>()
   const oauth = createOAuth({ ...client, platform, http: observed(http.tokens, 'token', listeners) })
-  const vault = new Vault({ platform, store, keys, oauth, log })
+  const vault = new Vault({ platform, store, keys, oauth, client, log })
   return {
     platform,
     vault,

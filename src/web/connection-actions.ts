@@ -18,7 +18,8 @@ export interface TestResult {
 }
 
 /**
- * Runs the first test whose scope is granted, or refreshes the access token if there is none. Resolves to the outcome,
+ * Runs the first test whose scope is granted, or refreshes the access token if there is none, or the platform refused the last
+ * request for one. Resolves to the outcome,
  * what was called, and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.
  */
 export async function testConnection(
@@ -31,16 +32,13 @@ export async function testConnection(
   const { scopes } = connection
   const test = tests.find(({ scope }) => scopes === null || scopes.includes(scope))
   const startedAt = performance.now()
-  // A platform that refused access may grant it again: ask for a new token at once, although refreshing may be paused.
-  if (connection.view.state === 'revoked' && connection.tokens) await vault.refresh(ref)
+  // A platform that refused access, or this app, may have changed its mind: ask for a new token at once, also during a pause.
+  const { view, tokens } = connection
+  const isRefused = view.state === 'misconfigured' || (view.state === 'revoked' && tokens !== null)
+  const isRenewed = (isRefused || !test) && (await vault.refresh(ref))
+  const { worksRenewed, worksUntilExpiry } = texts.notices
   const { summary, call } = test
     ? await test.run(api, vault.tokenSource(ref))
-    : await testByRefresh(vault, ref)
+    : { summary: isRenewed ? worksRenewed : worksUntilExpiry, call: 'POST /oauth/token' }
   return { summary, call, ms: Math.round(performance.now() - startedAt) }
-}
-
-async function testByRefresh(vault: Vault, ref: ConnectionRef): Promise<TestResult> {
-  const isRenewed = await vault.refresh(ref)
-  const { worksRenewed, worksUntilExpiry } = texts.notices
-  return { summary: isRenewed ? worksRenewed : worksUntilExpiry, call: 'POST /oauth/token' }
 }

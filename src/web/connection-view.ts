@@ -1,15 +1,6 @@
 import * as z from 'zod'
-import type { Connection, UnreadableConnection } from '../connect/index.ts'
+import { CONNECTION_STATES, type Connection, type UnreadableConnection } from '../connect/index.ts'
 import { texts } from './texts.ts'
-
-export const STATUSES = [
-  'active',
-  'degraded',
-  'needs_consent',
-  'misconfigured',
-  'revoked',
-  'unreadable',
-] as const
 
 const time = z.iso.datetime().nullable()
 
@@ -22,7 +13,7 @@ export const connectionViewSchema = z.object({
   label: z.string().nullable(),
   businessName: z.string().nullable(),
   userName: z.string().nullable(),
-  status: z.enum(STATUSES),
+  status: z.enum(CONNECTION_STATES),
   /** Describes the status in a sentence or two. */
   summary: z.string(),
   /** Whether a new consent is the way on, or may be one. */

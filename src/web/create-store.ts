@@ -15,9 +15,15 @@ export async function createStore(
       ? openSqlite({
           file: join(dataDir, 'store.sqlite'),
           onGone: (reason) => log.error({ reason }, 'the store is closed'),
+          onRefusal: (reason) => logRefusal(log, 'the store', reason),
         })
       : await createRedisStore(redisUrls, log)
   return { store, sessionStore: createSessionStore(store) }
+}
+
+function logRefusal(log: Logger, store: string, reason: string | null): void {
+  if (reason === null) log.info(`${store} takes writes again`)
+  else log.error({ reason }, `${store} refuses writes`)
 }
 
 async function createRedisStore(urls: readonly string[], log: Logger): Promise<RedisStore> {
@@ -27,10 +33,11 @@ async function createRedisStore(urls: readonly string[], log: Logger): Promise<R
   const store = await openRedis({
     urls,
     onState(state, reason) {
-      if (state === 'lost') log.error({ reason }, `${store.description} is unreachable; retrying`)
+      if (state === 'lost') log.error({ reason }, `${store.description} is not available; retrying`)
       else log.info(`${store.description} is connected`)
       if (state === 'connected') void logWarnings()
     },
+    onRefusal: (reason) => logRefusal(log, store.description, reason),
   })
   return store
 }

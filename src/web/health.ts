@@ -3,11 +3,15 @@ import * as z from 'zod'
 import { describeRoute } from '../connect/express.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 
+/** How often the store is asked to take a write, in ms, however many ask. */
+const EVERY_MS = 1_000
+
 /**
- * Health checks, to be mounted at `/health`: `live` if the process is running, `ready` if the store is reachable as well and the process is not about
- * to stop.
+ * Health checks, to be mounted at `/health`: `live` if the process is running, `ready` if the store takes writes as well and the
+ * process is not about to stop.
  */
 export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: AbortSignal): Router {
+  const ping = everySecond(() => store.ping())
   return Router()
     .get(
       '/live',
@@ -22,14 +26,28 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
     .get(
       '/ready',
       describeRoute({
-        summary: 'Answers `200` if the store is reachable and the app is not stopping, and `503` otherwise.',
+        summary: 'Answers `200` if the store takes writes and the app is not stopping, and `503` otherwise.',
         response: z.object({ status: z.enum(['ready', 'unavailable']) }),
       }),
       readiness(async () => {
         drainSignal?.throwIfAborted()
-        await store.ping()
+        await ping()
       }),
     )
+}
+
+/** Runs one check at a time, and at most one in a second; the callers of that time share what came out. */
+function everySecond(check: () => Promise<void>): () => Promise<void> {
+  let outcome: Promise<void> | undefined
+  let freshUntil = 0
+  return () => {
+    if (outcome && performance.now() < freshUntil) return outcome
+    freshUntil = Infinity
+    outcome = check().finally(() => {
+      freshUntil = performance.now() + EVERY_MS
+    })
+    return outcome
+  }
 }
 
 /** A readiness check: 200 if `check` resolves, otherwise 503. */

@@ -1,17 +1,15 @@
 import * as client from 'openid-client'
 import { AppError } from '../connect/errors.ts'
-import type { Http } from '../connect/index.ts'
+import { authenticateClient, type ClientCredentials, type Http } from '../connect/index.ts'
 import { WebError } from './errors.ts'
 
 /** How far the provider's clock may be off, in seconds. */
 const CLOCK_TOLERANCE = 180
 
 /** An OpenID provider, and this app's registration there. */
-export interface OidcProvider {
+export interface OidcProvider extends ClientCredentials {
   /** The issuer identifier (OpenID Connect Discovery 1.0, section 3). */
   issuer: string
-  clientId: string
-  clientSecret: string
 }
 
 /** 503: the provider does not answer, or its answer is unusable. `reason`: for the log. */
@@ -34,7 +32,7 @@ export function discovery(provider: OidcProvider & { http: Http }): () => Promis
   let known: Promise<client.Configuration> | undefined
   return () => {
     known ??= client
-      .discovery(server, clientId, metadata, authenticationWith(clientSecret), options)
+      .discovery(server, clientId, metadata, authenticationWith(provider), options)
       .catch((error: unknown) => {
         known = undefined
         throw signInUnavailable(`discovery failed: ${reasonOf(error)}`)
@@ -44,17 +42,15 @@ export function discovery(provider: OidcProvider & { http: Http }): () => Promis
 }
 
 /**
- * Authenticates this app at the token endpoint by HTTP Basic, the default of OpenID Connect (Discovery 1.0, section 3), or in the
- * body if the provider's metadata names only that.
+ * Authenticates this app at the token endpoint in the body wherever the provider's metadata lists that, otherwise by HTTP Basic,
+ * the default of OpenID Connect (Discovery 1.0, section 3).
  */
-function authenticationWith(secret: string): client.ClientAuth {
-  const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)]
-  return (server, ...request) => {
-    const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-    const inBody = supported.includes('client_secret_post') && !supported.includes('client_secret_basic')
-    return (inBody ? post : basic)(server, ...request)
+const authenticationWith =
+  (credentials: ClientCredentials): client.ClientAuth =>
+  ({ token_endpoint_auth_methods_supported: supported = [] }, _client, body, headers) => {
+    const method = supported.includes('client_secret_post') ? 'client_secret_post' : 'client_secret_basic'
+    authenticateClient(credentials, method, body, headers)
   }
-}
 
 /** The error of our HTTP client behind one of openid-client, if there is one. */
 export function httpErrorIn(error: unknown): AppError | undefined {

@@ -3,7 +3,7 @@
  * users has a file like this one, and so has what features share. Pages for developers have none.
  */
 import type { CoreErrorCode, FailureCode, OutageKind } from '../connect/errors.ts'
-import type { Revocation } from '../connect/index.ts'
+import type { ConnectionState, Revocation } from '../connect/index.ts'
 
 /** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
 const LANGUAGE = 'en-AU'
@@ -181,7 +181,7 @@ export const texts = {
     needs_consent: 'Permission missing',
     misconfigured: 'Needs us',
     unreadable: 'Cannot be read',
-  },
+  } satisfies Record<ConnectionState, string>,
 
   /** The state of a connection in a sentence or two. Times are ISO 8601; pages show them in the reader's time zone. */
   summary: {

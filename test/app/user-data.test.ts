@@ -80,56 +80,49 @@ test.each([
   ['OpenID Connect', 'SQLite'],
   ['email and password', 'SQLite'],
   ...(REDIS ? [['email and password', 'Redis']] : []),
-])(
-  'of a user of %s who is deleted, %s has nothing but that there is no connection',
-  async (name, storeName) => {
-    vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-    const redis = storeName === 'Redis' ? await startRedis() : null
-    const { env, own, enter } = (await signIns[name]?.()) ?? expect.fail(name)
-    const app = await startAll(
-      { ...env, ...(redis && { REDIS_URL: redis.url }) },
-      {},
-      undefined,
-      undefined,
-      own,
-    )
-    onTestFinished(async () => {
-      vi.restoreAllMocks()
-      await app.close()
-      await redis?.close()
-    })
-    const { store, connect } = app.services
-    await consent(connect.vault, {}, BEN)
-    const visitor = createVisitor()
-    const userId = await enter(app, visitor)
-    await useEverything(app, visitor, userId)
-    const wanted = [MARK, userId]
-    expect((await foundInStore(app, wanted)).length).toBeGreaterThan(4)
+])('of a user of %s who is deleted, %s has nothing', async (name, storeName) => {
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  const redis = storeName === 'Redis' ? await startRedis() : null
+  const { env, own, enter } = (await signIns[name]?.()) ?? expect.fail(name)
+  const app = await startAll(
+    { ...env, ...(redis && { REDIS_URL: redis.url }) },
+    {},
+    undefined,
+    undefined,
+    own,
+  )
+  onTestFinished(async () => {
+    vi.restoreAllMocks()
+    await app.close()
+    await redis?.close()
+  })
+  const { store, connect } = app.services
+  await consent(connect.vault, {}, BEN)
+  const visitor = createVisitor()
+  const userId = await enter(app, visitor)
+  await useEverything(app, visitor, userId)
+  const wanted = [MARK, userId]
+  expect((await foundInStore(app, wanted)).length).toBeGreaterThan(4)
 
-    const exported = JSON.stringify(await exportUser(app.services, userId))
-    for (const text of [MARK, `Done, ${MARK}.`, 'harbour-homes', ...(own ? [EMAIL] : [])])
-      expect(exported).toContain(text)
-    expect(exported).not.toMatch(/correct horse|"hash"|"salt"/)
+  const exported = JSON.stringify(await exportUser(app.services, userId))
+  for (const text of [MARK, `Done, ${MARK}.`, 'harbour-homes', ...(own ? [EMAIL] : [])])
+    expect(exported).toContain(text)
+  expect(exported).not.toMatch(/correct horse|"hash"|"salt"/)
 
-    // A session ends by itself, within a day.
-    await visitor.post(`${app.url}/sign-out`)
-    await deleteUser(app.services, userId, { yes: true })
-    expect(await exportUser(app.services, userId).catch(({ message }) => message)).toContain(
-      'Nothing is stored',
-    )
-    const left = await store.ofOwner(userId)
-    expect(left.map(({ key }) => key.id)).toEqual(['harbour-homes'])
-    expect(JSON.stringify(left.map(({ value }) => value))).not.toContain(MARK)
-    // They expire within an hour.
-    for (const { key } of left) await store.delete(key)
-    expect(await foundInStore(app, wanted)).toEqual([])
-    expect(await connect.vault.find(BEN)).not.toBeNull()
-    if (own) {
-      const form = { email: EMAIL, password: PASSWORD }
-      expect((await createVisitor().post(`${app.url}/sign-in`, { form })).status).toBe(401)
-    }
-  },
-)
+  // A session ends by itself, within a day.
+  await visitor.post(`${app.url}/sign-out`)
+  await deleteUser(app.services, userId, { yes: true })
+  expect(await exportUser(app.services, userId).catch(({ message }) => message)).toContain(
+    'Nothing is stored',
+  )
+  expect(await store.ofOwner(userId)).toEqual([])
+  expect(await foundInStore(app, wanted)).toEqual([])
+  expect(await connect.vault.find(BEN)).not.toBeNull()
+  if (own) {
+    const form = { email: EMAIL, password: PASSWORD }
+    expect((await createVisitor().post(`${app.url}/sign-in`, { form })).status).toBe(401)
+  }
+})
 
 test('an account is removed with all that its user has, and nothing without --yes', async () => {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true)

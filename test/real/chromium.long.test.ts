@@ -155,7 +155,6 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     await consent(vault, { scopes: ['leads'] }, dan('partial'))
     for (const [bxcontext, fault] of [
       ['degraded', '500'],
-      ['misconfigured', 'invalid_client'],
       ['revoked', 'invalid_grant'],
     ] as const) {
       await consent(anotherVault(app, { now: () => Date.now() - 400_000 }), granted, dan(bxcontext))
@@ -175,15 +174,21 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
       connected: ['Ready to use', links.flat().find((link) => link !== undefined)?.label],
       partial: ['without permission for catalogues', 'Grant missing permissions'],
       degraded: ['The platform returned an error.', 'Test this connection'],
-      misconfigured: ['Its developers must correct them', 'Test this connection'],
       revoked: ['Reconnect to continue', 'Reconnect'],
       unreadable: ['the key "lost", which is not in TOKEN_ENCRYPTION_KEYS', 'Reconnect'],
     }
-    for (const [bxcontext, [sentence, action]] of Object.entries(states)) {
+    const expectCard = async (bxcontext: string, [sentence, action]: (string | undefined)[]) => {
       const card = cardOf(page, bxcontext)
       expect(await card.innerText(), bxcontext).toContain(sentence)
       expect(await card.locator('.primary').allInnerTexts(), bxcontext).toEqual([action])
     }
+    for (const [bxcontext, shown] of Object.entries(states)) await expectCard(bxcontext, shown)
+    await vault.credentials.note(true)
+    await page.reload()
+    for (const bxcontext of ['connected', 'partial', 'degraded'])
+      await expectCard(bxcontext, ['Its developers must correct them', 'Test this connection'])
+    await inspect(page, true)
+    await vault.credentials.note(false)
     for (const bxcontext of ['degraded', 'unreadable', 'none']) {
       await page.goto(`${app.url}/connections/${bxcontext}/probe`)
       expect(await page.locator('.problem').count(), bxcontext).toBe(1)

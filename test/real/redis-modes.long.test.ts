@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Key, type KeyValueStore, keyName, openRedis } from '../../src/connect/stores.ts'
 import { TEST_CA } from '../support/certificates.ts'
@@ -169,6 +170,30 @@ async function worksSteadily(store: KeyValueStore, keys: Key[]): Promise<void> {
     await pause(50)
   }
 }
+
+test.skipIf(!REDIS)(
+  `a Redis Cluster is ready while one master takes writes, and those that refuse are named${withRedis}`,
+  async () => {
+    const cluster = await startCluster({})
+    const told: (string | null)[] = []
+    const store = await openRedis({ urls: cluster.urls, onRefusal: (reason) => void told.push(reason) })
+    const clients = await Promise.all(cluster.urls.map((url) => createClient({ url }).connect()))
+    onTestFinished(async () => {
+      for (const client of clients) client.destroy()
+      await Promise.all([store.close(), cluster.close()])
+    })
+    await vi.waitFor(() => store.ping(), { interval: 100 })
+    const [first, ...others] = clients
+    for (const client of others) await client.configSet({ maxmemory: '1', 'maxmemory-policy': 'noeviction' })
+    await vi.waitFor(async () => {
+      await store.ping()
+      expect(told.at(-1)?.match(/refuses writes: OOM/g)).toHaveLength(others.length)
+    })
+    for (const url of cluster.urls.slice(1)) expect(told.at(-1)).toContain(`:${new URL(url).port} `)
+    await first?.configSet({ maxmemory: '1', 'maxmemory-policy': 'noeviction' })
+    await expect(store.ping()).rejects.toMatchObject({ reason: expect.stringContaining('refuses writes') })
+  },
+)
 
 // By Redis's default, no node answers anything while one master is missing.
 const CLUSTER = { replicas: true, settings: ['--cluster-require-full-coverage', 'no'] }

@@ -32,6 +32,8 @@ export interface Choices {
   userInfo?: Record<string, unknown>
   /** Whether it has a logout page. */
   hasLogout?: boolean
+  /** How it authenticates its clients: with Basic, it decodes nothing, as some real ones. By default, only in the body. */
+  authMethods?: readonly string[]
 }
 
 /**
@@ -58,7 +60,7 @@ export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Ch
       response_types_supported: ['code'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],
-      token_endpoint_auth_methods_supported: ['client_secret_post'],
+      token_endpoint_auth_methods_supported: choices.authMethods ?? ['client_secret_post'],
     })
   })
   app.get('/tenants/1/keys', async (_req, res) => void res.json({ keys: [await exportJWK(key.publicKey)] }))
@@ -86,7 +88,10 @@ export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Ch
     const given = pending.get(code)
     pending.delete(code)
     const challenge = createHash('sha256').update(String(code_verifier)).digest('base64url')
-    if (client_id !== OIDC_CLIENT.id || client_secret !== OIDC_CLIENT.secret)
+    const { id, secret } = OIDC_CLIENT
+    const inBody = client_id === id && client_secret === secret
+    const inHeader = req.headers.authorization === `Basic ${btoa(`${id}:${secret}`)}`
+    if (!inBody && !(choices.authMethods?.includes('client_secret_basic') && inHeader))
       return void res.status(401).json({ error: 'invalid_client' })
     if (!given || given.get('code_challenge') !== challenge)
       return void res.status(400).json({ error: 'invalid_grant' })

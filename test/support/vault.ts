@@ -23,6 +23,7 @@ export const GRANTED: Tokens = {
   expiresIn: 300,
   scopes: ['catalogues', 'leads'],
 }
+export const CLIENT = { clientId: 'client', clientSecret: 'client secret' }
 /** Connects an account with these tokens, as after a code exchange. */
 export const consent = (vault: Vault, granted: Partial<Tokens> = {}, ref = REF) =>
   vault.connect(ref, async () => ({ ...GRANTED, ...granted }))
@@ -39,8 +40,7 @@ export function oauthFor(
     platform,
     appUrl: authUrl,
     authUrl,
-    clientId: 'client',
-    clientSecret: 'client secret',
+    ...CLIENT,
     scopes: ['catalogues', 'leads'],
     authorizePath: '/authorize',
     authorizeParams: {},
@@ -69,6 +69,7 @@ export async function vaultSetup(options: SetupOptions = {}) {
     store,
     keys: [newKey()],
     oauth,
+    client: CLIENT,
     now,
     log: createLog('info', { write: (line) => void logLines.push(line) }),
     ...options,

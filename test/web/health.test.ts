@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
 import request from 'supertest'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type KeyValueStore, openSqlite } from '../../src/connect/stores.ts'
 import { healthRoutes } from '../../src/web/health.ts'
 import { tempDir } from '../support/env.ts'
@@ -60,4 +60,25 @@ test('a process is not ready while another one keeps the SQLite file locked', as
   other.exec('COMMIT')
   other.close()
   expect(await readiness()).toBe(200)
+})
+
+test('a process whose SQLite file has no room is not ready', async () => {
+  await store.close()
+  store = openSqlite({ file, maxPages: 12 })
+  for (let id = 0; id < 20; id++)
+    await store.set({ kind: 'thing', owner: 'ann', id: `${id}` }, 'x'.repeat(2_000)).catch(() => {})
+  expect(await readiness()).toBe(503)
+})
+
+test('however many ask whether a process is ready, its store takes one write in a second', async () => {
+  const answer = Promise.withResolvers<void>()
+  const ping = vi.fn(() => answer.promise)
+  const app = express().use(healthRoutes({ ping }))
+  const ready = () => request(app).get('/health/ready').expect(200)
+  const waiting = [ready(), ready()].map((asked) => asked.then(() => {}))
+  await vi.waitFor(() => expect(ping).toHaveBeenCalled())
+  answer.resolve()
+  await Promise.all(waiting)
+  await ready()
+  expect(ping).toHaveBeenCalledOnce()
 })

@@ -119,6 +119,14 @@ describe('sign-in at a provider', () => {
     expect(page.text).not.toMatch(/<script>alert|secret-looking/)
   })
 
+  test.each([
+    ['lists both ways', ['client_secret_basic', 'client_secret_post']],
+    ['lists HTTP Basic only', ['client_secret_basic']],
+  ])('works at a provider that %s and does not decode HTTP Basic', async (_what, authMethods) => {
+    provider.choices.authMethods = authMethods
+    expect(await signedInAs(app, (await logIn()).visitor)).toBe('ann@ridgeline.example')
+  })
+
   test('shows a name without control characters, at most 100 characters long', async () => {
     provider.choices.claims = { name: `\u0000\u202eAnn${'x'.repeat(300)}` }
     const name = (await signedInAs(app, (await logIn()).visitor)) ?? ''

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { STATUSES } from '../../src/web/connection-view.ts'
+import { CONNECTION_STATES } from '../../src/connect/index.ts'
 import { sharedApp } from '../support/app.ts'
 import { connected, connectionsOf, newUser, SCOPES, signedIn, toCallback } from '../support/flow.ts'
 import { expectBothFormats } from '../support/pages.ts'
@@ -64,7 +64,7 @@ test('a card says in words what each permission is for, and its state has a colo
   const card = (await visitor.get(`${app.url}/connections`)).text
   expect(card).toMatch(/<span class="chip">leads<\/span><\/dt><dd>To [^<]*read records/)
   const styles = (await visitor.get(`${app.url}/assets/app.css`)).text
-  expect(STATUSES.filter((status) => !styles.includes(`.badge.${status}`))).toEqual([])
+  expect(Object.keys(CONNECTION_STATES).filter((status) => !styles.includes(`.badge.${status}`))).toEqual([])
 })
 
 describe('a bxcontext of odd characters', () => {
@@ -235,12 +235,17 @@ describe('a connection whose platform has a fault', () => {
   test("is shown as the app's own fault when the platform refuses its credentials", async () => {
     const patient = await connected(app, { name: newUser() })
     await app.sandbox('expire')
+    // Somebody else's connection says so as well, although its token still works.
+    const other = await connected(app, { name: newUser() })
     await app.fault('refresh', 'invalid_client', 1)
     const answer = await patient.get(at('/probe'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 500, code: 'misconfigured' })
-    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'misconfigured' }])
+    for (const visitor of [patient, other])
+      expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'misconfigured' }])
     const page = await patient.get(`${app.url}/connections`)
     expect(page.text).toContain('Its developers must correct them')
     expect(page.text).not.toContain('Reconnect')
+    expect((await patient.post(at('/test'), JSON_TYPE)).json()).toMatchObject({ ok: true })
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })
 })

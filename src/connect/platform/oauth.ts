@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { ClientCredentials } from '../app-credentials.ts'
+import { authenticateClient, type TokenEndpointAuthMethod } from './client-authentication.ts'
 import type { Platform } from './contract.ts'
 import { PlatformRejectedError } from './errors.ts'
 import type { Http } from './http.ts'
 import { parseJson } from './json.ts'
 import { readTokens, type Tokens, tokenFailure } from './token-answer.ts'
 
-export interface OAuthOptions {
+export interface OAuthOptions extends ClientCredentials {
   platform: Platform
   /** `{app_url}` and `{auth_url}`; may carry a path. */
   appUrl: string
   authUrl: string
-  clientId: string
-  clientSecret: string
   scopes: readonly string[]
   authorizePath: string
   /** Additional parameters of the authorization url, such as an `audience`. A name may come twice (RFC 8707, `resource`). */
@@ -23,9 +23,6 @@ export interface OAuthOptions {
   revocationUrl?: string | undefined
   http: Http
 }
-
-/** Named as in RFC 7591 section 2. */
-export type TokenEndpointAuthMethod = 'client_secret_post' | 'client_secret_basic'
 
 const randomText = () => randomBytes(32).toString('base64url')
 /** A random value for PKCE (RFC 7636 section 4.1). */
@@ -74,14 +71,14 @@ export function createOAuth(options: OAuthOptions) {
       // Some providers write their issuer with a trailing slash; it is the same issuer.
       if (iss !== undefined && iss !== authUrl && iss !== `${authUrl}/`)
         throw new PlatformRejectedError('the callback came from another issuer (iss)')
-      const response = await post(options, tokenUrl, {
+      const fields = {
         grant_type: 'authorization_code',
         code,
         redirect_uri: flow.redirectUri,
         ...(pkce && { code_verifier: codeVerifier }),
         [bxcontextParameter]: flow.bxcontext,
-      })
-      return readTokens(response, platform, [clientSecret, codeVerifier, code])
+      }
+      return readTokens(await post(options, tokenUrl, fields), platform, [clientSecret, codeVerifier, code])
     },
 
     /**
@@ -89,12 +86,13 @@ export function createOAuth(options: OAuthOptions) {
      * same errors as `exchangeCode`.
      */
     async refresh(grant: { refreshToken: string; bxcontext: string }): Promise<Tokens> {
-      const response = await post(options, tokenUrl, {
+      const { refreshToken, bxcontext } = grant
+      const fields = {
         grant_type: 'refresh_token',
-        refresh_token: grant.refreshToken,
-        [bxcontextParameter]: grant.bxcontext,
-      })
-      return readTokens(response, platform, [clientSecret, grant.refreshToken])
+        refresh_token: refreshToken,
+        [bxcontextParameter]: bxcontext,
+      }
+      return readTokens(await post(options, tokenUrl, fields), platform, [clientSecret, refreshToken])
     },
 
     ...(revocationUrl && {
@@ -141,26 +139,16 @@ function consentUrl(
 /** The transformation `S256` (RFC 7636 section 4.2). */
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
 
-/** Sends a form with the credentials of this app (RFC 6749 section 2.3.1). */
-function post(
-  { http, clientId, clientSecret, tokenEndpointAuthMethod }: OAuthOptions,
-  url: string,
-  fields: Record<string, string>,
-  deadlineMs?: number,
-) {
-  const isBasic = tokenEndpointAuthMethod === 'client_secret_basic'
-  const credentials = { client_id: clientId, client_secret: clientSecret }
-  const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')
-  return http.send({
+/** Sends a form with the credentials of this app. */
+function post(options: OAuthOptions, url: string, fields: Record<string, string>, deadlineMs?: number) {
+  const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' })
+  const body = new URLSearchParams(fields)
+  authenticateClient(options, options.tokenEndpointAuthMethod ?? 'client_secret_post', body, headers)
+  return options.http.send({
     method: 'POST',
     url,
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      ...(isBasic && { authorization: `Basic ${basic}` }),
-    },
-    body: new URLSearchParams(isBasic ? fields : { ...fields, ...credentials }).toString(),
+    headers: Object.fromEntries(headers),
+    body: body.toString(),
     ...(deadlineMs !== undefined && { deadlineMs }),
   })
 }
-
-const formEncoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)

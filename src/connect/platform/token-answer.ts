@@ -79,22 +79,19 @@ export function readTokens(
   }
   // Whatever its token_type: it is sent as a bearer token. An id_token, which we did not request, is left out.
   const { access_token, refresh_token, expires_in, scope, business_name, user_name } = parsed.data
-  const isPlain = withoutSecrets([access_token, ...(refresh_token ? [refresh_token] : []), ...sent])
+  const secrets = [access_token, ...(refresh_token ? [refresh_token] : []), ...sent]
+  const forms = secrets.flatMap(formsOf).map((form) => form.toLowerCase())
+  // Both are shown: a scope must be none of the secrets, and a name must have none in it.
+  const nameWithoutSecret = (name: string | undefined) =>
+    forms.some((form) => name?.toLowerCase().includes(form)) ? undefined : name
   return {
     accessToken: access_token,
     refreshToken: refresh_token ?? undefined,
     expiresIn: expires_in ?? undefined,
-    scopes: scope?.split(' ').filter(isPlain),
-    businessName: isPlain(business_name) ? business_name : undefined,
-    userName: isPlain(user_name) ? user_name : undefined,
+    scopes: scope?.split(' ').filter((one) => one !== '' && !forms.includes(one.toLowerCase())),
+    businessName: nameWithoutSecret(business_name),
+    userName: nameWithoutSecret(user_name),
   }
-}
-
-/** Returns a function that says whether a text may be shown: scopes and names are, in plain text. */
-function withoutSecrets(secrets: readonly string[]) {
-  const forms = secrets.flatMap(formsOf).map((form) => form.toLowerCase())
-  return (text: string | undefined): text is string =>
-    text !== undefined && text !== '' && !forms.some((form) => text.toLowerCase().includes(form))
 }
 
 /** A secret as it may be repeated: as it is, percent-encoded, or in base64. */

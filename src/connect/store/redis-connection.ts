@@ -55,7 +55,7 @@ export class RedisConnection {
         if (error instanceof TypeError) throw error
         if (isDisconnection(error) && servers !== this.#servers) continue
         const reason = reasonOf(error)
-        if (/^(READONLY|NOREPLICAS)/.test(reason) && this.#state === 'connected') this.#news.tell()
+        if (/\b(READONLY|NOREPLICAS)\b/.test(reason) && this.#state === 'connected') this.#news.tell()
         throw new StoreUnavailableError(isDisconnection(error) ? this.#reason : reason)
       }
     }
@@ -137,14 +137,14 @@ async function answer({ host, port, commands, end }: Server): Promise<void> {
     end()
     throw isDisconnection(error) ? new Error(`${host}:${port} is not connected`) : error
   })
-  if (role !== 'master') throw new Error(`${host}:${port} is a ${role}, not a master`)
+  if (role !== 'master') throw new Error(`${host}:${port} refuses writes: it is a ${role}, not a master`)
 }
 
 const isDisconnection = (error: unknown): boolean =>
   error instanceof ClientClosedError || error instanceof DisconnectsClientError
 
 /** What Redis says, without the arguments of the command that it repeats: they may be a password or a record. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return reasonOf(error.errors[0])
   const message =
     error instanceof Error ? error.message.replace(/,? with args beginning with[\s\S]*/, '') : ''

@@ -8,7 +8,7 @@ type Client = ReturnType<typeof createServerClient>
 /** The commands of the store. A client of one server has them, and so has a client of a cluster. */
 export type Commands = Pick<Client, 'get' | 'mGet' | 'sMembers' | 'write' | 'remove' | 'swap'>
 /** The commands that one server answers for itself. */
-type ServerCommands = Pick<Client, 'hello' | 'get' | 'scan' | 'info' | 'configGet'>
+type ServerCommands = Pick<Client, 'hello' | 'set' | 'scan' | 'info' | 'configGet'>
 
 /** The single server, the master behind Sentinels, or a master of a cluster. */
 export interface Server {

@@ -1,11 +1,15 @@
-import { type OnState, RedisConnection } from './redis-connection.ts'
+import { ErrorReply } from 'redis'
+import { type OnState, RedisConnection, reasonOf } from './redis-connection.ts'
 import type { Commands, Server } from './redis-servers.ts'
 import {
+  appOwner,
   type Entry,
   groupName,
   type Key,
   type KeyValueStore,
   keyName,
+  newsOnly,
+  type OnRefusal,
   type OwnersPage,
   ownerPattern,
   parseName,
@@ -19,6 +23,7 @@ export interface RedisOptions {
   urls: readonly string[]
   /** Called when the connection is lost, with the reason, and when it is restored. */
   onState?: OnState
+  onRefusal?: OnRefusal
 }
 
 export interface RedisStore extends KeyValueStore {
@@ -30,8 +35,9 @@ export interface RedisStore extends KeyValueStore {
  * Opens the store on Redis, a single server, a cluster, or behind Sentinels. It connects in the background and reconnects by
  * itself; while Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
  */
-export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStore {
+export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions): RedisStore {
   const connection = new RedisConnection(urls, onState)
+  const ping = writer(newsOnly(onRefusal))
   const run: RedisConnection['run'] = (...args) => connection.run(...args)
   const write = <T>(key: Key, command: (commands: Commands, names: [string, string]) => Promise<T>) =>
     run(({ commands, cache }) => {
@@ -57,8 +63,7 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStor
     owners: (kind, cursor) => run((servers) => ownersPage(servers.list(), kind, cursor)),
     ofOwner: (owner) => valuesOf(connection, owner),
 
-    // One of a cluster may be missing while another one takes over. Those without a majority of the masters refuse all keys.
-    ping: () => run((servers) => Promise.any(servers.list().map(servesKeys))),
+    ping: () => run((servers) => ping(servers.list()), true),
     warnings: () => run(async (servers) => (await Promise.all(servers.list().map(warningsOf))).flat()),
     close: async () => connection.close(),
   }
@@ -103,12 +108,51 @@ async function valuesOf(connection: RedisConnection, owner: string): Promise<Ent
   return found.filter(({ key }) => key.owner === owner)
 }
 
-/** A node of a cluster with unserved slots answers pings, but no commands on keys. */
-async function servesKeys(server: Server): Promise<void> {
-  await (await server.commands()).get('connect:ping').catch((error: Error) => {
-    // The key is on another node.
-    if (!error.message.startsWith('MOVED')) throw error
-  })
+/** How long the value of a ping stays, in ms: a visitor who asks whether the app is ready stores nothing. */
+const PING_TTL_MS = 1
+/** How many keys a ping tries to find one of a master's slots; the next ping goes on. */
+const PING_KEYS = 200
+
+/** A server answers, and refuses to write. */
+class RefusedWriteError extends Error {}
+
+/**
+ * Returns a function that writes a small value to each server, and resolves if one takes it: another one of a cluster may be missing
+ * while its replica takes over. Tells which ones refuse.
+ */
+function writer(tell: OnRefusal) {
+  /** By server: a number in the key whose slot it serves. */
+  const numbers = new Map<string, number>()
+
+  async function write({ host, port, commands }: Server): Promise<void> {
+    const address = `${host}:${port}`
+    const server = await commands()
+    const first = numbers.get(address) ?? 0
+    for (let number = first; ; number++) {
+      numbers.set(address, number)
+      const name = keyName({ kind: 'ping', owner: appOwner(`ping ${number}`), id: '' })
+      const isTaken = await server.set(name, 'x', { expiration: { type: 'PX', value: PING_TTL_MS } }).then(
+        () => true,
+        (error: unknown) => {
+          if (!(error instanceof ErrorReply)) throw error
+          if (error.message.startsWith('MOVED') && number < first + PING_KEYS) return false
+          throw new RefusedWriteError(`${address} refuses writes: ${reasonOf(error)}`)
+        },
+      )
+      if (isTaken) return
+    }
+  }
+
+  return async (servers: Server[]): Promise<void> => {
+    const writes = servers.map(write)
+    void Promise.allSettled(writes).then((results) => {
+      const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+      const refusals = errors.filter((error) => error instanceof RefusedWriteError)
+      if (refusals.length > 0) tell(refusals.map(reasonOf).join('; '))
+      else if (errors.length === 0) tell(null)
+    })
+    await Promise.any(writes)
+  }
 }
 
 /** The entries of one kind and owner. */

@@ -2,7 +2,16 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { checkKey, type Entry, type Key, type KeyValueStore, StoreUnavailableError } from './store.ts'
+import {
+  appOwner,
+  checkKey,
+  type Entry,
+  type Key,
+  type KeyValueStore,
+  newsOnly,
+  type OnRefusal,
+  StoreUnavailableError,
+} from './store.ts'
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -23,6 +32,8 @@ const BUSY_MS = 2_000
 const RETRY_MS = 20
 /** How long opening waits for a lock, in ms. This blocks, but nothing is served yet. */
 const OPEN_MS = 2_000
+/** What a ping writes, and how long it may stay if the process is killed meanwhile, in ms. */
+const PING = { key: { kind: 'ping', owner: appOwner('ping'), id: '' }, ttlMs: 10_000 }
 /** How many owners a page has. */
 const OWNERS = 500
 
@@ -35,6 +46,7 @@ export interface SqliteOptions {
   maxPages?: number
   /** Called once, when the file was deleted or replaced. */
   onGone?: (reason: string) => void
+  onRefusal?: OnRefusal
 }
 
 /**
@@ -44,7 +56,9 @@ export interface SqliteOptions {
  * When the file was deleted or replaced, the store closes, and no operation succeeds any more.
  * Throws an error that names the file if it cannot be opened. Operations throw `StoreUnavailableError`.
  */
-export function openSqlite({ file, now = Date.now, maxPages, onGone }: SqliteOptions): KeyValueStore {
+export function openSqlite(options: SqliteOptions): KeyValueStore {
+  const { file, now = Date.now, maxPages, onGone } = options
+  const tellRefusal = newsOnly(options.onRefusal)
   const { db, attempt, close } = guarded(file, onGone)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
@@ -93,7 +107,15 @@ export function openSqlite({ file, now = Date.now, maxPages, onGone }: SqliteOpt
         return rows.map((row) => entry(String(row.kind), owner, row.id, row.value))
       }),
 
-    ping: () => attempt(() => checkFile(db, statements)),
+    async ping() {
+      try {
+        await attempt(() => checkFile(db, statements, now()))
+        tellRefusal(null)
+      } catch (error) {
+        tellRefusal(error instanceof StoreUnavailableError ? (error.reason ?? null) : null)
+        throw error
+      }
+    },
 
     close: async () => {
       clearInterval(purging)
@@ -199,15 +221,19 @@ function identityOf(file: string): string {
   return `${dev} ${ino}`
 }
 
-/** Throws if the file is damaged, or if another process has locked it. */
-function checkFile(db: DatabaseSync, { anyRow }: ReturnType<typeof prepareStatements>): void {
-  // A row must come from the file: not from its log, nor from memory.
-  db.exec('PRAGMA wal_checkpoint(PASSIVE); PRAGMA shrink_memory; BEGIN IMMEDIATE')
-  try {
-    anyRow.get()
-  } finally {
-    if (db.isTransaction) db.exec('ROLLBACK')
-  }
+/** Throws if the file takes no writes, is damaged, or locked by another process. */
+function checkFile(
+  db: DatabaseSync,
+  { anyRow, upsert, remove }: ReturnType<typeof prepareStatements>,
+  now: number,
+): void {
+  // A row must come from the file: not from memory, nor from its log, which the last check has emptied.
+  db.exec('PRAGMA shrink_memory')
+  anyRow.get()
+  // Longer than a page, and not kept: neither what is left of a page nor the last value is room in a full file.
+  upsert.run(...columns(PING.key), 'x'.repeat(5_000), now + PING.ttlMs)
+  remove.run(...columns(PING.key), now)
+  db.exec('PRAGMA wal_checkpoint(PASSIVE)')
 }
 
 /** Runs an operation, again while another process has the lock. SQLite's own waiting would stop the event loop. */

@@ -62,7 +62,7 @@ export interface KeyValueStore {
    * values: for the administration of one user's data.
    */
   ofOwner(owner: string): Promise<Entry[]>
-  /** Resolves if the store is available. */
+  /** Resolves if the store takes writes: it writes a small value, which expires. Of several servers, one that does is enough. */
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -76,6 +76,21 @@ export class StoreUnavailableError extends CoreError {
   /** `reason`: the store's own message, for the log. */
   constructor(reason: string) {
     super('The store is not available', { reason })
+  }
+}
+
+/**
+ * Called when a ping finds that the store refuses writes, with the reason (of several servers, each that does), and with null when it
+ * takes them again. The reason contains no secrets.
+ */
+export type OnRefusal = (reason: string | null) => void
+
+/** Calls it only with what is news. */
+export function newsOnly(tell: OnRefusal = () => {}): OnRefusal {
+  let last: string | null = null
+  return (reason) => {
+    if (reason !== last) tell(reason)
+    last = reason
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts'
-import { type ConnectionEvent, type ConnectionRecord, type ConnectionRef, eventsOf } from './connection.ts'
+import { type ConnectionEvent, type ConnectionRef, eventsOf } from './connection.ts'
 import type { Change } from './records.ts'
 
 /** Called after each change of a record with its events, which may be none. Its errors are logged and affect nothing. */
@@ -15,13 +15,9 @@ const NO_REFRESH_TOKEN =
 /** Tells the log and the listeners of each change of a connection in this process. `listen` returns a function that unsubscribes. */
 export function createChanges(log: Log) {
   const listeners = new Set<ChangeListener>()
-  async function tell(listener: ChangeListener, ...change: Parameters<ChangeListener>): Promise<void> {
-    try {
-      await listener(...change)
-    } catch (error) {
-      const name = error instanceof Error ? error.name : typeof error
-      log.error({ name }, 'a listener for changes of connections failed')
-    }
+  const logFailure = (error: unknown) => {
+    const name = error instanceof Error ? error.name : typeof error
+    log.error({ name }, 'a listener for changes of connections failed')
   }
   return {
     listen(listener: ChangeListener): () => void {
@@ -30,13 +26,13 @@ export function createChanges(log: Log) {
     },
     publish(ref: ConnectionRef, change: Change): void {
       const events = eventsOf(change.before, change.after)
-      for (const event of events) logEvent(log, event, change.after)
-      for (const listener of listeners) void tell(listener, ref, events, change)
+      for (const event of events) logEvent(log, event, change)
+      for (const listener of listeners) (async () => listener(ref, events, change))().catch(logFailure)
     },
   }
 }
 
-function logEvent(log: Log, event: ConnectionEvent, after: ConnectionRecord): void {
+function logEvent(log: Log, event: ConnectionEvent, { before, after }: Change): void {
   const { consent } = after
   switch (event.type) {
     case 'connected':
@@ -50,7 +46,7 @@ function logEvent(log: Log, event: ConnectionEvent, after: ConnectionRecord): vo
       log.warn({ consent, reason: event.reason }, 'access to an account has ended')
       break
     case 'disconnected':
-      log.info({ consent }, 'account disconnected')
+      log.info({ consent: before.consent }, 'account disconnected')
       break
     // A failed request for tokens is logged with its reason when it fails.
     case 'refreshFailed':

@@ -14,7 +14,7 @@ export interface ConnectionRef {
 }
 
 /** Why the last refresh or API call failed. `refused`: a refresh was answered with a 4xx of unknown meaning. */
-const troubleSchema = z.enum([...OUTAGE_KINDS, 'misconfigured']).exclude(['paused'])
+const troubleSchema = z.enum(OUTAGE_KINDS).exclude(['paused'])
 export type Trouble = z.infer<typeof troubleSchema>
 
 /** The reasons that are stored: a refused refresh may still succeed, and no clock may delete tokens. */
@@ -24,9 +24,9 @@ const common = {
   version: z.literal(1),
   /** Random for each write: a write whose answer was lost is recognised, so every write may be repeated. */
   rev: z.string(),
-  /** How many consents and disconnects have begun; each gets the next number. */
+  /** The number of the latest consent that has begun; each gets the next one. */
   begun: z.int(),
-  /** The number of the consent or disconnect that this record shows. No clock decides which came later. */
+  /** The number of the consent that this record shows. No clock decides which came later. */
   consent: z.int(),
   /** How many times this consent was refreshed; with `consent`, it tells apart the tokens of two answers. */
   refreshes: z.int(),
@@ -39,7 +39,7 @@ const common = {
   trouble: troubleSchema.nullable(),
 }
 
-/** There is no connection. It expires after `NONE_TTL_MS`, which no consent that has begun outlives. */
+/** A consent has begun, or a log-in has failed. It expires after `NONE_TTL_MS`, which no consent that has begun outlives. */
 const noneSchema = z.object({ ...common, status: z.literal('none') })
 
 const activeSchema = z.object({
@@ -155,8 +155,8 @@ export const begin = (record: ConnectionRecord): ConnectionRecord => ({
 })
 
 /**
- * Stores the tokens of a consent, unless a consent or a disconnect that began later is stored, or the record that gave the number
- * has been deleted.
+ * Stores the tokens of a consent, unless one that began later is stored, or the record that gave the number has been deleted: by a
+ * disconnect, for example.
  */
 export function granted(
   record: ConnectionRecord,
@@ -176,13 +176,6 @@ export function granted(
     refusedAt: null,
     missing: [],
   }
-}
-
-/** Ends the connection, and every consent that has begun. */
-export function disconnected(record: ConnectionRecord): ConnectionRecord {
-  if (record.status === 'none' && record.begun === record.consent) return record
-  const begun = record.begun + 1
-  return { ...withoutConnection(record), status: 'none', begun, consent: begun }
 }
 
 /** What is left of a record when its connection is replaced or ends. */
@@ -246,11 +239,22 @@ export function ended(
   }
 }
 
-/** A request for tokens failed: the next one waits, longer each time, or as long as the platform asks for. */
+/** Nothing was sent under a lease: it is over. */
+export const released = (record: ConnectionRecord, { fence }: Sent): ConnectionRecord =>
+  record.fence === fence ? { ...record, leasedUntil: 0 } : record
+
+/**
+ * A request for tokens failed: the next one waits, longer each time, or as long as the platform asks for. `trouble`: null if that
+ * says nothing about this connection.
+ */
 export function failed(
   record: ConnectionRecord,
   sent: Sent,
-  { trouble, now, retryAfterMs = 0 }: { trouble: Trouble; now: number; retryAfterMs?: number | undefined },
+  {
+    trouble,
+    now,
+    retryAfterMs = 0,
+  }: { trouble: Trouble | null; now: number; retryAfterMs?: number | undefined },
 ): ConnectionRecord {
   // Once the failure is noted, the lease is over: a write that is repeated does not count twice.
   const isNoted = record.fence !== sent.fence || record.leasedUntil === 0
@@ -293,9 +297,8 @@ export function called(
   now: number,
 ): ConnectionRecord {
   if (record.status !== 'active' || record.consent !== consent) return record
-  // Only a refresh proves that the platform accepts our credentials, or this grant, again.
-  const isOfRefresh = record.trouble === 'misconfigured' || record.trouble === 'refused'
-  const trouble = isOfRefresh ? record.trouble : null
+  // Only a refresh proves that the platform accepts this grant again.
+  const trouble = record.trouble === 'refused' ? record.trouble : null
   switch (outcome.result) {
     case 'ok': {
       const { call, scope } = outcome
@@ -389,9 +392,8 @@ export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, 
 export type ConnectionView =
   | { state: 'none' }
   | { state: 'active' }
-  | { state: 'degraded'; trouble: Exclude<Trouble, 'misconfigured'>; canReconnect: boolean }
+  | { state: 'degraded'; trouble: Trouble; canReconnect: boolean }
   | { state: 'needs_consent'; missingScopes: string[] }
-  | { state: 'misconfigured' }
   | { state: 'revoked'; at: number; reason: EndReason }
 
 /** The only judge of what a connection is. `requestedScopes`: those that this app asks for. */
@@ -406,7 +408,6 @@ export function viewOf(
   const { trouble, rejections, expiresAt } = record
   if (expiresAt !== null && hasRunOut(record, now))
     return { state: 'revoked', at: expiresAt, reason: 'expired' }
-  if (trouble === 'misconfigured') return { state: 'misconfigured' }
   if (trouble !== null) {
     const canReconnect = rejections > 0 || trouble === 'rejected'
     return { state: 'degraded', trouble, canReconnect }

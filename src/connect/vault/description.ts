@@ -13,7 +13,8 @@ import type { DecryptionError } from './encryption.ts'
 /** A connection without its tokens, for pages and JSON. Times are in ms since 1970. */
 export interface Connection {
   bxcontext: string
-  view: Exclude<ConnectionView, { state: 'none' }>
+  /** `misconfigured`: the platform refuses this app's own credentials. */
+  view: Exclude<ConnectionView, { state: 'none' }> | { state: 'misconfigured' }
   /** The number of the consent, which the log has too. */
   consent: number
   /** The names of the business and the person who gave consent, if the platform reports them. */
@@ -53,16 +54,29 @@ export interface UnreadableConnection {
   missingKeyId: string | null
 }
 
-/** Describes a record for people. `requestedScopes`: those that this app asks for. */
+/** What a connection may be. */
+export type ConnectionState = (Connection | UnreadableConnection)['view']['state']
+/** All of it, for schemas; what follows from a state is a switch, or a `Record` of it. */
+export const CONNECTION_STATES = {
+  active: 'active',
+  degraded: 'degraded',
+  needs_consent: 'needs_consent',
+  misconfigured: 'misconfigured',
+  revoked: 'revoked',
+  unreadable: 'unreadable',
+} as const satisfies { [State in ConnectionState]: State }
+
+/** Describes a record for people. `requestedScopes`: those that this app asks for. `isAppRefused`: see `AppCredentials`. */
 export function describe(
   { bxcontext }: ConnectionRef,
   record: ConnectionRecord,
   names: Names,
-  requestedScopes: readonly string[],
+  { requestedScopes, isAppRefused }: { requestedScopes: readonly string[]; isAppRefused: boolean },
   now: number,
 ): Connection | null {
-  const view = viewOf(record, requestedScopes, now)
-  if (record.status === 'none' || view.state === 'none') return null
+  const own = viewOf(record, requestedScopes, now)
+  if (record.status === 'none' || own.state === 'none') return null
+  const view = isAppRefused && own.state !== 'revoked' ? ({ state: 'misconfigured' } as const) : own
   const { consent, scopes, connectedAt, usedAt: lastUsedAt } = record
   const missingScopes = missingScopesOf(record, requestedScopes)
   const tokens = record.status === 'active' ? factsOf(record, now) : null

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/json.ts'
 import type { Tokens } from '../platform/token-answer.ts'
-import { type Key, type KeyValueStore, keyName, StoreUnavailableError } from '../store/store.ts'
+import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
 import {
   type ActiveRecord,
   type ConnectionRecord,
@@ -122,27 +122,22 @@ export class ConnectionRecords {
   }
 
   /**
-   * Removes a connection by `next`, or its record if that cannot be read. A store that is full may refuse to write, and still
-   * delete: then only what was read is deleted, and no consent that began later. Resolves to the record before it; null: it could
-   * not be read.
+   * Deletes a record, which a store that is full can still do. No consent that has begun is stored after it: its number is none of
+   * the next record. Resolves to the record before it; null: it could not be read.
    */
-  async remove(ref: ConnectionRef, next: Transition): Promise<ConnectionRecord | null> {
+  async remove(ref: ConnectionRef): Promise<ConnectionRecord | null> {
     const key = this.#key(ref)
-    const text = await this.#store.get(key)
-    const read = parseRecord(text)
-    if (read) {
-      const attempt = this.changer(ref, next)
-      try {
-        // The second attempt finds what the first one has written if only its answer was lost.
-        return (await attempt().catch(attempt)).before
-      } catch (error) {
-        if (read.status === 'none' || !(error instanceof StoreUnavailableError)) throw error
-      }
+    for (;;) {
+      const text = await this.#store.get(key)
+      if (text === null) return NO_RECORD
+      const attempt = () => this.#store.compareAndSet(key, text, null)
+      // If only the answer to the first attempt was lost, it is gone.
+      const isDeleted = await attempt().catch(async () => (await this.#store.get(key)) === null || attempt())
+      if (!isDeleted) continue
+      const before = parseRecord(text)
+      if (before) this.#onWritten(ref, { before, after: NO_RECORD })
+      return before
     }
-    if (!(await this.#store.compareAndSet(key, text, null)))
-      throw new StoreUnavailableError('the record of a connection was changed before it could be deleted')
-    if (read) this.#onWritten(ref, { before: read, after: next(read) })
-    return read
   }
 
   /** Encrypts a record, which `text` was a moment ago, with the first key. */
@@ -191,7 +186,10 @@ export class ConnectionRecords {
     seal: (names: Names) => this.#seal(ref, names),
   })
 
-  /** What a token response, received at `issuedAt`, changes in a record; what it does not repeat is kept. */
+  /**
+   * What a token response, received at `issuedAt`, changes in a record. What it does not repeat is kept, except that a consent
+   * replaces a refresh token that the platform has refused.
+   */
   granted(
     ref: ConnectionRef,
     record: ConnectionRecord,
@@ -200,7 +198,8 @@ export class ConnectionRecords {
   ): GrantedTokens {
     const earlier = this.secretsIfReadable(ref, record)
     const { accessToken, expiresIn } = tokens
-    const refreshToken = tokens.refreshToken ?? earlier?.refreshToken ?? null
+    const isRefused = !isRefresh && record.status === 'active' && record.refusedAt !== null
+    const refreshToken = tokens.refreshToken ?? (isRefused ? null : earlier?.refreshToken) ?? null
     const businessName = tokens.businessName ?? earlier?.businessName ?? null
     const userName = tokens.userName ?? earlier?.userName ?? null
     const label = earlier?.label ?? null

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import { AppCredentials, type ClientCredentials } from '../app-credentials.ts'
 import { workContext } from '../context.ts'
 import { type Log, SILENT } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
@@ -39,6 +40,8 @@ export interface VaultOptions {
   /** The first key encrypts; all of them decrypt. */
   keys: readonly EncryptionKey[]
   oauth: Pick<OAuth, 'refresh' | 'revoke' | 'scopes'>
+  /** What the requests for tokens are authenticated with. By default, the platform's name stands for it. */
+  client?: ClientCredentials
   /** Defaults to no logging. */
   log?: Log
   /** How long a caller waits for a refresh, in ms; the refresh continues without it. Defaults to 20 s. */
@@ -79,6 +82,8 @@ const CONCURRENT = 200
  * happen to it are in `connection.ts`. Methods throw `StoreUnavailableError`.
  */
 export class Vault {
+  /** Whether the platform refuses this app itself. */
+  readonly credentials: AppCredentials
   readonly #options: Required<VaultOptions>
   readonly #records: ConnectionRecords
   readonly #changes: ReturnType<typeof createChanges>
@@ -91,10 +96,11 @@ export class Vault {
   #isClosing = false
 
   constructor(options: VaultOptions) {
-    const { platform, store, keys, log = SILENT } = options
+    const { platform, store, keys, log = SILENT, client = { clientId: '', clientSecret: '' } } = options
     if (!/^[a-z]+$/.test(platform.name))
       throw new Error(`the platform's name must be lower-case letters: ${platform.name}`)
-    this.#options = { waitMs: 20_000, now: Date.now, ...options, log }
+    this.#options = { waitMs: 20_000, now: Date.now, ...options, log, client }
+    this.credentials = new AppCredentials(store, platform.name, keys, client)
     this.#changes = createChanges(log)
     this.#records = new ConnectionRecords(platform, store, keys, this.#changes.publish)
     // A refresh token that rotates must not be sent twice: no other process may send it before the first request is over.
@@ -146,7 +152,7 @@ export class Vault {
     const { after } = await this.#records.change(ref, connection.begin)
     const consent = after.begun
     const connectedAt = this.#options.now()
-    const tokens = await this.#wait(this.#requests, requestTokens())
+    const tokens = await this.#send(requestTokens)
     const issuedAt = this.#options.now()
     const store = (record: ConnectionRecord) =>
       connection.granted(
@@ -192,15 +198,16 @@ export class Vault {
 
   /** Resolves to the connection, or null. Throws `DecryptionError`. */
   async find(ref: ConnectionRef): Promise<Connection | null> {
-    return this.#describe(ref, await this.#records.read(ref))
+    return this.#describe(ref, await this.#records.read(ref), await this.credentials.areRefused())
   }
 
   /** The user's connections, the latest first. */
   async list(userId: string): Promise<(Connection | UnreadableConnection)[]> {
     const stored = await this.#records.list(userId)
+    const isAppRefused = await this.credentials.areRefused()
     const connections = stored.map(({ ref, text }) => {
       try {
-        return this.#describe(ref, readable(text))
+        return this.#describe(ref, readable(text), isAppRefused)
       } catch (error) {
         if (error instanceof DecryptionError) return unreadable(ref.bxcontext, error)
         throw error
@@ -230,7 +237,7 @@ export class Vault {
    * Resolves to what became of the consent, or null if there was no connection.
    */
   async disconnect(ref: ConnectionRef): Promise<Revocation | null> {
-    const before = await this.#records.remove(ref, connection.disconnected)
+    const before = await this.#records.remove(ref)
     if (before?.status === 'none') return null
     if (before?.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
     const hasTokens = before?.status === 'active' && !connection.hasRunOut(before, this.#options.now())
@@ -351,8 +358,8 @@ export class Vault {
     if (refreshToken === null) throw new PlatformRejectedError('there is no refresh token')
     let tokens: Tokens
     try {
-      const request = this.#options.oauth.refresh({ refreshToken, bxcontext: ref.bxcontext })
-      tokens = await this.#wait(this.#requests, request)
+      const grant = { refreshToken, bxcontext: ref.bxcontext }
+      tokens = await this.#send(() => this.#options.oauth.refresh(grant))
     } catch (error) {
       const after = await this.#noteFailure(ref, record, error)
       if (isDone(after)) return this.#open(ref, after)
@@ -375,7 +382,7 @@ export class Vault {
     manual: boolean,
   ): Promise<{ record: ConnectionRecord; isHolder: boolean }> {
     for (const deadline = performance.now() + this.#options.waitMs; ; ) {
-      if (this.#isClosing) throw new PlatformUnavailableError('paused', 'this process is stopping')
+      if (this.#isClosing) throw stopping()
       const { before, after } = await this.#records.change(ref, (record) =>
         isDone(record)
           ? record
@@ -384,11 +391,20 @@ export class Vault {
       const isHolder = after !== before
       if (isHolder || isDone(after)) return { record: after, isHolder }
       const pauseMs = manual ? 0 : connection.pauseOf(after, this.#options.now())
-      if (pauseMs > 0) this.#throwPaused(after, pauseMs)
+      if (pauseMs > 0) throw await this.#pauseError(after, pauseMs)
       if (performance.now() > deadline)
         throw new PlatformUnavailableError('paused', 'another process is still refreshing')
       await pause(POLL_MS * (0.5 + Math.random()))
     }
+  }
+
+  /**
+   * Sends a request for tokens, unless this process is stopping: the lease may have been taken while the stop began. `close` waits for
+   * the answer, which also says whether the platform accepts this app's credentials.
+   */
+  #send(request: () => Promise<Tokens>): Promise<Tokens> {
+    if (this.#isClosing) return Promise.reject(stopping())
+    return this.#wait(this.#requests, this.credentials.noting(request()))
   }
 
   /**
@@ -414,16 +430,19 @@ export class Vault {
 
   /**
    * Stores that a request for tokens failed, and for how long none is sent, or that access has ended. Resolves to the record now, as
-   * far as it is known. Throws the error if it says nothing about the platform.
+   * far as it is known. Throws the error if it says nothing about the platform, or nothing was sent.
    */
   async #noteFailure(ref: ConnectionRef, sent: ConnectionRecord, error: unknown): Promise<ConnectionRecord> {
     const now = this.#options.now()
     if (error instanceof InvalidGrantError)
       return this.#settle(ref, (read) => connection.ended(read, sent, 'invalid_grant', now))
     const trouble = troubleOf(error)
-    if (!(error instanceof PlatformError) || trouble === null) throw error
+    if (!(error instanceof PlatformError) || trouble === undefined) {
+      await this.#records.change(ref, (read) => connection.released(read, sent)).catch(() => {})
+      throw error
+    }
     const { code, reason, retryAfterMs } = error
-    const level = trouble === 'misconfigured' ? 'error' : 'warn'
+    const level = error instanceof ConfigurationError ? 'error' : 'warn'
     this.#options.log[level]({ consent: sent.consent, code, reason }, 'token request failed')
     const failure = { trouble, now, retryAfterMs }
     // What the platform answered is worth more to the caller than that it could not be noted yet.
@@ -439,15 +458,10 @@ export class Vault {
     return { record: active, secrets: this.#records.secretsOf(ref, active) }
   }
 
-  #describe(ref: ConnectionRef, record: ConnectionRecord): Connection | null {
+  #describe(ref: ConnectionRef, record: ConnectionRecord, isAppRefused: boolean): Connection | null {
     if (record.status === 'none') return null
-    return describe(
-      ref,
-      record,
-      this.#records.namesOf(ref, record),
-      this.#options.oauth.scopes,
-      this.#options.now(),
-    )
+    const app = { requestedScopes: this.#options.oauth.scopes, isAppRefused }
+    return describe(ref, record, this.#records.namesOf(ref, record), app, this.#options.now())
   }
 
   #throwIfEnded(record: ConnectionRecord): void {
@@ -456,17 +470,16 @@ export class Vault {
     if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
   }
 
-  /** Throws the error of a caller that a pause keeps from sending a request. */
-  #throwPaused(record: ConnectionRecord, waitMs: number): never {
+  /** The error of a caller that a pause keeps from sending a request. */
+  async #pauseError(record: ConnectionRecord, waitMs: number): Promise<PlatformError> {
     if (record.status === 'active' && record.refusedAt !== null) this.#throwIfEnded(record)
-    switch (record.trouble) {
-      case 'misconfigured':
-        throw new ConfigurationError('refreshing is paused after a configuration error')
-      case 'refused':
-        throw new PlatformUnavailableError('refused', 'refreshing is paused after it was refused', waitMs)
-      default:
-        throw new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
-    }
+    if (await this.credentials.areRefused())
+      return new ConfigurationError(
+        "the platform refuses this app's credentials, and asking it again is paused",
+      )
+    return record.trouble === 'refused'
+      ? new PlatformUnavailableError('refused', 'refreshing is paused after it was refused', waitMs)
+      : new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
   }
 
   /** Revokes a grant that no record has any more, by its latest tokens. */
@@ -478,7 +491,8 @@ export class Vault {
     const { accessToken, refreshToken } = tokens ?? {}
     if (!accessToken) return 'unknown'
     try {
-      await oauth.revoke(refreshToken ?? accessToken, refreshToken ? 'refresh_token' : 'access_token')
+      const kind = refreshToken ? 'refresh_token' : 'access_token'
+      await this.credentials.noting(oauth.revoke(refreshToken ?? accessToken, kind))
       return 'revoked'
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error
@@ -510,9 +524,14 @@ function activeIn(record: ConnectionRecord): ActiveRecord {
   }
 }
 
-/** Why a request for tokens failed, for the record; null if that says nothing about the platform. */
-function troubleOf(error: unknown): Trouble | null {
-  if (error instanceof ConfigurationError) return 'misconfigured'
-  if (error instanceof PlatformUnavailableError) return error.kind === 'paused' ? null : error.kind
-  return error instanceof PlatformRejectedError ? 'unreadable' : null
+const stopping = () => new PlatformUnavailableError('paused', 'this process is stopping')
+
+/**
+ * Why a request for tokens failed, for the record: null if that is no matter of this connection, undefined if it says nothing about
+ * the platform.
+ */
+function troubleOf(error: unknown): Trouble | null | undefined {
+  if (error instanceof ConfigurationError) return null
+  if (error instanceof PlatformUnavailableError) return error.kind === 'paused' ? undefined : error.kind
+  return error instanceof PlatformRejectedError ? 'unreadable' : undefined
 }

@@ -1,4 +1,4 @@
-import { connectionKind } from '../../connect/index.ts'
+import { CONNECTION_STATES, connectionKind } from '../../connect/index.ts'
 import type { FeatureDeps, Gauge } from '../../web/kit.ts'
 import { readRound } from './round.ts'
 
@@ -11,7 +11,7 @@ export default async function connectionGauges({ connect, store }: FeatureDeps):
     {
       name: 'connect_connections',
       help: 'Connections by status, as the last check of all connections found them.',
-      values: (['active', 'revoked', 'unreadable'] as const).flatMap((status) =>
+      values: Object.values(CONNECTION_STATES).flatMap((status) =>
         counts ? [{ labels: { status }, value: counts[status] }] : [],
       ),
     },

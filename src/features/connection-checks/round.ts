@@ -1,18 +1,22 @@
 import * as z from 'zod'
-import { parseJson } from '../../connect/index.ts'
+import { CONNECTION_STATES, parseJson } from '../../connect/index.ts'
 import { appOwner, type KeyValueStore } from '../../connect/stores.ts'
 
 const count = z.number().int().nonnegative()
-const countsSchema = z.object({
-  active: count,
-  revoked: count,
-  unreadable: count,
-  refreshed: count,
-  failed: count,
-})
+const found = z.record(z.enum(CONNECTION_STATES), count)
+const countsSchema = found.and(z.object({ refreshed: count, failed: count }))
 /** What a round has found and done so far, in connections. */
 export type Counts = z.infer<typeof countsSchema>
-export const NO_COUNTS: Counts = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failed: 0 }
+export const NO_COUNTS: Counts = {
+  active: 0,
+  degraded: 0,
+  needs_consent: 0,
+  misconfigured: 0,
+  revoked: 0,
+  unreadable: 0,
+  refreshed: 0,
+  failed: 0,
+}
 
 const roundSchema = z.object({
   /** In ms since 1970. */

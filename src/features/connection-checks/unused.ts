@@ -32,9 +32,7 @@ export async function refreshUnused(
     }
   }
   if (unused.length > 0) connections = await vault.list(userId)
-  for (const one of connections)
-    if (!('tokens' in one)) counts.unreadable++
-    else counts[one.view.state === 'revoked' ? 'revoked' : 'active']++
+  for (const { view } of connections) counts[view.state]++
 }
 
 /** Without a refresh token there is nothing to keep alive. */

@@ -1,23 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailableError } from '../../connect/errors.ts'
-import { connectionKind, platform, Vault } from '../../connect/index.ts'
-import { allOwners, appOwner, type KeyValueStore, type RedisStore } from '../../connect/stores.ts'
+import { type ClientCredentials, connectionKind, platform, Vault } from '../../connect/index.ts'
+import { allOwners, type KeyValueStore, type RedisStore } from '../../connect/stores.ts'
 import type { Config, Finding } from '../../web/kit.ts'
 import { failure, noAnswer, ok, warning } from './findings.ts'
 
-type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'>
+type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'> & {
+  platform: ClientCredentials
+}
 
 /** Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. */
 export async function* checkStore(store: KeyValueStore, config: StoreConfig): AsyncGenerator<Finding> {
-  const problem = await connectionFinding(store, config.redisUrls)
-  if (problem) {
-    yield problem
+  const reason = await storeProblem(store)
+  if (reason !== undefined) {
+    yield outageFinding(store, reason, config)
     return
   }
-  const key = { kind: 'doctor', owner: appOwner('doctor'), id: 'doctor' }
   try {
-    await store.set(key, 'doctor', 10_000)
-    await store.delete(key)
     yield ok('store', `store: ${store.description}: readable and writable`)
     yield* await settingsOf(store)
     yield* checkKeys(store, config)
@@ -51,14 +50,18 @@ async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
   })
 }
 
+const CREDENTIALS = 'PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET'
+const REFUSED =
+  'the platform answered invalid_client to the latest request for tokens, so all connections say that they need us. If both are right now, test one of the connections'
+
 async function* checkKeys(
   store: KeyValueStore,
-  { tokenEncryptionKeys }: StoreConfig,
+  { tokenEncryptionKeys, platform: client }: StoreConfig,
 ): AsyncGenerator<Finding> {
   const missing = new Map<string, number>()
   let connections = 0
   const oauth = { scopes: [], refresh: () => Promise.reject(new Error('the doctor refreshes nothing')) }
-  const vault = new Vault({ platform, store, keys: tokenEncryptionKeys, oauth })
+  const vault = new Vault({ platform, store, keys: tokenEncryptionKeys, oauth, client })
   for await (const userId of allOwners(store, connectionKind(platform.name)))
     for (const connection of await vault.list(userId)) {
       connections++
@@ -71,22 +74,19 @@ async function* checkKeys(
   }
   const counted = connections === 1 ? '1 connection' : `${connections} connections`
   if (missing.size === 0) yield ok('keys', `store: ${counted}, and no key is missing`)
+  if (await vault.credentials.areRefused()) yield warning('token.refused', CREDENTIALS, REFUSED)
 }
 
-/** Why the store is not available; undefined if it is. */
-async function connectionFinding(
-  store: KeyValueStore,
-  [url]: readonly string[],
-): Promise<Finding | undefined> {
-  const reason = await storeProblem(store)
-  if (reason === undefined) return undefined
+function outageFinding({ description }: KeyValueStore, reason: string, config: StoreConfig): Finding {
+  const [url] = config.redisUrls
+  if (/refuses writes|is full|readonly/.test(reason)) return notWritable(description, reason, config)
   return url ? redisFinding(url, reason) : failure('store.not-opened', 'DATA_DIR', reason)
 }
 
 const PAUSE_MS = 100
 const TIMEOUT_MS = 5_000
 
-/** Why the store does not answer; undefined if it does. It connects in the background: until then, it has no reason. */
+/** Why the store takes no writes; undefined if it does. It connects in the background: until then, it has no reason. */
 async function storeProblem(store: KeyValueStore): Promise<string | undefined> {
   const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
@@ -110,8 +110,6 @@ function redisFinding(url: string, reason: string): Finding {
   }
   if (/unknown command .?HELLO/i.test(reason))
     return problem('store.unavailable', 'this Redis is too old. Use version 6 or newer')
-  if (/is a replica/.test(reason))
-    return problem('store.not-writable', 'this is a replica: enter the address of the primary')
   const finding = noAnswer('REDIS_URL', host, { error: reason })
   if (!['address.timeout', 'address.no-answer'].includes(finding.id)) return finding
   const id = finding.id === 'address.timeout' ? finding.id : 'store.unavailable'
@@ -120,6 +118,8 @@ function redisFinding(url: string, reason: string): Finding {
 
 /** What to do about an error of a write. */
 const WRITE_CURES: [message: RegExp, cure: string][] = [
+  [/is a replica|READONLY/, 'enter the address of the primary'],
+  [/NOREPLICAS/, 'too few replicas are connected: start them, or change min-replicas-to-write'],
   [/OOM/, 'its memory is full: raise maxmemory'],
   [/MISCONF/, 'it cannot write to its disk: see its log'],
   [

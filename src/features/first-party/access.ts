@@ -32,7 +32,7 @@ const FIRST_PARTY: Platform = { ...platform, name: 'firstparty' }
 
 /** The vault of first-party tokens. */
 export const createFirstPartyVault = (
-  options: Pick<VaultOptions, 'store' | 'keys' | 'log' | 'now'>,
+  options: Pick<VaultOptions, 'store' | 'keys' | 'log' | 'now' | 'client'>,
   refresh: VaultOptions['oauth']['refresh'],
 ): Vault => new Vault({ ...options, platform: FIRST_PARTY, oauth: { refresh, scopes: [] } })
 
@@ -50,7 +50,8 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     .update(JSON.stringify([email, apiKey, subscriptionKey]))
     .digest('hex')
   const ref = { userId, bxcontext: tenantId }
-  const vault = createFirstPartyVault({ store, keys, log, now }, ({ refreshToken }) =>
+  const client = { clientId: email, clientSecret: JSON.stringify([apiKey, subscriptionKey, tenantId]) }
+  const vault = createFirstPartyVault({ store, keys, log, now, client }, ({ refreshToken }) =>
     firstParty.refresh(refreshToken),
   )
   const source = vault.tokenSource(ref)

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Connect } from '../../connect/index.ts'
+import type { Connect, Trouble } from '../../connect/index.ts'
 import { type FeatureDeps, onRequest, type ToolOf } from '../../web/kit.ts'
 import { loadContracts } from '../contracts.ts'
 import { pathTemplates } from './path-template.ts'
@@ -32,6 +32,7 @@ export async function createMetrics(
     measurePlatform(register, connect, pathTemplates(config.platform.apiUrl, paths)),
   ]
   observeStore(register, deps)
+  observeCredentials(register, connect)
   const readGauges = async () =>
     (await Promise.all([...tools].map(([name, read]) => read(deps, config.features[name])))).flat()
 
@@ -79,7 +80,7 @@ function countConnectionEvents(register: Registry, { vault }: Connect): () => vo
   // Alerts compute rates, which need a first value before the first event.
   for (const type of ['connected', 'refreshed', 'recovered', 'revoked', 'disconnected'])
     events.inc({ type, reason: '' }, 0)
-  for (const reason of ['no_answer', 'error', 'busy', 'unreadable', 'refused', 'misconfigured'])
+  for (const reason of ['no_answer', 'error', 'busy', 'unreadable', 'refused'] satisfies Trouble[])
     events.inc({ type: 'refreshFailed', reason }, 0)
   return vault.onChange((_ref, changes) => {
     for (const change of changes)
@@ -111,11 +112,25 @@ function measurePlatform(
 function observeStore(register: Registry, { store }: FeatureDeps): void {
   new Gauge({
     name: 'connect_store_up',
-    help: '1 if the store answers.',
+    help: '1 if the store takes writes.',
     registers: [register],
     async collect() {
       const failure = await store.ping().catch((error: Error) => error)
       this.set(failure instanceof Error ? 0 : 1)
+    },
+  })
+}
+
+function observeCredentials(register: Registry, { vault }: Connect): void {
+  new Gauge({
+    name: 'connect_credentials_refused',
+    help: '1 if the platform refuses this app: its client id or its secret.',
+    registers: [register],
+    async collect() {
+      // Without the store, it is not known.
+      const areRefused = await vault.credentials.areRefused().catch(() => undefined)
+      if (areRefused === undefined) this.remove()
+      else this.set(areRefused ? 1 : 0)
     },
   })
 }

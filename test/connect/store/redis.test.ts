@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { type Key, keyName } from '../../../src/connect/store/store.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
@@ -226,4 +226,38 @@ describe.skipIf(!REDIS)(`cached reads of Redis${withRedis}`, () => {
     expect((await gets()) - before).toBe(20)
     await store.close()
   })
+})
+
+describe.skipIf(!REDIS)(`a Redis that answers and refuses writes${withRedis}`, () => {
+  test.each<[what: string, why: Record<string, string>, cure: Record<string, string>, reason: RegExp]>([
+    ['is full', { maxmemory: '1' }, { maxmemory: '0' }, /refuses writes: OOM/],
+    [
+      'lacks replicas',
+      { 'min-replicas-to-write': '1' },
+      { 'min-replicas-to-write': '0' },
+      /refuses writes: NOREPLICAS/,
+    ],
+  ])(
+    'as it %s is not ready, says so once with the reason, and is ready when it takes writes',
+    async (_what, why, cure, reason) => {
+      const server = await startRedis()
+      const admin = await createClient({ url: server.url }).connect()
+      const told: unknown[] = []
+      const store = openRedis({ urls: [server.url], onRefusal: (refusal) => void told.push(refusal) })
+      onTestFinished(async () => {
+        admin.destroy()
+        await Promise.all([store.close(), server.close()])
+      })
+      await ready(store)
+      await admin.configSet({ 'maxmemory-policy': 'noeviction', ...why })
+      for (let time = 0; time < 3; time++)
+        await expect(store.ping()).rejects.toMatchObject({
+          status: 503,
+          reason: expect.stringMatching(reason),
+        })
+      await admin.configSet(cure)
+      await ready(store)
+      expect(told).toEqual([expect.stringMatching(reason), null])
+    },
+  )
 })

@@ -4,7 +4,6 @@ import {
   begin,
   type ConnectionRecord,
   called,
-  disconnected,
   ended,
   eventsOf,
   failed,
@@ -20,6 +19,7 @@ import {
   refreshableIn,
   refreshed,
   rejected,
+  released,
   type Trouble,
   viewOf,
 } from '../../../src/connect/vault/connection.ts'
@@ -52,14 +52,14 @@ const lease = (record: ConnectionRecord, now = NOW, manual = false) =>
 const end = (record: ConnectionRecord, sent: ConnectionRecord) => ended(record, sent, 'invalid_grant', NOW)
 
 /** A record after a request that was sent under a lease and failed. */
-function afterFailure(record: ConnectionRecord, trouble: Trouble, now = NOW, retryAfterMs?: number) {
+function afterFailure(record: ConnectionRecord, trouble: Trouble | null, now = NOW, retryAfterMs?: number) {
   const sent = lease(record, now, true)
   return failed(sent, sent, { trouble, now, retryAfterMs })
 }
 
 const stateOf = (record: ConnectionRecord, now = NOW) => viewOf(record, SCOPES, now).state
 
-describe('consents and disconnects', () => {
+describe('consents', () => {
   test('are numbered by the record when they begin', () => {
     const both = begin(begin(NO_RECORD))
     expect([both.begun, both.consent]).toEqual([2, 0])
@@ -70,15 +70,10 @@ describe('consents and disconnects', () => {
     expect(granted(later, 1, tokens({ tokens: 'earlier' }), NOW)).toBe(later)
   })
 
-  test('a consent that began before a disconnect is not stored after it', () => {
-    const gone = disconnected(begin(active()))
-    expect(gone.status).toBe('none')
-    expect(granted(gone, 2, tokens(), NOW)).toBe(gone)
-    expect(granted(begin(gone), gone.begun + 1, tokens(), NOW).status).toBe('active')
-  })
-
-  test('nothing changes if there is nothing to disconnect', () => {
-    expect(disconnected(NO_RECORD)).toBe(NO_RECORD)
+  test('one whose number another record gave is not stored', () => {
+    const other = begin({ ...NO_RECORD, begun: 7, consent: 7 })
+    for (const number of [2, 7, 9]) expect(granted(other, number, tokens(), NOW)).toBe(other)
+    expect(granted(other, 8, tokens(), NOW).status).toBe('active')
   })
 
   test('a consent leaves no pause, trouble, missing permission or lease of the earlier one', () => {
@@ -141,6 +136,12 @@ describe('the lease', () => {
     expect(lease(ahead, NOW).fence).toBe(ahead.fence + 1)
   })
 
+  test('is over at once if nothing was sent under it, unless another caller has it', () => {
+    const [first, second] = [lease(active()), lease(lease(active()), NOW + LEASE_MS)]
+    expect(lease(released(first, first)).fence).toBe(first.fence + 1)
+    expect(released(second, first)).toBe(second)
+  })
+
   test('is not taken during a pause, unless a person asks', () => {
     const paused = afterFailure(active(), 'error')
     expect(lease(paused)).toBe(paused)
@@ -153,7 +154,7 @@ describe('an answer', () => {
 
   test.each([
     ['a later consent', granted(begin(sent), 2, tokens({ tokens: 'later' }), NOW)],
-    ['a disconnect', disconnected(sent)],
+    ['a disconnect', { ...NO_RECORD, begun: 7, consent: 7 }],
     ['an end', end(sent, sent)],
     ['another refresh', refreshed(sent, sent, tokens({ tokens: 'another' }))],
   ])('to a request that was sent before %s changes nothing', (_what, record) => {
@@ -200,7 +201,7 @@ describe('failures', () => {
   test.each([
     ['error', 'degraded'],
     ['refused', 'degraded'],
-    ['misconfigured', 'misconfigured'],
+    [null, 'active'],
   ] as const)('%s: the tokens are kept, and the connection is %s', (trouble, state) => {
     const record = afterFailure(active(), trouble)
     expect(record).toMatchObject({ status: 'active', tokens: 'tokens' })
@@ -275,11 +276,6 @@ describe('a call', () => {
     expect(viewOf(record, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: ['leads'] })
   })
 
-  test('does not show that wrong credentials are correct again', () => {
-    const record = called(afterFailure(active(), 'misconfigured'), CONSENT, ok, NOW)
-    expect(stateOf(record)).toBe('misconfigured')
-  })
-
   test('of an earlier consent changes nothing', () => {
     const record = granted(begin(active()), 2, tokens(), NOW)
     for (const outcome of [ok, forbidden, outage]) expect(called(record, CONSENT, outcome, NOW)).toBe(record)
@@ -343,8 +339,8 @@ describe('events', () => {
     ['a failure', record, failure, ['refreshFailed']],
     ['the end', record, end(record, record), ['revoked']],
     ['the end of what was refused', refused, end(refused, refused), []],
-    ['a disconnect', record, disconnected(record), ['disconnected']],
-    ['the end of a note without a connection', begin(NO_RECORD), disconnected(begin(NO_RECORD)), []],
+    ['a disconnect', record, NO_RECORD, ['disconnected']],
+    ['the end of a consent that had begun', begin(NO_RECORD), NO_RECORD, []],
   ])('of %s', (_what, before, after, types) => {
     expect(typesOf(before, after)).toEqual(types)
   })

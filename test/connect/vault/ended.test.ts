@@ -96,6 +96,21 @@ test('a consent without a refresh token keeps that of the connection', async () 
   expect(setup.sent()).toEqual(['refresh-0'])
 })
 
+test('a consent without a refresh token does not keep one that the platform has refused', async () => {
+  setup = await connectedSetup()
+  setup.endpoint.answers({ status: 400, text: '' })
+  const source = setup.vault.tokenSource(REF)
+  const rejected = await source.accessToken()
+  for (let time = 0; time < 3; time++) await source.refresh(rejected).catch(() => {})
+  const refusals = setup.sent().length
+  await consent(setup.vault, { accessToken: 'newer', refreshToken: undefined })
+  expect(await setup.token()).toBe('newer')
+  setup.later(301)
+  await expect(setup.token()).rejects.toMatchObject(REVOKED)
+  expect(await view()).toMatchObject({ state: 'revoked', reason: 'expired' })
+  expect(setup.sent()).toHaveLength(refusals)
+})
+
 describe('a connection without a refresh token', () => {
   const connect = async (expiresIn?: number) => {
     setup = await vaultSetup()

@@ -33,10 +33,10 @@ test('connecting, refreshing, listing and disconnecting take few operations of t
     await work()
     return count() - before
   }
-  expect(await operations(() => consent(vault))).toBeLessThanOrEqual(4)
+  expect(await operations(() => consent(vault))).toBeLessThanOrEqual(5)
   expect(await operations(() => vault.accessToken(REF))).toBe(1)
-  expect(await operations(() => vault.list(REF.userId))).toBe(1)
+  expect(await operations(() => vault.list(REF.userId))).toBe(2)
   setup.later(301)
-  expect(await operations(() => vault.accessToken(REF))).toBeLessThanOrEqual(5)
+  expect(await operations(() => vault.accessToken(REF))).toBeLessThanOrEqual(6)
   expect(await operations(() => vault.disconnect(REF))).toBeLessThanOrEqual(3)
 })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { platform, type Tokens, type Vault, type VaultOptions } from '../../../src/connect/index.ts'
 import { createFaultyStore } from '../../support/faulty-store.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
@@ -217,6 +217,24 @@ describe('a store that refuses writes for a while', () => {
   })
 })
 
+test('a consent that begins while the process stops does not send its code', async () => {
+  const { store } = createFaultyStore()
+  setup = await vaultSetup({ store })
+  const begun = gate()
+  vi.spyOn(store, 'get').mockImplementationOnce(async () => {
+    await begun.pass()
+    return null
+  })
+  const send = vi.fn(async () => GRANTED)
+  const connecting = setup.vault.connect(REF, send).catch((error: unknown) => error)
+  await begun.reached
+  const closed = setup.vault.close(1_000)
+  begun.open()
+  await closed
+  expect(await connecting).toMatchObject({ code: 'platform_unavailable' })
+  expect(send).not.toHaveBeenCalled()
+})
+
 describe('a holder of the lease', () => {
   /** A holder that sends a request and is gone before the answer. */
   async function goneHolder(options: Partial<VaultOptions> = {}) {
@@ -273,6 +291,28 @@ describe('a holder of the lease', () => {
     setup.later(60)
     expect(await waiting).toMatchObject({ code: 'platform_unavailable' })
     expect(setup.endpoint.requests).toHaveLength(1)
+  })
+
+  test('that took it while its process began to stop sends nothing, and leaves it to the next one', async () => {
+    const { store } = createFaultyStore()
+    setup = await connectedSetup({ store })
+    setup.later(301)
+    const taken = gate()
+    const write = store.compareAndSet
+    vi.spyOn(store, 'compareAndSet').mockImplementationOnce(async (...args) => {
+      const isTaken = await write(...args)
+      await taken.pass()
+      return isTaken
+    })
+    const refreshing = setup.token().catch((error: unknown) => error)
+    await taken.reached
+    const closed = setup.vault.close(10_000)
+    taken.open()
+    await closed
+    expect(await refreshing).toMatchObject({ code: 'platform_unavailable' })
+    expect(setup.endpoint.requests).toEqual([])
+    setup.endpoint.answers(tokens({ access_token: 'next' }))
+    expect(await setup.anotherVault().accessToken(REF)).toBe('next')
   })
 
   test('whose lease is over ends nothing newer with its late invalid_grant', async () => {

@@ -28,13 +28,15 @@ import { problemsOf } from './support.ts'
 const key = newKey('k1')
 const log = createLog('silent')
 const oauth = oauthFor('http://127.0.0.1:1')
+const client = { clientId: 'client', clientSecret: 'client secret' }
 
 /** What the doctor finds in the store with these settings. */
 async function findings(redisUrls: string[], dataDir = '.data', prepare?: (store: KeyValueStore) => unknown) {
   const { store } = await createStore({ redisUrls, dataDir }, log)
   try {
     await prepare?.(store)
-    return await Array.fromAsync(checkStore(store, { redisUrls, dataDir, tokenEncryptionKeys: [key] }))
+    const settings = { redisUrls, dataDir, tokenEncryptionKeys: [key], platform: client }
+    return await Array.fromAsync(checkStore(store, settings))
   } finally {
     await store.close()
   }
@@ -46,6 +48,19 @@ test('SQLite that works has no problem', async () => {
   expect(found.map(({ id, status }) => [id, status])).toEqual([
     ['store', 'ok'],
     ['keys', 'ok'],
+  ])
+  remove()
+})
+
+test('that the platform refuses the client id or the secret is a problem, for this secret only', async () => {
+  const { dir, remove } = tempDir()
+  const refused = (clientSecret: string) => async (store: KeyValueStore) => {
+    const vault = new Vault({ platform, store, keys: [key], oauth, client: { ...client, clientSecret } })
+    await vault.credentials.note(true)
+  }
+  expect(problemsOf(await findings([], dir, refused('another secret')))).toEqual([])
+  expect(problemsOf(await findings([], dir, refused(client.clientSecret)))).toMatchObject([
+    { id: 'token.refused' },
   ])
   remove()
 })

@@ -120,6 +120,8 @@ scrape_configs:
     await refreshAll()
     await expectAlert('ConnectMisconfigured', ['ConnectServerErrors'])
     await app.fault('refresh', 'none')
+    // The next token ends it.
+    await refreshAll()
     await calm()
   })
 

@@ -63,6 +63,14 @@ describe('GET /metrics', () => {
       expect(text).not.toContain(secret)
   })
 
+  test('says whether the platform refuses this app', async () => {
+    const app = await start({ METRICS_TOKEN: TOKEN })
+    const refused = async () => figure(await (await scrape(app)).text(), 'connect_credentials_refused')
+    expect(await refused()).toBe(0)
+    await app.services.connect.vault.credentials.note(true)
+    expect(await refused()).toBe(1)
+  })
+
   test('has the gauges of features', async () => {
     const app = await start()
     const values = [{ labels: { state: 'idle' }, value: 1 }]

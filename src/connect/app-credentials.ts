@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto'
+import {
+  ConfigurationError,
+  InvalidGrantError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+} from './platform/errors.ts'
+import { appOwner, type Key, type KeyValueStore } from './store/store.ts'
+import { update } from './store/update.ts'
+import type { EncryptionKey } from './vault/encryption.ts'
+
+/** What a program authenticates itself with at a token endpoint (RFC 6749 section 2.3.1). */
+export interface ClientCredentials {
+  clientId: string
+  clientSecret: string
+}
+
+/**
+ * Whether the platform refuses this app's own credentials (`invalid_client`): one record in the store for all connections and
+ * processes. It is kept for the client id and a keyed hash of the secret, so another secret starts without it. Methods throw
+ * `StoreUnavailableError`.
+ */
+export class AppCredentials {
+  readonly #store: KeyValueStore
+  readonly #key: Key
+  readonly #hash: string
+
+  /** `platform`: its name. The first of the keys is that of the hash. */
+  constructor(
+    store: KeyValueStore,
+    platform: string,
+    [key]: readonly EncryptionKey[],
+    { clientId, clientSecret }: ClientCredentials,
+  ) {
+    this.#store = store
+    this.#key = { kind: `${platform}-refused-client`, owner: appOwner('credentials'), id: clientId }
+    this.#hash = createHmac('sha256', key?.secret ?? '')
+      .update(clientSecret)
+      .digest('base64url')
+  }
+
+  /** As the latest answer to a token request said. May be a second old. */
+  async areRefused(): Promise<boolean> {
+    return (await this.#store.getCached(this.#key)) === this.#hash
+  }
+
+  /** Resolves or rejects like an answer of the token endpoint, once it is noted what that says of the credentials. */
+  async noting<T>(answer: Promise<T>): Promise<T> {
+    const areRefused = await answer.then(() => false, refusesCredentials)
+    // If the store fails, the next answer says it again.
+    if (areRefused !== null) await this.note(areRefused).catch(() => {})
+    return answer
+  }
+
+  /** Writes only what is news. */
+  async note(areRefused: boolean): Promise<void> {
+    const others = (stored: string | null) => (stored === this.#hash ? null : stored)
+    await update(this.#store, this.#key, (stored) => (areRefused ? this.#hash : others(stored)))
+  }
+}
+
+/** Whether an error of the token endpoint refuses this app's credentials; null if it says nothing about them, as an outage. */
+function refusesCredentials(error: unknown): boolean | null {
+  if (error instanceof ConfigurationError) return true
+  const isAnswer =
+    error instanceof InvalidGrantError ||
+    (error instanceof PlatformUnavailableError && error.kind === 'refused') ||
+    (error instanceof PlatformRejectedError && error.field !== undefined)
+  return isAnswer ? false : null
+}

@@ -1,0 +1,29 @@
+import type { ClientCredentials } from '../app-credentials.ts'
+
+/** Named as in RFC 7591 section 2. */
+export type TokenEndpointAuthMethod = 'client_secret_post' | 'client_secret_basic'
+
+/**
+ * Adds the client id and the secret to a request (RFC 6749 section 2.3.1): for the platform and for the sign-in. HTTP Basic
+ * leaves hyphen, dot and underscore as they are, since real servers do not decode it.
+ */
+export function authenticateClient(
+  { clientId, clientSecret }: ClientCredentials,
+  method: TokenEndpointAuthMethod,
+  body: URLSearchParams,
+  headers: Headers,
+): void {
+  switch (method) {
+    case 'client_secret_post':
+      body.set('client_id', clientId)
+      body.set('client_secret', clientSecret)
+      break
+    case 'client_secret_basic':
+      headers.set('authorization', `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`)}`)
+      break
+    default:
+      method satisfies never
+  }
+}
+
+const formEncoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
