@@ -3,6 +3,7 @@
  * `npm run docs` writes docs/configuration.md and .env.example.
  */
 
+import { isUtf8 } from 'node:buffer'
 import * as z from 'zod'
 import { type EncryptionKey, platform } from './connect/index.ts'
 import { isSentinelUrl } from './connect/stores.ts'
@@ -81,6 +82,11 @@ export const sessionSettings = (env: Environment) =>
         (secrets) => !field.isProduction(env) || !secrets.some((secret) => field.isWeak(secret, 32, 10)),
         `is too weak (use 32 random characters or more; ${NEW_SECRETS})`,
       )
+      .refine(
+        (secrets) =>
+          !secrets.some((secret) => secret.length > 31 && env.TOKEN_ENCRYPTION_KEYS?.includes(secret)),
+        `is one of TOKEN_ENCRYPTION_KEYS: use each secret for one purpose (${NEW_SECRETS})`,
+      )
       .meta({
         variable: 'SESSION_SECRET',
         description: `Signs session cookies. ${GENERATED} Separate several with commas: the first signs, all of them verify.`,
@@ -126,6 +132,17 @@ const demoSignInRule = (env: Environment) =>
       "is production, but the app has the demo's sign-in: set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or add your own in src/web/sign-in.ts",
     )
     .meta({ variable: 'NODE_ENV' })
+
+/** Refuses to start in production if certificates are not checked. */
+const certificatesRule = (env: Environment) =>
+  z
+    .string()
+    .optional()
+    .refine(
+      (value) => !field.isProduction(env) || value !== '0',
+      'is 0, so anyone on the way could read tokens: remove it, and name the certificate of your own authority in NODE_EXTRA_CA_CERTS',
+    )
+    .meta({ variable: 'NODE_TLS_REJECT_UNAUTHORIZED' })
 
 export const storeSettings = (env: Environment) =>
   z.object({
@@ -333,6 +350,7 @@ export interface ReadOptions {
 export function readConfig(env: Environment, { hasOwnSignIn, features = {}, scopes = [] }: ReadOptions) {
   const { platform, ...config } = readSettings(env, (given) =>
     coreSettings(given).extend({
+      certificates: certificatesRule(given),
       ...(hasOwnSignIn || given.OIDC_ISSUER ? {} : { demoSignIn: demoSignInRule(given) }),
       features: z.object(
         Object.fromEntries(Object.entries(features).map(([name, group]) => [name, group(given)])),
@@ -405,7 +423,8 @@ function encryptionKey(entry: string, number: number, report: (rule: string) => 
   const [, id = '', base64 = ''] = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(entry) ?? []
   const secret = Buffer.from(base64, 'base64')
   if (secret.length !== 32) report(`entry ${number} must be an id, a colon and 32 bytes in base64`)
-  else if (new Set(secret).size < 8) report(`entry ${number} is too weak: its bytes are not random`)
+  else if (isUtf8(secret) || field.isWeak(secret.toString('latin1'), 32, 17))
+    report(`entry ${number} is too weak: its bytes are not random (${NEW_SECRETS})`)
   return { id, secret }
 }
 

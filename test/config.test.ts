@@ -151,6 +151,13 @@ test.each([
   ['DEMO_ALLOW_REMOTE', 'yes'],
   ['TOKEN_ENCRYPTION_KEYS', 'k1:short'],
   ['TOKEN_ENCRYPTION_KEYS', `k1:${Buffer.alloc(32).toString('base64')}`],
+  ...[
+    Buffer.from(Array.from({ length: 32 }, (_, index) => index)),
+    Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index)),
+    Buffer.concat(Array(2).fill(randomBytes(16))),
+    Buffer.from(randomBytes(16).toString('hex')),
+    Buffer.from('a sentence that one can remember'),
+  ].map((key) => ['TOKEN_ENCRYPTION_KEYS', `k1:${key.toString('base64')}`]),
   ['TOKEN_ENCRYPTION_KEYS', 'no-colon'],
   ['REDIS_URL', 'localhost:6379'],
   ['REDIS_PLAINTEXT', '1'],
@@ -244,7 +251,7 @@ describe('in production', () => {
     ])
   })
 
-  test.each(['short', 'x'.repeat(64), 'abcabcabcabcabcabcabcabcabcabcabcabc'])(
+  test.each(['short', 'x'.repeat(64), 'abcabcabcabcabcabcabcabcabcabcabcabc', '0123456789abcdef'.repeat(3)])(
     'a weak SESSION_SECRET does not',
     (secret) => {
       expect(problems(production({ SESSION_SECRET: secret }))).toEqual([
@@ -253,6 +260,21 @@ describe('in production', () => {
       expect(problems(good({ SESSION_SECRET: secret }))).toEqual([])
     },
   )
+
+  test('an encryption key as SESSION_SECRET does not, with or without its id', () => {
+    const [key = ''] = SECRETS.TOKEN_ENCRYPTION_KEYS.split(':').slice(1)
+    for (const secret of [key, SECRETS.TOKEN_ENCRYPTION_KEYS, `${SECRETS.SESSION_SECRET},${key}`])
+      expect(problems(production({ SESSION_SECRET: secret }))).toEqual([
+        expect.stringMatching(/^SESSION_SECRET is one of TOKEN_ENCRYPTION_KEYS/),
+      ])
+  })
+
+  test('certificates that are not checked do not', () => {
+    const unchecked = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+    expect(problems(production(unchecked))).toEqual(startingWith('NODE_TLS_REJECT_UNAUTHORIZED'))
+    expect(problems(good(unchecked))).toEqual([])
+    expect(problems(production({ NODE_TLS_REJECT_UNAUTHORIZED: '1' }))).toEqual([])
+  })
 
   test('a missing BASE_URL does not: its default is for a developer’s machine', () => {
     const { BASE_URL: _, ...rest } = production()

@@ -1,6 +1,4 @@
 export interface AppErrorOptions {
-  /** A short summary for pages (RFC 9457 section 3.1.3). */
-  title?: string | undefined
   /** When to retry, in ms from now. */
   retryAfterMs?: number | undefined
   /** What happened, for the log only: callers never see it. */
@@ -12,30 +10,49 @@ export interface AppErrorOptions {
 }
 
 /**
- * The base class of all errors with a code. What users read about an error of the core is the text of its code, which the pages
- * have; the message is for developers. An error is built from chosen fields only and never wraps a response, a request or a library's error,
- * because those contain tokens.
+ * The base class of all errors with a code. An error is built from chosen fields only and never wraps a response, a request or a
+ * library's error, because those contain tokens.
  */
 export abstract class AppError extends Error {
   /** A stable code for programs, for example `not_connected`. */
   abstract readonly code: string
   /** The HTTP status of this app's response. */
   abstract readonly status: number
+  /** A short summary for users (RFC 9457 section 3.1.3), who then read the message too; null: pages have a text for the code. */
+  abstract readonly title: string | null
   /** Callers may see the message: for an error handler of Express (docs/use-the-core.md), as in `http-errors`. */
   readonly expose = true
   readonly retryAfterMs: number | undefined
   readonly reason: string | undefined
   readonly field: string | undefined
   readonly details: Record<string, unknown>
-  readonly title: string | undefined
 
   constructor(message: string, options: AppErrorOptions = {}) {
     super(message)
     this.name = new.target.name
-    this.title = options.title
     this.retryAfterMs = options.retryAfterMs
     this.reason = options.reason
     this.field = options.field
     this.details = options.details ?? {}
   }
+}
+
+/** The codes of the core's errors, but those of a failed connect flow (`FailureCode`). */
+export type CoreErrorCode =
+  | 'not_connected'
+  | 'connection_revoked'
+  | 'grant_rejected'
+  | 'insufficient_scope'
+  | 'platform_unavailable'
+  | 'platform_rejected'
+  | 'refresh_too_soon'
+  | 'not_found'
+  | 'misconfigured'
+  | 'store_unavailable'
+  | 'record_decryption_failed'
+
+/** An error of the core. Its message is for developers. */
+export abstract class CoreError extends AppError {
+  abstract override readonly code: CoreErrorCode
+  readonly title = null
 }

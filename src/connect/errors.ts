@@ -1,6 +1,6 @@
 /** The core's errors, each with a stable `code` and an HTTP `status`. Incorrect use throws a `TypeError` or a plain `Error`. */
-export { AppError } from './app-error.ts'
-export { ConnectError } from './authorization/errors.ts'
+export { AppError, type AppErrorOptions, CoreError, type CoreErrorCode } from './app-error.ts'
+export { ConnectError, type FailureCode } from './authorization/errors.ts'
 export {
   ConfigurationError,
   ConnectionRevokedError,

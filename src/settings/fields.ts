@@ -134,9 +134,12 @@ export function localUrl({ HOST = '::' }: Environment, port: string | number): s
   return `http://${['[::]', '0.0.0.0'].includes(host) ? 'localhost' : host}:${port}`
 }
 
-/** Whether a secret is short, or has fewer than `minDistinct` different characters. */
-export const isWeak = (secret: string, minLength: number, minDistinct = 0): boolean =>
-  secret.length < minLength || new Set(secret).size < minDistinct
+/** Whether a secret is short, has fewer than `minDistinct` different characters, or counts up or down. */
+export function isWeak(secret: string, minLength: number, minDistinct = 0): boolean {
+  const codes = Array.from(secret, (character) => character.charCodeAt(0))
+  const steps = codes.slice(1).map((code, index) => code - (codes[index] ?? 0))
+  return secret.length < minLength || new Set(codes).size < minDistinct || new Set(steps).size < minDistinct
+}
 
 /** Whether a secret is one of those in `.env.example`, where everybody can read them. */
 export const isSandboxSecret = (secret: string): boolean => secret.startsWith('sandbox-')

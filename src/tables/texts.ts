@@ -2,6 +2,8 @@
 export const texts = {
   line: (line: number, problem: string) => `Line ${line}: ${problem}`,
 
+  unreadableFile: 'This file cannot be read',
+
   /** Why a file cannot be read. */
   unreadable: {
     empty: 'the file is empty.',

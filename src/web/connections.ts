@@ -65,22 +65,23 @@ const labelSchema = z.object({
   shown: z.string(texts.rules.text).default('').transform(orNone),
 })
 
-interface ActionResult extends Omit<Notice, 'text'> {
-  notice: string
-  /** What the JSON has besides the connection. */
-  json?: Record<string, unknown>
-}
+type ConnectionRequest = Request<{ bxcontext: string }>
 
 /** The signed-in user's connection in the URL, which may have ended. Throws `unauthenticated` (401). */
-const refOf = (req: Request<{ bxcontext: string }>): ConnectionRef => ({
+const refOf = (req: ConnectionRequest): ConnectionRef => ({
   userId: requireUser(req),
   bxcontext: req.params.bxcontext,
 })
 
 /** The start page, at `/`. */
 export function homeRoute(options: ConnectionsOptions): Router {
-  const { list } = listHandlers(options)
-  const home = homeHandler(options)
+  const { requestedScopes } = options
+  const list = listHandler(options)
+  const home: RequestHandler = async (req, res) => {
+    const data = { requestedScopes, controls: await res.loadSections('app/home') }
+    const json = { signedIn: false, scopes: requestedScopes }
+    sendPageOrJson(req, res, { view: 'app/home', title: texts.home.pageTitle, data, json })
+  }
   return Router().get(
     '/',
     describeRoute({
@@ -93,24 +94,25 @@ export function homeRoute(options: ConnectionsOptions): Router {
   )
 }
 
-/**
- * The list of connections with live updates, and refreshing, testing, naming or disconnecting one, whatever its state; to be
- * mounted at `/connections`.
- */
+/** The list of connections with live updates, and what is done to one of them, whatever its state; mounted at `/connections`. */
 export const connectionsRoutes = (options: ConnectionsOptions): Router =>
-  Router().use(listRoutes(options), actionRoutes(options))
+  Router().use(listRoutes(options), renewingRoutes(options), labelRoutes(options), disconnectRoutes(options))
+
+const listHandler =
+  (options: ConnectionsOptions): RequestHandler =>
+  async (req, res) => {
+    const stored = await options.vault.list(requireUser(req))
+    const page = await listPage(options, req, res, wantsJson(req) ? [] : stored)
+    sendPageOrJson(req, res, { ...page, json: { connections: stored.map(connectionView) } })
+  }
 
 function listRoutes(options: ConnectionsOptions): Router {
-  const { list, live } = listHandlers(options)
+  const { vault, sendChanges, waitingNotices } = options
+  const list = listHandler(options)
   return Router()
     .get(
       '/',
       describeRoute({ summary: "`{connections}`: the user's connections.", response: listSchema }),
-      list,
-    )
-    .get(
-      '/:bxcontext/label',
-      describeRoute({ summary: 'The same, at the address of the form for a name.', response: listSchema }),
       list,
     )
     .get(
@@ -120,175 +122,34 @@ function listRoutes(options: ConnectionsOptions): Router {
         response: z.string(),
         responseType: 'text/event-stream',
       }),
-      live,
-    )
-}
-
-function actionRoutes(options: ConnectionsOptions): Router {
-  const { vault, api, connectionTests } = options
-  return Router()
-    .post(
-      '/:bxcontext/refresh',
-      describeRoute({
-        summary: 'Refreshes the access token now, at most once in 5 seconds. Answers `{connection}`.',
-        response: resultSchema,
-        errors: CALL_ERRORS,
-      }),
-      refreshingHandler(options, async (ref) => {
-        const name = await sureName(vault, ref)
-        const { renewed, notRenewable } = texts.notices
-        return { notice: (await vault.refresh(ref)) ? renewed(name) : notRenewable(name) }
-      }),
-    )
-    .post(
-      '/:bxcontext/test',
-      describeRoute({
-        summary:
-          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
-        response: resultSchema.extend({
-          ok: z.literal(true),
-          summary: z.string(),
-          call: z.string(),
-          ms: z.number().int().nonnegative(),
-        }),
-        errors: [...CALL_ERRORS, 'insufficient_scope', 'platform_rejected'],
-      }),
-      refreshingHandler(options, async (ref) => {
-        const { summary, call, ms } = await testConnection({ vault, api }, connectionTests, ref)
-        return { notice: summary, details: `${call}, ${ms} ms`, json: { ok: true, summary, call, ms } }
-      }),
-    )
-    .post(
-      '/:bxcontext/label',
-      describeRoute({
-        summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the one that the user saw. If it has another one meanwhile, nothing changes. Answers \`{connection}\`.`,
-        body: z.object({ label: z.string(), shown: z.string().optional() }),
-        response: resultSchema,
-        errors: ['not_connected', 'label_changed'],
-      }),
-      labelHandler(options),
+      (req, res) => {
+        const userId = requireUser(req)
+        const getSnapshot = async () => {
+          const [stored, notices] = await Promise.all([vault.list(userId), waitingNotices(userId)])
+          return JSON.stringify([stored.map(connectionView), notices])
+        }
+        sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
+      },
     )
     .get(
-      '/:bxcontext/disconnect',
-      describeRoute({
-        summary: 'Asks whether to disconnect, and says what stops working.',
-        response: z.object({ connection: connectionViewSchema }),
-        errors: ['not_connected'],
-      }),
-      askToDisconnect(options),
-    )
-    .post(
-      '/:bxcontext/disconnect',
-      describeRoute({
-        summary:
-          'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `revoked`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not confirm its end).',
-        response: resultSchema.extend({ consent: z.enum(['revoked', 'remains', 'unknown']) }),
-        errors: ['not_connected'],
-      }),
-      disconnectHandler(options),
+      '/:bxcontext/label',
+      describeRoute({ summary: 'The same, at the address of the form for a name.', response: listSchema }),
+      list,
     )
 }
 
-/** Sends the current state of a connection, or redirects to the list with a notice. */
-async function sendConnection(
-  { vault }: ConnectionsOptions,
+/** The page with these connections of the user. */
+async function listPage(
+  options: ConnectionsOptions,
   req: Request,
   res: Response,
-  ref: ConnectionRef,
-  result: ActionResult,
+  stored: (Connection | UnreadableConnection)[],
 ) {
-  const { json, ...notice } = result
-  // Browsers are redirected without it; what is done must not be reported as failed.
-  const found = wantsJson(req) ? await vault.find(ref).catch(() => null) : null
-  const connection = found && connectionView(found)
-  await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
-}
-
-/** Handles an action that may refresh the token. */
-function refreshingHandler(
-  options: ConnectionsOptions,
-  act: (ref: ConnectionRef) => Promise<ActionResult>,
-): RequestHandler<{ bxcontext: string }> {
-  return async (req, res) => {
-    const ref = refOf(req)
-    try {
-      await sendConnection(options, req, res, ref, await act(ref))
-    } catch (error) {
-      // In a browser, refreshing too soon is not an error: the page says when to try again.
-      if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
-      await sendConnection(options, req, res, ref, { notice: sentencesOf(problemOf(error)), tone: 'wait' })
-    }
-  }
-}
-
-/** A form that cannot be saved is shown again in its card. */
-function labelHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
-  const { vault } = options
-  return async (req, res) => {
-    const ref = refOf(req)
-    try {
-      const { label, shown } = labelSchema.parse(req.body ?? {})
-      if (!(await vault.label(ref, label, shown)))
-        throw new WebError(409, 'label_changed', texts.errors.label_changed.detail)
-    } catch (error) {
-      return rejectForm(req, res, error, async () =>
-        listPage(options, res, ref.userId, await vault.list(ref.userId)),
-      )
-    }
-    const notice = texts.notices.labelled(await sureName(vault, ref))
-    await sendConnection(options, req, res, ref, { notice })
-  }
-}
-
-/** Disconnecting cannot be undone: the page names the business and what stops working. */
-function askToDisconnect(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
-  return async (req, res) => {
-    const { userId, bxcontext } = refOf(req)
-    const stored = (await options.vault.list(userId)).find((one) => one.bxcontext === bxcontext)
-    if (!stored) throw new NotConnectedError()
-    const { connection, links } = await cardOf(options, userId, stored)
-    const { canTest, name } = connection
-    const uses = links.filter(({ isForDevelopers }) => !isForDevelopers).map(({ label }) => label)
-    const { title } = canTest ? texts.disconnect : texts.disconnect.remove
-    sendPageOrJson(req, res, {
-      view: 'app/disconnect',
-      title: title(name),
-      data: { bxcontext, uses, canTest, connectedAppsUrl: options.connectedAppsUrl },
-      json: { connection },
-    })
-  }
-}
-
-function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
-  const { vault, connectedAppsUrl } = options
-  const { disconnected, withdrawThere } = texts.notices
-  const whereToWithdraw = connectedAppsUrl ? { href: connectedAppsUrl, label: withdrawThere } : undefined
-  return async (req, res) => {
-    const ref = refOf(req)
-    const name = await sureName(vault, ref)
-    const consent = await vault.disconnect(ref)
-    if (!consent) throw new NotConnectedError()
-    await sendConnection(options, req, res, ref, {
-      notice: disconnected[consent](name),
-      tone: consent === 'unknown' ? 'wait' : 'good',
-      link: consent === 'revoked' ? undefined : whereToWithdraw,
-      connectAgain: ref.bxcontext,
-      json: { consent },
-    })
-  }
-}
-
-/** The page for visitors. */
-function homeHandler({ requestedScopes }: ConnectionsOptions): RequestHandler {
-  return async (req, res) => {
-    const controls = await res.loadSections('app/home')
-    sendPageOrJson(req, res, {
-      view: 'app/home',
-      title: texts.home.pageTitle,
-      data: { requestedScopes, controls },
-      json: { signedIn: false, scopes: requestedScopes },
-    })
-  }
+  const { reasonFor, connectedAppsUrl } = options
+  const cards = await Promise.all(stored.map((one) => cardOf(options, requireUser(req), one)))
+  const controls = await res.loadSections('app/connections')
+  const data = { cards, controls, reasonFor, connectedAppsUrl, maxLabel: MAX_LABEL }
+  return { view: 'app/connections', title: texts.connections.title, data }
 }
 
 /** What the card of a connection shows. Without links if it cannot be read, or its access has ended. */
@@ -307,41 +168,140 @@ async function cardOf(
   }
 }
 
-/** The page with these connections of a user. */
-async function listPage(
-  options: ConnectionsOptions,
-  res: Response,
-  userId: string,
-  stored: (Connection | UnreadableConnection)[],
-) {
-  const { reasonFor, connectedAppsUrl } = options
-  const cards = await Promise.all(stored.map((one) => cardOf(options, userId, one)))
-  const controls = await res.loadSections('app/connections')
-  const data = { cards, controls, reasonFor, connectedAppsUrl, maxLabel: MAX_LABEL }
-  return { view: 'app/connections', title: texts.connections.title, data }
+interface ActionResult extends Omit<Notice, 'text'> {
+  notice: string
+  /** What the JSON has besides the connection. */
+  json?: Record<string, unknown>
 }
 
-/** The list of the user's connections, and the events that tell an open page of a change. */
-function listHandlers(options: ConnectionsOptions) {
-  const { vault, sendChanges } = options
+/** Sends the current state of a connection, or redirects to the list with a notice. */
+async function sendConnection(vault: Vault, req: ConnectionRequest, res: Response, result: ActionResult) {
+  const { json, ...notice } = result
+  // Browsers are redirected without it; what is done must not be reported as failed.
+  const found = wantsJson(req) ? await vault.find(refOf(req)).catch(() => null) : null
+  const connection = found && connectionView(found)
+  await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
+}
 
-  const list: RequestHandler = async (req, res) => {
-    const userId = requireUser(req)
-    const stored = await vault.list(userId)
-    const page = await listPage(options, res, userId, wantsJson(req) ? [] : stored)
-    sendPageOrJson(req, res, { ...page, json: { connections: stored.map(connectionView) } })
-  }
-
-  const live: RequestHandler = (req, res) => {
-    const userId = requireUser(req)
-    const getSnapshot = async () => {
-      const [stored, notices] = await Promise.all([vault.list(userId), options.waitingNotices(userId)])
-      return JSON.stringify([stored.map(connectionView), notices])
+function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Router {
+  /** In a browser, renewing too soon is no error: the page says when to try again. */
+  const renewing =
+    (act: (ref: ConnectionRef) => Promise<ActionResult>): RequestHandler<{ bxcontext: string }> =>
+    async (req, res) => {
+      const result = await act(refOf(req)).catch((error: unknown): ActionResult => {
+        if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
+        return { notice: sentencesOf(problemOf(error)), tone: 'wait' }
+      })
+      await sendConnection(vault, req, res, result)
     }
-    sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
-  }
+  return Router()
+    .post(
+      '/:bxcontext/refresh',
+      describeRoute({
+        summary: 'Refreshes the access token now, at most once in 5 seconds. Answers `{connection}`.',
+        response: resultSchema,
+        errors: CALL_ERRORS,
+      }),
+      renewing(async (ref) => {
+        const name = await sureName(vault, ref)
+        const { renewed, notRenewable } = texts.notices
+        return { notice: (await vault.refresh(ref)) ? renewed(name) : notRenewable(name) }
+      }),
+    )
+    .post(
+      '/:bxcontext/test',
+      describeRoute({
+        summary:
+          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
+        response: resultSchema.extend({
+          ok: z.literal(true),
+          summary: z.string(),
+          call: z.string(),
+          ms: z.number().int().nonnegative(),
+        }),
+        errors: [...CALL_ERRORS, 'insufficient_scope', 'platform_rejected'],
+      }),
+      renewing(async (ref) => {
+        const { summary, call, ms } = await testConnection({ vault, api }, connectionTests, ref)
+        return { notice: summary, details: `${call}, ${ms} ms`, json: { ok: true, summary, call, ms } }
+      }),
+    )
+}
 
-  return { list, live }
+/** A form that cannot be saved is shown again in its card. */
+function labelRoutes(options: ConnectionsOptions): Router {
+  const { vault } = options
+  return Router().post(
+    '/:bxcontext/label',
+    describeRoute({
+      summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the one that the user saw. If it has another one meanwhile, nothing changes. Answers \`{connection}\`.`,
+      body: z.object({ label: z.string(), shown: z.string().optional() }),
+      response: resultSchema,
+      errors: ['not_connected', 'label_changed'],
+    }),
+    async (req, res) => {
+      const ref = refOf(req)
+      try {
+        const { label, shown } = labelSchema.parse(req.body ?? {})
+        if (!(await vault.label(ref, label, shown))) throw new WebError(409, 'label_changed')
+      } catch (error) {
+        return rejectForm(req, res, error, async () =>
+          listPage(options, req, res, await vault.list(ref.userId)),
+        )
+      }
+      await sendConnection(vault, req, res, { notice: texts.notices.labelled(await sureName(vault, ref)) })
+    },
+  )
+}
+
+/** Disconnecting cannot be undone: a page names the business and what stops working, and asks. */
+function disconnectRoutes(options: ConnectionsOptions): Router {
+  const { vault, connectedAppsUrl } = options
+  const { disconnected, withdrawThere } = texts.notices
+  const whereToWithdraw = connectedAppsUrl ? { href: connectedAppsUrl, label: withdrawThere } : undefined
+  return Router()
+    .get(
+      '/:bxcontext/disconnect',
+      describeRoute({
+        summary: 'Asks whether to disconnect, and says what stops working.',
+        response: z.object({ connection: connectionViewSchema }),
+        errors: ['not_connected'],
+      }),
+      async (req, res) => {
+        const { userId, bxcontext } = refOf(req)
+        const stored = (await vault.list(userId)).find((one) => one.bxcontext === bxcontext)
+        if (!stored) throw new NotConnectedError()
+        const { connection, links } = await cardOf(options, userId, stored)
+        const { canTest, name } = connection
+        const uses = links.filter(({ isForDevelopers }) => !isForDevelopers).map(({ label }) => label)
+        const { title } = canTest ? texts.disconnect : texts.disconnect.remove
+        const data = { bxcontext, uses, canTest, connectedAppsUrl }
+        const json = { connection }
+        sendPageOrJson(req, res, { view: 'app/disconnect', title: title(name), data, json })
+      },
+    )
+    .post(
+      '/:bxcontext/disconnect',
+      describeRoute({
+        summary:
+          'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `revoked`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not confirm its end).',
+        response: resultSchema.extend({ consent: z.enum(['revoked', 'remains', 'unknown']) }),
+        errors: ['not_connected'],
+      }),
+      async (req, res) => {
+        const ref = refOf(req)
+        const name = await sureName(vault, ref)
+        const consent = await vault.disconnect(ref)
+        if (!consent) throw new NotConnectedError()
+        await sendConnection(vault, req, res, {
+          notice: disconnected[consent](name),
+          tone: consent === 'unknown' ? 'wait' : 'good',
+          link: consent === 'revoked' ? undefined : whereToWithdraw,
+          connectAgain: ref.bxcontext,
+          json: { consent },
+        })
+      },
+    )
 }
 
 /** What a user knows a connection by; null: there is none. */

@@ -53,10 +53,8 @@ function createSessionStore(store: KeyValueStore): SessionStore {
       store.set(keyOf(sid), value, expiration.value * 1000),
     del: ([sid = '']: string[]) => store.delete(keyOf(sid)),
   }
-  const sessions = new RedisSessionStore({ client, prefix: '' })
-  // Sessions expire a fixed time after sign-in. With `touch`, even if it does nothing, express-session would send each response in
-  // two parts.
-  return Object.defineProperty(sessions, 'touch', { value: undefined })
+  // Sessions expire a fixed time after sign-in.
+  return new RedisSessionStore({ client, prefix: '', disableTouch: true })
 }
 
 const keyOf = (sid: string): Key => ({ kind: 'session', owner: hash('sha256', sid, 'base64url'), id: '' })

@@ -1,6 +1,5 @@
 import express, { type RequestHandler, Router } from 'express'
 import { WebError } from './errors.ts'
-import { texts } from './texts.ts'
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -21,7 +20,7 @@ export function csrfProtection(baseUrl: string): RequestHandler {
     // Firefox also sends `none` after a redirect from another site that hides the referrer; `Origin` is `null` then.
     const isSameOrigin = site === undefined || site === 'none' ? isOwnOrigin : site === 'same-origin'
     if (isSameOrigin) return next()
-    throw new WebError(403, 'csrf_rejected', texts.errors.csrf_rejected.detail)
+    throw new WebError(403, 'csrf_rejected')
   }
 }
 

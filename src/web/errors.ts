@@ -2,10 +2,14 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import { ZodError } from 'zod'
 import {
   AppError,
+  type AppErrorOptions,
   ConnectError,
   ConnectionRevokedError,
+  CoreError,
+  type CoreErrorCode,
   DecryptionError,
   InsufficientScopeError,
+  NotFoundError,
   PlatformError,
   PlatformUnavailableError,
 } from '../connect/errors.ts'
@@ -16,26 +20,29 @@ import { wantsJson } from './respond.ts'
 import { localPath, pathOf } from './return-to.ts'
 import { type ErrorText, texts } from './texts.ts'
 
+type Code = keyof typeof texts.errors
+
 /** Errors of the web layer; other layers have their own error classes. */
 export class WebError extends AppError {
-  readonly code: string
+  readonly code: Code
   readonly status: number
-  /** `message`: for the user. `options`: such as the `reason`, which only the log has. */
+  readonly title: string
+  /** `message`: for the user, in place of that of the code. `options`: such as the `reason`, which only the log has. */
   constructor(
     status: number,
-    code: string,
-    message: string,
-    options?: ConstructorParameters<typeof AppError>[1],
+    code: Code,
+    message: string = texts.errors[code].detail,
+    options?: AppErrorOptions,
   ) {
     super(message, options)
     this.status = status
     this.code = code
+    this.title = texts.errors[code].title
   }
 }
 
 /** 401: no user is signed in. */
-export const notSignedIn = (message: string = texts.errors.unauthenticated.detail) =>
-  new WebError(401, 'unauthenticated', message)
+export const notSignedIn = (message?: string) => new WebError(401, 'unauthenticated', message)
 
 /** 400: the sign-in was not completed. `reason`: for the log. */
 export const signInFailed = (message: string, reason?: string) =>
@@ -52,11 +59,15 @@ class InvalidInputError extends WebError {
   }
 }
 
+/** What a user can do: connect again, grant a permission, try again, or sign in; null: nothing that the app knows. */
+type NextStep = 'connect' | 'consent' | 'retry' | 'signIn' | null
+
 interface Problem {
   status: number
   code: string
   title: string
   detail: string
+  next: NextStep
   /** When to try again. */
   tryAgain?: string | undefined
   retryAfterMs?: number | undefined
@@ -66,21 +77,41 @@ interface Problem {
   extensions?: Record<string, unknown>
 }
 
-const coreErrors: Partial<Record<string, ErrorText>> = texts.coreErrors
-const errors: Partial<Record<string, ErrorText>> = texts.errors
+const NEXT_STEPS: Record<CoreErrorCode, NextStep> = {
+  not_connected: 'connect',
+  connection_revoked: 'connect',
+  grant_rejected: 'connect',
+  record_decryption_failed: 'connect',
+  insufficient_scope: 'consent',
+  platform_unavailable: 'retry',
+  store_unavailable: 'retry',
+  refresh_too_soon: 'retry',
+  platform_rejected: null,
+  not_found: null,
+  misconfigured: null,
+}
 
-/** What users read about an error: errors of the core have the text of their code, all others bring their own. */
+function nextStepOf(error: AppError): NextStep {
+  if (error instanceof CoreError) return NEXT_STEPS[error.code]
+  if (error instanceof ConnectError) return 'connect'
+  if (error.code === 'unauthenticated') return 'signIn'
+  return error.code === 'internal_error' ? 'retry' : null
+}
+
+/** What users read about an error: the text of its code, or the one that it brings. */
 function textOf(error: AppError): ErrorText {
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
   if (error instanceof PlatformUnavailableError) return texts.outages[error.kind]
-  const ofCore = coreErrors[error.code]
-  if (ofCore) return { title: ofCore.title, detail: particularsOf(error) ?? ofCore.detail }
-  const { title } = errors[error.code] ?? texts.errors.internal_error
-  return { title: error.title ?? title, detail: error.message }
+  if (error instanceof CoreError && error.code !== 'platform_unavailable') {
+    const { title, detail } = texts.coreErrors[error.code]
+    return { title, detail: particularsOf(error) ?? detail }
+  }
+  return { title: error.title ?? texts.errors.internal_error.title, detail: error.message }
 }
 
 /** What is known beside the code. */
-function particularsOf(error: AppError): string | undefined {
+function particularsOf(error: CoreError): string | undefined {
+  if (error instanceof NotFoundError) return error.text
   if (error instanceof DecryptionError) return unreadableText(error.missingKeyId ?? null)
   if (error instanceof InsufficientScopeError)
     return error.scopes.length > 0 ? texts.details.missingScopes(error.scopes) : undefined
@@ -104,6 +135,7 @@ export function problemOf(error: unknown): Problem {
     status,
     code,
     ...textOf(error),
+    next: nextStepOf(error),
     tryAgain: saysWhen ? texts.tryAgain(secondsOf(retryAfterMs)) : undefined,
     retryAfterMs,
     rule: error instanceof InvalidInputError ? `${error.rule}.` : undefined,
@@ -120,9 +152,9 @@ function problemOfExpress(error: unknown): Problem {
   const { status, expose } = (error ?? {}) as { status?: unknown; expose?: unknown }
   const isOfClient = typeof status === 'number' && status >= 400 && status < 500
   if (!isOfClient || !(expose === true || error instanceof URIError))
-    return { status: 500, code: 'internal_error', ...texts.errors.internal_error }
+    return { status: 500, code: 'internal_error', next: 'retry', ...texts.errors.internal_error }
   const code = status === 413 ? 'payload_too_large' : 'invalid_request'
-  return { status, code, ...texts.errors[code] }
+  return { status, code, next: null, ...texts.errors[code] }
 }
 
 /** All that a problem says. */
@@ -131,7 +163,7 @@ export const sentencesOf = ({ detail, tryAgain }: Problem): string =>
 
 /** Throws 404 for every request. */
 export const notFound: RequestHandler = () => {
-  throw new WebError(404, 'not_found', texts.errors.not_found.detail)
+  throw new WebError(404, 'not_found')
 }
 
 /** Sends an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
@@ -161,7 +193,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
     })
   } else {
     const lead = signedOutText(req, code) ?? leadOf(problem)
-    const page = { ...problem, lead, ...recovery(req, error, code), requestId: req.id }
+    const page = { ...problem, lead, ...recovery(req, error, problem), requestId: req.id }
     res.loadSections('app/error').then((controls) => res.page('app/error', { ...page, controls }), next)
   }
 }
@@ -172,16 +204,14 @@ function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
 }
 
 /** Adds the failure to the request's log line. */
-function recordFailure(res: Response, error: unknown, { status, code }: Problem): void {
+function recordFailure(res: Response, error: unknown, { code }: Problem): void {
   if (error instanceof ConnectError && error.flowId !== undefined) noteFlow(error.flowId)
-  res.locals.failure = { code }
-  if (error instanceof AppError && error.reason !== undefined) res.locals.failure.reason = error.reason
-  if (status < 500) return
-  // Log only the type and location: the message of an unknown error may contain secrets.
-  if (code === 'internal_error' && !(error instanceof AppError)) {
-    res.locals.failure.type = error instanceof Error ? error.name : typeof error
-    res.locals.failure.at = stackFrames(error)
-  }
+  const isKnown = error instanceof AppError
+  const reason = isKnown ? error.reason : undefined
+  // Of an unknown error only the type and the location: its message may contain secrets.
+  const type = error instanceof Error ? error.name : typeof error
+  const unknown = !isKnown && code === 'internal_error' && { type, at: stackFrames(error) }
+  res.locals.failure = { code, ...(reason !== undefined && { reason }), ...unknown }
 }
 
 /** What a page says below the title, which it does not repeat. */
@@ -231,7 +261,8 @@ export async function rejectForm(
   page: () => Promise<{ view: string; title: string; data: Record<string, unknown> }>,
 ): Promise<void> {
   const problem = problemOf(error)
-  if (wantsJson(req) || NO_FORM.has(problem.code)) throw error
+  // Without a user or a connection, there is no page to show the form on.
+  if (wantsJson(req) || problem.next === 'connect' || problem.next === 'signIn') throw error
   recordFailure(res, error, problem)
   const { view, title, data } = await page()
   setStatus(res, problem)
@@ -244,55 +275,34 @@ export async function rejectForm(
     field,
     failure: {
       unchanged: problem.status < 500,
-      needsConsent: problem.code === 'insufficient_scope',
+      needsConsent: problem.next === 'consent',
       requestId: req.id,
     },
   }
   res.page(view, { title, ...data, form })
 }
 
-/** Without these, there is no page to show the form on. */
-const NO_FORM = new Set([
-  'unauthenticated',
-  'not_connected',
-  'connection_revoked',
-  'record_decryption_failed',
-])
-
-/** The next step after an error, by its code. */
-const NEXT: Partial<Record<string, 'connect' | 'retry'>> = {
-  not_connected: 'connect',
-  connection_revoked: 'connect',
-  insufficient_scope: 'connect',
-  record_decryption_failed: 'connect',
-  platform_unavailable: 'retry',
-  store_unavailable: 'retry',
-  internal_error: 'retry',
-  refresh_too_soon: 'retry',
-}
-
 /**
  * The next steps on an error page: connect, reload or submit the form again. URLs of the connect flow are not offered
  * again, because they can be used only once.
  */
-function recovery(req: Request, error: unknown, code: string) {
-  const isFlow = error instanceof ConnectError
-  const next = isFlow ? 'connect' : NEXT[code]
+function recovery(req: Request, error: unknown, { next }: Problem) {
+  const connects = next === 'connect' || next === 'consent'
   const reload = req.method === 'GET' && !pathOf(req).toLowerCase().startsWith('/connect/')
   const currentPath = (reload && localPath(req.originalUrl)) || '/connections'
   // Still encoded. Error handlers have no access to route parameters.
   const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []
-  const ofPage = next === 'connect' && segment ? decodeURIComponent(segment) : null
+  const ofPage = connects && segment ? decodeURIComponent(segment) : null
   // Refreshing shows whether access was revoked.
   const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
   return {
-    recovery: next,
+    recovery: connects ? 'connect' : next,
     retry: currentPath,
     resubmit: next === 'retry' ? resubmitOf(req) : null,
     refresh: mayBeRevoked ? `/connections/${segment}/refresh` : null,
     returnTo: currentPath,
     /** The business to connect. */
-    bxcontext: isFlow ? (error.expected ?? null) : ofPage,
+    bxcontext: error instanceof ConnectError ? (error.expected ?? null) : ofPage,
   }
 }
 

@@ -2,7 +2,6 @@ import * as client from 'openid-client'
 import { AppError } from '../connect/errors.ts'
 import { authenticateClient, type ClientCredentials, type Http } from '../connect/index.ts'
 import { WebError } from './errors.ts'
-import { texts } from './texts.ts'
 
 /** How far the provider's clock may be off, in seconds. */
 const CLOCK_TOLERANCE = 180
@@ -15,10 +14,7 @@ export interface OidcProvider extends ClientCredentials {
 
 /** 503: the provider does not answer, or its answer is unusable. `reason`: for the log. */
 export const signInUnavailable = (reason: string) =>
-  new WebError(503, 'sign_in_unavailable', texts.errors.sign_in_unavailable.detail, {
-    reason,
-    retryAfterMs: 5_000,
-  })
+  new WebError(503, 'sign_in_unavailable', undefined, { reason, retryAfterMs: 5_000 })
 
 /**
  * Returns a function that resolves to the provider's configuration, which is read once. Throws `sign_in_unavailable` (503), and

@@ -29,6 +29,8 @@ const oneOf = (values: readonly string[]) => z.enum(['', ...values], texts.rules
 export const pageQuery = z.object({
   top: whole(1, platform.paging.maxTop, PAGE_SIZE),
   skip: whole(0, MAX_SKIP, 0),
+  /** The `next.after` of the page before: it tells whether the platform sends that page again. */
+  after: z.string().max(100).default(''),
 })
 
 /** Query parameters of a list that can be narrowed and ordered. */
@@ -37,6 +39,11 @@ export const listQuery = ({ filter, orders }: ListFields) =>
     search: z.string(texts.rules.text).trim().max(MAX_SEARCH, texts.rules.tooLong(MAX_SEARCH)).default(''),
     filter: oneOf(Object.keys(filter.values)),
     order: oneOf(Object.keys(orders)),
+    /** Where the pages before this one began, with dots between, if they were not full. */
+    starts: z
+      .string()
+      .regex(/^[\d.]{0,2000}$/, texts.rules.invalid)
+      .default(''),
   })
 
 /** Which part of a list the address asks for. */
@@ -46,7 +53,10 @@ export interface ListChoice extends z.output<ReturnType<typeof listQuery>> {
 }
 
 /** What to ask the platform for. */
-export function platformPage({ top, skip, search, filter, order }: ListChoice, fields: ListFields): Page {
+export function platformPage(
+  { top, skip, after, search, filter, order }: ListChoice,
+  fields: ListFields,
+): Page {
   const { contains, equals, all } = platform.paging
   const conditions = [
     ...(search ? [contains(fields.search, search)] : []),
@@ -56,30 +66,40 @@ export function platformPage({ top, skip, search, filter, order }: ListChoice, f
   return {
     top,
     skip,
+    after,
     ...(conditions.length > 0 && { filter: all(conditions) }),
     ...(orderBy && { orderBy }),
   }
 }
 
-/** The range of records on a page, and links to other pages. `first` is set on a page after the last record only. */
-export function pager({ items, total }: PageOf<unknown>, choice: ListChoice) {
+/**
+ * The range of records on a page, and links to other pages: by number only where pages are full. `first` is set on a page without
+ * records after the first one.
+ */
+export function pager({ items, total, next, repeated }: PageOf<unknown>, choice: ListChoice) {
   const { top, skip } = choice
-  const hasMore = total === null ? items.length === top : skip + items.length < total
+  const starts = choice.starts ? choice.starts.split('.') : []
+  const isFull = starts.length === 0 && (items.length === top || next === null)
   const isPastEnd = items.length === 0 && skip > 0
-  const hrefOf = (number: number) => addressOf({ ...choice, skip: (number - 1) * top })
+  const hrefOf = (skip: number, starts: (string | number)[] = [], after = '') =>
+    addressOf({ ...choice, skip, after, starts: starts.join('.') })
   const current = Math.floor(skip / top) + 1
   // No further than a list can be asked for.
-  const last = total === null ? 0 : Math.ceil(Math.min(total, MAX_SKIP) / top)
+  const last = total === null || !isFull ? 0 : Math.ceil(Math.min(total, MAX_SKIP) / top)
   return {
     from: items.length > 0 ? skip + 1 : 0,
     to: skip + items.length,
     total,
-    first: isPastEnd ? hrefOf(1) : null,
-    previous: skip > 0 && !isPastEnd ? addressOf({ ...choice, skip: Math.max(0, skip - top) }) : null,
-    next: hasMore ? addressOf({ ...choice, skip: skip + top }) : null,
+    repeated,
+    first: isPastEnd ? hrefOf(0) : null,
+    previous:
+      skip > 0 && (!isPastEnd || choice.after)
+        ? hrefOf(Number(starts.at(-1) ?? Math.max(0, skip - top)), starts.slice(0, -1))
+        : null,
+    next: next && hrefOf(next.skip, isFull ? [] : [...starts, skip], next.after),
     pages: numbersNear(current, last).map((number) => ({
       number,
-      href: hrefOf(number),
+      href: hrefOf((number - 1) * top),
       isCurrent: number === current && skip % top === 0,
     })),
   }
@@ -97,4 +117,9 @@ const numbersNear = (current: number, last: number): number[] =>
 
 /** The schema of a page of a list. */
 export const pageOfSchema = <T extends z.ZodType>(item: T) =>
-  z.object({ items: z.array(item), total: z.number().nullable() })
+  z.object({
+    items: z.array(item),
+    total: z.number().nullable(),
+    next: z.object({ skip: z.number().int(), after: z.string() }).nullable(),
+    repeated: z.boolean(),
+  })

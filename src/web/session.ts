@@ -54,6 +54,12 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
       await promisify(req.session.destroy).call(req.session)
       res.clearCookie(name, cookie)
     }
-    load(req, res, next)
+    let isLoaded = false
+    load(req, res, (error) => {
+      // It calls this once more if it cannot save the session at the end of the answer, after all handlers of errors.
+      if (isLoaded) return req.log.error({ reason: error?.reason ?? error?.name }, 'a session was not saved')
+      isLoaded = true
+      next(error)
+    })
   }
 }

@@ -2,7 +2,7 @@
  * What users read on the pages of `src/web`, by code: change the tone here, or translate it. Each feature with pages for
  * users has a file like this one, and so has what features share. Pages for developers have none.
  */
-import type { ConnectError, OutageKind } from '../connect/errors.ts'
+import type { CoreErrorCode, FailureCode, OutageKind } from '../connect/errors.ts'
 import type { ConnectionState, Revocation } from '../connect/index.ts'
 import { isolated } from './names.ts'
 
@@ -42,6 +42,7 @@ export const texts = {
     pages: 'Pages',
     noEntries: (total: number | null) =>
       total === null ? 'No entries here' : `No entries here; ${total} in all`,
+    repeated: 'The platform sent the page before once more, so the list cannot be shown further.',
     firstPage: 'First page',
     range: (from: number, to: number, total: number | null) =>
       total === null ? `${from}–${to}` : `${from}–${to} of ${total.toLocaleString(LANGUAGE)}`,
@@ -286,7 +287,7 @@ export const texts = {
     flowId: 'flow ID',
   },
 
-  /** Errors of the core, by code. */
+  /** Errors of the core, by code. One that the platform is not available has its text in `outages`. */
   coreErrors: {
     not_connected: {
       title: 'Not connected',
@@ -302,6 +303,11 @@ export const texts = {
       detail:
         'The platform does not permit this for the connected account. Grant the missing permissions, or ask its administrator.',
     },
+    grant_rejected: {
+      title: 'Access has ended',
+      detail: 'The platform no longer accepts what this app was granted. Reconnect the account to continue.',
+    },
+    not_found: { title: 'Not found', detail: 'There is no such entry in this account.' },
     platform_rejected: {
       title: 'The platform rejected this request',
       detail:
@@ -322,7 +328,7 @@ export const texts = {
       detail:
         "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they cannot restore it, connect the account again.",
     },
-  } satisfies Record<string, ErrorText>,
+  } satisfies Record<Exclude<CoreErrorCode, 'platform_unavailable'>, ErrorText>,
 
   /** Errors of this layer, by code. Some have a detail of their own. */
   errors: {
@@ -478,5 +484,5 @@ export const texts = {
       detail:
         "The platform rejected this app's authorization request. This has been logged for its developers; nothing was stored.",
     },
-  } satisfies Record<ConnectError['code'], ErrorText>,
+  } satisfies Record<FailureCode, ErrorText>,
 }

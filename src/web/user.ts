@@ -74,13 +74,19 @@ export const isUserId = (id: unknown): id is string =>
  */
 export async function signIn(req: Request, user: User, data: Partial<SessionData> = {}): Promise<void> {
   if (!isUserId(user.id))
-    throw new WebError(500, 'internal_error', texts.errors.internal_error.detail, {
+    throw new WebError(500, 'internal_error', undefined, {
       reason: `signIn(req, user): user.id must be 1 to ${MAX_USER_ID} characters of text without control characters`,
     })
-  await promisify(req.session.regenerate).call(req.session)
-  Object.assign(req.session, data, { user })
-  // Before responding: the next request may arrive first, and a failure must not look like success.
-  await promisify(req.session.save).call(req.session)
+  try {
+    await promisify(req.session.regenerate).call(req.session)
+    Object.assign(req.session, data, { user })
+    // Before responding: the next request may arrive first, and a failure must not look like success.
+    await promisify(req.session.save).call(req.session)
+  } catch (error) {
+    // Otherwise express-session would try to save it with the answer that says that it failed.
+    Object.assign(req, { session: null })
+    throw error
+  }
 }
 
 /** Signs the user out: deletes the session, its connect flows, and what a form has kept in this browser. Nothing is stored. */

@@ -88,7 +88,7 @@ async function vaultBench(redis: RedisServer): Promise<void> {
     { call: () => setup.vault.accessToken(REF) },
     { call: () => bare.get(name) },
   )
-  add('`vault.accessToken`, warm, Redis, 64 callers', 'bare `GET` through node-redis', measured, '>= 3')
+  add('`vault.accessToken`, warm, Redis, 64 callers', 'bare `GET` through node-redis', measured, '>= 1')
   bare.destroy()
   await setup.close()
 }

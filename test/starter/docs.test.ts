@@ -154,7 +154,7 @@ function errorCodes(paths: string[]): string[] {
   const tables = all(source, /const (?:TITLES|FAILURES|[A-Z]+_ERRORS)\b[^=]*= \{\n([\s\S]*?)\n\}/g)
   const codes = [
     ...all(source, /\breadonly code = '(\w+)'/g),
-    ...all(source, /\bnew \w*Error\(\s*\d{3},\s*'(\w+)'/g),
+    ...all(source, /\b(?:new \w*Error|super)\(\s*\d{3},\s*'(\w+)'/g),
     ...all(source, /\bcode: '([a-z]+(?:_[a-z]+)*)'/g),
     ...tables.flatMap((table) => all(table, /^ {2}([a-z]\w*):/gm)),
   ]
@@ -230,7 +230,7 @@ describe('with the app and the sandbox', () => {
     const described = new Map(rowsOfAll('Route').map(([route, text]) => [codeIn(route)[0], codeIn(text)]))
     const unnamed = Object.entries(paths).flatMap(([path, { get }]) => {
       const route = `GET ${path.replace(/\{(\w+)\}/g, ':$1')}`
-      const known = ['', 'top', 'skip', ...(described.get(route) ?? [])]
+      const known = ['', 'top', 'skip', 'after', 'starts', ...(described.get(route) ?? [])]
       return (get?.parameters ?? [])
         .filter((parameter) => parameter.in === 'query')
         .flatMap(({ name, schema }) => [name, ...(name === 'order' ? (schema.enum ?? []) : [])])

@@ -143,3 +143,31 @@ test.each(['a\u0000b', 'a\ud800b', '', 'x'.repeat(256)])(
     expect(app.logLines.join()).toMatch(/"code":"sign_in_failed","reason":"ID token: sub is/)
   },
 )
+
+test('a store that refuses a new session is asked once, and the sign-in says so', async () => {
+  const app = await startAll()
+  onTestFinished(() => app.close())
+  const set = vi.spyOn(app.services.sessionStore, 'set').mockImplementation((_id, _session, done) => {
+    done?.(new StoreUnavailableError('full'))
+  })
+  const answer = await createVisitor().post(`${app.url}/sign-in`, { form: { name: 'ann' } })
+  expect([answer.status, set.mock.calls.length]).toEqual([503, 1])
+  expect(answer.text).toContain('Service unavailable')
+})
+
+test('an error of the store after the answer is one line of the log', async () => {
+  const app = await startAll()
+  onTestFinished(() => app.close())
+  const store = app.services.sessionStore
+  const save = store.set.bind(store)
+  let saved = 0
+  vi.spyOn(store, 'set').mockImplementation((id, session, done) => {
+    if (saved++ === 0) save(id, session, done)
+    else done?.(new StoreUnavailableError('full'))
+  })
+  const answer = await createVisitor().post(`${app.url}/sign-in`, { form: { name: 'ann' } })
+  expect(answer.status).toBe(303)
+  const isError = (line: string) => JSON.parse(line).level === 'error'
+  await expect.poll(() => app.logLines.filter(isError)).toHaveLength(1)
+  expect(app.logLines.find(isError)).toContain('"reason":"full"')
+})

@@ -4,6 +4,7 @@ import { AppError } from '../app-error.ts'
 export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number
+  readonly title = null
   /** The id of the flow, if it is known: the problem document has it too. */
   readonly flowId: string | undefined
   /** The bxcontext to reconnect. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type * as z from 'zod'
 import { retry } from '../retry.ts'
 import { messageIn } from './answer-message.ts'
@@ -35,6 +36,8 @@ export interface Page {
   top?: number
   /** How many items to skip. */
   skip?: number
+  /** The `next.after` of the page before. */
+  after?: string
   /** OData `$orderby`, for example `createdAt desc`. */
   orderBy?: string
   /** OData `$filter`, for example `status eq 'New'`. A quote inside a text is written twice. */
@@ -45,6 +48,10 @@ export interface PageOf<T> {
   items: T[]
   /** The total number of items, or null if the platform does not report it. */
   total: number | null
+  /** Where the next page begins: pass it to `list`. Null: the list ends here. */
+  next: { skip: number; after: string } | null
+  /** The platform has sent the page before once more, so the list ends here. */
+  repeated: boolean
 }
 
 /**
@@ -54,7 +61,7 @@ export interface PageOf<T> {
  */
 export interface Api {
   get<T>(source: TokenSource, call: Call<T>): Promise<T>
-  /** Gets one page of a list, with the total. Throws a `TypeError` if the path has a query: that is in `page`. */
+  /** Gets one page of a list, and where the next one begins. Throws a `TypeError` if the path has a query: that is in `page`. */
   list<T>(source: TokenSource, call: Call<T[]>, page: Page): Promise<PageOf<T>>
   post<T>(source: TokenSource, call: Call<T>, body: Body): Promise<T>
   put<T>(source: TokenSource, call: Call<T>, body: Body): Promise<T>
@@ -97,7 +104,7 @@ export function createApi(options: ApiOptions): Api {
     patch: send('PATCH'),
     delete: send('DELETE'),
 
-    async list(source, call, { top = 25, skip = 0, orderBy, filter }) {
+    async list(source, call, { top = 25, skip = 0, after, orderBy, filter }) {
       if (call.path.includes('?'))
         throw new TypeError('the path of a list has a query: use top, skip, orderBy and filter')
       const order = orderBy === undefined ? '' : `&${paging.orderBy}=${encodeURIComponent(orderBy)}`
@@ -105,10 +112,25 @@ export function createApi(options: ApiOptions): Api {
       const query = `${paging.top}=${Math.min(top, paging.maxTop)}&${paging.skip}=${skip}${order}${only}&${paging.count}=true`
       const page = { ...call, path: `${call.path}?${query}` }
       const { data, response } = await request(options, 'GET', source, page)
-      const total = response.header(paging.totalHeader)
-      return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
+      return pageOf(data, response.header(paging.totalHeader) ?? '', skip, after)
     },
   }
+}
+
+/**
+ * The next page begins after the rows that came, which may be fewer than `$top`. A list ends with its total or an empty page; a
+ * total that the rows exceed is none. A page that begins as the one before did ends it too: the platform ignores `$skip`.
+ */
+function pageOf<T>(rows: T[], reported: string, skip: number, before: string | undefined): PageOf<T> {
+  const [first] = rows
+  const { id = first } = Object(first)
+  const after = hash('sha256', JSON.stringify(id) ?? '', 'base64url').slice(0, 8)
+  const repeated = rows.length > 0 && after === before
+  const items = repeated ? [] : rows
+  const end = skip + items.length
+  const isTotal = /^\d+$/.test(reported) && (items.length === 0 || Number(reported) >= end)
+  const total = isTotal ? Number(reported) : null
+  return { items, total, next: items.length === 0 || total === end ? null : { skip: end, after }, repeated }
 }
 
 /** Sends a request, with a new token if the API rejects the first, and reports to the token source how it ended. */

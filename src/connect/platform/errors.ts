@@ -1,7 +1,7 @@
-import { AppError } from '../app-error.ts'
+import { CoreError } from '../app-error.ts'
 
 /** What can go wrong between this app and the platform: one class per meaning. The texts for users are those of the pages. */
-export abstract class PlatformError extends AppError {}
+export abstract class PlatformError extends CoreError {}
 
 /** The user has no connection to this bxcontext. */
 export class NotConnectedError extends PlatformError {
@@ -102,8 +102,11 @@ export class RefreshTooSoonError extends PlatformError {
 export class NotFoundError extends PlatformError {
   readonly code = 'not_found'
   readonly status = 404
-  constructor(message = 'There is no such resource in this account.') {
-    super(message)
+  /** What users read, if the call says it. */
+  readonly text: string | undefined
+  constructor(text?: string) {
+    super(text ?? 'there is no such resource in this account')
+    this.text = text
   }
 }
 

@@ -1,9 +1,10 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { unzipSync } from 'node:zlib'
 import type { Agent, Dispatcher } from 'undici'
 import type { Platform } from './contract.ts'
 import {
   MAX_RETRY_AFTER_MS,
   type OutageKind,
+  PlatformError,
   PlatformRejectedError,
   PlatformUnavailableError,
 } from './errors.ts'
@@ -132,7 +133,7 @@ const CONNECTING = { allowH2: false, autoSelectFamily: true, autoSelectFamilyAtt
 
 /** Creates a keep-alive pool for calls to the platform. */
 export function createHttp(options: HttpOptions = {}): Http {
-  const { connectTimeoutMs = 5_000, stepTimeoutMs = 5_000, deadlineMs: poolDeadlineMs = 8_000 } = options
+  const { connectTimeoutMs = 5_000, stepTimeoutMs = 5_000, deadlineMs: longestMs = 8_000 } = options
   const settings = {
     connectTimeout: connectTimeoutMs,
     headersTimeout: stepTimeoutMs,
@@ -140,33 +141,25 @@ export function createHttp(options: HttpOptions = {}): Http {
     keepAliveTimeout: 30_000,
     connections: options.connections ?? 64,
     maxResponseSize: MAX_BYTES,
+    ...CONNECTING,
   }
   let opening: Promise<Dispatcher> | undefined
-  let isClosed = false
+  const open = () => (opening ??= createDispatcher(settings, options.proxies ?? null))
   return {
     send: async (request) => {
-      if (isClosed) throw new PlatformUnavailableError('no_answer', 'the connections are closed')
-      opening ??= createDispatcher(settings, options.proxies ?? null)
-      const deadlineMs = Math.min(request.deadlineMs ?? poolDeadlineMs, poolDeadlineMs)
-      return exchange(await opening, request, deadlineMs, options)
+      const deadlineMs = Math.min(request.deadlineMs ?? longestMs, longestMs)
+      return exchange(await open(), request, deadlineMs, options)
     },
-    close: async () => {
-      isClosed = true
-      await (await opening?.catch(() => undefined))?.destroy()
-    },
+    close: async () => (await open()).destroy(),
   }
 }
 
-/**
- * Creates a keep-alive pool that uses the proxies, if there are any, and speaks HTTP/1.1. undici is loaded here, with the first request, as it is a
- * tenth of the start (npm run bench, row "start of the app").
- */
+/** undici is loaded here: it is a tenth of the start of the app and of each command. */
 async function createDispatcher(
-  limits: Agent.Options & { connectTimeout: number },
+  options: Agent.Options & { connectTimeout: number },
   proxies: Proxies | null,
 ): Promise<Dispatcher> {
   const { Agent, EnvHttpProxyAgent, Pool } = await import('undici')
-  const options = { ...limits, ...CONNECTING }
   if (!proxies) return new Agent(options)
   const { httpsProxy = '', httpProxy = '', noProxy } = proxies
   return new EnvHttpProxyAgent({
@@ -182,10 +175,10 @@ async function createDispatcher(
 }
 
 /**
- * Sends a request and reads the whole response, within `deadlineMs`; then it is aborted, which frees its connection. The
- * `request` of undici would make each response a stream, which adds half to the CPU of a call (npm run bench, row `api.list`).
+ * Sends a request and reads the whole response, within `deadlineMs`; then it is aborted, which frees its connection. With
+ * `dispatch`, a request that is late while it waits for a connection does not cost that connection, as it does with `request`.
  */
-function exchange(
+async function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: HttpRequest,
   deadlineMs: number,
@@ -194,17 +187,16 @@ function exchange(
   const { origin, pathname, search } = sentTo(url, internalUrls)
   const accept = { accept: 'application/json', 'accept-encoding': 'identity' }
   const sent = { ...accept, ...headers, 'user-agent': userAgent }
-  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
   let controller: Dispatcher.DispatchController | undefined
   let status = 0
   let received: Headers = {}
-  const joined: Buffer[] = []
-  let chunks: Buffer[] = []
-  let isLate = false
+  const chunks: Buffer[] = []
+  let late: PlatformUnavailableError | undefined
   const expire = () => {
-    isLate = true
-    reject(new PlatformUnavailableError('no_answer', TOO_LATE.message))
-    controller?.abort(TOO_LATE)
+    late = new PlatformUnavailableError('no_answer', 'no complete answer before the deadline')
+    reject(late)
+    controller?.abort(late)
   }
   // A process that was stopped reads what has arrived before the immediate runs.
   const timer = setTimeout(() => setImmediate(expire), Math.max(1, deadlineMs))
@@ -213,40 +205,36 @@ function exchange(
     {
       onRequestStart(started) {
         controller = started
-        // It waited for a connection until now. An error keeps that for the next request; `abort` would close it.
-        if (isLate) throw TOO_LATE
+        // It waited for a connection until now: an error keeps that for the next request.
+        if (late) throw late
       },
       onResponseStart(_controller, statusCode, responseHeaders) {
         status = statusCode
         received = responseHeaders
       },
-      onResponseData(_controller, chunk) {
-        // Each one of a few bytes takes a hundred times as much memory.
-        if (chunks.push(chunk) < MAX_CHUNKS) return
-        joined.push(Buffer.concat(chunks))
-        chunks = []
+      onResponseData(started, chunk) {
+        if (chunks.push(chunk) > MAX_CHUNKS) started.abort(tooLarge())
       },
-      onResponseEnd() {
-        try {
-          resolve(toResponse(status, received, Buffer.concat([...joined, ...chunks])))
-        } catch (error) {
-          reject(error)
-        }
-      },
-      onResponseError: (_controller, error) => reject(transportError(error)),
+      onResponseEnd: () => resolve(),
+      onResponseError: (_controller, error) => reject(error),
     },
   )
-  return promise.finally(() => clearTimeout(timer))
+  try {
+    await promise
+    return toResponse(status, received, Buffer.concat(chunks))
+  } catch (error) {
+    throw transportError(error)
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 type Headers = Dispatcher.ResponseData['headers']
 
-/** How many chunks of an answer are kept before they are joined. */
-const MAX_CHUNKS = 1_000
+/** Each chunk takes memory of its own. */
+const MAX_CHUNKS = 100_000
 
-const TOO_LATE = new Error('no complete answer before the deadline')
-
-/** Throws `PlatformRejectedError` and `PlatformUnavailableError` if it cannot be unpacked. */
+/** Throws an error of zlib if it cannot be unpacked. */
 function toResponse(status: number, headers: Headers, bytes: Buffer): HttpResponse {
   const header = (name: string) => {
     const value = headers[name]
@@ -254,7 +242,9 @@ function toResponse(status: number, headers: Headers, bytes: Buffer): HttpRespon
     // Challenges may come in several lines, which form one list (RFC 9110 section 5.3); other headers are values.
     return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
-  const content = unpacked(bytes, header('content-encoding'))
+  // We ask for no compression, but some servers compress whatever they send.
+  const isPacked = /gzip|deflate/i.test(header('content-encoding') ?? '') && bytes.length > 0
+  const content = isPacked ? unzipSync(bytes, { maxOutputLength: MAX_BYTES }) : bytes
   return {
     status,
     // A byte order mark is no part of the text.
@@ -262,25 +252,6 @@ function toResponse(status: number, headers: Headers, bytes: Buffer): HttpRespon
     headers,
     header,
     retryAfterMs: parseRetryAfter(header('retry-after'), header('date')),
-  }
-}
-
-/** We ask for no compression, but some servers compress whatever they send. */
-const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Buffer> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-}
-
-function unpacked(bytes: Buffer, encoding: string | undefined): Buffer {
-  const decoder = DECODERS[String(encoding).toLowerCase()]
-  if (!decoder || bytes.length === 0) return bytes
-  try {
-    return decoder(bytes, { maxOutputLength: MAX_BYTES })
-  } catch (error) {
-    if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
-    throw new PlatformUnavailableError('unreadable', 'the answer is not what its Content-Encoding says')
   }
 }
 
@@ -294,13 +265,16 @@ function parseRetryAfter(value: string | undefined, date: string | undefined): n
 }
 
 /**
- * Maps a transport error to one of ours, keeping only its code: its message may hold the address or more. A `TypeError` or
+ * Maps an error of undici or zlib to one of ours, keeping only its code: its message may hold the address or more. A `TypeError` or
  * `RangeError`, such as a URL that is none, is a bug, and passes unchanged.
  */
 function transportError(error: unknown): unknown {
-  if (error instanceof TypeError || error instanceof RangeError) return error
   const { code, name } = Object(error)
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return tooLarge()
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === 'ERR_BUFFER_TOO_LARGE') return tooLarge()
+  if (/^Z_/.test(code))
+    return new PlatformUnavailableError('unreadable', 'the answer is not what its Content-Encoding says')
+  if (error instanceof PlatformError || error instanceof TypeError || error instanceof RangeError)
+    return error
   return new PlatformUnavailableError('no_answer', `no answer (${String(code ?? name ?? 'unknown error')})`)
 }
 

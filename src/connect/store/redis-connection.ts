@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ClientClosedError, DisconnectsClientError } from 'redis'
 import { News, withTimeout } from '../timeouts.ts'
 import { Sentinels } from './redis-sentinel.ts'
-import { cachedValue, openServers, type Server, type Servers } from './redis-servers.ts'
+import { openServers, type Server, type Servers } from './redis-servers.ts'
 import { isSentinelUrl, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 import { StoreUnavailableError } from './store.ts'
 
@@ -59,11 +59,6 @@ export class RedisConnection {
         throw new StoreUnavailableError(isDisconnection(error) ? this.#reason : reason)
       }
     }
-  }
-
-  /** A value in memory; undefined if it must be read. */
-  cached(name: string): string | undefined {
-    return this.#servers && cachedValue(this.#servers, name)
   }
 
   close(): void {

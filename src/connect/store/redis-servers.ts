@@ -78,16 +78,6 @@ async function openInMode(
 const createCache = () =>
   new BasicPooledClientSideCache({ ttl: 1_000, maxEntries: 10_000, recordStats: false })
 
-/**
- * A value in memory; undefined if it must be read. Takes a third of the time of a command, also of one that needs no round trip
- * (npm run bench, `vault.accessToken`).
- */
-export function cachedValue({ cache }: Servers, name: string): string | undefined {
-  // The key of a command is made of the lengths of its words and the words. If that changes, all reads are commands.
-  const entry = cache?.get(`3_${name.length}_GET_${name}`)
-  return entry && 'value' in entry && typeof entry.value === 'string' ? entry.value : undefined
-}
-
 const createServerClient = (url: string, cache: BasicPooledClientSideCache | undefined) =>
   createClient({
     ...urlOptions(url),

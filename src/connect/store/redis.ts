@@ -51,10 +51,7 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
     description: `Redis at ${urls.map((url) => new URL(url).host || 'localhost:6379').join(', ')}`,
 
     get: (key) => run(({ commands }) => commands.get(keyName(key))),
-    async getCached(key) {
-      const name = keyName(key)
-      return connection.cached(name) ?? run(({ cached }) => cached.get(name))
-    },
+    getCached: (key) => run(({ cached }) => cached.get(keyName(key))),
     async set(key, value, ttlMs) {
       await write(key, (commands, names) => commands.write(...names, value, ttl(ttlMs)))
     },

@@ -1,4 +1,4 @@
-import { AppError } from '../app-error.ts'
+import { CoreError } from '../app-error.ts'
 
 /**
  * The store port: a few atomic operations on which the rest of the app is built. Two adapters implement it, `redis.ts`
@@ -70,14 +70,12 @@ export interface KeyValueStore {
 /**
  * The store is unreachable, too slow, or cannot write. Whether a write happened is not known; no value is partly written.
  */
-export class StoreUnavailableError extends AppError {
+export class StoreUnavailableError extends CoreError {
   readonly code = 'store_unavailable'
   readonly status = 503
   /** `reason`: the store's own message, for the log. */
   constructor(reason: string) {
-    super("The app's own data store is not available. Nothing is lost; please try again in a moment.", {
-      reason,
-    })
+    super('The store is not available', { reason })
   }
 }
 

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { AppError } from '../app-error.ts'
+import { CoreError } from '../app-error.ts'
 
 /** A key that encrypts records. Its id is stored with each record. */
 export interface EncryptionKey {
@@ -11,7 +11,7 @@ export interface EncryptionKey {
 export type RecordCipher = ReturnType<typeof createRecordCipher>
 
 /** A record cannot be decrypted. The message says which key id is missing, or what else may be wrong. */
-export class DecryptionError extends AppError {
+export class DecryptionError extends CoreError {
   readonly code = 'record_decryption_failed'
   readonly status = 500
   /** The id of the key that is missing, if that is the reason. */

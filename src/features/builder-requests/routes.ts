@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
-import { NotFoundError } from '../../connect/errors.ts'
+import { AppError, NotFoundError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
 import type { ConnectionRef, Vault } from '../../connect/index.ts'
 import {
@@ -10,7 +10,6 @@ import {
   type SendChanges,
   sendPageOrJson,
   sendResultOrRedirect,
-  WebError,
   wantsJson,
 } from '../../web/kit.ts'
 import { type Grant, grantSchema } from '../catalogues/grants.ts'
@@ -149,6 +148,16 @@ const grantLink = (bxcontext: string, externalRef: string | null | undefined) =>
   label: texts.grantAccess,
 })
 
+/** The page of the form showed the request as it is no more. */
+class RequestChangedError extends AppError {
+  readonly code = 'request_changed'
+  readonly status = 409
+  readonly title = texts.changed.title
+  constructor() {
+    super(texts.changed.detail)
+  }
+}
+
 function decisionHandler(
   { builderRequests, pending, decisions, vault }: BuilderRequestsOptions,
   decision: Answer,
@@ -161,9 +170,7 @@ function decisionHandler(
     const request = await findRequest(pending, ref, id)
     const shown = req.body?.shown
     if (shown !== undefined && shown !== (request && revisionOf(request))) {
-      const changed = new WebError(409, 'request_changed', texts.changed.detail, {
-        title: texts.changed.title,
-      })
+      const changed = new RequestChangedError()
       if (wantsJson(req)) throw changed
       return sendResultOrRedirect(req, res, location, null, { notice: changed.message, tone: 'wait' })
     }

@@ -29,11 +29,12 @@ const WEBHOOK_ERRORS = {
 class WebhookError extends AppError {
   readonly code: keyof typeof WEBHOOK_ERRORS
   readonly status: number
+  readonly title: string
   constructor(code: keyof typeof WEBHOOK_ERRORS, message: string) {
-    const { status, title } = WEBHOOK_ERRORS[code]
-    super(message, { title })
+    super(message)
     this.code = code
-    this.status = status
+    this.status = WEBHOOK_ERRORS[code].status
+    this.title = WEBHOOK_ERRORS[code].title
   }
 }
 

@@ -1,3 +1,4 @@
+import { promisify } from 'node:util'
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
@@ -31,8 +32,9 @@ export interface PauseRoutesOptions {
 class PauseOverError extends AppError {
   readonly code = 'not_found'
   readonly status = 404
+  readonly title = 'This pause is over'
   constructor() {
-    super('A connect flow lasts 15 minutes. Connect again.', { title: 'This pause is over' })
+    super('A connect flow lasts 15 minutes. Connect again.')
   }
 }
 
@@ -85,6 +87,7 @@ const turnStepByStep: RequestHandler = async (req, res) => {
   requireUser(req)
   const on = req.body?.on === 'true' || req.body?.on === true
   req.session.stepByStep = on
+  await promisify(req.session.save).call(req.session)
   const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
   await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on }, { notice })
 }

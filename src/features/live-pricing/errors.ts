@@ -52,6 +52,8 @@ export interface InputProblem {
 export class LivePricingError extends AppError {
   readonly code: ErrorCode
   readonly status: number
+  // The answer has the one of its status.
+  readonly title = null
   readonly errors: readonly InputProblem[] | undefined
   /** `detail`: the text for the caller, in place of that of the code. */
   constructor(

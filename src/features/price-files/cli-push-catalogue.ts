@@ -8,7 +8,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, realpathSync, writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import * as z from 'zod'
-import { parseJson, retry, sleep } from '../../connect/index.ts'
+import { type PageOf, parseJson, retry, sleep } from '../../connect/index.ts'
 import type { Key } from '../../connect/stores.ts'
 import { createCommand } from '../../runtime/command.ts'
 import { print, printError } from '../../runtime/print.ts'
@@ -265,12 +265,12 @@ function findOrCreate(session: Session, { catalogueId, catalogue = '', scope }: 
 async function allCatalogues({ api, source }: Session): Promise<Catalogue[]> {
   const catalogues = createCatalogues(api)
   const seen = new Map<string, Catalogue>()
-  // A platform may return fewer than asked for: the last page is the one that brings nothing new.
-  for (let before = -1; seen.size > before; ) {
+  for (let from: PageOf<Catalogue>['next'] = { skip: 0, after: '' }; from; ) {
     signal.throwIfAborted()
-    before = seen.size
-    const { items } = await catalogues.list(source, { top: 100, skip: before })
+    const { items, next, repeated } = await catalogues.list(source, { top: 100, ...from })
     for (const catalogue of items) seen.set(catalogue.id, catalogue)
+    if (repeated) print(`The platform lists only the first ${seen.size} catalogues.`)
+    from = next
   }
   return [...seen.values()]
 }

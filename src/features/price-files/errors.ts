@@ -1,26 +1,26 @@
-import { AppError, PlatformError } from '../../connect/errors.ts'
+import { AppError, type AppErrorOptions } from '../../connect/errors.ts'
 import { texts } from './texts.ts'
 
-const titles: Partial<Record<string, string>> = texts.titles
-
-/** The pages of `src/web` have titles for the last two. */
-type Code = keyof typeof texts.titles | 'not_found' | 'invalid_input'
+type Code = keyof typeof texts.titles
 
 /** An import request that cannot be carried out. */
 export class ImportError extends AppError {
   readonly code: Code
   readonly status: number
-  constructor(status: number, code: Code, message: string) {
-    super(message, { title: titles[code] })
+  readonly title: string
+  constructor(status: number, code: Code, message: string, options?: AppErrorOptions) {
+    super(message, options)
     this.status = status
     this.code = code
+    this.title = texts.titles[code]
   }
 }
 
 /** The platform did not complete the import, or did not accept every item. */
-export class ImportFailedError extends PlatformError {
-  readonly code = 'import_failed'
-  readonly status = 502
+export class ImportFailedError extends ImportError {
+  constructor(message: string, options?: AppErrorOptions) {
+    super(502, 'import_failed', message, options)
+  }
 }
 
 /** 404: no import with this id. */

@@ -253,6 +253,9 @@ export const texts = {
     upload_quota_exceeded: 'Storage limit reached',
     storage_full: 'No space for price files',
     conflict: 'Not possible now',
+    not_found: 'Not found',
+    invalid_input: 'Please check your input',
+    import_failed: 'The import was not completed',
   },
 
   /** Why a request about an import cannot be carried out. */

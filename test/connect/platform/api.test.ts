@@ -80,7 +80,7 @@ describe('an API call', () => {
       orderBy: 'createdAt desc',
       filter: "name eq 'A & B'",
     })
-    expect(page).toEqual({ items: [{ id: '7', name: 'A', extra: true }], total: 41 })
+    expect(page).toMatchObject({ items: [{ id: '7', name: 'A', extra: true }], total: 41 })
     const { url, authorization } = requests[0] as (typeof requests)[0]
     expect(authorization).toBe('Bearer token')
     const { pathname, searchParams } = new URL(url, 'http://x')
@@ -264,7 +264,7 @@ describe('what an API answer means', () => {
     const records = createRecords(
       createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}/base/`, http, deadlineMs: 30_000 }),
     )
-    expect(await records.list(source())).toEqual({ items: [], total: null })
+    expect(await records.list(source())).toMatchObject({ items: [], total: null })
     expect(requests).toHaveLength(2)
     await http.close()
   })

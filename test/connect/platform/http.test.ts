@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
 import { createHttp, createHttpPools, type HttpPools } from '../../../src/connect/platform/http.ts'
@@ -162,7 +162,6 @@ test('requests whose deadline passed while they waited for a connection leave it
 
 test.each([
   ['gzip', gzipSync],
-  ['br', brotliCompressSync],
   ['deflate', deflateSync],
 ])('an answer that is compressed although nobody asked for it is read (%s)', async (encoding, compress) => {
   const asked: IncomingHttpHeaders[] = []
@@ -219,6 +218,18 @@ test.each([
   const http = createHttp()
   const request = { method: 'GET', url: `http://127.0.0.1:${server.port}/` } as const
   await expect(http.send(request)).rejects.toMatchObject({ code })
+  await http.close()
+  await server.close()
+})
+
+test('an answer in more chunks than memory should hold is refused', async () => {
+  const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const server = await serve((_req, res) => {
+    res.socket?.end(`${head}${'1\r\nx\r\n'.repeat(100_001)}0\r\n\r\n`)
+  })
+  const http = createHttp()
+  const request = { method: 'GET', url: `http://127.0.0.1:${server.port}/` } as const
+  await expect(http.send(request)).rejects.toMatchObject({ code: 'platform_rejected' })
   await http.close()
   await server.close()
 })
