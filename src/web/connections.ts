@@ -85,6 +85,7 @@ export function homeRoute(options: ConnectionsOptions): Router {
   return Router().get(
     '/',
     describeRoute({
+      isPublic: true,
       summary:
         "The start page, or the user's connections. As JSON, a visitor who is not signed in gets `{signedIn, scopes}`.",
       response: z.union([z.object({ signedIn: z.literal(false), scopes: z.array(z.string()) }), listSchema]),
@@ -328,13 +329,15 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
-    const nameIn = async (bxcontext: string) =>
-      (await connectionName(vault, { userId, bxcontext })) ?? bxcontext
-    const [chosenName, expectedName] = await Promise.all([nameIn(bxcontext), nameIn(expected)])
+    // Only the platform knows the name of a business that was never connected, and says it with the tokens.
+    const [chosenName = texts.mismatch.other, expectedName] = await Promise.all([
+      connectionName(vault, { userId, bxcontext }).then((name) => name ?? undefined),
+      sureName(vault, { userId, bxcontext: expected }),
+    ])
     sendPageOrJson(req, res, {
       view: 'app/confirm-bxcontext',
       title: texts.mismatch.title(chosenName),
-      data: { id, expected, chosenName, expectedName },
+      data: { id, bxcontext, expected, chosenName, expectedName },
       json: { id, bxcontext, expected },
     })
   },

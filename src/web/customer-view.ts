@@ -1,5 +1,5 @@
 /** While somebody shows the demo to customers, one switch hides what is for developers, here and in the sandbox. */
-import { type Request, Router } from 'express'
+import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../connect/express.ts'
 import { sendResultOrRedirect } from './respond.ts'
@@ -12,6 +12,9 @@ const COOKIE = 'customer_view'
 /** Whether this browser shows the app to a customer. */
 export const isCustomerView = (req: Request): boolean =>
   new RegExp(`(^|; )${COOKIE}=1(;|$)`).test(req.get('cookie') ?? '')
+
+/** Shows the pages for developers again. */
+export const showDeveloperPages = (res: Response): void => void res.clearCookie(COOKIE)
 
 /** The switch, which pages show if the app uses the sandbox. */
 export function customerViewRoute(): Router {
@@ -26,7 +29,7 @@ export function customerViewRoute(): Router {
       requireUser(req)
       const on = req.body?.on === 'true' || req.body?.on === true
       if (on) res.cookie(COOKIE, '1', { httpOnly: true, sameSite: 'lax', secure: req.secure })
-      else res.clearCookie(COOKIE)
+      else showDeveloperPages(res)
       await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on })
     },
   )

@@ -4,6 +4,7 @@ import { describeRoute } from '../connect/express.ts'
 import { badInput, rejectForm } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
+import { signedInPath, signedInRoute } from './signed-in.ts'
 import { texts } from './texts.ts'
 import { signIn, signOut } from './user.ts'
 
@@ -16,9 +17,11 @@ export const OPEN_DEMO = texts.signIn.openDemo
  */
 export function demoSignIn({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
   return Router()
+    .use(signedInRoute())
     .post(
       '/sign-in',
       describeRoute({
+        isPublic: true,
         summary: 'Signs in with the demo sign-in. Fields: `name`, and `returnTo` (a path of this app).',
         body: z.object({ name: z.string(texts.signIn.nameRule), returnTo: z.string().optional() }),
         response: z.object({ user: z.object({ name: z.string() }) }),
@@ -34,12 +37,12 @@ export function demoSignIn({ requestedScopes }: { requestedScopes: readonly stri
           }))
         }
         await signIn(req, { id: name, name })
-        await sendResultOrRedirect(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
+        await sendResultOrRedirect(req, res, signedInPath(req.body.returnTo), { user: { name } })
       },
     )
     .post(
       '/sign-out',
-      describeRoute({ summary: 'Signs out.', response: z.object({ user: z.null() }) }),
+      describeRoute({ summary: 'Signs out.', isPublic: true, response: z.object({ user: z.null() }) }),
       async (req, res) => {
         await signOut(req)
         await sendResultOrRedirect(req, res, '/', { user: null })

@@ -69,6 +69,8 @@ export interface FeatureParts {
   routes?: Part[]
   /** Links in the header of every page for signed-in users. */
   navigation?: { href: string; label: string }[]
+  /** Where whoever shows this app to customers begins, such as `/demo`; `npm run demo` prints it. */
+  demoPath?: string
   /** Returns the links for the card of a connection that may work. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
   /** What it adds to pages of the app and of other features. */

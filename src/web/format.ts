@@ -1,3 +1,4 @@
+import { isolated, undirected } from './names.ts'
 import { texts } from './texts.ts'
 
 const { language } = texts
@@ -5,8 +6,14 @@ const { language } = texts
 /** Formats for templates and texts, in the language of `texts.ts`. */
 export const format = {
   time,
-  /** A sentence as HTML, with its times of ISO 8601 as `time` shows them. */
-  withTimes: (text: string) => escapeHtml(text).replace(ISO_TIME, (value) => time(value)),
+  bdi,
+  isolated,
+  undirected,
+  /** A sentence as HTML, with its times of ISO 8601 as `time` shows them, and each name that is `isolated` in a `<bdi>`. */
+  sentence: (text: string) =>
+    escapeHtml(text)
+      .replace(ISO_TIME, (value) => time(value))
+      .replace(ISOLATED, (_, name: string) => isolate(name)),
   segment: encodeURIComponent,
   count: (value: number) => value.toLocaleString(language),
   /** `1 item`, `2,000 items`. */
@@ -27,6 +34,9 @@ export const format = {
 }
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
+const ISOLATED = /\u2068([^\u2068\u2069]*)\u2069/g
+/** Longer than the words of our texts. */
+const LONG_WORD = /\S{15}/
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
@@ -47,6 +57,16 @@ function time(value: string | null | undefined, data: Record<string, string> = {
   const attributes = Object.entries(data).map(([name, content]) => `data-${name}="${escapeHtml(content)}" `)
   return `<time ${attributes.join('')}datetime="${isDay ? value : at.toISOString()}">${text}${isDay ? '' : ' UTC'}</time>`
 }
+
+/**
+ * A name, or another text that somebody has typed, as HTML for `<%~ %>`: it does not turn the text around it. Without a value "—".
+ */
+function bdi(text: string | null | undefined): string {
+  return text ? isolate(escapeHtml(undirected(text))) : '—'
+}
+
+/** With a class if it has a word that may be longer than a line: it is broken, and no other. */
+const isolate = (html: string) => `<bdi${LONG_WORD.test(html) ? ' class="long"' : ''}>${html}</bdi>`
 
 /** A text as HTML. */
 export const escapeHtml = (text: string) =>

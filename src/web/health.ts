@@ -16,6 +16,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
     .get(
       '/live',
       describeRoute({
+        isPublic: true,
         summary: 'Answers `200` when the process is up.',
         response: z.object({ status: z.literal('live') }),
       }),
@@ -26,6 +27,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
     .get(
       '/ready',
       describeRoute({
+        isPublic: true,
         summary: 'Answers `200` if the store takes writes and the app is not stopping, and `503` otherwise.',
         response: z.object({ status: z.enum(['ready', 'unavailable']) }),
       }),

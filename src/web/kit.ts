@@ -15,6 +15,7 @@ export { noteMount, type Part } from './mount.ts'
 
 export { connectionRef } from './connection-guard.ts'
 export { type ConnectionJson, nameOf } from './connection-view.ts'
+export { showDeveloperPages } from './customer-view.ts'
 export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 // An answer, as a page or as JSON, and what is wrong with a request.

@@ -2,6 +2,7 @@ import { type IRoute, Router } from 'express'
 import * as z from 'zod'
 import { type DescribedHandler, describeRoute, type RouteDescription } from '../connect/express.ts'
 import { type Part, templateOf } from './mount.ts'
+import { sessionCookie } from './session.ts'
 import { texts } from './texts.ts'
 
 /** A described route. */
@@ -71,7 +72,18 @@ function parametersOf({ path, query }: Operation) {
   return [...pathParameters, ...queryParameters]
 }
 
-function responsesOf({ status = 200, response, responseType = 'application/json', errors = [] }: Operation) {
+const problem = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+})
+
+function responsesOf({
+  status = 200,
+  response,
+  responseType = 'application/json',
+  isPublic,
+  errors = [],
+}: Operation) {
   const codes = errors.length > 0 ? ` Codes: ${errors.join(', ')}.` : ''
   const redirect = { description: 'Redirect', headers: { Location: { schema: { type: 'string' } } } }
   const success = {
@@ -80,19 +92,30 @@ function responsesOf({ status = 200, response, responseType = 'application/json'
   }
   return {
     [status]: status === 303 ? redirect : success,
-    default: {
-      description: `A problem document (RFC 9457).${codes}`,
-      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-    },
+    ...(isPublic ? {} : { 401: problem('Nobody is signed in. Code: unauthenticated.') }),
+    default: problem(`A problem document (RFC 9457).${codes}`),
   }
 }
 
+/** `getConnectionsByBxcontextLeads` for `GET /connections/:bxcontext/leads`. */
+const operationId = ({ method, path }: Operation) =>
+  method +
+  [...path.matchAll(/(:?)(\w+)/g)]
+    .map(
+      ([, isParameter, word = '']) =>
+        (isParameter ? 'By' : '') + word.charAt(0).toUpperCase() + word.slice(1),
+    )
+    .join('')
+
 function operationObject(operation: Operation) {
-  const { summary, body, bodyType } = operation
+  const { path, summary, body, bodyType, isPublic } = operation
   const schema = body && jsonSchema(body, 'input')
   const types = bodyType ? [bodyType] : ['application/json', 'application/x-www-form-urlencoded']
   return {
+    operationId: operationId(operation),
+    tags: [path.split('/')[1] || 'start'],
     summary,
+    ...(isPublic && { security: [] }),
     parameters: parametersOf(operation),
     ...(schema && { requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) } }),
     responses: responsesOf(operation),
@@ -115,8 +138,12 @@ function openApiDocument(baseUrl: string, operations: readonly Operation[]) {
         'Send Accept: application/json. Calls are authenticated by the session cookie of a signed-in user.',
     },
     servers: [{ url: baseUrl }],
+    security: [{ session: [] }],
     paths,
-    components: { schemas: { Problem: jsonSchema(problemSchema, 'output') } },
+    components: {
+      securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: sessionCookie(baseUrl) } },
+      schemas: { Problem: jsonSchema(problemSchema, 'output') },
+    },
   }
 }
 
@@ -125,6 +152,7 @@ export function openApiRoute(baseUrl: string, parts: () => readonly Part[]): Rou
   return Router().get(
     '/',
     describeRoute({
+      isPublic: true,
       summary: 'The JSON of these routes as an OpenAPI document, generated from the schemas.',
       response: z.record(z.string(), z.unknown()),
     }),

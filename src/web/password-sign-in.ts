@@ -7,7 +7,7 @@ import { createAttempts } from './attempts.ts'
 import { rejectForm, WebError } from './errors.ts'
 import { PasswordAccounts } from './password-accounts.ts'
 import { sendResultOrRedirect } from './respond.ts'
-import { localPath } from './return-to.ts'
+import { signedInPath, signedInRoute } from './signed-in.ts'
 import { texts } from './texts.ts'
 import { type OwnSignIn, signIn, signOut } from './user.ts'
 
@@ -17,6 +17,7 @@ export const passwordSignIn: OwnSignIn = ({ store }) => {
   const accounts = new PasswordAccounts(store)
   const attempt = createAttempts()
   const routes = Router()
+    .use(signedInRoute())
     .get('/sign-in', (_req, res) => res.page(PAGE.view, PAGE))
     // The form posts to its own address, whose query has `returnTo`.
     .post('/sign-in', async (req, res) => {
@@ -26,9 +27,8 @@ export const passwordSignIn: OwnSignIn = ({ store }) => {
         const account = await attempt(req.ip ?? '', String(email), authenticate)
         if (!account) throw new WebError(401, 'sign_in_failed', texts.signIn.wrongPassword)
         await signIn(req, { id: account.id, name: account.email })
-        await sendResultOrRedirect(req, res, localPath(req.query.returnTo) ?? '/', {
-          user: { name: account.email },
-        })
+        const user = { name: account.email }
+        await sendResultOrRedirect(req, res, signedInPath(req.query.returnTo), { user })
       } catch (error) {
         await rejectForm(req, res, error, async () => PAGE)
       }

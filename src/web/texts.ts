@@ -4,6 +4,7 @@
  */
 import type { CoreErrorCode, FailureCode, OutageKind } from '../connect/errors.ts'
 import type { ConnectionState, Revocation } from '../connect/index.ts'
+import { isolated } from './names.ts'
 
 /** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
 const LANGUAGE = 'en-AU'
@@ -73,7 +74,7 @@ export const texts = {
     pageTitle: 'Connect your account',
     title: 'Connect your account on the platform',
     lead: (scopes: readonly string[]) =>
-      `Sign in here, then allow access on the platform. This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password is not shared, and you can revoke access at any time.`,
+      `Sign in here, then allow access on the platform. This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password is not shared, and you can end access at any time.`,
     steps: 'What happens when you connect',
     choose: 'Choose the business',
     chooseHint: 'You log in on the platform and pick which business to connect.',
@@ -103,7 +104,7 @@ export const texts = {
       'You are no longer signed in, so the account was not connected. Sign in and connect it again.',
     cookiesBlocked:
       'Your browser blocks cookies for this site, so you cannot stay signed in. Allow cookies for this site, and sign in again.',
-    notPending: 'This sign-in was started in another browser, has expired, or has already been completed.',
+    notPending: 'This sign-in was started in another browser, took too long, or has already been completed.',
     unknownUser: 'The sign-in service did not say who you are.',
     unnamed: 'you',
     cancelled: 'You cancelled the sign-in.',
@@ -123,13 +124,15 @@ export const texts = {
     title: 'You are being taken to the platform',
     lead: 'There you log in, and choose what this app may use.',
     /** For a business that is connected already. */
-    leadAgain: (name: string) => `There you choose ${name}, and allow access again.`,
+    leadAgain: (name: string) => `There you choose ${isolated(name)}, and allow access again.`,
     continue: 'Continue to the platform',
   },
 
   connections: {
     title: 'Your connections',
     connect: 'Connect an account',
+    count: (accounts: number) =>
+      accounts === 1 ? 'One connected account' : `${accounts} connected accounts`,
     none: 'No connected accounts yet',
     noneHint: 'Connect an account on the platform to use it here. You can connect more than one.',
   },
@@ -140,8 +143,14 @@ export const texts = {
     label: 'Your name for this connection',
     labelHint: 'Leave it empty to use the name that the platform reports.',
     saveLabel: 'Save name',
-    connectedBy: (user: string) => `Connected by ${user}`,
+    /** Read to those who listen when it changes. */
+    is: (name: string, status: string) => `${name}: ${status}`,
+    connectedBy: (user: string) => `Connected by ${isolated(user)}`,
     permissions: 'Permissions',
+    /** `reason`: what this app needs the permission for, beginning with "to"; or nothing. */
+    permission: (reason: string, name: string) =>
+      reason ? `The app uses the account ${reason}.` : `The platform calls this permission “${name}”.`,
+    permissionNames: 'Permission names',
     lastUsed: 'Last used',
     connected: 'Connected',
     grantMissing: 'Grant missing permissions',
@@ -150,14 +159,14 @@ export const texts = {
     test: 'Test this connection',
     checkNow: 'Check now',
     details: 'Details',
-    detailsOf: (account: string) => `of ${account}`,
+    detailsOf: (account: string) => `of ${isolated(account)}`,
     businessName: 'Name on the platform',
     id: 'ID on the platform',
     refreshed: 'Access last renewed',
     expires: 'Access is valid',
     /** `{time}` is replaced in the browser: 59 min 30 s. */
     expiresIn: 'for {time}',
-    expired: 'expired; renewed by itself on next use',
+    expired: 'no longer; the app renews it on next use',
     accessRefused: 'Access refused',
     revocationDetected: 'End noticed',
     platformAnswer: "Platform's response",
@@ -191,9 +200,9 @@ export const texts = {
     notRenewable:
       'Ready to use. The platform does not let the app renew this access, so you need to reconnect when it ends.',
     ended: (time: string) =>
-      `Access ended on ${time}: it was withdrawn on the platform, or has expired. Reconnect to continue.`,
+      `Access ended on ${time}: somebody ended it on the platform, or its time was over. Reconnect to continue.`,
     refused: (time: string) =>
-      `The platform has refused access since ${time}: it was probably withdrawn there, or has expired. Reconnect to continue.`,
+      `The platform has refused access since ${time}: it has probably ended there. Reconnect to continue.`,
     missing: (scopes: readonly string[]) =>
       `Connected, but without permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Grant it to use everything.`,
     forbidden:
@@ -206,49 +215,47 @@ export const texts = {
 
   /** What the platform answered when access had ended, for support. */
   revocation: {
-    invalid_grant:
-      'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.',
+    invalid_grant: 'The platform no longer accepts what it granted (invalid_grant): access has ended there.',
     refused:
-      'The platform rejects the access token and refuses to renew it, without saying why: the user revoked access, or it expired.',
+      'The platform refuses access, and does not renew it, without saying why: it has probably ended there.',
     expired: 'The platform granted access for a limited time only, and that time has passed.',
-    rejected:
-      'The platform has rejected the access token three times, without saying why: the user revoked access, or it expired.',
+    rejected: 'The platform has refused access three times, without saying why: it has probably ended there.',
   },
 
   /** `name`: that of the connection. */
   notices: {
-    connected: (name: string) => `${name} is connected.`,
-    renewed: (name: string) => `Access to ${name} was renewed.`,
+    connected: (name: string) => `${isolated(name)} is connected.`,
+    renewed: (name: string) => `Access to ${isolated(name)} was renewed.`,
     notRenewable: (name: string) =>
-      `The platform does not let the app renew the access to ${name}. It can be used until it ends.`,
-    labelled: (name: string) => `The name is saved: ${name}.`,
+      `The platform does not let the app renew the access to ${isolated(name)}. It can be used until it ends.`,
+    labelled: (name: string) => `The name is saved: ${isolated(name)}.`,
     worksRenewed: 'Works: access was renewed.',
-    worksUntilExpiry: 'Works: access has not expired.',
-    withdrawThere: 'Withdraw it there',
+    worksUntilExpiry: 'Works: access has not ended.',
+    withdrawThere: 'End it there',
     connectAgain: 'Connect again',
     disconnected: {
       revoked: (name) =>
-        `${name} is disconnected: this app can no longer use it, and the consent on the platform has ended.`,
+        `${isolated(name)} is disconnected: this app can no longer use it, and the consent on the platform has ended.`,
       remains: (name) =>
-        `${name} is disconnected: this app can no longer use it. The consent on the platform remains.`,
+        `${isolated(name)} is disconnected: this app can no longer use it. The consent on the platform remains.`,
       unknown: (name) =>
-        `${name} is disconnected: this app can no longer use it. The platform did not confirm that the consent has ended, so it may remain.`,
+        `${isolated(name)} is disconnected: this app can no longer use it. The platform did not confirm that the consent has ended, so it may remain.`,
     } satisfies Record<Revocation, (name: string) => string>,
   },
 
   disconnect: {
-    title: (name: string) => `Disconnect ${name}?`,
+    title: (name: string) => `Disconnect ${isolated(name)}?`,
     /** `uses`: the pages of the connection, such as Leads. */
     lead: (uses: readonly string[]) =>
       uses.length === 0
-        ? 'This app will no longer have access to this business, and work in progress for it stops.'
-        : `This app will no longer have access to this business: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and work in progress for it stops.`,
-    data: 'Nothing is deleted on the platform. You can connect the business again at any time.',
+        ? 'This app will no longer have access to this account, and work in progress for it stops.'
+        : `This app will no longer have access to this account: ${new Intl.ListFormat(LANGUAGE).format(uses)} will stop working here, and work in progress for it stops.`,
+    data: 'Nothing is deleted on the platform. You can connect the account again at any time.',
     confirm: 'Disconnect',
     cancel: 'Keep it connected',
     /** Access has ended already. */
     remove: {
-      title: (name: string) => `Remove ${name}?`,
+      title: (name: string) => `Remove ${isolated(name)}?`,
       lead: 'Its access has ended. This removes it from your connections here.',
       confirm: 'Remove',
       cancel: 'Keep it in the list',
@@ -257,14 +264,16 @@ export const texts = {
 
   /** The user chose a different business on the platform from the one to reconnect. */
   mismatch: {
-    title: (chosen: string) => `Connect ${chosen} as well?`,
+    /** In place of a name that is not known yet. */
+    other: 'another business',
+    title: (chosen: string) => `Connect ${isolated(chosen)} as well?`,
     lead: (chosen: string, expected: string) =>
-      `You chose ${chosen} on the platform, not ${expected}. Nothing has been connected yet.`,
-    connect: (chosen: string) => `Connect ${chosen}`,
+      `You chose ${isolated(chosen)} on the platform, not ${isolated(expected)}. Nothing has been connected yet.`,
+    connect: (chosen: string) => `Connect ${isolated(chosen)}`,
     chooseAgain: 'Choose again',
     cancel: 'Cancel',
     hint: (expected: string) =>
-      `To connect ${expected}, choose it on the platform or log in with an account that has access to it.`,
+      `To connect ${isolated(expected)}, choose it on the platform, or log in there as somebody who has access to it.`,
   },
 
   errorPage: {
@@ -285,9 +294,9 @@ export const texts = {
       detail: 'This account is not connected. Connect it to continue.',
     },
     connection_revoked: {
-      title: 'Access was revoked',
+      title: 'Access has ended',
       detail:
-        'Access to this account was withdrawn on the platform, or has expired. Reconnect it to continue.',
+        'Access to this account has ended: somebody ended it on the platform, or its time was over. Reconnect it to continue.',
     },
     insufficient_scope: {
       title: 'A permission is missing',
@@ -302,7 +311,7 @@ export const texts = {
     platform_rejected: {
       title: 'The platform rejected this request',
       detail:
-        'Access may have been withdrawn, or the platform does not accept what was sent. “Test this connection” shows whether access still works.',
+        'Access may have ended, or the platform does not accept what was sent. “Test this connection” shows whether access still works.',
     },
     misconfigured: {
       title: 'This app is not set up correctly',
@@ -404,11 +413,11 @@ export const texts = {
     paused: outage('Access cannot be renewed right now', SAFE),
     rejected: outage(
       'The platform rejected this connection',
-      'Access may have been withdrawn: a test of the connection shows whether it still works.',
+      'Access may have ended: a test of the connection shows whether it still works.',
     ),
     refused: outage(
       'The platform refused access',
-      'It does not renew the access to this account, which may have been withdrawn.',
+      'It does not renew the access to this account, which may have ended.',
     ),
   } satisfies Record<OutageKind, ErrorText>,
   /** `seconds`: until the app or the user can try again. */
@@ -418,8 +427,7 @@ export const texts = {
   connectErrors: {
     invalid_bxcontext: {
       title: 'The connection could not be started',
-      detail:
-        'The platform sent the browser back without a usable bxcontext parameter. Please connect again.',
+      detail: 'The platform did not say which business you chose. Please connect again.',
     },
     missing_authorization_request: {
       title: 'No connection in progress',
@@ -429,7 +437,7 @@ export const texts = {
       'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
     ),
     invalid_state: unfinished(
-      'This consent does not belong to a connection that you started in this browser as this user.',
+      'This page belongs to a connection that was started in another browser or by another user, or that is no longer open. Please connect again.',
     ),
     consent_denied: {
       title: 'Access was not granted',
@@ -441,7 +449,7 @@ export const texts = {
         'More than 15 minutes passed before access was granted, so nothing was connected. Please connect again.',
     },
     code_rejected: unfinished(
-      'The platform did not accept the code of this consent: it may have been used already or have expired. Please connect again.',
+      'The platform did not finish this connection, perhaps because its page was opened twice or stayed open too long. Please connect again.',
     ),
     not_a_navigation: unfinished('Open this address in its own tab: it cannot be part of another page.'),
     not_saved_yet: {
@@ -455,12 +463,12 @@ export const texts = {
         'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
     },
     platform_unavailable: unfinished(
-      'The platform did not give this app its tokens: it did not respond, or returned an error. Nothing was stored; please connect again.',
+      'The platform did not respond, or returned an error, when this app asked for access. Nothing was stored; please connect again.',
     ),
     platform_rejected: {
       title: 'The platform rejected this request',
       detail:
-        "The platform's answer does not match the connection that was requested. Nothing was stored; please connect again.",
+        "The platform's answer is not the one that this app asked for. Nothing was stored; please connect again.",
     },
     misconfigured: {
       title: 'This app is not set up correctly',

@@ -18,6 +18,8 @@ test.skipIf(!CHROMIUM)(
     await look()
     await page.getByLabel('Your name').fill('Ann')
     await press('Sign in')
+    expect(page.url()).toBe(`${app.url}/`)
+    expect(await page.locator('nav [aria-current=page]').innerText()).toBe('Connections')
     await look()
     await press('Connect an account')
     await page.waitForURL((url) => url.href.startsWith(`${app.platform}/login`))
@@ -43,6 +45,7 @@ test.skipIf(!CHROMIUM)(
     await press('Allow access')
     expect(page.url()).toBe(`${app.url}/connections`)
     expect(await page.getByRole('status').innerText()).toBe('Harbour Homes is connected.')
+    expect(await page.locator(':focus').innerText()).toBe('Harbour Homes is connected.')
     await look()
 
     // A second bxcontext, of another account.
@@ -68,8 +71,8 @@ test.skipIf(!CHROMIUM)(
     await look()
     await press('Revoke')
     await page.goto(`${app.url}/connections/ridgeline-build/probe`)
-    expect(await heading()).toBe('Access was revoked')
-    expect(await page.locator('main').innerText()).toContain('withdrawn on the platform')
+    expect(await heading()).toBe('Access has ended')
+    expect(await page.locator('main').innerText()).toContain('somebody ended it on the platform')
     await page.getByText('Details', { exact: true }).click()
     expect(await page.locator('main').innerText()).toMatch(/For support[\s\S]*invalid_grant/)
     await look()

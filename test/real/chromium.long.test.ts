@@ -247,7 +247,12 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
       await noteCall('first', isOut ? OUTAGE : OK)
       return card.locator('.badge').innerText()
     }
+    const region = page.locator('#notices')
+    const before = await region.elementHandle()
     await expect.poll(badge, { interval: 500 }).toBe('Not working now')
+    // Said by an element that was there before.
+    expect(await region.innerText()).toMatch(/: Not working now$/)
+    expect(await before?.evaluate((element) => element.isConnected)).toBe(true)
     expect(await page.locator('details[open]').count()).toBe(1)
     const focused = '[document.activeElement.innerText, document.activeElement.closest("li")?.id]'
     expect(await page.evaluate(focused)).toEqual(['Disconnect', 'connection-first'])
@@ -292,6 +297,28 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
       await page.goto(`${app.url}/connections/third/disconnect`)
       await inspect(page, true)
     }
+  })
+
+  test('reads what stands beside a name that turns the direction of the text, in the heading and in the title', async () => {
+    const { page } = await newWindow()
+    const user = { userId: 'Gil', bxcontext: 'turned' }
+    await consent(app.services.connect.vault, { ...GRANTED, businessName: 'Evil\u2069\u202e Homes' }, user)
+    await takeSession(page, app, await signedIn(app, 'Gil'))
+    await page.goto(`${app.url}/connections/turned/disconnect`)
+    expect(await page.title()).toBe('Disconnect Evil Homes? · Connect Starter')
+    const [name, end] = (await page.evaluate(`['Homes', '?'].map((text) => {
+      const heading = document.querySelector('h1')
+      const walker = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT)
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const index = node.data.indexOf(text)
+        if (index < 0) continue
+        const range = document.createRange()
+        range.setStart(node, index)
+        range.setEnd(node, index + 1)
+        return range.getBoundingClientRect().left
+      }
+    })`)) as [number, number]
+    expect(end).toBeGreaterThan(name)
   })
 
   test('catches up when its tab is shown again', async () => {

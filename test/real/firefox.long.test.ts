@@ -109,7 +109,7 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
     await other.see('No applications have access')
     await other.open(`${app.url}/connections`)
     await other.press('Test this connection')
-    await other.see('Access was revoked')
+    await other.see('Access has ended')
     await page.bringToFront()
     await see('Reconnect to continue')
 

@@ -79,7 +79,7 @@ test('without one, the page says that the consent remains, and links to where it
   )
   const page = await visitor.follow(await visitor.post(`${app.url}/connections/harbour-homes/disconnect`))
   expect(page.text).toContain('The consent on the platform remains.')
-  expect(page.text).toContain(`<a href="${app.platform}/connected-apps">Withdraw it there</a>`)
+  expect(page.text).toContain(`<a href="${app.platform}/connected-apps">End it there</a>`)
 })
 
 test('a disconnect that is done is not reported as failed when the connection cannot be read after it', async () => {

@@ -14,7 +14,12 @@ afterAll(() => app.close())
 
 async function getDocument() {
   const response = await fetch(`${app.url}/openapi.json`)
-  return (await response.json()) as { openapi: string; paths: Record<string, Record<string, unknown>> }
+  return (await response.json()) as {
+    openapi: string
+    security: unknown
+    components: { securitySchemes: { session: unknown } }
+    paths: Record<string, Record<string, { operationId?: string; security?: unknown[] }>>
+  }
 }
 
 test('GET /openapi.json returns a valid OpenAPI 3.1 document', async () => {
@@ -35,6 +40,30 @@ test('the document describes every route of the app, and no other', async () => 
     route.stack.map(({ method }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
   )
   expect(described.sort()).toEqual([...new Set(methods)].filter((route) => !route.startsWith('head ')).sort())
+})
+
+test('exactly the operations that the document declares public answer a visitor who is not signed in', async () => {
+  const document = await getDocument()
+  expect(document.security).toEqual([{ session: [] }])
+  const { cookies } = await connected(app, { name: 'bea' })
+  const [cookie] = cookies.get(new URL(app.url).host)?.keys() ?? []
+  expect(document.components.securitySchemes.session).toEqual({ type: 'apiKey', in: 'cookie', name: cookie })
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, { security }] of Object.entries(operations)) {
+      const url = app.url + path.replaceAll(/\{\w+\}/g, 'x')
+      const answer = await fetch(url, { method, headers: { accept: 'application/json' }, redirect: 'manual' })
+      const { code } = JSON.parse((await answer.text()) || '{}')
+      expect(code === 'unauthenticated', `${method} ${path}`).toBe(security === undefined)
+    }
+})
+
+test('each operation has an id of its own', async () => {
+  const { paths } = await getDocument()
+  const ids = Object.values(paths).flatMap((operations) =>
+    Object.values(operations).map(({ operationId }) => operationId),
+  )
+  expect(ids).toContain('getConnectionsByBxcontextDisconnect')
+  expect(new Set(ids).size).toBe(ids.length)
 })
 
 test('connections have exactly the fields that the document describes', async () => {

@@ -36,7 +36,8 @@ describe('an app with a sign-in of its own', () => {
   })
 
   test('signs in by email and password, and returns to the page that asked for it', async () => {
-    const { visitor, answer } = await enter('correct horse', '?returnTo=/connections')
+    const { visitor, answer: entered } = await enter('correct horse', '?returnTo=/connections')
+    const answer = await visitor.get(app.url + entered.headers.get('location'))
     expect(answer.headers.get('location')).toBe('/connections')
     expect((await visitor.get(`${app.url}/connections`)).text).toContain('class="who">Ann@ridgeline.example<')
     await visitor.post(`${app.url}/sign-out`)

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CONNECTION_STATES } from '../../src/connect/index.ts'
 import { sharedApp } from '../support/app.ts'
@@ -53,9 +54,30 @@ test('a business that is not connected can be connected from its error page, and
   expect((await visitor.post(`${app.url}/connect`)).text).toContain('There you log in, and choose')
 })
 
+test('texts for users have one word for one thing: access ends, is renewed, and needs permissions', () => {
+  const files = globSync('src/{web,tables,features/**}/texts.ts')
+  expect(files.length).toBeGreaterThan(3)
+  for (const file of files) {
+    const code = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^import .*$|\/\/.*$/gm, '')
+    const texts =
+      code
+        .match(/'(?:[^'\\\n]|\\.)*'|"[^"\n]*"|`[^`]*`/g)
+        ?.map((text) => text.replaceAll(/\$\{[^}]*\}/g, '')) ?? []
+    const others = /revok|withdr|expire|degrad|\brefresh|\bscopes?\b|\btokens?\b/
+    expect(
+      texts.filter((text) => others.test(text)),
+      file,
+    ).toEqual([])
+  }
+})
+
 test('a card says in words what each permission is for, and its state has a colour', async () => {
   const card = (await visitor.get(`${app.url}/connections`)).text
-  expect(card).toMatch(/<span class="chip">leads<\/span><\/dt><dd>To [^<]*read records/)
+  expect(card).toMatch(
+    /<dt>Permissions<\/dt><dd><ul[^>]*>.*<li>The app uses the account to [^<]*read records[^<]*\.<\/li>/,
+  )
+  // Their names on the platform are among the details.
+  expect(card).toMatch(/<dt>Permission names<\/dt><dd>.*<code class="chip">leads<\/code>/)
   const styles = (await visitor.get(`${app.url}/assets/app.css`)).text
   expect(Object.keys(CONNECTION_STATES).filter((status) => !styles.includes(`.badge.${status}`))).toEqual([])
 })
@@ -184,9 +206,7 @@ describe('a connection', () => {
       },
     ])
     const page = await partial.get(`${app.url}/connections`)
-    expect(page.text).toMatch(
-      /class="notice wait" role="status">Connected, but without permission for [^<.]*leads/,
-    )
+    expect(page.text).toMatch(/class="notice wait"[^>]*>Connected, but without permission for [^<.]*leads/)
     expect(page.text).not.toContain('Harbour Homes is connected.')
     expect(page.text).toContain('Grant missing permissions')
     const refused = (await partial.get(at('/probe'))).text

@@ -173,8 +173,12 @@ describe('returnTo', () => {
     ['evil.example', '/'],
     ['', '/'],
   ])('%j leads to %s', async (returnTo, location) => {
-    const answer = await createVisitor().post(`${app.url}/sign-in`, { form: { name: 'ann', returnTo } })
+    const visitor = createVisitor()
+    const { headers } = await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann', returnTo } })
+    const answer = await visitor.get(app.url + headers.get('location'))
     expect(answer.headers.get('location')).toBe(location)
+    const forged = await visitor.get(`${app.url}/signed-in?${new URLSearchParams({ returnTo })}`)
+    expect(forged.headers.get('location')).toBe(location)
   })
 
   test('never leads to another origin, whatever it is', async () => {

@@ -18,6 +18,19 @@ test('a callback without any cookie says that the browser blocks them', async ()
   expect(await answer.text()).toContain('Your browser blocks cookies')
 })
 
+test.each([
+  ['the demo', undefined, { name: 'ann' }],
+  ['email and password', passwordSignIn, { email: 'ann@box.example', password: 'correct horse' }],
+])('a browser that keeps no cookie is told so after the sign-in by %s', async (_, own, form) => {
+  const app = await startAll({}, {}, undefined, undefined, own)
+  onTestFinished(() => app.close())
+  await new PasswordAccounts(app.services.store).create('ann@box.example', 'correct horse')
+  const { headers } = await createVisitor().post(`${app.url}/sign-in`, { form })
+  const answer = await createVisitor().get(app.url + headers.get('location'))
+  expect(answer.status).toBe(400)
+  expect(answer.text).toContain('Your browser blocks cookies')
+})
+
 test.skipIf(!REDIS)(
   `nothing is stored for visitors without a session, whatever they open or post${withRedis}`,
   async () => {

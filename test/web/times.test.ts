@@ -11,7 +11,7 @@ const OTHERWISE = [
   /<%= *(?!t\.)[\w.]*(?:[a-z]At|\.at)\b[^%]*%>/,
 ]
 
-test('no view shows a date other than as a <time> of `it.time` or `it.withTimes`', async () => {
+test('no view shows a date other than as a <time> of `it.time` or `it.sentence`', async () => {
   const views = await Array.fromAsync(glob(['views/**/*.eta', 'src/cli/template/views/**/*.eta']))
   expect(views.length).toBeGreaterThan(10)
   const found = views.flatMap((view) =>
@@ -34,7 +34,7 @@ test('a date without a time of day is the same in every time zone', () => {
 })
 
 test('the times of a sentence are times, and the rest is text', () => {
-  expect(format.withTimes('<b> ended on 2026-11-25T22:53:04.120Z: why')).toBe(
+  expect(format.sentence('<b> ended on 2026-11-25T22:53:04.120Z: why')).toBe(
     '&lt;b&gt; ended on <time datetime="2026-11-25T22:53:04.120Z">25 Nov 2026, 10:53 pm UTC</time>: why',
   )
 })

@@ -41,6 +41,8 @@ function setBusy(element, ms) {
   if (!element || busy.has(element)) return
   element.setAttribute('aria-busy', 'true')
   element.append('…')
+  const news = document.querySelector('#news')
+  if (news) news.textContent = element.getAttribute('aria-label') ?? element.textContent
   busy.set(element, setTimeout(setIdle, ms, element))
 }
 

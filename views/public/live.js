@@ -31,6 +31,7 @@ async function refresh() {
     (element) => element.getBoundingClientRect().top >= 0,
   )
   const top = anchor?.getBoundingClientRect().top
+  announce(current, next)
   current.replaceWith(next)
   document.title = page.title
   // What the reader looks at stays where it is.
@@ -38,6 +39,19 @@ async function refresh() {
   if (moved && scrollY > 0) scrollBy(0, moved.getBoundingClientRect().top - top)
   if (focused) counterpart(next, focused)?.focus()
   document.dispatchEvent(new Event('live-update'))
+}
+
+/** Reads out what is new. #news stays: of a live region that is replaced, nothing is read. */
+function announce(current, next) {
+  const announced = (element) =>
+    [...element.querySelectorAll('[data-announce]')].map(({ dataset }) => dataset.announce)
+  const before = announced(current)
+  const news = announced(next).filter((text) => {
+    const index = before.indexOf(text)
+    if (index >= 0) before.splice(index, 1)
+    return index < 0
+  })
+  if (news.length > 0) document.querySelector('#news').textContent = news.join('. ')
 }
 
 /** The element with the same id, or with the same text inside the one with the same id: several cards may have the same buttons. */

@@ -129,6 +129,7 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     .get(
       '/callback',
       describeRoute({
+        isPublic: true,
         summary:
           'Receives `code` and `state`, or `error`. Exchanges the code once and redirects, so that the code leaves the address bar.',
         query: z.object({ state: z.string(), code: z.string().optional(), error: z.string().optional() }),

@@ -47,6 +47,7 @@ const decidedSchema = decisionSchema.extend({
 
 /** What a decision is called in the addresses of the platform and of this app, and afterwards. */
 const OUTCOMES = { accept: 'accepted', reject: 'rejected' } as const
+type Answer = keyof typeof OUTCOMES
 
 const listRoute = describeRoute({
   summary:
@@ -60,12 +61,13 @@ const liveRoute = describeRoute({
   responseType: 'text/event-stream',
   errors: READ_ERRORS,
 })
-const askRoute = describeRoute({
-  summary: 'Asks whether to reject a request, and says what that means.',
-  response: builderRequestSchema,
-  errors: [...READ_ERRORS, 'not_found'],
-})
-const decisionRoute = (decision: keyof typeof OUTCOMES, summary: string) =>
+const askRoute = (decision: Answer) =>
+  describeRoute({
+    summary: `Asks whether to ${decision} a request, and says what that means.`,
+    response: builderRequestSchema,
+    errors: [...READ_ERRORS, 'not_found'],
+  })
+const decisionRoute = (decision: Answer, summary: string) =>
   describeRoute({
     summary: `${summary} Field: \`shown\`, the revision of the request that the page showed (optional). If the request is another one meanwhile, nothing happens.`,
     body: z.object({ shown: z.string().optional() }),
@@ -93,7 +95,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     sendPageOrJson(req, res, {
       view: 'builder-requests/builder-requests',
       title: texts.title,
-      data: { bxcontext: ref.bxcontext, ...shown, requestTexts: texts, revisionOf },
+      data: { bxcontext: ref.bxcontext, ...shown, requestTexts: texts },
       json: { items: requests, decided },
     })
   })
@@ -111,24 +113,30 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     }
     sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
   })
-  // Rejecting cannot be undone: the page names the builder and what it means.
-  router.get('/:id/reject', askRoute, async (req, res) => {
+  const describedAs = { accept: 'Accepts a request.', reject: 'Rejects a request.' } as const
+  for (const decision of ['accept', 'reject'] as const)
+    router
+      .get(`/:id/${decision}`, askRoute(decision), askHandler(options, decision))
+      .post(
+        `/:id/${decision}`,
+        decisionRoute(decision, describedAs[decision]),
+        decisionHandler(options, decision),
+      )
+  return router
+}
+
+/** Neither answer can be undone here: the page names the builder, and says what it means. */
+function askHandler({ pending }: BuilderRequestsOptions, decision: Answer): RequestHandler<{ id: string }> {
+  return async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
     const request = await findRequest(pending, ref, id)
     if (!request) throw new NotFoundError(texts.notFound)
-    const title = texts.askToReject.title(request.builder?.name || texts.unnamedBuilder)
-    const data = { bxcontext: ref.bxcontext, id, requestTexts: texts, shown: revisionOf(request) }
-    sendPageOrJson(req, res, { view: 'builder-requests/reject', title, data, json: request })
-  })
-  const describedAs = { accept: 'Accepts a request.', reject: 'Rejects a request.' } as const
-  for (const decision of ['accept', 'reject'] as const)
-    router.post(
-      `/:id/${decision}`,
-      decisionRoute(decision, describedAs[decision]),
-      decisionHandler(options, decision),
-    )
-  return router
+    const title = texts.ask[decision].title(request.builder?.name || texts.unnamedBuilder)
+    const shown = revisionOf(request)
+    const data = { bxcontext: ref.bxcontext, id, decision, shown, requestTexts: texts }
+    sendPageOrJson(req, res, { view: 'builder-requests/answer', title, data, json: request })
+  }
 }
 
 const findRequest = async (pending: Pending, ref: ConnectionRef, id: string) =>
@@ -152,7 +160,7 @@ class RequestChangedError extends AppError {
 
 function decisionHandler(
   { builderRequests, pending, decisions, vault }: BuilderRequestsOptions,
-  decision: keyof typeof OUTCOMES,
+  decision: Answer,
 ): RequestHandler<{ id: string }> {
   const status = OUTCOMES[decision]
   return async (req, res) => {

@@ -1,8 +1,10 @@
+import { format } from '../../web/kit.ts'
+
 /** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
 export const texts = {
   title: 'Builder requests',
   /** What the permission is for; begins with "to". */
-  reason: 'to show the connection requests of builders, and to accept or reject them',
+  reason: 'to answer the connection requests of builders',
   notFound: 'There is no such builder request in this account.',
   /** A form was sent from a page that shows an older state of its request. */
   changed: {
@@ -20,7 +22,9 @@ export const texts = {
   none: 'No pending requests. Requests from builders you approved in advance are accepted automatically.',
 
   unnamedBuilder: 'A builder',
-  accountNumber: (account: string) => `Account ${account}`,
+  /** Read to those who listen when a request arrives. */
+  asks: (builder: string) => `${builder} asks to connect`,
+  accountNumber: (account: string) => `Account ${format.isolated(account)}`,
   contact: 'Contact',
   email: 'Email',
   phone: 'Phone',
@@ -29,10 +33,17 @@ export const texts = {
   accept: 'Accept',
   reject: 'Reject',
   grantAccess: 'Grant access',
-  askToReject: {
-    title: (builder: string) => `Reject the request of ${builder}?`,
-    lead: 'The builder is told so, and does not see your catalogues and prices. To connect later, the builder has to ask again.',
-    cancel: 'Keep the request',
+  /** The questions before an answer, with what undoes it. */
+  ask: {
+    accept: {
+      title: (builder: string) => `Accept the request of ${format.isolated(builder)}?`,
+      lead: 'The builder is connected, and sees your Public catalogues and their prices. This cannot be undone here: ask the platform’s support to end the connection.',
+    },
+    reject: {
+      title: (builder: string) => `Reject the request of ${format.isolated(builder)}?`,
+      lead: 'The builder is told so, and does not see your catalogues and prices. This cannot be undone here: to connect later, the builder has to ask again.',
+    },
+    cancel: 'Decide later',
   },
 
   builder: 'Builder',
@@ -45,7 +56,7 @@ export const texts = {
     andPublic: 'and Public catalogues',
     onlyPublic: 'Public catalogues',
     acceptedBy: 'Accepted by',
-    hint: 'Requests that were decided here, and the last 500 times you granted access here.',
+    hint: 'This list has the requests that you accepted in this app, and your last 500 grants of access.',
     grant: 'Grant access to a Managed catalogue',
   },
   rejectedRequests: {

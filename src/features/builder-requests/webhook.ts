@@ -51,6 +51,7 @@ export function webhookRoutes(options: WebhookOptions): Router {
   return Router().post(
     '/',
     describeRoute({
+      isPublic: true,
       summary: 'Receives events of the platform. It checks a signature in place of a session.',
       body: webhookEventSchema,
       bodyType: 'application/json',

@@ -4,7 +4,7 @@ import { format } from '../../web/kit.ts'
 export const texts = {
   title: 'Catalogues',
   /** What the permission is for; begins with "to". */
-  reason: 'to show the catalogues of the business, to create new ones, and to grant builders access',
+  reason: 'to show and create catalogues, and to grant builders access to them',
   notFound: 'There is no such catalogue in this account.',
   created: 'The catalogue was created.',
   /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */

@@ -7,7 +7,7 @@ import { createPauses, isStepByStep } from './pauses.ts'
 import { Recorder } from './recorder.ts'
 import { flowRoutes } from './routes.ts'
 import { ScenarioPlayer } from './scenarios/player.ts'
-import { demoRoute, scenarioRoutes } from './scenarios/routes.ts'
+import { demoRoutes, scenarioRoutes } from './scenarios/routes.ts'
 import { type FlowInspectorSettings, flowInspectorSettings } from './settings.ts'
 import { tokenRoutes } from './tokens.ts'
 
@@ -63,10 +63,11 @@ function createParts(deps: FeatureDeps): FeatureParts {
   const player = new ScenarioPlayer({ connect, store, flows, flush, ...urls })
   return {
     ...parts,
+    demoPath: '/demo',
     routes: [
       ...parts.routes,
       { path: '/scenarios', router: scenarioRoutes(player) },
-      { path: '/demo', router: demoRoute(player) },
+      { path: '/demo', router: demoRoutes(player) },
     ],
     navigation: [...parts.navigation, { href: '/scenarios', label: 'Scenarios' }],
     sections: [

@@ -1,5 +1,6 @@
 /** A flow as its pages, the presenter, the handout, exports and JSON show it. */
 import * as z from 'zod'
+import { format } from '../../web/kit.ts'
 import { curlOf } from './curl.ts'
 import {
   type Flow,
@@ -153,7 +154,7 @@ export function viewOf(flow: Flow, name: string | undefined, active?: number) {
   const subject = name ?? flow.bxcontext
   return {
     ...PAGE_DATA,
-    title: subject ? `${summary.title}: ${subject}` : summary.title,
+    title: subject ? `${summary.title}: ${format.isolated(subject)}` : summary.title,
     flow: { ...summary, omitted: flow.omitted },
     path: `/flows/${encodeURIComponent(flow.id)}`,
     steps: showSteps(steps, active),

@@ -4,7 +4,7 @@ import { format } from '../../web/kit.ts'
 export const texts = {
   title: 'Leads',
   /** What the permission is for; begins with "to". */
-  reason: 'to show the leads of the business, and to create new ones',
+  reason: 'to show and create leads',
   notFound: 'There is no such lead in this account.',
   created: 'The lead was created.',
   /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */

@@ -10,7 +10,7 @@ const { count, pluralize } = format
  */
 export const texts = {
   /** What the permission is for; begins with "to". */
-  reason: 'to import items and prices into the catalogues of the business',
+  reason: 'to import items and prices',
 
   /** The platform has no such import. */
   importNotFound: 'There is no such import in this account.',
@@ -227,8 +227,7 @@ export const texts = {
   /** Why an import has failed. `message`: what the platform says, if it does. */
   failures: {
     app: 'The import stopped because of an error in this app. It has been logged.',
-    revoked:
-      'Access to this account was withdrawn on the platform, or has expired. Reconnect the account, and send again.',
+    revoked: 'Access to this account has ended. Reconnect the account, and send again.',
     fileGone: 'The price file of this import is no longer available. Upload it again.',
     notCompleted: (message: string) =>
       message === ''

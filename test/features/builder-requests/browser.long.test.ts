@@ -57,6 +57,9 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     expect(shown).toMatch(/CUST1001[\s\S]*Olivia Hart[\s\S]*olivia@harbour.example/)
     expect(shown).toContain('integration-connection.requested')
     await look(supplier.page)
+    expect(await supplier.page.getByRole('status').innerText()).toBe('Harbour Homes asks to connect')
+    await supplier.page.getByRole('link', { name: 'Accept' }).click()
+    await look(supplier.page)
     await press(supplier.page, 'Accept')
     expect(await supplier.page.getByRole('status').innerText()).toContain('The builder is connected')
 
@@ -121,6 +124,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await supplier.page.reload()
     await supplier.page.getByRole('heading', { name: 'Harbour Renovations' }).waitFor({ timeout: 5000 })
     await inspect(supplier.page, false)
+    await supplier.page.getByRole('link', { name: 'Accept' }).click()
     await press(supplier.page, 'Accept')
     expect(await supplier.page.getByRole('status').innerText()).toContain('The builder is connected')
     await builder.page.reload()

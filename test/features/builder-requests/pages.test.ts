@@ -38,25 +38,36 @@ test('who grants no catalogues, as a builder, sees no page of suppliers', async 
 })
 
 /** A builder asks to connect. */
-async function ask(externalRef: string): Promise<void> {
+async function ask(externalRef: string, business = 'harbour-homes'): Promise<void> {
   const builder = createVisitor()
   await logIn(app, builder)
-  const asks = `${app.platform}/suppliers/harbour-homes/summit-supplies/ask`
+  const asks = `${app.platform}/suppliers/${business}/summit-supplies/ask`
   await builder.post(asks, { form: { externalRef } })
 }
 
-test('to reject asks once, by the name of the builder', async () => {
-  await ask('CUST76')
-  const { items } = (await supplier.get(at(), JSON_TYPE)).json()
-  const [{ integrationConnectionId: id, builder }] = items
-  const question = await supplier.get(at(`/${encodeURIComponent(id)}/reject`))
-  expect(question.text).toContain(`<h1>Reject the request of ${builder.name}?</h1>`)
-  expect((await supplier.get(at(), JSON_TYPE)).json().items).toEqual(items)
-  const rejected = await supplier.follow(await supplier.post(at(`/${encodeURIComponent(id)}/reject`)))
-  expect(rejected.text).toContain('The request was rejected.')
-  const gone = await supplier.get(at(`/${encodeURIComponent(id)}/reject`), JSON_TYPE)
-  expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' })
-})
+test.each([
+  ['accept', 'harbour-renovations', 'Accept', 'The builder is connected'],
+  ['reject', 'harbour-homes', 'Reject', 'The request was rejected.'],
+])(
+  'to %s asks once, by the name of the builder, and says that it cannot be undone',
+  async (answer, business, title, done) => {
+    await ask('CUST76', business)
+    const { items } = (await supplier.get(at(), JSON_TYPE)).json()
+    const [{ integrationConnectionId: id, builder }] = items
+    const path = `/connections/summit-supplies/builder-requests/${encodeURIComponent(id)}/${answer}`
+    // The list leads to the question, and has no button that answers.
+    const list = (await supplier.get(at())).text
+    expect(list).toContain(`href="${path}"`)
+    expect(list).not.toContain(`action="${path}"`)
+    const question = await supplier.get(app.url + path)
+    expect(question.text).toContain(`<h1>${title} the request of ${builder.name}?</h1>`)
+    expect(question.text).toContain('This cannot be undone here')
+    expect((await supplier.get(at(), JSON_TYPE)).json().items).toEqual(items)
+    expect((await supplier.follow(await supplier.post(app.url + path))).text).toContain(done)
+    const gone = await supplier.get(app.url + path, JSON_TYPE)
+    expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' })
+  },
+)
 
 test('a form decides about the request that its page showed: once that has changed, or was answered, nothing happens', async () => {
   await ask('CUST78')
@@ -65,8 +76,8 @@ test('a form decides about the request that its page showed: once that has chang
   const formOf = ({ text }: { text: string }) => ({
     shown: /name="shown" value="([^"]+)"/.exec(text)?.[1] ?? '',
   })
-  const [form, rejectForm] = [formOf(await supplier.get(at())), formOf(await supplier.get(`${path}/reject`))]
-  expect(form).toEqual(rejectForm)
+  const form = formOf(await supplier.get(`${path}/accept`))
+  expect(form).toEqual(formOf(await supplier.get(`${path}/reject`)))
   const changed = { ...request, builder: { ...request.builder, name: 'Another builder' } }
   const list = '/api/catalogues/incomingIntegrationConnections'
   app.answer(list, { json: [changed] })

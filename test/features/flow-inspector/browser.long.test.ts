@@ -153,7 +153,7 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
     const { page, close } = await openPage(browser)
     await takeSession(page, app, dora)
     await page.goto(`${app.url}/flows`)
-    await page.getByText('in progress').waitFor()
+    await page.getByText('in progress', { exact: true }).waitFor()
     await page.locator('.flows a').first().click()
     const start = await dora.follow(started)
     await page.locator('.flow-steps').getByText('login and start page').waitFor()

@@ -5,6 +5,8 @@ import { openChromium, openPage, startWalk, takeSession } from '../../support/ch
 import { connected } from '../../support/flow.ts'
 import { CHROMIUM, withChromium } from '../../support/programs.ts'
 
+const LEAD = { status: 'New', suburb: 'Brunswick', projectType: 'Renovation' }
+
 describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
   let browser: Browser
   let app: Running
@@ -44,7 +46,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     await takeSession(page, app, await connected(app))
     const at = `${app.url}/connections/harbour-homes/leads`
     const leads = (count: number, total: number, name: string) => ({
-      json: Array.from({ length: count }, (_, index) => ({ id: `${index}`, name, status: 'New' })),
+      json: Array.from({ length: count }, (_, id) => ({ ...LEAD, id: `${id}`, name })),
       headers: { 'x-odata-total-count': String(total) },
     })
     app.answer('/api/leads', leads(25, 500, 'Nora New'))
@@ -57,6 +59,12 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     app.answer('/api/leads', leads(3, 3, 'x'.repeat(200)))
     await page.goto(at)
     expect(await page.locator('tbody tr').count()).toBe(3)
+    // The name is broken, and nothing else.
+    for (const label of ['Project', 'Suburb', 'Status'])
+      expect(
+        await page.evaluate(`document.querySelector('td[data-label=${label}] bdi').getClientRects().length`),
+        label,
+      ).toBe(1)
     await look()
     await inspectWithoutScripts()
     expect(complaints).toEqual([])

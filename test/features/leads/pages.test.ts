@@ -217,6 +217,6 @@ test('a permission that was granted and that the API refuses is not on the card 
   await refused.get(`${app.url}/connections/harbour-homes/leads`)
   const { text } = await refused.get(`${app.url}/connections`)
   expect(text).toContain('without permission for leads')
-  expect(text).toContain('<span class="chip">catalogues</span>')
-  expect(text).not.toContain('<span class="chip">leads</span>')
+  expect(text).toContain('<code class="chip">catalogues</code>')
+  expect(text).not.toContain('<code class="chip">leads</code>')
 })

@@ -141,7 +141,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await page.goto(importUrl)
     expect(await main.innerText()).toMatch(/Sending items|processing them|Starting|completed/)
     await look()
-    await page.getByText('The platform has completed the import: 4,989 items sent').waitFor()
+    await page.locator('#live').getByText('The platform has completed the import: 4,989 items sent').waitFor()
     await look()
     expect(await main.innerText()).toMatch(/Items sent[\s\S]*4,989 of 4,989, in 5 batches/)
     const report = await page.request.get(`${importUrl}/report.csv`)
@@ -155,7 +155,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await page.getByLabel('Price file').setInputFiles(XLSX)
     await page.getByRole('button', { name: 'Upload and check' }).click()
     await page.getByRole('button', { name: 'Send 4,989 items' }).click()
-    await page.getByText('The platform has completed the import: 4,989 items sent').waitFor()
+    await page.locator('#live').getByText('The platform has completed the import: 4,989 items sent').waitFor()
     expect([...complaints, ...phone.complaints]).toEqual([])
     await close()
     await phone.close()
@@ -198,7 +198,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await page.getByRole('heading', { name: 'Problems' }).waitFor()
     await look()
     await press(page, 'Send 20 items')
-    const done = page.getByText('The platform has completed the import: 20 items sent')
+    const done = page.locator('#live').getByText('The platform has completed the import: 20 items sent')
     await expect
       .poll(async () => {
         if ((await done.count()) === 0) await page.reload()

@@ -65,7 +65,8 @@ describe('an import', () => {
     await act(json.id, 'start')
     await ended(json.id)
     const elsewhere = `${app.url}/connections`
-    const notice = /role="status">Import of my prices\.csv: 3 items sent to “Fresh”\. <a href="([^"]+)">/
+    const notice =
+      /class="notice"[^>]*>Import of my prices\.csv: 3 items sent to “Fresh”\. <a href="([^"]+)">/
     await vi.waitFor(async () => {
       const [, link] = notice.exec((await visitor.get(elsewhere)).text) ?? []
       expect(link).toBe(new URL(urlOf(json.id)).pathname)

@@ -45,7 +45,10 @@ function prepare() {
 // Only steps of the flow whose notes are open.
 channel.onmessage = ({ data }) => {
   const path = notes()?.dataset.notes
-  if (path && data.startsWith(`${path}/notes/`)) show(data)
+  if (!path || !data.startsWith(`${path}/notes/`)) return
+  show(data).then(() => {
+    document.querySelector('#news').textContent = document.querySelector('h1').textContent
+  })
 }
 
 function go(rel) {

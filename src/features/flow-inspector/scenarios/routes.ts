@@ -7,6 +7,7 @@ import {
   requireUser,
   sendPageOrJson,
   sendResultOrRedirect,
+  showDeveloperPages,
   signIn,
   WebError,
 } from '../../../web/kit.ts'
@@ -65,24 +66,45 @@ export function scenarioRoutes(player: ScenarioPlayer): Router {
     )
 }
 
-/** Starts a new demo. */
-export function demoRoute(player: ScenarioPlayer): Router {
-  return Router().post(
-    '/',
-    describeRoute({
-      summary:
-        "Starts a new demo: resets the sandbox, deletes what belongs to the demo's user, and signs in as that user. Field: `name`, which is `Alex`.",
-      body: z.object({ name: z.literal(DEMO_USER.name, NAME_RULE) }),
-      response: z.object({ user: z.object({ name: z.string() }) }),
-      errors: ['invalid_input', 'platform_unavailable'],
-    }),
-    async (req, res) => {
-      // Nothing is stored for a visitor who has not pressed the button.
-      if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
-      await player.startDemo()
-      await signIn(req, DEMO_USER)
-      const { name } = DEMO_USER
-      await sendResultOrRedirect(req, res, '/connections', { user: { name } }, { notice: NEW_DEMO })
-    },
-  )
+/** The page from which a demonstration begins, and its button. */
+export function demoRoutes(player: ScenarioPlayer): Router {
+  return Router()
+    .get(
+      '/',
+      describeRoute({
+        isPublic: true,
+        summary:
+          'The page from which a demonstration begins, for everybody. Answers `{name}`, the field of the form.',
+        response: z.object({ name: z.literal(DEMO_USER.name) }),
+      }),
+      (req, res) => {
+        const { name } = DEMO_USER
+        sendPageOrJson(req, res, {
+          view: 'flow-inspector/demo',
+          title: 'Show this app to somebody',
+          data: { keepNotice: true, ...PAGE_DATA },
+          json: { name },
+        })
+      },
+    )
+    .post(
+      '/',
+      describeRoute({
+        isPublic: true,
+        summary:
+          "Starts a new demo: resets the sandbox, deletes what belongs to the demo's user, shows the pages for developers, and signs in as that user. Field: `name`, which is `Alex`.",
+        body: z.object({ name: z.literal(DEMO_USER.name, NAME_RULE) }),
+        response: z.object({ user: z.object({ name: z.string() }) }),
+        errors: ['invalid_input', 'platform_unavailable'],
+      }),
+      async (req, res) => {
+        // Nothing is stored for a visitor who has not pressed the button.
+        if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
+        await player.startDemo()
+        showDeveloperPages(res)
+        await signIn(req, DEMO_USER)
+        const { name } = DEMO_USER
+        await sendResultOrRedirect(req, res, '/connections', { user: { name } }, { notice: NEW_DEMO })
+      },
+    )
 }

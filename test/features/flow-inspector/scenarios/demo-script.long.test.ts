@@ -64,6 +64,9 @@ async function takePicture(page: Page, instruction: string): Promise<void> {
 }
 
 const scenes = readScenes()
+/** Where the script begins. */
+const [, START_PATH = ''] =
+  /http:\/\/localhost:3000(\/\S+)/.exec(readFileSync(join(DOCS, 'demo-script.md'), 'utf8')) ?? []
 
 test('the demo script has seven scenes, and something to say at each click', () => {
   expect(scenes).toHaveLength(7)
@@ -85,7 +88,7 @@ describe.skipIf(!CHROMIUM)(`the demo${withChromium}`, () => {
   /** Follows the script in a private window; `between` is called before each scene. */
   async function rehearse(between: (page: Page, title: string) => Promise<void> = async () => {}) {
     const { page, complaints, close } = await openPage(browser, { viewport: { width: 1000, height: 700 } })
-    await page.goto(demo.app)
+    await page.goto(demo.app + START_PATH)
     for (const { title, rows } of scenes) {
       await between(page, title)
       for (const row of rows) await follow(page, row)
@@ -108,7 +111,7 @@ describe.skipIf(!CHROMIUM)(`the demo${withChromium}`, () => {
 
   test('is the same in the next rehearsal, after one that was left in the middle, and after a failure', async () => {
     const { page, close } = await openPage(browser)
-    await page.goto(demo.app)
+    await page.goto(demo.app + START_PATH)
     for (const { rows } of scenes.slice(0, 6)) for (const row of rows) await follow(page, row)
     for (const endpoint of ['exchange', 'refresh']) await setFault(endpoint, '500')
     await close()

@@ -14,6 +14,8 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
     for (const { name } of SCENARIOS) {
       await page.locator(`#${name} button`).click()
       await page.locator(`#${name}`).getByText('as expected', { exact: true }).waitFor()
+      // What the button has done is read.
+      expect(await page.locator(':focus').getAttribute('id')).toBe(name)
     }
     await page.locator('#two-tabs').getByRole('link', { name: 'See the flow' }).first().click()
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Connect an account')

@@ -180,6 +180,18 @@ test('a visitor starts a new demo by one button of the start page, and is signed
   expect(page.text).toContain('A new demo: you are Alex')
 })
 
+test('a demonstration begins at one address, signed in or out, with the pages for developers hidden or shown', async () => {
+  const [visitor, ann] = [createVisitor(), await signedIn(app, 'ann')]
+  await ann.post(`${app.url}/customer-view`, { form: { on: 'true' } })
+  for (const one of [visitor, ann]) {
+    const { text } = await one.get(`${app.url}/demo`)
+    expect(text).toMatch(/<form method="post" action="\/demo"[\s\S]*Start a new demo<\/button>/)
+    const page = await one.follow(await one.post(`${app.url}/demo`, { form: { name: 'Alex' } }))
+    expect(page.text).toContain('A new demo: you are Alex')
+    expect(page.text).toContain('Hide the pages for developers')
+  }
+})
+
 test('without the sandbox there are no scenarios', async () => {
   const other = await startAll({ SANDBOX_URL: '' })
   expect((await createVisitor().get(other.url)).text).not.toContain('Start a new demo')
