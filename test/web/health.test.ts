@@ -73,7 +73,7 @@ test('a process whose SQLite file has no room is not ready', async () => {
 test('however many ask whether a process is ready, its store takes one write in a second', async () => {
   const answer = Promise.withResolvers<void>()
   const ping = vi.fn(() => answer.promise)
-  const app = express().use(healthRoutes({ ping }))
+  const app = express().use('/health', healthRoutes({ ping }))
   const ready = () => request(app).get('/health/ready').expect(200)
   const waiting = [ready(), ready()].map((asked) => asked.then(() => {}))
   await vi.waitFor(() => expect(ping).toHaveBeenCalled())
