@@ -4,10 +4,9 @@
  */
 
 import { fileURLToPath } from 'node:url'
-import { loadContracts } from '../features/contracts.ts'
+import { type Contract, loadContracts } from '../features/contracts.ts'
 import { loadFeatures } from '../features/load.ts'
 import { print } from '../runtime/print.ts'
-import type { Contract } from '../web/tools.ts'
 import { table } from './markdown.ts'
 import { openProject } from './project.ts'
 import { configurationPage, envExample } from './settings-docs.ts'

@@ -10,8 +10,14 @@ export interface WorkContext {
   requestId?: string
 }
 
-/** The current HTTP request: every log line that is written while it is handled carries its id. */
-export const requestContext = new AsyncLocalStorage<{ requestId: string }>()
+/** The current HTTP request, and its connect flow as soon as it is known: every log line of the request carries both ids. */
+export const requestContext = new AsyncLocalStorage<{ requestId: string; flowId?: string }>()
+
+/** The current HTTP request belongs to this connect flow. */
+export function noteFlow(flowId: string): void {
+  const request = requestContext.getStore()
+  if (request) request.flowId = flowId
+}
 
 /** The connection or flow of the current work; everything that it awaits inherits it. */
 export const workContext = new AsyncLocalStorage<WorkContext>()

@@ -17,7 +17,7 @@ import { Vault } from './vault/vault.ts'
 export { AppCredentials, type ClientCredentials } from './app-credentials.ts'
 // The flow. Its routes for Express are in `express.ts`.
 export { redirectUrls } from './authorization/redirect-urls.ts'
-export { contextOf, requestContext, type WorkContext } from './context.ts'
+export { contextOf, noteFlow, requestContext, type WorkContext } from './context.ts'
 export type { Log } from './log.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'

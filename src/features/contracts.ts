@@ -1,7 +1,20 @@
 import { dirname, join } from 'node:path'
 import { ASSUMPTIONS, type Assumption } from '../connect/index.ts'
-import type { Contract, PathOf } from '../web/kit.ts'
+import type { PathOf } from '../web/kit.ts'
 import { loadFeatures } from './load.ts'
+
+/** What one contract says about the platform: the core's, or a feature's. */
+export interface Contract {
+  /** `core`, or the name of the feature. */
+  name: string
+  /** Its file, relative to the project, such as `src/features/leads/contract.ts`. */
+  file: string
+  assumptions: readonly Assumption[]
+  /** The scopes that the feature needs, each with the reason, which begins with "to". */
+  scopes: Readonly<Record<string, string>>
+  /** The paths of its operations, with `:id` in place of ids. */
+  paths: readonly string[]
+}
 
 /** Loads all contracts: the core's first, then those of the features. */
 export async function loadContracts(): Promise<Contract[]> {

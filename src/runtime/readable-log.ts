@@ -5,7 +5,8 @@ export const readableLog = (): PrettyStream =>
   pretty({
     sync: true,
     translateTime: 'SYS:HH:MM:ss',
-    ignore: 'requestId,method,route,status,ms',
+    ignore: 'requestId,flowId,method,route,status,ms',
     singleLine: true,
-    messageFormat: '{msg}{if route} {method} {route} {status} {ms} ms{end}{if requestId} · {requestId}{end}',
+    messageFormat:
+      '{msg}{if route} {method} {route} {status} {ms} ms{end}{if requestId} · {requestId}{end}{if flowId} · flow {flowId}{end}',
   })

@@ -321,8 +321,9 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   signedOut: () => notSignedIn(texts.signIn.signedOutWhileConnecting),
   async connectedPage(req, bxcontext) {
     const notice = await connectedNotice(vault, req, bxcontext)
-    if (notice) req.leaveNotice?.(notice)
-    return '/connections'
+    const location = '/connections'
+    if (notice) req.leaveNotice?.(notice, location)
+    return location
   },
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {

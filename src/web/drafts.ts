@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
 import * as z from 'zod'
 import { createRecordCipher, type EncryptionKey } from '../connect/index.ts'
@@ -16,7 +17,7 @@ declare module 'express-serve-static-core' {
 }
 
 const draftSchema = z.object({
-  /** The page with the form: its path and query. */
+  /** The page with the form: a digest of its path and query, which the answer that sets the cookie has in full. */
   page: z.string(),
   values: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
 })
@@ -39,12 +40,14 @@ export function drafts(keys: readonly EncryptionKey[], baseUrl: string): Request
   return (req, res, next) => {
     req.findDraft = () => {
       const draft = cookie.read(req)
-      return draft && draft.page === localPath(req.originalUrl) ? draft : null
+      return draft?.page === digestOf(localPath(req.originalUrl)) ? draft : null
     }
     req.keepDraft = () => {
-      const draft = draftOf(req)
-      if (!cookie.write(res, draft)) cookie.write(res, { ...draft, values: {} })
-      return draft.page
+      const path = pathOfForm(req, baseUrl)
+      const page = digestOf(path)
+      const values = draftSchema.shape.values.safeParse(req.body).data ?? {}
+      if (!cookie.write(res, { page, values }, path)) cookie.write(res, { page, values: {} }, path)
+      return path
     }
     req.forgetDraft = () => {
       if (cookie.read(req)) cookie.clear(res)
@@ -54,8 +57,13 @@ export function drafts(keys: readonly EncryptionKey[], baseUrl: string): Request
 }
 
 /** The page with the form is the one that the browser came from: pages tell their address to this app only. */
-function draftOf(req: Request): Draft {
+function pathOfForm(req: Request, baseUrl: string): string {
   const from = URL.parse(req.get('referer') ?? '')
-  const page = from && from.host === req.get('host') ? localPath(from.pathname + from.search) : null
-  return { page: page ?? FIRST_PAGE, values: draftSchema.shape.values.safeParse(req.body).data ?? {} }
+  const path = from?.origin === new URL(baseUrl).origin ? localPath(from.pathname + from.search) : null
+  return path ?? FIRST_PAGE
 }
+
+const digestOf = (path: string | null) =>
+  createHash('sha256')
+    .update(path ?? '')
+    .digest('base64url')

@@ -4,17 +4,19 @@ import { parseJson, type RecordCipher } from '../connect/index.ts'
 import { sessionCookie } from './session.ts'
 
 /**
- * The longest value, in characters. Proxies accept 4 kB of headers of an answer by default (nginx: proxy_buffer_size), and the
- * others take some 1.5 kB.
+ * How long `Location` and all `Set-Cookie` of an answer may be together, in bytes. nginx accepts 4 kB of headers by default
+ * (`proxy_buffer_size`), and the others take less than 1 kB.
  */
-const MAX_COOKIE = 2_400
+const MAX_BYTES = 3_000
+/** What a cookie needs beside its name and value, and the session's own cookie, which express-session adds later, in bytes. */
+const REST_BYTES = 300
 
 /** A value in a cookie of the browser. Nothing is stored for it. */
 export interface EncryptedCookie<T> {
   /** The value; null if there is none, or it cannot be read. */
   read(req: Request): T | null
-  /** Sets the value. Returns false, and sets nothing, if it is too long for a cookie. */
-  write(res: Response, value: T): boolean
+  /** Sets the value in an answer that redirects to `location`. Returns false, and sets nothing, if there is no room for both. */
+  write(res: Response, value: T, location: string): boolean
   clear(res: Response): void
 }
 
@@ -43,9 +45,10 @@ export function encryptedCookie<T>(
         return null
       }
     },
-    write(res, value) {
+    write(res, value, location) {
       const text = cipher.encrypt(JSON.stringify(value), purpose)
-      if (text.length > MAX_COOKIE) return false
+      const headers = [location, fullName, text, ...[res.get('Set-Cookie') ?? []].flat()]
+      if (Buffer.byteLength(headers.join('')) + REST_BYTES > MAX_BYTES) return false
       res.cookie(fullName, text, { ...options, maxAge: ms })
       return true
     },

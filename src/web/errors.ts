@@ -13,6 +13,7 @@ import {
   PlatformError,
   PlatformUnavailableError,
 } from '../connect/errors.ts'
+import { noteFlow } from '../connect/index.ts'
 import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
 import { wantsJson } from './respond.ts'
@@ -166,7 +167,7 @@ export const notFound: RequestHandler = () => {
 }
 
 /** Sends an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
-export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
+export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
   const problem = problemOf(error)
   const { status, code, title, extensions } = problem
   recordFailure(res, error, problem)
@@ -180,7 +181,6 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   if (code === 'unauthenticated' && req.method === 'POST' && isBrowser(req) && req.keepDraft)
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
-  const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
     res.type('application/problem+json').json({
       type: 'about:blank',
@@ -188,12 +188,13 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
       status,
       detail: sentencesOf(problem),
       code,
-      requestId,
+      requestId: req.id,
       ...extensions,
     })
   } else {
     const lead = signedOutText(req, code) ?? leadOf(problem)
-    res.page('app/error', { ...problem, lead, ...recovery(req, error, problem), requestId })
+    const page = { ...problem, lead, ...recovery(req, error, problem), requestId: req.id }
+    res.loadSections('app/error').then((controls) => res.page('app/error', { ...page, controls }), next)
   }
 }
 
@@ -204,6 +205,7 @@ function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
 
 /** Adds the failure to the request's log line. */
 function recordFailure(res: Response, error: unknown, { code }: Problem): void {
+  if (error instanceof ConnectError && error.flowId !== undefined) noteFlow(error.flowId)
   const isKnown = error instanceof AppError
   const reason = isKnown ? error.reason : undefined
   // Of an unknown error only the type and the location: its message may contain secrets.

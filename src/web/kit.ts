@@ -50,7 +50,6 @@ export { securityHeaders } from './security-headers.ts'
 export type { OidcProvider } from './oidc-discovery.ts'
 export type {
   CheckContext,
-  Contract,
   Finding,
   Gauge,
   Probe,

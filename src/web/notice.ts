@@ -12,8 +12,8 @@ export type UserNotice = z.infer<typeof userNoticesSchema>[number]
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Keeps a notice for the next page of this browser. Notices never come from a URL, which could be forged. */
-    leaveNotice?(notice: Notice): void
+    /** Keeps a notice for the page at `location`, where this answer redirects. Notices never come from a URL, which could be forged. */
+    leaveNotice?(notice: Notice, location: string): void
     /** Returns and deletes the notices that wait for the signed-in user; without `ofAction`, only those for the user. */
     takeNotices?(options: { ofAction: boolean }): Promise<Notice[]>
   }
@@ -35,9 +35,9 @@ export function notices(
   const schema = noticeSchema.extend({ userId: z.string() })
   const cookie = encryptedCookie(createRecordCipher(keys), baseUrl, { name: 'notice', schema, ms: NOTICE_MS })
   return (req, res, next) => {
-    req.leaveNotice = (notice) => {
+    req.leaveNotice = (notice, location) => {
       const user = currentUser(req)
-      if (user) cookie.write(res, { ...notice, userId: user.id })
+      if (user) cookie.write(res, { ...notice, userId: user.id }, location)
     }
     req.takeNotices = async ({ ofAction }) => {
       const user = currentUser(req)

@@ -48,8 +48,9 @@ export function oidcSignIn(options: OidcOptions): Router {
       if (currentUser(req)) return res.redirect(303, localPath(req.query.returnTo) ?? '/')
       const config = await configuration()
       const pending = newSignIn(localPath(req.query.returnTo))
-      started.add(req, res, pending)
-      res.redirect(303, (await authorizationUrl(config, baseUrl, pending)).href)
+      const { href } = await authorizationUrl(config, baseUrl, pending)
+      started.add(req, res, pending, href)
+      res.redirect(303, href)
     })
     .get(CALLBACK, async (req, res) => {
       const pending = started.find(req)

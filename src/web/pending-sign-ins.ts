@@ -31,21 +31,27 @@ export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
   const read = (req: Request): PendingSignIn[] =>
     (cookie.read(req) ?? []).filter(({ startedAt }) => Date.now() - startedAt < PENDING_MS)
 
-  function write(res: Response, pending: PendingSignIn[]): void {
-    if (pending.length === 0) cookie.clear(res)
-    else if (!cookie.write(res, pending)) write(res, pending.slice(1))
+  function write(res: Response, pending: PendingSignIn[], location: string): void {
+    const [oldest, ...others] = pending
+    if (!oldest) return void cookie.clear(res)
+    if (cookie.write(res, pending, location)) return
+    // The last one can do without the page to return to.
+    const isLong = others.length === 0 && oldest.returnTo !== null
+    write(res, isLong ? [{ ...oldest, returnTo: null }] : others, location)
   }
 
   return {
-    /** Remembers one more in this browser. */
-    add: (req: Request, res: Response, pending: PendingSignIn) => write(res, [...read(req), pending]),
+    /** Remembers one more in this browser, which this answer redirects to `location`. */
+    add: (req: Request, res: Response, pending: PendingSignIn, location: string) =>
+      write(res, [...read(req), pending], location),
     /** The one with the state of this request, if there is one. */
     find: (req: Request) => read(req).find(({ state }) => state === req.query.state),
-    /** Forgets one in this browser. */
-    remove: (req: Request, res: Response, { state }: PendingSignIn) =>
+    /** Forgets one in this browser, which this answer redirects to the page that it was to return to. */
+    remove: (req: Request, res: Response, { state, returnTo }: PendingSignIn) =>
       write(
         res,
         read(req).filter((each) => each.state !== state),
+        returnTo ?? '/',
       ),
   }
 }

@@ -44,7 +44,7 @@ declare module 'express-serve-static-core' {
 /**
  * Gives a request an id, sets `X-Request-Id`, and logs one line when the response ends. The line includes the route but not the
  * URL, whose query may contain an authorization code and whose path may contain a bxcontext. 5xx responses are logged at level
- * error, with the cause. Log lines that are written while the request is handled carry its id as well.
+ * error, with the cause. Log lines that are written while the request is handled carry its id as well, and that of its connect flow.
  */
 export function requestLog(log: Logger): RequestHandler {
   // These lines contain only the fields below, so skip redaction, which would take most of the time.
@@ -52,6 +52,7 @@ export function requestLog(log: Logger): RequestHandler {
   return (req, res, next) => {
     const started = performance.now()
     const requestId = randomUUID()
+    const context = { requestId }
     const isAsset = req.url.startsWith('/assets/')
     req.log = log
     req.id = requestId
@@ -65,13 +66,13 @@ export function requestLog(log: Logger): RequestHandler {
         ms: Math.round(performance.now() - started),
       }
       for (const listener of listeners) listener(event)
-      const line = { requestId, ...event, ...res.locals.failure }
+      const line = { ...context, ...event, ...res.locals.failure }
       if (!isFinished(res)) lines.warn(line, 'request aborted')
       else if (event.status >= 500) lines.error(line, 'request failed')
       else if (event.status < 400 && isAsset) lines.debug(line, 'request')
       else lines.info(line, 'request')
     })
-    requestContext.run({ requestId }, next)
+    requestContext.run(context, next)
   }
 }
 

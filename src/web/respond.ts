@@ -48,7 +48,7 @@ export async function sendResultOrRedirect(
 ): Promise<void> {
   res.vary('Accept')
   if (wantsJson(req)) return void sendJson(res.status(status), json)
-  if (notice !== undefined) req.leaveNotice?.({ text: notice, ...rest })
+  if (notice !== undefined) req.leaveNotice?.({ text: notice, ...rest }, location)
   res.redirect(303, location)
 }
 

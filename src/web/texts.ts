@@ -274,6 +274,8 @@ export const texts = {
     sandboxFaults: 'see its faults and latest calls',
     support: 'For support:',
     requestId: 'request ID',
+    /** Of a connect flow that failed, in place of the request ID. */
+    flowId: 'flow ID',
   },
 
   /** Errors of the core, by code. One that the platform is not available has its text in `outages`. */
@@ -427,7 +429,7 @@ export const texts = {
       'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
     ),
     invalid_state: unfinished(
-      'This consent does not belong to a connection that you started in this browser as this user, or you have chosen another business since.',
+      'This consent does not belong to a connection that you started in this browser as this user.',
     ),
     consent_denied: {
       title: 'Access was not granted',

@@ -1,19 +1,6 @@
 /** What tools and features have to do with each other: the doctor, the metrics. The tools are in `feature.ts`. */
 import type * as z from 'zod'
-import type { Assumption, Http, HttpResponse } from '../connect/index.ts'
-
-/** What one contract says about the platform: the core's, or a feature's. */
-export interface Contract {
-  /** `core`, or the name of the feature. */
-  name: string
-  /** Its file, relative to the project, such as `src/features/leads/contract.ts`. */
-  file: string
-  assumptions: readonly Assumption[]
-  /** The scopes that the feature needs, each with the reason, which begins with "to". */
-  scopes: Readonly<Record<string, string>>
-  /** The paths of its operations, with `:id` in place of ids. */
-  paths: readonly string[]
-}
+import type { Http, HttpResponse } from '../connect/index.ts'
 
 /** What the checks of a feature can use. */
 export interface CheckContext {

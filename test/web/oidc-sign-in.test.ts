@@ -70,6 +70,18 @@ describe('sign-in at a provider', () => {
     expect((await logIn(visitor, '/sign-in?returnTo=/connections')).page.url).toBe(`${app.url}/connections`)
   })
 
+  test('to return to a page with a long address fits into the headers that proxies accept, or goes on without it', async () => {
+    for (const length of [800, 2_000]) {
+      const page = '/connections?'.padEnd(length, 'x')
+      const visitor = createVisitor()
+      const started = await visitor.get(`${app.url}/sign-in?returnTo=${encodeURIComponent(page)}`)
+      const headers = [...started.headers].map(([name, value]) => `${name}: ${value}\r\n`)
+      expect(Buffer.byteLength(headers.join('')) + 50).toBeLessThanOrEqual(4_096)
+      expect((await visitor.follow(started)).url).toBe(app.url + (length === 800 ? page : '/'))
+      expect(await signedInAs(app, visitor)).toBe('ann@ridgeline.example')
+    }
+  })
+
   test('works with an issuer that has a path, and with a key that changes each time', async () => {
     for (let round = 0; round < 3; round++) {
       const { visitor } = await logIn()

@@ -53,13 +53,6 @@ test('a business that is not connected can be connected from its error page, and
   expect((await visitor.post(`${app.url}/connect`)).text).toContain('There you log in, and choose')
 })
 
-test('a flow that took too long says so, and starts again for its business with one button', async () => {
-  const query = new URLSearchParams({ error: 'consent_expired', bxcontext: 'harbour-homes' })
-  const page = await visitor.get(`${app.url}/connect/failed?${query}`)
-  expect(page.text).toContain('<h1>That took too long</h1>')
-  expect(page.text).toMatch(/action="\/connect"><input[^>]*value="harbour-homes"><button[^>]*>Reconnect</)
-})
-
 test('a card says in words what each permission is for, and its state has a colour', async () => {
   const card = (await visitor.get(`${app.url}/connections`)).text
   expect(card).toMatch(/<span class="chip">leads<\/span><\/dt><dd>To [^<]*read records/)

@@ -1,8 +1,17 @@
-/** Step 3 of the connect flow: the callback, which exchanges the code, and the page of a flow that failed. */
-import type { ErrorRequestHandler, Request, Response } from 'express'
+/**
+ * Step 3 of the connect flow. A request of the callback goes this way:
+ *
+ * 1. `handleCallback`: a visitor who is not signed in goes to the failure page. `onHop` may send the browser to a page of its own.
+ * 2. `endFlow`: the first visit claims the flow of the `state`. Later visits, in any process, wait for its outcome.
+ * 3. `exchange`: the first visit sends the code, stores the connection, and stores the outcome in the flow.
+ * 4. Every visit redirects, to the connections or to `FAILED_PATH`, so that the code leaves the address bar.
+ *    `redirectFailedCallback` does the same for errors that nobody expected.
+ * 5. `showFailure`: the page of a failure, which can be opened again.
+ */
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import * as z from 'zod'
 import { AppError } from '../app-error.ts'
-import { requestContext, workContext } from '../context.ts'
+import { noteFlow, requestContext, workContext } from '../context.ts'
 import type { Log } from '../log.ts'
 import { MAX_TOKEN_LENGTH } from '../platform/contract.ts'
 import {
@@ -14,48 +23,47 @@ import {
 import { retry } from '../retry.ts'
 import { ConnectError, consentFailure, type FailureCode, isFailureCode } from './errors.ts'
 import type { BrowserSession } from './flow-records.ts'
-import type { Exchanging, Flow, Outcome } from './flows.ts'
+import { type Exchanging, type Flow, flowOf, NO_FLOWS, type Outcome } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
-import { arrival, type ConnectRoutesOptions } from './visit.ts'
+import { arrival, browserSession, type ConnectRoutesOptions } from './visit.ts'
 
 const CALLBACK_PATH = redirectUrls('')[1]
 const FAILED_PATH = '/connect/failed'
 
 /** Shows how the flow of this callback ended, at an address without the code. */
-export async function handleCallback(
-  options: ConnectRoutesOptions,
-  req: Request,
-  res: Response,
-): Promise<void> {
-  const { pages } = options
-  if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
-  const { browser, hop } = arrival(options, req)
-  const state = typeof req.query.state === 'string' ? req.query.state : undefined
-  const next = await hop({ hop: 'exchange', target: req.originalUrl, status: 303, flow: { state } })
-  if (next !== req.originalUrl) return res.redirect(303, next)
-  const { flow, outcome } = await endFlow(options, req, browser)
-  const result = { hop: 'result', status: 303, flow: { id: flow?.id, state } } as const
-  if ('connected' in outcome) {
-    const target = await pages.connectedPage(req, outcome.connected)
-    return res.redirect(303, await hop({ ...result, target }))
+export const handleCallback =
+  (options: ConnectRoutesOptions): RequestHandler =>
+  async (req, res) => {
+    const { pages } = options
+    if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
+    const { browser, hop } = arrival(options, req)
+    const state = typeof req.query.state === 'string' ? req.query.state : undefined
+    const next = await hop({ hop: 'exchange', target: req.originalUrl, status: 303, flow: { state } })
+    if (next !== req.originalUrl) return res.redirect(303, next)
+    const { flow, outcome } = await endFlow(options, req, browser)
+    const result = { hop: 'result', status: 303, flow: { id: flow?.id, state } } as const
+    if ('connected' in outcome) {
+      const target = await pages.connectedPage(req, outcome.connected)
+      return res.redirect(303, await hop({ ...result, target }))
+    }
+    const { failed: failure } = outcome
+    res.locals.failure = { code: failure }
+    const target = failedPath(failure, flow?.id)
+    res.redirect(303, await hop({ ...result, target, failure }))
   }
-  const { failed: failure } = outcome
-  res.locals.failure = { code: failure }
-  const target = failedPath(failure, flow?.expected)
-  res.redirect(303, await hop({ ...result, target, failure }))
-}
 
-/** Resolves to how the flow ended: the first visit of its callback ends it, and the others wait for that. */
+/** Resolves to how the flow ended. */
 async function endFlow(
   options: ConnectRoutesOptions,
   req: Request,
   browser: BrowserSession,
 ): Promise<{ flow?: Flow; outcome: Outcome }> {
   const { connect, log } = options
-  const parameters = callbackParameters(req)
+  const parameters = callbackSchema.safeParse(req.query).data
   if (!parameters) return { outcome: { failed: 'invalid_callback' } }
   const flow = await connect.flows.claim(browser, parameters.state)
   if (!flow) return { outcome: { failed: 'invalid_state' } }
+  noteFlow(flow.id)
   if (flow.phase === 'ended') return { flow, outcome: flow.outcome }
   const outcome = await exchange(options, browser.userId, flow, parameters)
   const end = () => connect.flows.end(browser, flow, outcome)
@@ -71,7 +79,7 @@ async function exchange(
   { connect: { oauth, vault }, baseUrl, log }: ConnectRoutesOptions,
   userId: string,
   { id, bxcontext, codeVerifier }: Exchanging,
-  { error, code, iss }: CallbackParameters,
+  { error, code, iss }: z.infer<typeof callbackSchema>,
 ): Promise<Outcome> {
   try {
     if (error !== undefined) throw consentFailure(error)
@@ -87,44 +95,28 @@ async function exchange(
   } catch (thrown) {
     const { code: failed, reason, status } = toConnectError(thrown)
     const level = thrown instanceof AppError && status !== 500 ? 'warn' : 'error'
-    log[level]({ code: failed, reason, flow: id }, 'connect failed')
+    log[level]({ code: failed, reason }, 'connect failed')
     return { failed }
   }
 }
 
 /**
- * Shows how a flow failed. The address has a code whose text is ours, and says nothing else on the page: a forged link can do no
- * harm. The bxcontext to reconnect counts only if it is one of this user.
+ * Shows how a flow failed. The address has a code, whose text is ours, and the id of the flow, which counts only if this session
+ * has that flow: a forged link can do no harm.
  */
-export async function showFailure(
-  { connect, pages }: ConnectRoutesOptions,
-  req: Request,
-  res: Response,
-): Promise<void> {
-  if (!pages.isSignedIn(req)) throw pages.signedOut()
-  const { error: code, bxcontext, request } = req.query
-  if (!isFailureCode(code)) {
-    res.redirect(303, '/connections')
-    return
+export const showFailure =
+  ({ connect, pages }: ConnectRoutesOptions): RequestHandler =>
+  async (req, res) => {
+    if (!pages.isSignedIn(req)) throw pages.signedOut()
+    const { error: code, flow: id } = req.query
+    if (!isFailureCode(code)) return res.redirect(303, '/connections')
+    // The page does not need the store: it may be the store that failed.
+    const record = await connect.flows.read(browserSession(req, pages)).catch(() => NO_FLOWS)
+    throw new ConnectError(code, undefined, flowOf(record, String(id)))
   }
-  const requestId = z.uuid().safeParse(request).data
-  const expected = connect.platform.bxcontextSchema.safeParse(bxcontext).data
-  const userId = pages.requireUser(req)
-  // The page does not need the store: it may be the store that failed.
-  const isKnown = expected && (await connect.vault.find({ userId, bxcontext: expected }).catch(() => null))
-  throw new ConnectError(code, undefined, { requestId, expected: isKnown ? expected : undefined })
-}
 
-/** `expected`: the bxcontext to reconnect. */
-function failedPath(code: FailureCode, expected: string | undefined): string {
-  const request = requestContext.getStore()?.requestId
-  const query = new URLSearchParams({
-    error: code,
-    ...(expected && { bxcontext: expected }),
-    ...(request && { request }),
-  })
-  return `${FAILED_PATH}?${query}`
-}
+const failedPath = (code: FailureCode, flow: string | undefined): string =>
+  `${FAILED_PATH}?${new URLSearchParams({ error: code, ...(flow && { flow }) })}`
 
 /** Handles an unexpected error of the callback, such as an unavailable store: the code still leaves the address bar. */
 export const redirectFailedCallback =
@@ -134,26 +126,15 @@ export const redirectFailedCallback =
     if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
     const { code, reason } = Object(error)
     log.error({ code, reason }, 'connect failed')
-    res.redirect(303, failedPath('exchange_incomplete', undefined))
+    res.redirect(303, failedPath('exchange_incomplete', requestContext.getStore()?.flowId))
   }
 
-interface CallbackParameters {
-  state: string
-  code: string | undefined
-  error: string | undefined
-  iss: string | undefined
-}
-
-/** Null unless there is one state and either one code or one error. No parameter may come twice (RFC 6749 section 3.1). */
-function callbackParameters({ query }: Request): CallbackParameters | null {
-  const values = [query.state, query.code, query.error, query.iss].map((value) => value || undefined)
-  const isValid = (value: unknown): value is string | undefined =>
-    value === undefined || (typeof value === 'string' && value.length <= MAX_TOKEN_LENGTH)
-  if (!values.every(isValid)) return null
-  const [state, code, error, iss] = values
-  const isAnswer = (code === undefined) !== (error === undefined)
-  return state !== undefined && isAnswer ? { state, code, error, iss } : null
-}
+const parameter = z.string().max(MAX_TOKEN_LENGTH)
+const optional = parameter.transform((value) => value || undefined).optional()
+/** One state, and either one code or one error. No parameter may come twice (RFC 6749 section 3.1). */
+const callbackSchema = z
+  .object({ state: parameter.min(1), code: optional, error: optional, iss: optional })
+  .refine(({ code, error }) => (code === undefined) !== (error === undefined))
 
 /** What an error means to the user of this flow. */
 function toConnectError(error: unknown): ConnectError {

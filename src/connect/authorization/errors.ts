@@ -5,21 +5,17 @@ export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number
   readonly title = null
-  /** The id of the HTTP request that failed, if a later one shows the failure. */
-  readonly requestId: string | undefined
+  /** The id of the flow, if it is known: the problem document has it too. */
+  readonly flowId: string | undefined
   /** The bxcontext to reconnect. */
   readonly expected: string | undefined
 
-  constructor(
-    code: FailureCode,
-    reason?: string,
-    shown: { requestId?: string | undefined; expected?: string | undefined } = {},
-  ) {
-    super(`the connect flow failed (${code})`, { reason })
+  constructor(code: FailureCode, reason?: string, flow?: { id: string; expected?: string | undefined }) {
+    super(`the connect flow failed (${code})`, { reason, ...(flow && { details: { flow: flow.id } }) })
     this.code = code
     this.status = FAILURES[code]
-    this.requestId = shown.requestId
-    this.expected = shown.expected
+    this.flowId = flow?.id
+    this.expected = flow?.expected
   }
 }
 
@@ -49,19 +45,13 @@ export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)
 
 /** This app's request was wrong (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
-const OURS = [
-  'invalid_request',
-  'unauthorized_client',
-  'unsupported_response_type',
-  'invalid_scope',
-  'invalid_target',
-]
+const OURS = /^(invalid_(request|scope|target)|unauthorized_client|unsupported_response_type)$/
 
 /** Maps the `error` parameter of the callback (RFC 6749 section 4.1.2.1) to an error of ours. */
 export function consentFailure(error: string): ConnectError {
   if (error === 'access_denied') return new ConnectError('consent_denied')
   // The browser can open the callback with any text.
   const name = /^[a-z_]{1,50}$/.test(error) ? error : 'an unknown error code'
-  const code = OURS.includes(error) ? 'consent_misconfigured' : 'consent_unavailable'
+  const code = OURS.test(error) ? 'consent_misconfigured' : 'consent_unavailable'
   return new ConnectError(code, `the consent page returned ${name}`)
 }

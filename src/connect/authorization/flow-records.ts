@@ -10,7 +10,7 @@ import {
   type EncryptionKey,
   type RecordCipher,
 } from '../vault/encryption.ts'
-import type { Confirming, Consenting, Ended, Exchanging, Flow, Flows, Outcome } from './flows.ts'
+import type { Exchanging, Flow, FlowRecord, Fresh, Outcome } from './flows.ts'
 import * as transitions from './flows.ts'
 
 /** A user in one browser session. */
@@ -23,66 +23,64 @@ export interface BrowserSession {
 /** How much longer than the token endpoint may take the other visits wait for the exchange, in ms. */
 const WAIT_LONGER_MS = 13_000
 const POLL_MS = 50
-/** How long the flows of a session are kept after the last change, in ms. */
-const TTL_MS = transitions.FLOW_MS + transitions.ENDED_MS
+/** How long the flows of a session are kept after the last change, in ms: for the same callback that is opened again. */
+const TTL_MS = 4 * 3_600_000
 
 /** The connect flows of browser sessions in the store, encrypted. Methods throw `StoreUnavailableError`. */
 export class FlowRecords {
-  readonly #kind: string
+  readonly #platform: Platform
   readonly #store: KeyValueStore
   readonly #cipher: RecordCipher
-  readonly #exchangeMs: number
   readonly #now: () => number
 
   constructor(platform: Platform, store: KeyValueStore, keys: readonly EncryptionKey[], now = Date.now) {
-    this.#kind = `${platform.name}-flows`
+    this.#platform = platform
     this.#store = store
     this.#cipher = createRecordCipher(keys)
-    this.#exchangeMs = platform.tokenEndpointMs + WAIT_LONGER_MS
     this.#now = now
   }
 
-  /** Starts a flow, which accepts one bxcontext for 15 minutes. `expected`: the one to reconnect. */
-  start(browser: BrowserSession, expected?: string): Promise<Flow> {
-    const flow = transitions.started(randomUUID(), expected, this.#now())
-    return this.#change(browser, () => flow)
+  /** The flows of a session, for the functions of `flows.ts`. A record that cannot be read counts as none: the user starts again. */
+  async read(browser: BrowserSession): Promise<FlowRecord> {
+    const key = this.#key(browser)
+    return this.#parse(key, await this.#store.get(key))
+  }
+
+  /** A button begins a flow, which bxcontexts belong to until the next button. `expected`: the one to reconnect. */
+  start(browser: BrowserSession, expected?: string) {
+    const flow = transitions.started(this.#fresh(), expected)
+    return this.#change(browser, () => flow, flow.id)
   }
 
   /** Gives an arrived bxcontext to a flow. Throws as `arrived` does. */
-  arrive(browser: BrowserSession, bxcontext: string): Promise<Consenting | Confirming> {
-    return this.#change(browser, (flows) => transitions.arrived(flows, bxcontext, newSecrets()))
-  }
-
-  /** The flow whose user is asked about another bxcontext. Throws as `flows.ts`' `confirming` does. */
-  async confirming(browser: BrowserSession, id: string): Promise<Confirming> {
-    const key = this.#key(browser)
-    return transitions.confirming(this.#parse(key, await this.#store.get(key)), id)
+  arrive(browser: BrowserSession, bxcontext: string) {
+    return this.#change(browser, (record) => transitions.arrived(record, bxcontext, this.#fresh()))
   }
 
   /** The user accepts the other bxcontext. Throws as `confirmed` does. */
-  confirm(browser: BrowserSession, id: string): Promise<Consenting> {
-    return this.#change(browser, (flows) => transitions.confirmed(flows, id, newSecrets()))
+  confirm(browser: BrowserSession, id: string) {
+    return this.#change(browser, (record) => transitions.confirmed(record, id, this.#fresh()))
   }
 
   /**
    * Claims the flow of this state: one visit of the callback among all processes gets it, to send the code, and the others wait
    * for the outcome, as long as an exchange may take. Resolves to null if no flow has this state.
    */
-  async claim(browser: BrowserSession, state: string): Promise<Exchanging | Ended | null> {
+  async claim(browser: BrowserSession, state: string) {
     const visit = randomUUID()
-    for (const deadline = performance.now() + this.#exchangeMs; ; await pause(POLL_MS)) {
-      const flow = await this.#change(browser, (flows) =>
-        transitions.claimed(flows, state, visit, { now: this.#now(), exchangeMs: this.#exchangeMs }),
+    const exchangeMs = this.#platform.tokenEndpointMs + WAIT_LONGER_MS
+    for (const deadline = performance.now() + exchangeMs; ; await pause(POLL_MS)) {
+      const flow = await this.#change(browser, (record) =>
+        transitions.claimed(record, state, visit, { now: this.#now(), exchangeMs }),
       )
       if (flow?.phase !== 'exchanging' || flow.visit === visit) return flow
-      if (performance.now() > deadline)
-        return transitions.ended(flow, { failed: 'exchange_incomplete' }, this.#now())
+      if (performance.now() > deadline) return transitions.ended(flow, { failed: 'exchange_incomplete' })
     }
   }
 
   /** Stores the outcome of an exchange, which is shown if the same callback is opened again. */
   async end(browser: BrowserSession, flow: Exchanging, outcome: Outcome): Promise<void> {
-    await this.#change(browser, () => transitions.ended(flow, outcome, this.#now()))
+    await this.#change(browser, () => transitions.ended(flow, outcome))
   }
 
   /** Deletes all flows of the session. */
@@ -90,34 +88,44 @@ export class FlowRecords {
     await this.#store.delete(this.#key(browser))
   }
 
-  /** Stores the flow that `next` returns, unless it is one of the flows or none; again, if another process was faster. */
-  async #change<F extends Flow | null>(browser: BrowserSession, next: (flows: Flows) => F): Promise<F> {
+  /**
+   * Stores the flow that `next` returns, unless it is one of the record or none; again, if another process was faster. `last`: as in
+   * `withFlow`.
+   */
+  async #change<F extends Flow | null>(
+    browser: BrowserSession,
+    next: (record: FlowRecord) => F,
+    last?: string,
+  ): Promise<F> {
     const key = this.#key(browser)
     for (;;) {
       const value = await this.#store.get(key)
-      const flows = this.#parse(key, value)
-      const flow = next(flows)
-      if (!flow || flows.includes(flow)) return flow
-      const text = this.#cipher.encrypt(JSON.stringify(transitions.withFlow(flows, flow)), keyName(key))
-      if (await this.#store.compareAndSet(key, value, text, TTL_MS)) return flow
+      const record = this.#parse(key, value)
+      const flow = next(record)
+      if (!flow || record.flows.includes(flow)) return flow
+      const text = JSON.stringify(transitions.withFlow(record, flow, last))
+      const encrypted = this.#cipher.encrypt(text, keyName(key))
+      if (await this.#store.compareAndSet(key, value, encrypted, TTL_MS)) return flow
     }
   }
 
-  /** Flows that cannot be read count as none: the user starts again. */
-  #parse(key: Key, value: string | null): Flows {
-    if (value === null) return []
+  #parse(key: Key, value: string | null): FlowRecord {
+    if (value === null) return transitions.NO_FLOWS
     try {
-      const text = this.#cipher.decrypt(value, keyName(key))
-      return transitions.aged(transitions.flowsSchema.safeParse(parseJson(text)).data ?? [], this.#now())
+      const json = parseJson(this.#cipher.decrypt(value, keyName(key)))
+      const record = transitions.flowRecordSchema.safeParse(json).data ?? transitions.NO_FLOWS
+      return transitions.aged(record, this.#now())
     } catch (error) {
-      if (error instanceof DecryptionError) return []
+      if (error instanceof DecryptionError) return transitions.NO_FLOWS
       throw error
     }
   }
 
+  #fresh(): Fresh {
+    return { id: randomUUID(), state: randomState(), codeVerifier: randomCodeVerifier(), now: this.#now() }
+  }
+
   #key({ userId, session }: BrowserSession): Key {
-    return { kind: this.#kind, owner: userId, id: session }
+    return { kind: `${this.#platform.name}-flows`, owner: userId, id: session }
   }
 }
-
-const newSecrets = () => ({ state: randomState(), codeVerifier: randomCodeVerifier() })

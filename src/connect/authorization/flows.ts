@@ -1,6 +1,8 @@
 /**
- * The connect flows of one browser session are one record, and whatever happens to one of them is a pure function that returns
- * the next flow. `flow-records.ts` applies these functions. Times are in ms since 1970.
+ * The connect flows of one browser session are one record. It also says which flow the last button began, since the address with
+ * the business that the user chose does not. Each step of a flow is a pure function of the record that returns the next state of
+ * that flow; `flow-records.ts` stores it. A flow gets one bxcontext and asks for one consent, with its own `state`. Times are in ms
+ * since 1970.
  */
 import * as z from 'zod'
 import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
@@ -13,25 +15,36 @@ export type Outcome = z.infer<typeof outcomeSchema>
 const common = {
   /** Identifies the flow, in the log too. It is no secret. */
   id: z.string(),
-  expiresAt: z.number(),
   /** The bxcontext to reconnect, if the user pressed Reconnect. */
   expected: z.string().optional(),
 }
-const consent = { ...common, bxcontext: z.string(), state: z.string(), codeVerifier: z.string() }
+const open = {
+  ...common,
+  expiresAt: z.number(),
+  /** Of its consent (RFC 6749 section 10.12). */
+  state: z.string(),
+  /** Of its consent (RFC 7636 section 4.1). */
+  codeVerifier: z.string(),
+}
+const chosen = { ...open, bxcontext: z.string() }
 
 const flowSchema = z.discriminatedUnion('phase', [
-  z.object({ ...common, phase: z.literal('started') }),
-  /** Another bxcontext came back than the one to reconnect, and the user decides. */
-  z.object({ ...common, phase: z.literal('confirming'), bxcontext: z.string(), expected: z.string() }),
-  z.object({ ...consent, phase: z.literal('consenting') }),
-  /** One visit of the callback among all processes has the code; the others wait for its outcome. */
-  z.object({ ...consent, phase: z.literal('exchanging'), visit: z.string() }),
-  /** Has no secret any more. `state`: if it got as far as the consent page. */
-  z.object({ ...common, phase: z.literal('ended'), state: z.string().optional(), outcome: outcomeSchema }),
+  z.object({ ...open, phase: z.literal('started') }),
+  /** The platform returned a different bxcontext from the one to reconnect, and the user decides. */
+  z.object({ ...chosen, phase: z.literal('confirming'), expected: z.string() }),
+  z.object({ ...chosen, phase: z.literal('consenting') }),
+  /** One visit of the callback among all processes sends the code; the others wait for its outcome. */
+  z.object({ ...chosen, phase: z.literal('exchanging'), visit: z.string() }),
+  z.object({ ...common, phase: z.literal('ended'), state: z.string(), outcome: outcomeSchema }),
 ])
-export const flowsSchema = z.array(flowSchema)
+export const flowRecordSchema = z.object({
+  flows: z.array(flowSchema),
+  /** The id of the flow that the last button began; null before the first one. */
+  last: z.string().nullable(),
+})
 export type Flow = z.infer<typeof flowSchema>
-export type Flows = readonly Flow[]
+export type FlowRecord = z.infer<typeof flowRecordSchema>
+export type Started = Extract<Flow, { phase: 'started' }>
 export type Confirming = Extract<Flow, { phase: 'confirming' }>
 export type Consenting = Extract<Flow, { phase: 'consenting' }>
 export type Exchanging = Extract<Flow, { phase: 'exchanging' }>
@@ -39,113 +52,112 @@ export type Ended = Extract<Flow, { phase: 'ended' }>
 
 /** How long a flow may take, in ms. */
 export const FLOW_MS = 15 * 60_000
-/** How long it is known how a flow ended, in ms. */
-export const ENDED_MS = 4 * 3_600_000
 /** How many flows one session has at most. */
 const MAX_FLOWS = 20
 
-/** Random values of a consent: its `state` (RFC 6749 section 10.12) and its code verifier (RFC 7636 section 4.1). */
-export interface ConsentSecrets {
-  state: string
-  codeVerifier: string
-}
+export const NO_FLOWS: FlowRecord = { flows: [], last: null }
 
-/** The flows with a new one, or with the next state of one of them. */
-export function withFlow(flows: Flows, flow: Flow): Flows {
-  const isNew = flows.every(({ id }) => id !== flow.id)
-  return isNew ? [...flows, flow].slice(-MAX_FLOWS) : flows.map((one) => (one.id === flow.id ? flow : one))
+/** The values of a flow that may begin now. */
+export type Fresh = Pick<Started, 'id' | 'state' | 'codeVerifier'> & { now: number }
+/** Whether to connect the bxcontext that arrived in place of the one to reconnect. */
+export type Question = Pick<Confirming, 'id' | 'bxcontext' | 'expected'>
+
+export const flowOf = ({ flows }: FlowRecord, id: string | null): Flow | undefined =>
+  flows.find((flow) => flow.id === id)
+
+/**
+ * The record with a new flow, or with the next state of one. If it is full, the oldest makes room, but not that of the last button.
+ * `last`: the id of a flow that a button has begun now.
+ */
+export function withFlow(record: FlowRecord, flow: Flow, last = record.last): FlowRecord {
+  const { flows } = record
+  if (flows.some(({ id }) => id === flow.id))
+    return { flows: flows.map((one) => (one.id === flow.id ? flow : one)), last }
+  const oldest = flows.length < MAX_FLOWS ? undefined : flows.find(({ id }) => id !== last)
+  return { flows: [...flows.filter((one) => one !== oldest), flow], last }
 }
 
 /** The user pressed Connect, or Reconnect for the `expected` bxcontext. */
-export const started = (id: string, expected: string | undefined, now: number): Flow => ({
+export const started = ({ now, ...values }: Fresh, expected: string | undefined): Started => ({
+  ...values,
   phase: 'started',
-  id,
-  expiresAt: now + FLOW_MS,
   expected,
+  expiresAt: now + FLOW_MS,
 })
 
 /**
- * A bxcontext arrived. It belongs to the flow that expects it, or else to one that expects none, or else to one that expects
- * another; each time to the latest without a bxcontext, or else to the latest whose user went back and chose again: then it
- * replaces the earlier one, whose consent counts for nothing. Throws `ConnectError` if no flow waits for one: `consent_expired`
- * if one did, and otherwise `missing_authorization_request`, as anyone could have planted it.
+ * A bxcontext arrived, for the flow of the last button. Throws `ConnectError` if there is none, or it has ended: `consent_expired`
+ * if it took too long, and otherwise `missing_authorization_request`, as anyone could have planted it.
  */
-export function arrived(flows: Flows, bxcontext: string, secrets: ConsentSecrets): Consenting | Confirming {
-  const chosen = flows.filter(({ phase }) => phase === 'confirming' || phase === 'consenting')
-  // In the order of preference, the best last.
-  const waiting = [...chosen, ...flows.filter(({ phase }) => phase === 'started')]
-  const found =
-    waiting.findLast(({ expected }) => expected === bxcontext) ??
-    waiting.findLast(({ expected }) => expected === undefined) ??
-    waiting.at(-1)
-  if (!found) throw notWaiting(flows.findLast(hasExpired))
-  const { id, expiresAt, expected } = found
-  return expected === undefined || expected === bxcontext
-    ? { phase: 'consenting', id, expiresAt, expected, bxcontext, ...secrets }
-    : { phase: 'confirming', id, expiresAt, expected, bxcontext }
+export function arrived(record: FlowRecord, bxcontext: string, fresh: Fresh): Consenting | Confirming {
+  const flow = inTurn(flowOf(record, record.last), 'started', fresh)
+  const { expected = bxcontext } = flow
+  return expected === bxcontext
+    ? { ...flow, phase: 'consenting', bxcontext }
+    : { ...flow, phase: 'confirming', bxcontext, expected }
 }
 
 /**
- * The flow whose user is asked, or was: who goes back from the consent page may answer again. Throws `ConnectError`
- * (`consent_expired`, or `missing_authorization_request` once the flow has gone on).
+ * What the user is asked, or was: who goes back from the consent page may answer again. Throws `ConnectError`
+ * (`consent_expired`, or `missing_authorization_request` if there was no question, or the flow has ended).
  */
-export function confirming(flows: Flows, id: string): Confirming {
-  const flow = flows.find((one) => one.id === id)
-  if (flow?.phase === 'confirming') return flow
-  if (flow?.phase !== 'consenting' || flow.expected === undefined || flow.expected === flow.bxcontext)
+export function questionOf(record: FlowRecord, id: string): Question {
+  const flow = flowOf(record, id)
+  if (!flow || !('bxcontext' in flow) || flow.expected === undefined || flow.expected === flow.bxcontext)
     throw notWaiting(flow)
-  const { expiresAt, expected, bxcontext } = flow
-  return { phase: 'confirming', id, expiresAt, expected, bxcontext }
+  return { id, bxcontext: flow.bxcontext, expected: flow.expected }
 }
 
-/** The user accepted the other bxcontext. Throws as `confirming` does. */
-export const confirmed = (flows: Flows, id: string, secrets: ConsentSecrets): Consenting => ({
-  ...confirming(flows, id),
-  phase: 'consenting',
-  ...secrets,
-})
+/** The user accepted the other bxcontext. Throws as `questionOf` does. */
+export function confirmed(record: FlowRecord, id: string, fresh: Fresh): Consenting {
+  const { bxcontext } = questionOf(record, id)
+  return { ...inTurn(flowOf(record, id), 'confirming', fresh), phase: 'consenting', bxcontext }
+}
+
+/**
+ * The flow, if it is in this phase. If it has gone on already (the user went back, or has two tabs), a new one of the same intent
+ * beside it: both may finish. Throws `ConnectError` if it has ended.
+ */
+function inTurn(flow: Flow | undefined, phase: Flow['phase'], fresh: Fresh): Omit<Started, 'phase'> {
+  if (!flow || flow.phase === 'ended') throw notWaiting(flow)
+  return flow.phase === phase ? flow : started(fresh, flow.expected)
+}
 
 /**
  * The callback arrived: the first `visit` has the flow for itself, for as long as an exchange may take. Returns the flow
  * unchanged if another visit has it, or if it has ended, and null if no flow has this state.
  */
 export function claimed(
-  flows: Flows,
+  { flows }: FlowRecord,
   state: string,
   visit: string,
   { now, exchangeMs }: { now: number; exchangeMs: number },
 ): Exchanging | Ended | null {
-  const flow = flows.find((one) => 'state' in one && one.state === state)
+  const flow = flows.find((one) => one.state === state)
   if (flow?.phase === 'exchanging' || flow?.phase === 'ended') return flow
   if (flow?.phase !== 'consenting') return null
   return { ...flow, phase: 'exchanging', visit, expiresAt: now + exchangeMs }
 }
 
-/** The flow ended at this time. */
-export const ended = (flow: Flow, outcome: Outcome, at: number): Ended => ({
-  phase: 'ended',
-  id: flow.id,
-  expected: flow.expected,
-  state: 'state' in flow ? flow.state : undefined,
-  outcome,
-  expiresAt: at + ENDED_MS,
-})
+/** The flow has ended. It keeps no code verifier, and its `state` only to answer the same callback again. */
+export function ended({ id, expected, state }: Flow, outcome: Outcome): Ended {
+  return { phase: 'ended', id, expected, state, outcome }
+}
 
 /** The flows as they are now: one that its user, or its process, did not finish in time has ended. */
-export const aged = (flows: Flows, now: number): Flows =>
-  flows
-    .map((flow) => {
-      if (flow.phase === 'ended' || flow.expiresAt > now) return flow
-      const failed = flow.phase === 'exchanging' ? 'exchange_incomplete' : 'consent_expired'
-      return ended(flow, { failed }, flow.expiresAt)
-    })
-    .filter(({ expiresAt }) => expiresAt > now)
-
-const hasExpired = (flow: Flow) =>
-  flow.phase === 'ended' && 'failed' in flow.outcome && flow.outcome.failed === 'consent_expired'
+export const aged = ({ flows, last }: FlowRecord, now: number): FlowRecord => ({
+  flows: flows.map((flow) => {
+    if (flow.phase === 'ended' || flow.expiresAt > now) return flow
+    return ended(flow, { failed: flow.phase === 'exchanging' ? 'exchange_incomplete' : 'consent_expired' })
+  }),
+  last,
+})
 
 /** The error for a flow that does not wait for the user, or is not known. */
-const notWaiting = (flow: Flow | undefined) =>
-  flow && hasExpired(flow)
-    ? new ConnectError('consent_expired', undefined, { expected: flow.expected })
+function notWaiting(flow: Flow | undefined): ConnectError {
+  const hasExpired =
+    flow?.phase === 'ended' && 'failed' in flow.outcome && flow.outcome.failed === 'consent_expired'
+  return hasExpired
+    ? new ConnectError('consent_expired', undefined, flow)
     : new ConnectError('missing_authorization_request')
+}

@@ -1,10 +1,11 @@
-import { type Request, type RequestHandler, Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
+import { noteFlow } from '../context.ts'
 import { describeRoute } from '../describe-route.ts'
 import type { Platform } from '../platform/contract.ts'
 import { handleCallback, showFailure } from './callback.ts'
 import { ConnectError, FAILURE_CODES } from './errors.ts'
-import type { Consenting } from './flows.ts'
+import { type Consenting, questionOf } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
 import { arrival, browserSession, type ConnectRoutesOptions, type Onward } from './visit.ts'
 
@@ -44,7 +45,8 @@ function startRoute(options: ConnectRoutesOptions): Router {
     }),
     async (req, res) => {
       const { browser, hop } = arrival(options, req)
-      const bxcontext = expectedBxcontext(req, platform)
+      const value: unknown = req.body?.bxcontext
+      const bxcontext = value ? parseBxcontext(value, platform) : undefined
       const { id } = await flows.start(browser, bxcontext)
       const target = oauth.startUrl(redirectUrls(baseUrl)[0]).href
       pages.goOn(req, res, await hop({ hop: 'start', target, status: 200, flow: { id, bxcontext } }))
@@ -76,13 +78,10 @@ function contextRoute(options: ConnectRoutesOptions): Router {
             : { hop: 'confirm', target: `/connect/confirm/${id}`, status: 303, flow: { id, bxcontext } }
         res.redirect(303, await hop(onward))
       } catch (error) {
-        if (error instanceof ConnectError)
-          await hop({
-            hop: 'consent',
-            target: redirectUrls('')[0],
-            status: error.status,
-            failure: error.code,
-          })
+        if (error instanceof ConnectError) {
+          const { status, code: failure, flowId: id } = error
+          await hop({ hop: 'consent', target: redirectUrls('')[0], status, failure, flow: { id } })
+        }
         throw error
       }
     },
@@ -104,8 +103,9 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
         errors,
       }),
       async (req, res) => {
-        const flow = await flows.confirming(browserSession(req, pages), req.params.id)
-        await pages.askAboutMismatch(req, res, flow)
+        const question = questionOf(await flows.read(browserSession(req, pages)), req.params.id)
+        noteFlow(question.id)
+        await pages.askAboutMismatch(req, res, question)
       },
     )
     .post(
@@ -135,18 +135,18 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
         status: 303,
       }),
       topLevelOnly,
-      (req, res) => handleCallback(options, req, res),
+      handleCallback(options),
     )
-
     .get(
       '/failed',
       describeRoute({
-        summary: 'Shows why a connect flow failed. `error`: the code of the failure.',
-        query: z.object({ error: z.string() }),
+        summary:
+          'Shows why a connect flow failed. `error`: the code of the failure. `flow`: the id of the flow, which the page names if it belongs to this browser session.',
+        query: z.object({ error: z.string(), flow: z.string().optional() }),
         status: 303,
         errors: FAILURE_CODES,
       }),
-      (req, res) => showFailure(options, req, res),
+      showFailure(options),
     )
 }
 
@@ -161,12 +161,7 @@ function toConsent(
   return { hop: 'consent', target: href, status, flow: { id, bxcontext, state } }
 }
 
-/** The bxcontext to reconnect, if the form names one. Throws `ConnectError` (`invalid_bxcontext`). */
-function expectedBxcontext(req: Request, platform: Platform): string | undefined {
-  const value = req.body?.bxcontext
-  return value === undefined || value === '' ? undefined : parseBxcontext(value, platform)
-}
-
+/** Throws `ConnectError` (`invalid_bxcontext`). */
 function parseBxcontext(value: unknown, { bxcontextSchema }: Platform): string {
   const bxcontext = bxcontextSchema.safeParse(value)
   if (!bxcontext.success) throw new ConnectError('invalid_bxcontext')

@@ -1,13 +1,14 @@
 /** A visit of the browser: what the app tells the routes of the connect flow, and what they report. */
 import { createHash } from 'node:crypto'
 import type { Request, Response } from 'express'
+import { noteFlow } from '../context.ts'
 import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { FailureCode } from './errors.ts'
 import type { BrowserSession, FlowRecords } from './flow-records.ts'
-import type { Confirming } from './flows.ts'
+import type { Question } from './flows.ts'
 
 /** The pages that the flow needs. */
 export interface ConnectPages {
@@ -25,7 +26,7 @@ export interface ConnectPages {
    */
   goOn(req: Request, res: Response, url: string): void
   /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
-  askAboutMismatch(req: Request, res: Response, flow: Confirming): void | Promise<void>
+  askAboutMismatch(req: Request, res: Response, question: Question): void | Promise<void>
 }
 
 /** The steps of a connect flow at which the browser goes on, and the exchange of the code. */
@@ -60,7 +61,7 @@ export interface ConnectRoutesOptions {
     platform: Platform
     flows: FlowRecords
     oauth: OAuth
-    vault: Pick<Vault, 'connect' | 'find'>
+    vault: Pick<Vault, 'connect'>
   }
   /** The public address of this app. */
   baseUrl: string
@@ -79,8 +80,10 @@ export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
   const arrivedAt = Date.now()
   const browser = browserSession(req, pages)
   const { userId } = browser
-  const hop = async ({ flow, ...event }: Onward): Promise<string> =>
-    onHop ? onHop({ ...event, req, arrivedAt, flow: { userId, ...flow } }) : event.target
+  const hop = async ({ flow, ...event }: Onward): Promise<string> => {
+    if (flow?.id) noteFlow(flow.id)
+    return onHop ? onHop({ ...event, req, arrivedAt, flow: { userId, ...flow } }) : event.target
+  }
   return { browser, hop }
 }
 

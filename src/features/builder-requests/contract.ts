@@ -1,4 +1,5 @@
 /** The platform's builder requests API and webhook: given and assumed, as in `connect/platform/contract.ts`. */
+import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { type Assumption, idSchema, platform } from '../../connect/index.ts'
 import { texts } from './texts.ts'
@@ -36,6 +37,13 @@ export const builderRequestSchema = z.looseObject({
     .nullish(),
 })
 export type BuilderRequest = z.infer<typeof builderRequestSchema>
+
+/** What a page shows of a request, as a digest: a form that names it decides about nothing else. */
+export function revisionOf({ builder, externalRef, requestedAt }: BuilderRequest): string {
+  const { name, contact, email, phone, suburb } = builder ?? {}
+  const shown = [name, contact, email, phone, suburb, externalRef, requestedAt]
+  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url')
+}
 
 /** given 6: the only event type that is defined. */
 export const BUILDER_REQUESTED = 'integration-connection.requested'

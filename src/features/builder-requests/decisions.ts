@@ -22,16 +22,14 @@ export const createDecisions = (store: KeyValueStore): History<Decision> =>
     timeOf: ({ decidedAt }) => decidedAt,
   })
 
-/** A decision about a request; `request`: what the platform says of it, if it is known. */
 export const decisionOn = (
-  integrationConnectionId: string,
-  request: BuilderRequest | undefined,
+  { integrationConnectionId, builder, externalRef }: BuilderRequest,
   decision: Decision['decision'],
   decidedBy: string,
 ): Decision => ({
   integrationConnectionId,
-  builder: request?.builder?.name ?? null,
-  externalRef: request?.externalRef ?? null,
+  builder: builder?.name ?? null,
+  externalRef: externalRef ?? null,
   decision,
   decidedBy,
   decidedAt: new Date().toISOString(),

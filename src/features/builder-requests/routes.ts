@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { NotFoundError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
-import type { Vault } from '../../connect/index.ts'
+import type { ConnectionRef, Vault } from '../../connect/index.ts'
 import {
   connectionRef,
   currentUser,
@@ -10,11 +10,13 @@ import {
   type SendChanges,
   sendPageOrJson,
   sendResultOrRedirect,
+  WebError,
+  wantsJson,
 } from '../../web/kit.ts'
 import { type Grant, grantSchema } from '../catalogues/grants.ts'
 import type { History } from '../catalogues/history.ts'
 import type { BuilderRequests } from './builder-requests.ts'
-import { builderRequestSchema } from './contract.ts'
+import { builderRequestSchema, revisionOf } from './contract.ts'
 import { type Decision, decisionOn, decisionSchema } from './decisions.ts'
 import type { Pending } from './pending.ts'
 import { texts } from './texts.ts'
@@ -66,9 +68,10 @@ const askRoute = describeRoute({
 })
 const decisionRoute = (decision: keyof typeof OUTCOMES, summary: string) =>
   describeRoute({
-    summary,
+    summary: `${summary} Field: \`shown\`, the revision of the request that the page showed (optional). If the request is another one meanwhile, nothing happens.`,
+    body: z.object({ shown: z.string().optional() }),
     response: z.object({ integrationConnectionId: z.string(), status: z.literal(OUTCOMES[decision]) }),
-    errors: [...READ_ERRORS, 'not_found'],
+    errors: [...READ_ERRORS, 'not_found', 'request_changed'],
   })
 
 /** Routes that list builder requests, with live updates, and accept or reject them. */
@@ -91,7 +94,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     sendPageOrJson(req, res, {
       view: 'builder-requests/builder-requests',
       title: texts.title,
-      data: { bxcontext: ref.bxcontext, ...shown, requestTexts: texts },
+      data: { bxcontext: ref.bxcontext, ...shown, requestTexts: texts, revisionOf },
       json: { items: requests, decided },
     })
   })
@@ -113,10 +116,10 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   router.get('/:id/reject', askRoute, async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
-    const request = (await pending.fetch(ref)).find((one) => one.integrationConnectionId === id)
+    const request = await findRequest(pending, ref, id)
     if (!request) throw new NotFoundError(texts.notFound)
     const title = texts.askToReject.title(request.builder?.name || texts.unnamedBuilder)
-    const data = { bxcontext: ref.bxcontext, id, requestTexts: texts }
+    const data = { bxcontext: ref.bxcontext, id, requestTexts: texts, shown: revisionOf(request) }
     sendPageOrJson(req, res, { view: 'builder-requests/reject', title, data, json: request })
   })
   const describedAs = { accept: 'Accepts a request.', reject: 'Rejects a request.' } as const
@@ -128,6 +131,9 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     )
   return router
 }
+
+const findRequest = async (pending: Pending, ref: ConnectionRef, id: string) =>
+  (await pending.fetch(ref)).find(({ integrationConnectionId }) => integrationConnectionId === id)
 
 /** Where access to a catalogue is granted, with the builder's account number filled in. */
 const grantLink = (bxcontext: string, externalRef: string | null | undefined) => ({
@@ -143,17 +149,24 @@ function decisionHandler(
   return async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
-    // Who asked is known only as long as the request is pending.
-    const waiting = await pending.fetch(ref).catch(() => [])
+    const location = `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
+    const request = await findRequest(pending, ref, id)
+    const shown = req.body?.shown
+    if (shown !== undefined && shown !== (request && revisionOf(request))) {
+      const changed = new WebError(409, 'request_changed', texts.changed.detail, {
+        title: texts.changed.title,
+      })
+      if (wantsJson(req)) throw changed
+      return sendResultOrRedirect(req, res, location, null, { notice: changed.message, tone: 'wait' })
+    }
+    if (!request) throw new NotFoundError(texts.notFound)
     await builderRequests[decision](vault.tokenSource(ref), id)
-    const request = waiting.find(({ integrationConnectionId }) => integrationConnectionId === id)
     const { name } = currentUser(req) ?? { name: '' }
-    await decisions.note(ref, id, decisionOn(id, request, status, name))
+    await decisions.note(ref, id, decisionOn(request, status, name))
     // Updates open pages. The decision is made even if this fails.
     await pending.fetch(ref).catch(() => {})
-    const location = `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
     const result = { integrationConnectionId: id, status }
-    const grant = decision === 'accept' && { link: grantLink(ref.bxcontext, request?.externalRef) }
+    const grant = decision === 'accept' && { link: grantLink(ref.bxcontext, request.externalRef) }
     await sendResultOrRedirect(req, res, location, result, { notice: texts[status], ...grant })
   }
 }

@@ -4,6 +4,12 @@ export const texts = {
   /** What the permission is for; begins with "to". */
   reason: 'to show the connection requests of builders, and to accept or reject them',
   notFound: 'There is no such builder request in this account.',
+  /** A form was sent from a page that shows an older state of its request. */
+  changed: {
+    title: 'The request has changed',
+    detail:
+      'This request has changed since you opened the page, or somebody has answered it. Nothing was done.',
+  },
   accepted: 'The builder is connected, and sees your Public catalogues. Managed ones need access.',
   rejected: 'The request was rejected.',
 

@@ -1,5 +1,6 @@
 import { redirectUrls } from '../../connect/index.ts'
-import { type Contract, webTexts as texts } from '../../web/kit.ts'
+import { webTexts as texts } from '../../web/kit.ts'
+import type { Contract } from '../contracts.ts'
 
 export interface RegistrationOptions {
   /** The address of the app. */

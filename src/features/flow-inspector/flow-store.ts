@@ -5,6 +5,7 @@ import {
   CONNECT_MS,
   type Flow,
   flowSchema,
+  MAX_REQUESTS,
   MAX_STEPS,
   type Step,
   type Summary,
@@ -21,13 +22,13 @@ export const MAX_FLOWS = 200
 export interface FlowStore {
   /** The user's flows, the latest first. */
   list(userId: string): Promise<Summary[]>
-  /** Resolves to null if the user has no such flow. */
+  /** Finds a flow by its id, or by that of one of its requests. Resolves to null if the user has no such flow. */
   find(userId: string, id: string): Promise<Flow | null>
   /** Adds steps to flows of a user, which are created if necessary; other processes may do the same at the same time. */
   append(userId: string, additions: readonly FlowAddition[]): Promise<void>
 }
 
-export type FlowAddition = Pick<Flow, 'id' | 'bxcontext' | 'steps'>
+export type FlowAddition = Pick<Flow, 'id' | 'requestIds' | 'bxcontext' | 'steps'>
 
 const keyOf = (userId: string, id: string) => ({ kind: 'flow', owner: userId, id })
 const indexKey = (userId: string) => ({ kind: 'flow-index', owner: userId, id: '' })
@@ -40,7 +41,13 @@ export function createFlowStore(store: KeyValueStore, now = Date.now): FlowStore
       const summaries = flows.map((flow) => summarize(flow, now()))
       await updateIndex(store, userId, summaries)
     },
-    find: async (userId, id) => parseFlow(await store.get(keyOf(userId, id))),
+    async find(userId, id) {
+      const flow = parseFlow(await store.get(keyOf(userId, id)))
+      if (flow) return flow
+      const summaries = parseIndex(await store.get(indexKey(userId)))
+      const found = summaries.find(({ requestIds }) => requestIds.includes(id))
+      return found ? parseFlow(await store.get(keyOf(userId, found.id))) : null
+    },
 
     async list(userId) {
       const summaries = parseIndex(await store.get(indexKey(userId)))
@@ -54,13 +61,14 @@ export function createFlowStore(store: KeyValueStore, now = Date.now): FlowStore
 
 /** Adds steps to a flow, and resolves to it. */
 async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddition): Promise<Flow> {
-  const { id, bxcontext, steps } = addition
-  const none: Flow = { id, bxcontext: null, steps: [], omitted: 0 }
+  const { id, requestIds, bxcontext, steps } = addition
+  const none: Flow = { id, requestIds: [], bxcontext: null, steps: [], omitted: 0 }
   let next = none
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
-    // The user may choose another business until the consent: the last one counts.
-    next = withSteps({ ...flow, bxcontext: bxcontext ?? flow.bxcontext }, steps)
+    // Of the business to reconnect and the one that the user chose, the last one counts.
+    const known = [...new Set([...flow.requestIds, ...requestIds])].slice(-MAX_REQUESTS)
+    next = withSteps({ ...flow, requestIds: known, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
   }
   await update(store, keyOf(userId, id), change, TTL_MS)

@@ -81,8 +81,13 @@ export type Step = z.infer<typeof stepSchema>
 /** How many steps of a flow are kept. */
 export const MAX_STEPS = 300
 
+/** How many requests a flow is found by. */
+export const MAX_REQUESTS = 20
+
 export const flowSchema = z.object({
   id: z.string(),
+  /** The ids of the HTTP requests of this app that it consists of, if its own is not that of its only one. */
+  requestIds: z.array(z.string()),
   bxcontext: z.string().nullable(),
   steps: z.array(stepSchema),
   /** How many further steps were not recorded. */
@@ -96,6 +101,7 @@ export const CONNECT_MS = 15 * 60_000
 /** A flow in the list. */
 export const summarySchema = z.object({
   id: z.string(),
+  requestIds: z.array(z.string()),
   kind: z.enum(KINDS),
   startedAt: z.iso.datetime(),
   /** Null while it runs. */
@@ -129,7 +135,7 @@ export const parametersOf = ({ request, response }: Step): Parameter[] => [
 
 /** Summarises a flow that has at least one step. */
 export function summarize(flow: Flow, now = Date.now()): Summary {
-  const { id, bxcontext, steps, omitted } = flow
+  const { id, requestIds, bxcontext, steps, omitted } = flow
   const startedAt = steps[0]?.at ?? new Date(now).toISOString()
   const kind = kindOf(steps)
   const outcome = outcomeOf(kind, steps, now - Date.parse(startedAt))
@@ -138,6 +144,7 @@ export function summarize(flow: Flow, now = Date.now()): Summary {
   const named = steps.flatMap(parametersOf).findLast(({ name, value }) => name === 'business_name' && value)
   return {
     id,
+    requestIds,
     kind,
     startedAt,
     endedAt: outcome === 'running' ? null : new Date(lastAt).toISOString(),

@@ -43,6 +43,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
         view: 'flow-inspector/switch',
         load: async (req) => ({ data: { isOn: isStepByStep(req) }, json: {} }),
       },
+      { page: 'app/error', view: 'flow-inspector/failed-flow', load: async () => ({ data: {}, json: {} }) },
     ],
     routes: [
       { path: '/connections/:bxcontext/tokens', router: tokens },

@@ -18,6 +18,7 @@ export interface RecorderOptions {
 interface Buffered extends FlowAddition {
   userId: string
   steps: Step[]
+  requestIds: string[]
 }
 
 /** How long steps are collected before they are stored, in ms. */
@@ -96,15 +97,16 @@ export class Recorder {
 
   /** Adds steps to a flow. `record` masks them; it is called only for what is kept. */
   #add(userId: string, context: WorkContext, isPlainCall: boolean, record: () => Step[]): void {
-    const { bxcontext = null } = context
-    const id = context.flowId ?? context.requestId ?? this.#identify(userId, bxcontext)
+    const { bxcontext = null, requestId } = context
+    const id = context.flowId ?? requestId ?? this.#identify(userId, bxcontext)
     const name = `${id} ${userId}`
     // Decided at once: steps that are kept until the flush cost more than all else (npm run bench, row "inspector on").
     const isFull = this.#buffers.size >= MAX_FLOWS
     if (!this.#buffers.has(name) && (isFull || (isPlainCall && !this.#mayRecordPlainCall(userId)))) return
-    const buffered = this.#buffers.get(name) ?? { userId, id, bxcontext, steps: [] }
+    const buffered = this.#buffers.get(name) ?? { userId, id, bxcontext, steps: [], requestIds: [] }
     buffered.bxcontext = bxcontext ?? buffered.bxcontext
     buffered.steps.push(...record())
+    if (requestId !== undefined && requestId !== id) buffered.requestIds.push(requestId)
     this.#buffers.set(name, buffered)
     this.#timer ??= setTimeout(() => void this.flush(), this.#flushMs)
   }

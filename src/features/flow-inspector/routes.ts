@@ -37,10 +37,15 @@ function listRoutes(options: FlowRoutesOptions): Router {
       '/',
       describeRoute({
         summary:
-          '`{flows: [{id, kind, startedAt, endedAt, outcome, call, bxcontext, businessName, steps, requests}]}`. `call` is the method and path of an API call, such as `GET /leads`. `steps` is their number. `kind` is `connect`, `refresh`, `api_call`, `revocation`, or `disconnect`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code.',
+          '`{flows: [{id, kind, startedAt, endedAt, outcome, call, bxcontext, businessName, steps, requests}]}`. `call` is the method and path of an API call, such as `GET /leads`. `steps` is their number. `kind` is `connect`, `refresh`, `api_call`, `revocation`, or `disconnect`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code. With `id`, the id of a flow or of one of its requests, redirects to that flow.',
+        query: z.object({ id: z.string().optional() }),
         response: z.object({ flows: z.array(listedFlowSchema) }),
       }),
       async (req, res) => {
+        const { id } = req.query
+        // The form of the page.
+        if (typeof id === 'string' && id.trim() !== '')
+          return res.redirect(303, `/flows/${encodeURIComponent(id.trim())}`)
         const page = await listPage(options, requireUser(req))
         const json = { flows: page.data.rows.map((row) => listedFlowSchema.parse(row)) }
         sendPageOrJson(req, res, { ...page, json })
@@ -76,7 +81,7 @@ function showRoutes(options: FlowRoutesOptions): Router {
       '/:id',
       describeRoute({
         summary:
-          'The flow with its steps: `{number, at, ms, from, to, topic, title, request, response}`, with `failure` if the step failed. `request` and `response` have `headers` and `parameters`, each with a `value` or a `fingerprint`.',
+          'The flow with this id, or with a request of this id, and its steps: `{number, at, ms, from, to, topic, title, request, response}`, with `failure` if the step failed. `request` and `response` have `headers` and `parameters`, each with a `value` or a `fingerprint`.',
         response: flowViewSchema,
         errors: ['not_found'],
       }),

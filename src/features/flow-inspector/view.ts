@@ -179,7 +179,7 @@ export function compareTokens(steps: readonly Step[]): 'same' | 'rotated' | 'not
 }
 
 /** A flow in the list: its summary without what only the list needs. */
-export const listedFlowSchema = summarySchema.omit({ storedAt: true })
+export const listedFlowSchema = summarySchema.omit({ storedAt: true, requestIds: true })
 
 /** A step of a flow as JSON. */
 export const stepViewSchema = stepSchema.extend({ number: z.number().int() })

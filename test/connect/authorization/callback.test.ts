@@ -229,15 +229,14 @@ describe('a bxcontext', () => {
     await refused(bxcontextUrl('?bxcontext=planted'), 400, 'missing_authorization_request')
   })
 
-  test('that the user chose later replaces the one before, whose consent says so', async () => {
+  test('that the user chose in another tab, or after going back, has a consent of its own: both connect', async () => {
     const left = await toCallback(app, visitor)
-    const again = await visitor.get(bxcontextUrl('?bxcontext=harbour-renovations'))
-    expect(again.status).toBe(303)
-    await refused(left, 400, 'invalid_state')
-    const consent = await visitor.follow(again)
+    const consent = await visitor.follow(await visitor.get(bxcontextUrl('?bxcontext=harbour-renovations')))
     const form = { answer: 'accept', scope: SCOPES }
     await visitor.follow(await visitor.post(consent.url, { form }))
     expect(await connectionsOf(app, visitor)).toMatchObject([{ bxcontext: 'harbour-renovations' }])
+    expect((await visitor.get(left)).headers.get('location')).toBe('/connections')
+    expect(await connectionsOf(app, visitor)).toHaveLength(2)
   })
 
   test("is not accepted for another user's authorization request", async () => {

@@ -43,6 +43,11 @@ describe('reconnecting one business when another one comes back', () => {
     expect(await connectedTo()).toEqual([])
   })
 
+  test('asks whichever button was pressed before: the last one decides', async () => {
+    await visitor.post(`${app.url}/connect`)
+    expect((await visitor.get(await question())).text).toContain('not summit-supplies.')
+  })
+
   test('names businesses that are connected as the platform does', async () => {
     visitor = await connected(app, { name: newUser() })
     await reconnect('harbour-homes')
@@ -101,16 +106,26 @@ describe('reconnecting one business when another one comes back', () => {
     const back = await ann.follow(await ann.post(consent.url, { form }), `${slow.url}/connect/callback`)
     vi.setSystemTime(Date.now() + 15 * 60_000)
     const late = await ann.follow(await ann.get(back.url))
-    expect(late.text).toContain('That took too long')
-    expect(late.text).toContain('name="bxcontext" value="ridgeline-build"')
+    expect(late.text).toContain('<h1>That took too long</h1>')
+    expect(late.text).toMatch(/action="\/connect"><input[^>]*value="ridgeline-build"><button[^>]*>Reconnect</)
   })
 
-  test('says nothing on the page of a failure that the address has made up', async () => {
+  test('says nothing on the page of a failure that the address has made up, or that another session has', async () => {
     const words = 'Your account is locked, call 0800 123 456'
-    const query = new URLSearchParams({ error: 'consent_denied', bxcontext: words, request: words })
-    const page = await visitor.get(`${app.url}/connect/failed?${query}`)
-    expect(page.status).toBe(403)
-    expect(page.text).not.toContain('0800')
+    const denied = await signedIn(app, newUser())
+    const failed = await denied.follow(
+      await denied.get(await toCallback(app, denied, { form: { answer: 'deny' } })),
+    )
+    const foreign = new URL(failed.url).searchParams.get('flow') ?? ''
+    expect(failed.text).toContain(foreign)
+    for (const flow of [words, foreign]) {
+      const query = new URLSearchParams({ error: 'consent_denied', bxcontext: words, request: words, flow })
+      const page = await visitor.get(`${app.url}/connect/failed?${query}`)
+      expect(page.status).toBe(403)
+      expect(page.text).not.toContain('0800')
+      expect(page.text).not.toContain(foreign)
+      expect(page.text).toContain('request ID')
+    }
   })
 
   test.each(['a\u0000b', '..', 'x'.repeat(600)])('rejects a bxcontext like %j', async (bad) => {
@@ -189,9 +204,30 @@ describe('the return addresses', () => {
     expect([new URL(failed.url).pathname, failed.status]).toEqual(['/connect/failed', 403])
     expect(failed.url).not.toMatch(/code=|state=/)
     expect((await visitor.get(failed.url)).status).toBe(403)
-    const { code, requestId } = (await visitor.get(failed.url, { accept: 'application/json' })).json()
-    expect(code).toBe('consent_denied')
-    expect(app.logLines.filter((line) => line.includes(requestId)).join()).toContain('connect failed')
+    const problem = (await visitor.get(failed.url, { accept: 'application/json' })).json()
+    expect(problem.code).toBe('consent_denied')
+  })
+
+  test('and each other step of a flow have its id in the log, and the page of its failure names it', async () => {
+    await reconnect('summit-supplies')
+    const asked = await visitor.follow(await visitor.get(bxcontextUrl('ridgeline-build')))
+    await logIn(app, visitor, MARCUS)
+    const consent = await visitor.follow(await visitor.post(asked.url))
+    const failed = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'deny' } }))
+    const { flow } = (await visitor.get(failed.url, { accept: 'application/json' })).json()
+    expect(failed.text).toContain(`flow ID <code>${flow}</code>`)
+    const lines = app.logLines.map((line) => JSON.parse(line)).filter(({ flowId }) => flowId === flow)
+    const confirm = 'GET /connect/confirm/:id'
+    expect(lines.map(({ method, route, msg }) => (method ? `${method} ${route}` : msg))).toEqual([
+      'POST /connect',
+      'GET /connect/context',
+      confirm,
+      confirm.replace('GET', 'POST'),
+      'connect failed',
+      'GET /connect/callback',
+      'GET /connect/failed',
+      'GET /connect/failed',
+    ])
   })
 
   test('remove code and state from the address even if the store is unavailable, and log the reason', async () => {

@@ -58,6 +58,33 @@ test('to reject asks once, by the name of the builder', async () => {
   expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' })
 })
 
+test('a form decides about the request that its page showed: once that has changed, or was answered, nothing happens', async () => {
+  await ask('CUST78')
+  const [request] = (await supplier.get(at(), JSON_TYPE)).json().items
+  const path = at(`/${encodeURIComponent(request.integrationConnectionId)}`)
+  const formOf = ({ text }: { text: string }) => ({
+    shown: /name="shown" value="([^"]+)"/.exec(text)?.[1] ?? '',
+  })
+  const [form, rejectForm] = [formOf(await supplier.get(at())), formOf(await supplier.get(`${path}/reject`))]
+  expect(form).toEqual(rejectForm)
+  const changed = { ...request, builder: { ...request.builder, name: 'Another builder' } }
+  const list = '/api/catalogues/incomingIntegrationConnections'
+  app.answer(list, { json: [changed] })
+  const refused = await supplier.post(`${path}/accept`, { form, ...JSON_TYPE })
+  expect(refused.json()).toMatchObject({ status: 409, code: 'request_changed' })
+  app.answer(list, { json: [changed] })
+  const page = await supplier.follow(await supplier.post(`${path}/reject`, { form }))
+  expect([page.url, page.status]).toEqual([at(), 200])
+  expect(page.text).toContain('Nothing was done')
+  expect((await supplier.get(at(), JSON_TYPE)).json().items).toContainEqual(request)
+
+  await supplier.follow(await supplier.post(`${path}/reject`, { form }))
+  const late = await supplier.follow(await supplier.post(`${path}/accept`, { form }))
+  expect(late.text).toContain('Nothing was done')
+  const { decided } = (await supplier.get(at(), JSON_TYPE)).json()
+  expect(decided[0]).toMatchObject({ externalRef: 'CUST78', decision: 'rejected' })
+})
+
 test('decided requests are listed: who asked, who decided, when, and which catalogues they can see', async () => {
   await ask('CUST77')
   const { items } = (await supplier.get(at(), JSON_TYPE)).json()

@@ -49,6 +49,26 @@ describe('with the sandbox', () => {
     expect(connect.steps.map(({ number }) => number)).toEqual(connect.steps.map((_, index) => index + 1))
   })
 
+  test('a flow that failed is linked from its page, unless the page is for customers, and found by the id of each request in the log', async () => {
+    const failed = await ann.follow(await ann.get(await toCallback(app, ann, { form: { answer: 'deny' } })))
+    const link = /href="(\/flows\/[^"]+)"[^>]*>See the flow/.exec(failed.text)?.[1] ?? ''
+    const flow = await vi.waitFor(async () => {
+      const shown = (await ann.get(app.url + link, JSON_ONLY)).json()
+      expect(shown.outcome).toBe('consent_denied')
+      return shown
+    })
+    const lines = app.logLines.map((line) => JSON.parse(line)).filter(({ flowId }) => flowId === flow.id)
+    const routes = lines.filter(({ route }) => route && route !== '/connect/failed')
+    expect(routes.map(({ route }) => route)).toEqual(['/connect', '/connect/context', '/connect/callback'])
+    for (const { requestId } of routes) {
+      const page = await ann.follow(await ann.get(`${app.url}/flows?id=${requestId}`))
+      expect(page.text).toContain(`href="/flows/${flow.id}/export"`)
+      expect((await ann.get(`${app.url}/flows/${requestId}`, JSON_ONLY)).json().id).toBe(flow.id)
+    }
+    await ann.post(`${app.url}/customer-view`, { form: { on: 'true' } })
+    expect((await ann.get(failed.url)).text).not.toContain('See the flow')
+  })
+
   test('the state that returns has the fingerprint of the one that was sent; the code is exchanged once', () => {
     const [sent, returned] = [
       stepsOf(connect, 'to_consent_page')[0],

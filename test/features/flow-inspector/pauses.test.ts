@@ -206,3 +206,11 @@ test('the notice of the connection waits for the page of connections', async () 
   expect(afterExchange.text).not.toContain('Harbour Homes is connected.')
   expect((await proceed(afterExchange)).text).toContain('Harbour Homes is connected.')
 })
+
+test('turning it on, from the page with the longest address, says so in headers that a proxy accepts', async () => {
+  const returnTo = '/connections?'.padEnd(2_048, 'q')
+  const turned = await ann.post(`${app.url}/flows/step-by-step`, { form: { on: 'true', returnTo } })
+  const [location, ...cookies] = [turned.headers.get('location'), ...turned.headers.getSetCookie()]
+  expect([location, ...cookies].join('').length).toBeLessThanOrEqual(3_000)
+  expect((await ann.follow(turned)).text).toContain('Step by step is on')
+})

@@ -1,6 +1,6 @@
 import type { Assumption } from '../../../connect/index.ts'
-import type { Contract, Finding } from '../../../web/kit.ts'
-import { placeOf } from '../../contracts.ts'
+import type { Finding } from '../../../web/kit.ts'
+import { type Contract, placeOf } from '../../contracts.ts'
 
 interface Observation {
   /** `warning`: it is different, and the app works. `failure`: the app does not. */

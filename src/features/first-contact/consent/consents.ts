@@ -1,5 +1,6 @@
 import { platform, randomCodeVerifier, randomState, redirectUrls } from '../../../connect/index.ts'
-import type { Config, Contract, ReceivedRequest, ToolOf } from '../../../web/kit.ts'
+import type { Config, ReceivedRequest, ToolOf } from '../../../web/kit.ts'
+import type { Contract } from '../../contracts.ts'
 import { createClient } from '../client.ts'
 import { oauthOf, requestOf, type Target } from '../platform/target.ts'
 import { ApiProbe } from './api-probe.ts'

@@ -54,7 +54,6 @@ const BROKEN: Record<string, (core: Core) => void> = {
       phase: 'ended',
       id: 'x',
       state: 'x',
-      expiresAt: 0,
       outcome: { connected: 'demo-builders' },
     }),
   // The granted scopes are forgotten.
