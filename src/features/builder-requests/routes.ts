@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
-import { NotFoundError } from '../../connect/errors.ts'
+import { AppError, NotFoundError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
 import type { ConnectionRef, Vault } from '../../connect/index.ts'
 import {
@@ -10,7 +10,6 @@ import {
   type SendChanges,
   sendPageOrJson,
   sendResultOrRedirect,
-  WebError,
   wantsJson,
 } from '../../web/kit.ts'
 import { type Grant, grantSchema } from '../catalogues/grants.ts'
@@ -73,6 +72,13 @@ const decisionRoute = (decision: keyof typeof OUTCOMES, summary: string) =>
     response: z.object({ integrationConnectionId: z.string(), status: z.literal(OUTCOMES[decision]) }),
     errors: [...READ_ERRORS, 'not_found', 'request_changed'],
   })
+
+/** The request is another one than the form's page showed. */
+class RequestChangedError extends AppError {
+  readonly code = 'request_changed'
+  readonly status = 409
+  readonly title = texts.changed.title
+}
 
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
@@ -153,9 +159,7 @@ function decisionHandler(
     const request = await findRequest(pending, ref, id)
     const shown = req.body?.shown
     if (shown !== undefined && shown !== (request && revisionOf(request))) {
-      const changed = new WebError(409, 'request_changed', texts.changed.detail, {
-        title: texts.changed.title,
-      })
+      const changed = new RequestChangedError(texts.changed.detail)
       if (wantsJson(req)) throw changed
       return sendResultOrRedirect(req, res, location, null, { notice: changed.message, tone: 'wait' })
     }
