@@ -73,13 +73,6 @@ const decisionRoute = (decision: keyof typeof OUTCOMES, summary: string) =>
     errors: [...READ_ERRORS, 'not_found', 'request_changed'],
   })
 
-/** The request is another one than the form's page showed. */
-class RequestChangedError extends AppError {
-  readonly code = 'request_changed'
-  readonly status = 409
-  readonly title = texts.changed.title
-}
-
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
@@ -147,6 +140,16 @@ const grantLink = (bxcontext: string, externalRef: string | null | undefined) =>
   label: texts.grantAccess,
 })
 
+/** The page of the form showed the request as it is no more. */
+class RequestChangedError extends AppError {
+  readonly code = 'request_changed'
+  readonly status = 409
+  readonly title = texts.changed.title
+  constructor() {
+    super(texts.changed.detail)
+  }
+}
+
 function decisionHandler(
   { builderRequests, pending, decisions, vault }: BuilderRequestsOptions,
   decision: keyof typeof OUTCOMES,
@@ -159,7 +162,7 @@ function decisionHandler(
     const request = await findRequest(pending, ref, id)
     const shown = req.body?.shown
     if (shown !== undefined && shown !== (request && revisionOf(request))) {
-      const changed = new RequestChangedError(texts.changed.detail)
+      const changed = new RequestChangedError()
       if (wantsJson(req)) throw changed
       return sendResultOrRedirect(req, res, location, null, { notice: changed.message, tone: 'wait' })
     }
