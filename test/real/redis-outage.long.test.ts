@@ -67,7 +67,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     await unavailable()
     await redis.start()
     await recovers()
-    expect(app.logLines.filter((line) => line.includes('unreachable'))).toHaveLength(1)
+    expect(app.logLines.filter((line) => line.includes('not available'))).toHaveLength(1)
   })
 
   test('hangs and continues, answers 503 meanwhile and recovers by itself within 2 s', async () => {
@@ -96,7 +96,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     const early = await startAll({ REDIS_URL: redis.url })
     expect((await createVisitor().get(`${early.url}/health/live`)).status).toBe(200)
     expect((await createVisitor().get(`${early.url}/health/ready`)).status).toBe(503)
-    await vi.waitFor(() => expect(early.logLines.join()).toContain('unreachable'), { timeout: 5000 })
+    await vi.waitFor(() => expect(early.logLines.join()).toContain('not available'), { timeout: 5000 })
     await redis.start()
     await vi.waitFor(
       async () => expect((await createVisitor().get(`${early.url}/health/ready`)).status).toBe(200),

@@ -57,6 +57,7 @@ test.skipIf(!CHROMIUM || !REDIS)(
     await press('Send 3,000 items')
     const importUrl = page.url()
     await page
+      .locator('#live')
       .getByText('The platform has completed the import: 3,000 items sent')
       .waitFor({ timeout: 30_000 })
     const report = async () => (await page.request.get(`${importUrl}/report.csv`)).text()
