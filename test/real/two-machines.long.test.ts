@@ -72,6 +72,7 @@ test.skipIf(!CHROMIUM || !REDIS)(
     await card.getByLabel('Your account number with this supplier').fill('CUST1')
     await card.getByRole('button', { name: 'Request connection' }).click()
     await page.getByRole('heading', { name: 'Harbour Homes' }).waitFor()
+    await page.getByRole('link', { name: 'Accept' }).click()
     await press('Accept')
     await page.getByText('The builder is connected').waitFor()
 
