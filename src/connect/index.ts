@@ -14,7 +14,7 @@ import type { EncryptionKey } from './vault/encryption.ts'
 import { Vault } from './vault/vault.ts'
 
 // The app's own registration on the platform.
-export { AppCredentials, type ClientCredentials } from './app-credentials.ts'
+export type { AppCredentials, ClientCredentials } from './app-credentials.ts'
 // The flow. Its routes for Express are in `express.ts`.
 export { redirectUrls } from './authorization/redirect-urls.ts'
 export { contextOf, noteFlow, requestContext, type WorkContext } from './context.ts'
