@@ -89,7 +89,7 @@ export function partsOf(dependencies: Dependencies): Parts {
 function mount(app: Express, parts: readonly Part[], guard?: RequestHandler<{ bxcontext: string }>): void {
   for (const { path, router } of parts) {
     app.use(path, noteMount(path))
-    if (guard && path.startsWith('/connections/:bxcontext/')) app.use(path, guard)
+    if (guard && path.startsWith('/connections/:bxcontext')) app.use(path, guard)
     app.use(path, router)
   }
 }
