@@ -1,5 +1,5 @@
 /** A visit of the browser: what the app tells the routes of the connect flow, and what they report. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { noteFlow } from '../context.ts'
 import type { Log } from '../log.ts'
@@ -92,5 +92,5 @@ export function browserSession(req: Request & { sessionID?: string }, pages: Con
   const userId = pages.requireUser(req)
   const { sessionID } = req
   if (!sessionID) throw new Error('connectRoutes needs req.sessionID: use express-session before it')
-  return { userId, session: createHash('sha256').update(sessionID).digest('base64url') }
+  return { userId, session: hash('sha256', sessionID, 'base64url') }
 }
