@@ -1,6 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { ClientCredentials } from '../app-credentials.ts'
-import { authenticateClient, type TokenEndpointAuthMethod } from './client-authentication.ts'
+import {
+  authenticateClient,
+  type ClientCredentials,
+  type TokenEndpointAuthMethod,
+} from './client-authentication.ts'
 import type { Platform } from './contract.ts'
 import { PlatformRejectedError } from './errors.ts'
 import type { Http } from './http.ts'
