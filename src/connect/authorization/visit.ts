@@ -88,7 +88,10 @@ export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
 }
 
 /** Throws an error for the developer without a session: flows of different browsers could not be told apart. */
-export function browserSession(req: Request & { sessionID?: string }, pages: ConnectPages): BrowserSession {
+export function browserSession(
+  req: Request & { sessionID?: string },
+  pages: Pick<ConnectPages, 'requireUser'>,
+): BrowserSession {
   const userId = pages.requireUser(req)
   const { sessionID } = req
   if (!sessionID) throw new Error('connectRoutes needs req.sessionID: use express-session before it')
