@@ -56,7 +56,7 @@ test('a business that is not connected can be connected from its error page, and
 
 test('texts for users have one word for one thing: access ends, is renewed, and needs permissions', () => {
   const files = globSync('src/{web,tables,features/**}/texts.ts')
-  expect(files.length).toBeGreaterThan(3)
+  expect(files.length).toBeGreaterThan(0)
   for (const file of files) {
     const code = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^import .*$|\/\/.*$/gm, '')
     const texts =

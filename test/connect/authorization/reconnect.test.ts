@@ -36,23 +36,24 @@ describe('reconnecting one business when another one comes back', () => {
     return url.href
   }
 
-  test('asks the user, naming both, before consent is requested', async () => {
+  test('asks the user, with the id of the other one, before consent is requested', async () => {
     const page = await visitor.get(await question())
     expect(page.status).toBe(200)
-    expect(page.text).toContain('You chose ridgeline-build on the platform, not summit-supplies.')
+    expect(page.text).toContain('You chose another business on the platform, not Connected account …pplies.')
+    expect(page.text).toMatch(/ID on the platform: .*ridgeline-build/)
     expect(await connectedTo()).toEqual([])
   })
 
   test('asks whichever button was pressed before: the last one decides', async () => {
     await visitor.post(`${app.url}/connect`)
-    expect((await visitor.get(await question())).text).toContain('not summit-supplies.')
+    expect((await visitor.get(await question())).text).toContain('not Connected account …pplies.')
   })
 
-  test('names businesses that are connected as the platform does', async () => {
+  test('names the business to reconnect as the platform does', async () => {
     visitor = await connected(app, { name: newUser() })
     await reconnect('harbour-homes')
     const page = await visitor.follow(await visitor.get(bxcontextUrl('ridgeline-build')))
-    expect(page.text).toContain('You chose ridgeline-build on the platform, not Harbour Homes.')
+    expect(page.text).toContain('You chose another business on the platform, not Harbour Homes.')
   })
 
   test('asks for consent for the other one if the user confirms it', async () => {
