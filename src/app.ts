@@ -26,7 +26,7 @@ import { assets, pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
-import { signedInOnly } from './web/user.ts'
+import { requireUser, signedInOnly } from './web/user.ts'
 
 /** The links of the features whose permission was granted, as far as the platform reports it: a builder sees no supplier's. */
 async function linksOf(
@@ -89,7 +89,7 @@ export function partsOf(dependencies: Dependencies): Parts {
 function mount(app: Express, parts: readonly Part[], guard?: RequestHandler<{ bxcontext: string }>): void {
   for (const { path, router } of parts) {
     app.use(path, noteMount(path))
-    if (guard && path.startsWith('/connections/:bxcontext/')) app.use(path, guard)
+    if (guard && path.startsWith('/connections/:bxcontext')) app.use(path, guard)
     app.use(path, router)
   }
 }
@@ -122,7 +122,7 @@ export function createApp(dependencies: Dependencies): Express {
   app.use('/assets', assets)
   mount(app, mounted.open)
   app.use(unsafeRequests(baseUrl))
-  const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, createConnectPages(vault)))
+  const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, { requireUser }))
   app.use(sessions({ store: sessionStore, secrets, baseUrl, forgetSession }))
   app.use('/connections', signedInOnly)
   // Disconnecting, testing and renewing work on a connection that has ended: they are not behind the guard.

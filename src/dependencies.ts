@@ -12,7 +12,7 @@ import { createChangeStreams } from './web/sse.ts'
 /** The app's long-lived objects, created once from the config. */
 export type Dependencies = Awaited<ReturnType<typeof createDependencies>>
 
-/** Time for background work to fail after its connections are closed, in ms. */
+/** Time for what no grace is left for, in ms: to store the last answer to a request for tokens, and for background work to fail. */
 const FINAL_GRACE_MS = 1_000
 
 /**
@@ -87,7 +87,7 @@ export async function createDependencies(
       // Close features first: their work may still need to refresh a token.
       const closed = Promise.allSettled(parts.map(async (part) => part.stop?.()))
       await Promise.race([closed, setTimeout(leftMs(), undefined, { ref: false })])
-      await connect.vault.close(leftMs())
+      await connect.vault.close(Math.max(leftMs(), FINAL_GRACE_MS))
       await http.close()
       // Remaining work fails now that its connections are closed. Let it finish before closing the store.
       await Promise.race([closed, setTimeout(FINAL_GRACE_MS, undefined, { ref: false })])

@@ -32,7 +32,7 @@ export interface RouteDescription {
 export function describeRoute(description: RouteDescription): DescribedHandler {
   const { body, bodyType } = description
   const handle = (req: IncomingMessage, _res: ServerResponse, next: () => void) => {
-    const { headers, body: sent } = req as IncomingMessage & { body?: unknown }
+    const { headers, body: sent }: IncomingMessage & { body?: unknown } = req
     if (body && !bodyType && /^application\/json\b/i.test(headers['content-type'] ?? ''))
       body.parse(sent ?? {})
     next()

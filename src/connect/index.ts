@@ -13,15 +13,17 @@ import type { KeyValueStore } from './store/store.ts'
 import type { EncryptionKey } from './vault/encryption.ts'
 import { Vault } from './vault/vault.ts'
 
-// The app's own registration on the platform.
-export { AppCredentials, type ClientCredentials } from './app-credentials.ts'
 // The flow. Its routes for Express are in `express.ts`.
 export { redirectUrls } from './authorization/redirect-urls.ts'
 export { contextOf, noteFlow, requestContext, type WorkContext } from './context.ts'
 export type { Log } from './log.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
-export { authenticateClient, type TokenEndpointAuthMethod } from './platform/client-authentication.ts'
+export {
+  authenticateClient,
+  type ClientCredentials,
+  type TokenEndpointAuthMethod,
+} from './platform/client-authentication.ts'
 export {
   ASSUMPTIONS,
   type Assumption,
@@ -55,6 +57,7 @@ export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { type RetryOptions, retry, sleep } from './retry.ts'
 // The vault.
+export type { AppCredentials } from './vault/app-credentials.ts'
 export type {
   ConnectionEvent,
   ConnectionRecord,

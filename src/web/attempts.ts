@@ -13,17 +13,16 @@ const MAX_FAILURES = { perAccountAndNetwork: 10, perNetwork: 50, perAccount: 100
 export function createAttempts() {
   const { perAccountAndNetwork, perNetwork, perAccount, seconds: duration } = MAX_FAILURES
   const limiter = (points: number) => new RateLimiterMemory({ points, duration })
-  const [ofNetwork, ofBoth, ofAccount] = [
-    limiter(perNetwork),
-    limiter(perAccountAndNetwork),
-    limiter(perAccount),
-  ]
+  const ofBoth = limiter(perAccountAndNetwork)
+  const ofNetwork = limiter(perNetwork)
+  const ofAccount = limiter(perAccount)
 
   return async <T>(ip: string, account: string, attempt: () => Promise<T | null>): Promise<T | null> => {
     const [network, name] = [networkOf(ip), account.toLowerCase().slice(0, 100)]
+    // The narrowest first: what it refuses does not count for other users of the network.
     const counts = [
-      { limiter: ofNetwork, key: network },
       { limiter: ofBoth, key: `${network} ${name}` },
+      { limiter: ofNetwork, key: network },
       { limiter: ofAccount, key: name },
     ]
     for (const { limiter, key } of counts) await limiter.consume(key).catch(refuse)

@@ -115,7 +115,7 @@ function statusOf(connection: Connection): Status {
 
 /** Also what happens to a connection that cannot be refreshed. */
 function activeText({ tokens }: Connection): string {
-  if (tokens?.refreshToken !== 'none') return texts.summary.ready
+  if (tokens?.renewable !== false) return texts.summary.ready
   return tokens.expiresAt === null
     ? texts.summary.notRenewable
     : texts.summary.readyUntil(iso(tokens.expiresAt))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
 import * as z from 'zod'
 import { createRecordCipher, type EncryptionKey } from '../connect/index.ts'
@@ -63,7 +63,4 @@ function pathOfForm(req: Request, baseUrl: string): string {
   return path ?? FIRST_PAGE
 }
 
-const digestOf = (path: string | null) =>
-  createHash('sha256')
-    .update(path ?? '')
-    .digest('base64url')
+const digestOf = (path: string | null) => hash('sha256', path ?? '', 'base64url')

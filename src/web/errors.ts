@@ -149,7 +149,7 @@ export function problemOf(error: unknown): Problem {
 
 /** Errors of Express and its body parsers: a malformed URL or body, or a body that is too large. */
 function problemOfExpress(error: unknown): Problem {
-  const { status, expose } = (error ?? {}) as { status?: unknown; expose?: unknown }
+  const { status, expose } = Object(error)
   const isOfClient = typeof status === 'number' && status >= 400 && status < 500
   if (!isOfClient || !(expose === true || error instanceof URIError))
     return { status: 500, code: 'internal_error', next: 'retry', ...texts.errors.internal_error }
@@ -314,7 +314,7 @@ function resubmitOf(req: Request): { action: string; fields: [string, string][] 
   const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(pathOf(req))
   const action = req.method === 'POST' && isOfConnections ? localPath(req.originalUrl) : null
   if (!action || req.is('multipart/form-data')) return null
-  const fields = Object.entries((req.body ?? {}) as Record<string, unknown>)
+  const fields = Object.entries<unknown>(req.body ?? {})
   return { action, fields: fields.filter((field): field is [string, string] => typeof field[1] === 'string') }
 }
 

@@ -67,7 +67,7 @@ function parametersOf({ path, query }: Operation) {
     name,
     in: 'query',
     required: !schema.safeParse(undefined).success,
-    schema: jsonSchema(schema as z.ZodType, 'input'),
+    schema: jsonSchema(schema, 'input'),
   }))
   return [...pathParameters, ...queryParameters]
 }

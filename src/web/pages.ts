@@ -25,7 +25,10 @@ export interface PageSection {
   page: string
   /** Template of the section; it receives the page's data and the result of `load`. */
   view: string
-  /** Loads `data` for the templates and `json` for the JSON response. The request has the parameters of the page's route, and `connectionRef` its connection. */
+  /**
+   * Loads `data` for the templates and `json` for the JSON response. The request has the parameters of the page's route, and
+   * `connectionRef` its connection.
+   */
   load(req: Request): Promise<SectionContent>
 }
 

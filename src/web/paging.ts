@@ -5,6 +5,8 @@ import { texts } from './texts.ts'
 const PAGE_SIZE = 25
 const MAX_SKIP = 1_000_000
 const MAX_SEARCH = 100
+/** How many pages back the way is known exactly; further back, pages overlap. */
+const MAX_STARTS = 100
 
 /** How users can narrow and order a list, by fields of the platform's records. */
 export interface ListFields {
@@ -96,7 +98,7 @@ export function pager({ items, total, next, repeated }: PageOf<unknown>, choice:
       skip > 0 && (!isPastEnd || choice.after)
         ? hrefOf(Number(starts.at(-1) ?? Math.max(0, skip - top)), starts.slice(0, -1))
         : null,
-    next: next && hrefOf(next.skip, isFull ? [] : [...starts, skip], next.after),
+    next: next && hrefOf(next.skip, isFull ? [] : [...starts, skip].slice(-MAX_STARTS), next.after),
     pages: numbersNear(current, last).map((number) => ({
       number,
       href: hrefOf((number - 1) * top),

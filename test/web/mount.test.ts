@@ -92,6 +92,13 @@ describe('what a feature mounts below a connection', () => {
     expect(required.mock.calls.map(([, how]) => how)).toEqual([{ cached: true }, { cached: false }])
   })
 
+  test('is not asked either where the path of the part is that of the connection', async () => {
+    const url = await withPart('/connections/:bxcontext', Router().get('/notes', answering))
+    const visitor = await signedIn({ url, platform: app.platform }, newUser())
+    const answer = await visitor.get(`${url}/connections/harbour-homes/notes`, JSON_TYPE)
+    expect(answer.json()).toMatchObject({ code: 'not_connected' })
+  })
+
   test('has an event stream that ends when the connection does', async () => {
     const { sendChanges } = app.services.deps
     const getSnapshot = vi.fn(async () => 'the same')

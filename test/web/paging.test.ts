@@ -49,7 +49,7 @@ async function pageAt(api: Api, address: string) {
 /** The pages from the first one to the last one, by their links. */
 async function walk(api: Api, first = '') {
   const pages = [await pageAt(api, first)]
-  for (let next = pages[0]?.next; next && pages.length < 200; ) {
+  for (let next = pages[0]?.next; next && pages.length < 1_000; ) {
     const page = await pageAt(api, next)
     pages.push(page)
     next = page.next
@@ -89,13 +89,19 @@ test('whatever the lengths of pages are, with a total or without: Next leaves no
   )
 })
 
+test('a list of hundreds of short pages is shown to its end', async () => {
+  const pages = await walk(apiOf({ rows: 600, lengthAt: () => 1 }))
+  expect(pages.flatMap(({ rows }) => rows)).toEqual(upTo(600))
+  expect(pages.at(-1)?.previous).toContain('skip=599')
+})
+
 test('full pages have numbers, and Previous without a trace of the way', async () => {
   const pages = await walk(apiOf({ rows: 120, lengthAt: () => 100, total: () => 120 }), '?top=50')
   expect(pages.map(({ pages }) => pages.length)).toEqual([3, 3, 3])
   expect(pages.map(({ previous }) => previous)).toEqual([null, '?top=50&skip=0', '?top=50&skip=50'])
 })
 
-test('a total of 0 with rows is none, and so is the number of the rows of a page', async () => {
+test('a total that is less than the rows so far is none', async () => {
   for (const total of [() => 0, (rows: number) => rows]) {
     const pages = await walk(apiOf({ rows: 45, lengthAt: () => 20, total }), '?skip=1')
     expect(pages[0]?.total).toBe(null)

@@ -78,9 +78,11 @@ export class FlowRecords {
     }
   }
 
-  /** Stores the outcome of an exchange, which is shown if the same callback is opened again. */
+  /** Stores the outcome of an exchange, which is shown if the same callback is opened again: unless the user has signed out. */
   async end(browser: BrowserSession, flow: Exchanging, outcome: Outcome): Promise<void> {
-    await this.#change(browser, () => transitions.ended(flow, outcome))
+    await this.#change(browser, (record) =>
+      transitions.flowOf(record, flow.id) ? transitions.ended(flow, outcome) : null,
+    )
   }
 
   /** Deletes all flows of the session. */

@@ -1,5 +1,5 @@
 /** A visit of the browser: what the app tells the routes of the connect flow, and what they report. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { noteFlow } from '../context.ts'
 import type { Log } from '../log.ts'
@@ -88,9 +88,12 @@ export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
 }
 
 /** Throws an error for the developer without a session: flows of different browsers could not be told apart. */
-export function browserSession(req: Request & { sessionID?: string }, pages: ConnectPages): BrowserSession {
+export function browserSession(
+  req: Request & { sessionID?: string },
+  pages: Pick<ConnectPages, 'requireUser'>,
+): BrowserSession {
   const userId = pages.requireUser(req)
   const { sessionID } = req
   if (!sessionID) throw new Error('connectRoutes needs req.sessionID: use express-session before it')
-  return { userId, session: createHash('sha256').update(sessionID).digest('base64url') }
+  return { userId, session: hash('sha256', sessionID, 'base64url') }
 }

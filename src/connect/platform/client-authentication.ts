@@ -1,4 +1,8 @@
-import type { ClientCredentials } from '../app-credentials.ts'
+/** What a program authenticates itself with at a token endpoint (RFC 6749 section 2.3.1). */
+export interface ClientCredentials {
+  clientId: string
+  clientSecret: string
+}
 
 /** Named as in RFC 7591 section 2. */
 export type TokenEndpointAuthMethod = 'client_secret_post' | 'client_secret_basic'

@@ -58,10 +58,9 @@ export class InsufficientScopeError extends PlatformError {
 
 /**
  * Why the platform gave no usable answer. `paused`: this app did not ask, as it is backing off or stopping, or another process
- * is asking. `rejected`: the API rejects
- * an access token that was just refreshed. `refused`: the token endpoint answered a 4xx that is neither `invalid_grant` nor
- * `invalid_client`, as some servers do to a dead token. After the last two, it is not known yet whether access was revoked: the
- * vault decides.
+ * is asking. `rejected`: the API rejects an access token that was just refreshed. `refused`: the token endpoint answered a 4xx
+ * that is neither `invalid_grant` nor `invalid_client`, as some servers do to a dead token. After the last two, it is not known
+ * yet whether access was revoked: the vault decides.
  */
 export type OutageKind = (typeof OUTAGE_KINDS)[number]
 export const OUTAGE_KINDS = [

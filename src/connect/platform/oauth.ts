@@ -1,6 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
-import type { ClientCredentials } from '../app-credentials.ts'
-import { authenticateClient, type TokenEndpointAuthMethod } from './client-authentication.ts'
+import { hash, randomBytes } from 'node:crypto'
+import {
+  authenticateClient,
+  type ClientCredentials,
+  type TokenEndpointAuthMethod,
+} from './client-authentication.ts'
 import type { Platform } from './contract.ts'
 import { PlatformRejectedError } from './errors.ts'
 import type { Http } from './http.ts'
@@ -137,7 +140,7 @@ function consentUrl(
 }
 
 /** The transformation `S256` (RFC 7636 section 4.2). */
-const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
+const challengeOf = (verifier: string) => hash('sha256', verifier, 'base64url')
 
 /** Sends a form with the credentials of this app. */
 function post(options: OAuthOptions, url: string, fields: Record<string, string>, deadlineMs?: number) {

@@ -14,27 +14,15 @@ export interface Lease {
   release(): Promise<void>
 }
 
-/** How often a lease that another process holds is tried again, in ms. */
-const POLL_MS = 50
-
 /**
  * Takes a lease that lasts `ms` unless it is renewed, so that another process can take over from a killed one. Resolves
- * to null if another process holds it for longer than `waitMs`. Throws `StoreUnavailableError`.
+ * to null if another process holds it. Throws `StoreUnavailableError`.
  */
-export async function acquireLease(
-  store: KeyValueStore,
-  key: Key,
-  ms: number,
-  waitMs = 0,
-): Promise<Lease | null> {
+export async function acquireLease(store: KeyValueStore, key: Key, ms: number): Promise<Lease | null> {
   const token = randomUUID()
-  const deadline = performance.now() + waitMs
-  for (;;) {
-    const startedAt = performance.now()
-    if (await store.compareAndSet(key, null, token, ms)) return keepLease(store, key, token, ms, startedAt)
-    if (performance.now() >= deadline) return null
-    await pause(POLL_MS * (0.5 + Math.random()))
-  }
+  const startedAt = performance.now()
+  const isTaken = await store.compareAndSet(key, null, token, ms)
+  return isTaken ? keepLease(store, key, token, ms, startedAt) : null
 }
 
 /** Renews a lease until it is released or lost. `acquiredAt`: when it was asked for, by `performance.now()`. */

@@ -48,9 +48,8 @@ const activeSchema = z.object({
   /** The tokens, and the names (`Names`), each encrypted. */
   tokens: z.string(),
   names: z.string(),
-  /** Whether there is a refresh token, and whether the last refresh returned a new one. */
+  /** Whether there is a refresh token. */
   renewable: z.boolean(),
-  rotated: z.boolean(),
   /** The granted scopes, or null if the platform did not name them. */
   scopes: z.array(z.string()).nullable(),
   connectedAt: z.number(),
@@ -128,7 +127,7 @@ export function parseRecord(text: string | null): ConnectionRecord | null {
 /** What a token response changes: the tokens, encrypted by the caller, and what is known of them. */
 export type GrantedTokens = Pick<
   ActiveRecord,
-  'tokens' | 'names' | 'renewable' | 'rotated' | 'scopes' | 'issuedAt' | 'dueAt' | 'expiresAt'
+  'tokens' | 'names' | 'renewable' | 'scopes' | 'issuedAt' | 'dueAt' | 'expiresAt'
 >
 
 /**

@@ -38,8 +38,8 @@ export interface TokenFacts {
   expiresAt: number | null
   /** How many times this consent was refreshed. */
   refreshes: number
-  /** Whether the last refresh returned a new refresh token or left the same in use. Before any refresh: `same`. */
-  refreshToken: 'none' | 'same' | 'rotated'
+  /** Whether there is a refresh token. */
+  renewable: boolean
   /** How long until a person may request a refresh, in ms. */
   refreshableInMs: number
 }
@@ -84,9 +84,8 @@ export function describe(
 }
 
 function factsOf(record: ActiveRecord, now: number): TokenFacts {
-  const { issuedAt, expiresAt, refreshes, renewable, rotated } = record
-  const refreshToken = renewable ? (rotated ? 'rotated' : 'same') : 'none'
-  return { issuedAt, expiresAt, refreshes, refreshToken, refreshableInMs: refreshableIn(record, now) }
+  const { issuedAt, expiresAt, refreshes, renewable } = record
+  return { issuedAt, expiresAt, refreshes, renewable, refreshableInMs: refreshableIn(record, now) }
 }
 
 export const unreadable = (bxcontext: string, error: DecryptionError): UnreadableConnection => ({

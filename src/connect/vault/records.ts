@@ -210,7 +210,6 @@ export class ConnectionRecords {
       tokens: this.#seal(ref, { accessToken, refreshToken }),
       names: this.#seal(ref, { businessName, userName, label }),
       renewable,
-      rotated: isRefresh && refreshToken !== earlier?.refreshToken,
       scopes: tokens.scopes ?? scopes,
       ...lifetimeOf(expiresIn, { issuedAt, renewable, isSame }, this.#assumedLifetimeMs),
     }

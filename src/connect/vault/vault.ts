@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppCredentials, type ClientCredentials } from '../app-credentials.ts'
 import { workContext } from '../context.ts'
 import { type Log, SILENT } from '../log.ts'
+import type { ClientCredentials } from '../platform/client-authentication.ts'
 import type { Platform } from '../platform/contract.ts'
 import {
   ConfigurationError,
@@ -20,6 +20,7 @@ import type { TokenSource } from '../platform/token-source.ts'
 import { retry } from '../retry.ts'
 import { allOwners, type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
 import { withTimeout } from '../timeouts.ts'
+import { AppCredentials } from './app-credentials.ts'
 import { type ChangeListener, createChanges } from './changes.ts'
 import type { ActiveRecord, ConnectionRecord, ConnectionRef, Trouble } from './connection.ts'
 import * as connection from './connection.ts'

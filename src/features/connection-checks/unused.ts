@@ -37,7 +37,7 @@ export async function refreshUnused(
 
 /** Without a refresh token there is nothing to keep alive. */
 const isUnused = ({ tokens, lastUsedAt }: Connection, since: number) =>
-  tokens !== null && tokens.refreshToken !== 'none' && tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since
+  tokens?.renewable && tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since
 
 /** The connection has ended, or another process was faster. */
 const isNoFailure = (error: PlatformError) =>

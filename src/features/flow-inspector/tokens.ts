@@ -16,8 +16,8 @@ const tokensSchema = z.object({
   lastUsedAt: time,
   /** How often this grant was refreshed. */
   refreshes: z.number().int(),
-  /** `none`: there is no refresh token. `same`, `rotated`: whether the last refresh returned another one. */
-  refreshToken: z.enum(['none', 'same', 'rotated']),
+  /** Whether there is a refresh token. */
+  renewable: z.boolean(),
   requestedScopes: z.array(z.string()),
   /** Null if the platform does not name them. */
   scopes: z.array(z.string()).nullable(),
@@ -58,7 +58,7 @@ export function tokenRoutes({ vault, flows, requestedScopes }: TokenRoutesOption
         expiresAt: iso(tokens.expiresAt),
         lastUsedAt: iso(connection.lastUsedAt),
         refreshes: tokens.refreshes,
-        refreshToken: tokens.refreshToken,
+        renewable: tokens.renewable,
         requestedScopes: [...requestedScopes],
         scopes,
         events: rows.map(({ startedAt: at, kind, outcome, id: flow }) => ({ at, kind, outcome, flow })),

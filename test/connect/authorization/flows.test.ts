@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { FlowRecords } from '../../../src/connect/authorization/flow-records.ts'
 import {
   aged,
   arrived,
@@ -15,6 +16,9 @@ import {
   started,
   withFlow,
 } from '../../../src/connect/authorization/flows.ts'
+import { platform } from '../../../src/connect/index.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
+import { newKey } from '../../support/vault.ts'
 
 const NOW = 1_800_000_000_000
 
@@ -291,4 +295,16 @@ test('of more than 20 flows the oldest go, and never the one of the last button'
   expect(full.flows).toHaveLength(20)
   expect(full.flows.map(({ id }) => id)).toEqual(['flow-1', ...arrivals.slice(-19)])
   expect(arrived(full, 'b', fresh('next'))).toMatchObject({ id: 'next', phase: 'consenting' })
+})
+
+test('an exchange that ends after the user has signed out stores no flow again', async () => {
+  const records = new FlowRecords(platform, openSqlite({ file: ':memory:' }), [newKey()])
+  const browser = { userId: 'ann', session: 'session' }
+  await records.start(browser)
+  const { state } = await records.arrive(browser, 'a')
+  const flow = await records.claim(browser, state)
+  if (flow?.phase !== 'exchanging') throw new Error('the flow was not claimed')
+  await records.forget(browser)
+  await records.end(browser, flow, { connected: 'a' })
+  expect(await records.read(browser)).toEqual(NO_FLOWS)
 })

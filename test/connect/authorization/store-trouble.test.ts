@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
@@ -44,6 +45,23 @@ describe.skipIf(!REDIS)(`a consent while the store refuses writes${withRedis}`, 
     ])
     // Opening the callback again shows how the first visit ended.
     expect((await visitor.follow(await visitor.get(url))).text).toContain('granted access')
+  })
+
+  test('is stored by a process that stops and has no time left when the tokens arrive', async () => {
+    const stopping = await startAll({ REDIS_URL: server.url }, { slowMs: 300 })
+    const visitor = await signedIn(stopping, 'late')
+    const url = await toCallback(stopping, visitor)
+    await stopping.fault('exchange', 'slow', 1)
+    const { connect, store } = stopping.services
+    const sent = vi.spyOn(connect.oauth, 'exchangeCode')
+    const write = store.compareAndSet
+    vi.spyOn(store, 'compareAndSet').mockImplementation((...of) => pause(50).then(() => write(...of)))
+    const answer = visitor.get(url)
+    await vi.waitFor(() => expect(sent).toHaveBeenCalled())
+    await stopping.services.close({ graceMs: 0 })
+    await answer
+    expect(await app.services.connect.vault.list('late')).toHaveLength(1)
+    await stopping.close()
   })
 })
 

@@ -32,7 +32,6 @@ const tokens = (extra: Partial<GrantedTokens> = {}): GrantedTokens => ({
   tokens: 'tokens',
   names: 'names',
   renewable: true,
-  rotated: false,
   scopes: SCOPES,
   issuedAt: NOW,
   dueAt: NOW + 240_000,

@@ -1,19 +1,14 @@
 import { createHmac } from 'node:crypto'
+import type { ClientCredentials } from '../platform/client-authentication.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
   PlatformRejectedError,
   PlatformUnavailableError,
-} from './platform/errors.ts'
-import { appOwner, type Key, type KeyValueStore } from './store/store.ts'
-import { update } from './store/update.ts'
-import type { EncryptionKey } from './vault/encryption.ts'
-
-/** What a program authenticates itself with at a token endpoint (RFC 6749 section 2.3.1). */
-export interface ClientCredentials {
-  clientId: string
-  clientSecret: string
-}
+} from '../platform/errors.ts'
+import { appOwner, type Key, type KeyValueStore } from '../store/store.ts'
+import { update } from '../store/update.ts'
+import type { EncryptionKey } from './encryption.ts'
 
 /**
  * Whether the platform refuses this app's own credentials (`invalid_client`): one record in the store for all connections and
