@@ -62,6 +62,7 @@ describe('the form for a name', () => {
     const visitor = await nameless()
     await visitor.follow(await give(visitor, 'Main shop'))
     const { text } = await visitor.get(`${app.url}/connections`)
+    expect(text).toContain('data-live="/connections/live"')
     expect(text).toContain('name="shown" value="Main shop"')
     expect(text).toMatch(/name="label"[^>]* maxlength="60"[^>]* value="Main shop"/)
     const answer = await visitor.follow(await give(visitor, ' ', 'Main shop'))
@@ -101,6 +102,8 @@ describe('the form for a name', () => {
     expect(status).toBe(400)
     expect(text).toMatch(/<details class="more"[^>]* open>/)
     expect(text.toLowerCase()).toContain(rule)
+    // An update would take it away at once.
+    expect(text).not.toContain('data-live=')
     expect(text).toMatch(/name="label"[^>]* autofocus>/)
     expect((await give(visitor, label, '', JSON_TYPE)).json()).toMatchObject({
       code: 'invalid_input',
@@ -128,6 +131,7 @@ describe('the form for a name', () => {
     await visitor.post(`${app.url}/sign-in`, { form: { name: user } })
     const { text } = await visitor.get(`${app.url}/connections`)
     expect(text).toMatch(/name="label"[^>]* value="Main shop"/)
+    expect(text).not.toContain('data-live=')
     expect(text).toContain('You were signed out')
     expect(await headingsOf(visitor)).toEqual([UNNAMED])
   })

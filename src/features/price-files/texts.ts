@@ -2,7 +2,7 @@ import type { Currency } from '../../tables/prices.ts'
 import { format } from '../../web/kit.ts'
 import type { Use } from './layout.ts'
 
-const { count, pluralize } = format
+const { count, isolated, pluralize } = format
 
 /**
  * What users read on the pages of this feature, by code, as in `src/web/texts.ts`. `src/tables/texts.ts` has what is wrong
@@ -55,12 +55,12 @@ export const texts = {
   /** The end of an import, on the next page of its user. */
   notice: {
     completed: (file: string, items: number, catalogue: string) =>
-      `Import of ${file}: ${pluralize(items, 'item')} sent to “${catalogue}”.`,
-    stopped: (file: string, failure: string) => `The import of ${file} has stopped: ${failure}`,
+      `Import of ${isolated(file)}: ${pluralize(items, 'item')} sent to “${isolated(catalogue)}”.`,
+    stopped: (file: string, failure: string) => `The import of ${isolated(file)} has stopped: ${failure}`,
     open: 'Open the import',
   },
   /** On the card of a connection. */
-  importOf: (file: string) => `Import of ${file}`,
+  importOf: (file: string) => `Import of ${format.undirected(file)}`,
 
   page: {
     remove: 'Remove this report',
@@ -68,7 +68,7 @@ export const texts = {
     /** Of an import of which items may have been sent. */
     discardImport: 'Discard…',
     discardHint: (sent: number, all: number, catalogue: string) =>
-      `This import ends: its file is deleted here, and what is left of it can no longer be sent. What was sent stays in “${catalogue}”: ${count(sent)} of ${pluralize(all, 'item')}.`,
+      `This import ends: its file is deleted here, and what is left of it can no longer be sent. What was sent stays in “${isolated(catalogue)}”: ${count(sent)} of ${pluralize(all, 'item')}.`,
     discardNow: 'Discard the import',
   },
 
@@ -85,7 +85,7 @@ export const texts = {
     left: (questions: number) => (questions === 1 ? 'Last question.' : `${questions} questions left.`),
     answers: 'How the file is read',
     toManaged: 'Open or create a Managed catalogue',
-    moveHere: (file: string) => `Move ${file} here, with its answers`,
+    moveHere: (file: string) => `Move ${isolated(file)} here, with its answers`,
     waitsHere:
       'These files have prices that are not for everyone, and are in a catalogue that every builder sees:',
     says: 'What else the file says',
@@ -164,9 +164,9 @@ export const texts = {
   ready: {
     title: 'What will be sent',
     rows: (valid: number, all: number, catalogue: string) =>
-      `${count(valid)} of ${count(all)} rows can be sent to “${catalogue}”. Nothing has been sent yet.`,
+      `${count(valid)} of ${count(all)} rows can be sent to “${isolated(catalogue)}”. Nothing has been sent yet.`,
     rowsWithProblems: (valid: number, all: number, catalogue: string, invalid: number) =>
-      `${count(valid)} of ${count(all)} rows can be sent to “${catalogue}”; ${pluralize(invalid, 'row has a problem', 'rows have problems')} and will be skipped. Nothing has been sent yet.`,
+      `${count(valid)} of ${count(all)} rows can be sent to “${isolated(catalogue)}”; ${pluralize(invalid, 'row has a problem', 'rows have problems')} and will be skipped. Nothing has been sent yet.`,
     none: (all: number) =>
       all === 0
         ? 'The file has no rows that can be sent.'
@@ -178,7 +178,7 @@ export const texts = {
   /** Sending, and what became of it. */
   sending: {
     completed: (items: number, catalogue: string) =>
-      `The platform has completed the import: ${pluralize(items, 'item')} sent to “${catalogue}”.`,
+      `The platform has completed the import: ${pluralize(items, 'item')} sent to “${isolated(catalogue)}”.`,
     kept: 'Items already sent are kept. Sending again resumes this import, or sends all items again if the platform has lost or rejected some; existing items are updated, not duplicated.',
     stopped: 'You stopped this import. Items already sent are kept, and you can resume where it stopped.',
     starting: 'Starting…',
@@ -198,10 +198,11 @@ export const texts = {
     resume: 'Resume',
     stop: 'Stop…',
     stopHint: (catalogue: string) =>
-      `What has been sent stays in “${catalogue}”: builders who can see that catalogue find new prices beside old ones until the import is resumed.`,
+      `What has been sent stays in “${isolated(catalogue)}”: builders who can see that catalogue find new prices beside old ones until the import is resumed.`,
     stopNow: 'Stop the import',
     open: 'Open the catalogue',
-    waits: (file: string, catalogue: string) => `The import of ${file} into “${catalogue}” waits.`,
+    waits: (file: string, catalogue: string) =>
+      `The import of ${isolated(file)} into “${isolated(catalogue)}” waits.`,
     waitingForTurn:
       'Imports into one catalogue run one after the other: this one begins when no other is running.',
   },
