@@ -1,6 +1,8 @@
 /** `npm run add-feature -- NAME`: adds a feature of your own that reads a list of the platform's API, with everything it needs. */
 import { join } from 'node:path'
 import { loadContracts } from '../features/contracts.ts'
+import { groupsOf } from '../features/folders.ts'
+import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
@@ -30,7 +32,8 @@ async function planOf(name: string, flags: Omit<Partial<Plan>, 'name'>): Promise
   const { title = sentence(name), scope = name, path = `/${name}`, write = false } = flags
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)
     throw refused(`"${name}": the name must be in lower case, such as invoices or purchase-orders.`)
-  const taken = placesOf(name).find(project.exists)
+  const folders = (await loadFeatures()).map(({ folder }) => folder)
+  const taken = placesOf(name, groupsOf(folders)).find(project.exists)
   if (taken) throw refused(`"${name}" is taken (${taken}): choose another name, such as our-${name}.`)
   if (!/^[\p{L}\p{N}][\p{L}\p{N} -]{0,60}$/u.test(title))
     throw refused(`--title "${title}": letters, digits and spaces only, such as Purchase orders.`)

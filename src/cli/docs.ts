@@ -1,10 +1,12 @@
 /**
  * `npm run docs`: writes what is generated in the documentation. docs/assumptions.md lists what the contracts of the core and
- * of the features assume, and what to do if the platform differs; docs/configuration.md and .env.example list the settings.
+ * of the features assume, and what to do if the platform differs; docs/configuration.md, that of a group of features,
+ * and .env.example list the settings.
  */
 
 import { fileURLToPath } from 'node:url'
 import { type Contract, loadContracts } from '../features/contracts.ts'
+import { groupsOf } from '../features/folders.ts'
 import { loadFeatures } from '../features/load.ts'
 import { print } from '../runtime/print.ts'
 import { table } from './markdown.ts'
@@ -46,9 +48,13 @@ const withSections = (path: string, mark: string, sections: string): [string, st
 /** Every file with something generated, by its path, with the text that it should have. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const features = await loadFeatures()
+  const ofGroups = groupsOf(features.map(({ folder }) => folder)).map((group) =>
+    withSections(`docs/${group}/configuration.md`, '## ', configurationPage(features, group)),
+  )
   return new Map([
     withSections('docs/assumptions.md', '## ', await assumptionSections()),
     withSections('docs/configuration.md', '## ', configurationPage(features)),
+    ...ofGroups,
     withSections('.env.example', '# ---', envExample(features)),
   ])
 }

@@ -1,4 +1,4 @@
-/** `npm run feature -- NAME COMMAND`: runs `src/features/NAME/cli-COMMAND.ts`. Without a command, it lists those that there are. */
+/** `npm run feature -- NAME COMMAND`: runs `cli-COMMAND.ts` of a feature. Without a command, it lists those that there are. */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { print } from '../runtime/print.ts'
@@ -6,7 +6,7 @@ import { fail } from '../runtime/serve.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The commands of all features. */
-const COMMANDS = globSync('src/features/*/cli-*.ts', { cwd: ROOT })
+const COMMANDS = globSync('src/features/{*,*/*}/cli-*.ts', { cwd: ROOT })
   .sort()
   .map((path) => {
     const [, feature = '', name = ''] = /([^/\\]+)[/\\]cli-(.+)\.ts$/.exec(path) ?? []

@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { confirm, isCancel, multiselect, text } from '@clack/prompts'
+import { groupOf, groupsOf } from '../features/folders.ts'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
@@ -10,12 +11,15 @@ import { fail } from '../runtime/serve.ts'
 import { nameProduct, slugOf } from './naming.ts'
 import { install, regenerate } from './programs.ts'
 import { openProject, readManifest, writeManifest } from './project.ts'
-import { placesOf, removeAll, requireFeatures, sizeOf } from './removal.ts'
+import { placesOfAll, removeAll, requireFeatures, sizeOf } from './removal.ts'
 import { requireCommitted, requireGit } from './repository.ts'
 
 const features = await loadFeatures().catch(fail)
 const project = openProject()
 const NAMES = features.map(({ name }) => name)
+const FOLDERS = features.map(({ folder }) => folder)
+/** What is kept unless somebody says otherwise: the features that are in no group. */
+const DEFAULTS = features.flatMap(({ name, folder }) => (groupOf(folder) === undefined ? [name] : []))
 
 /** What is wrong with a name, or undefined. */
 function problemOfName(name = ''): string | undefined {
@@ -44,29 +48,38 @@ async function askForName(): Promise<string> {
 }
 
 async function askForFeatures(): Promise<string[]> {
-  const options = features.map(({ name, title, needs = [] }) => {
+  const alone = features.filter(({ name }) => DEFAULTS.includes(name))
+  const options = alone.map((feature) => {
+    const { name, title, needs = [] } = feature
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
-    return { value: name, label: name, hint: `${title}; ${sizeOf(project, name)} files${needed}` }
+    return { value: name, label: name, hint: `${title}; ${sizeOf(project, feature)} files${needed}` }
   })
+  const groups = groupsOf(FOLDERS).map((group) => ({ value: group, label: group, hint: purposeOf(group) }))
   const message = 'The features to keep'
-  const kept = await multiselect({ message, options, initialValues: NAMES, required: false })
+  const all = [...options, ...groups]
+  const kept = await multiselect({ message, options: all, initialValues: DEFAULTS, required: false })
   if (isCancel(kept)) throw new Error('Nothing was changed.')
   return kept
 }
 
+/** What a group is, and who needs it: the first paragraph of its page. */
+const purposeOf = (group: string) =>
+  (project.read(`docs/${group}/README.md`).split('\n\n')[1] ?? '').replaceAll('\n', ' ')
+
 /** What proves the starter, and not a product. */
 const OF_STARTER = [
   ...['bench', 'chaos', 'real', 'scale', 'starter'].map((name) => `test/${name}`),
-  ...NAMES.map((name) => `test/features/${name}/bench`),
+  ...FOLDERS.map((folder) => `test/features/${folder}/bench`),
   ...project.filesBelow('test/features').filter((file) => file.endsWith('/demo-script.long.test.ts')),
   ...project.filesBelow('docs').filter((file) => file.startsWith('docs/demo-')),
 ]
 
 /** Lists what will be deleted, and asks once. Throws unless the answer is yes. */
 async function askForDeletion(removed: readonly string[]): Promise<void> {
-  const ofFeatures = removed.map((name) => `the feature ${name}: ${sizeOf(project, name)} files`)
+  const gone = features.filter(({ name }) => removed.includes(name))
+  const ofFeatures = gone.map((one) => `the feature ${one.name}: ${sizeOf(project, one)} files`)
   const ofStarter = OF_STARTER.filter(
-    (path) => project.exists(path) && !removed.some((name) => path.startsWith(`test/features/${name}/`)),
+    (path) => project.exists(path) && !gone.some(({ folder }) => path.startsWith(`test/features/${folder}/`)),
   )
   print('This deletes:', ...[...ofFeatures, ...ofStarter].map((line) => `  ${line}`))
   print('and the files and packages that nothing uses then.')
@@ -77,7 +90,7 @@ async function askForDeletion(removed: readonly string[]): Promise<void> {
 function init(name: string, removed: readonly string[]): void {
   const tree = requireGit(project.root, ['rev-parse', 'HEAD:./'])
   print('Working. If you stop it, this puts everything back: git restore . && git clean -fdq .')
-  removeAll(project, [...OF_STARTER, ...removed.flatMap(placesOf)])
+  removeAll(project, [...OF_STARTER, ...placesOfAll(FOLDERS, removed)])
   nameProduct(project, name)
   project.write('README.md', productReadme(name))
   project.write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n')
@@ -138,9 +151,9 @@ const command = createCommand('npm run init --', 'Makes this clone of the starte
   .option('--name <name>', 'the name of your product')
   .option(
     '--features <names>',
-    'the features to keep, with those that they need, separated by commas; "none" keeps none',
+    'the features and groups to keep, with what they need, separated by commas; "none" keeps none',
   )
-  .option('--yes', 'ask nothing: keep all features unless --features says which', false)
+  .option('--yes', 'ask nothing: keep the features that are in no group, unless --features says which', false)
   .parse()
 try {
   const { starter } = readManifest(project)
@@ -153,13 +166,13 @@ try {
   const asks = process.stdin.isTTY && !flags.yes
   const name = flags.name ?? (asks ? await askForName() : '')
   const named = flags.features?.split(',').flatMap((entry) => entry.trim() || [])
-  const kept = named?.join() === 'none' ? [] : (named ?? (asks ? await askForFeatures() : NAMES))
+  const kept = named?.join() === 'none' ? [] : (named ?? (asks ? await askForFeatures() : DEFAULTS))
   const problem = problemOfName(name)
   if (problem) throw new Error(`--name: ${problem}. Nothing was changed.`)
-  requireFeatures(features, kept)
-  const all = withNeeded(kept)
+  const wanted = requireFeatures(features, kept)
+  const all = withNeeded(wanted)
   const removed = NAMES.filter((feature) => !all.includes(feature))
-  const needed = all.filter((feature) => !kept.includes(feature))
+  const needed = all.filter((feature) => !wanted.includes(feature))
   if (needed.length > 0) print(`Features that others need are kept as well: ${needed.join(', ')}.`)
   if (asks) await askForDeletion(removed)
   init(name.trim(), removed)

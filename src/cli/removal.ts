@@ -1,35 +1,61 @@
 /** Removes features, and what only they have used, from a clone. */
+import { posix } from 'node:path'
+import { groupOf, groupsOf, nameOf } from '../features/folders.ts'
 import type { NamedFeature } from '../features/load.ts'
 import { findUnused, type Unused } from './programs.ts'
 import { type Project, readManifest, writeManifest } from './project.ts'
 
-/** Everything that belongs to a feature, by its place. */
-export const placesOf = (name: string) => [
-  `src/features/${name}`,
-  `src/sandbox/features/${name}`,
-  `views/${name}`,
-  `views/sandbox/${name}`,
-  `views/public/${name}`,
-  `test/features/${name}`,
-  `test/sandbox/features/${name}`,
-  `docs/${name}`,
-  `docs/${name}.md`,
-  `docs/${name}.png`,
+/** The folders that have one of each feature. */
+const BASES = [
+  'src/features',
+  'src/sandbox/features',
+  'views',
+  'views/sandbox',
+  'views/public',
+  'test/features',
+  'test/sandbox/features',
+  'docs',
 ]
 
-/** Throws if there is no feature of one of these names. */
-export function requireFeatures(features: readonly NamedFeature[], names: readonly string[]): void {
-  const known = features.map(({ name }) => name)
-  const unknown = names.find((name) => !known.includes(name))
-  if (unknown !== undefined)
+/** Everything that belongs to a feature or a group, by its name: alone, or in one of these groups. */
+export const placesOf = (name: string, groups: readonly string[]): string[] =>
+  BASES.flatMap((base) => ['', ...groups].map((group) => posix.join(base, group, name))).flatMap((place) => [
+    place,
+    `${place}.md`,
+    `${place}.png`,
+  ])
+
+/** The names of features, with the features of a group in place of its name. Throws if there is no such feature or group. */
+export function requireFeatures(features: readonly NamedFeature[], names: readonly string[]): string[] {
+  const found = names.flatMap((asked) => {
+    const meant = features.filter(({ name, folder }) => name === asked || groupOf(folder) === asked)
+    if (meant.length > 0) return meant.map(({ name }) => name)
+    const known = [...features.map(({ name }) => name), ...groupsOf(features.map(({ folder }) => folder))]
     throw new Error(
-      `There is no feature "${unknown}". The features are: ${known.join(', ') || 'none'}. Nothing was changed.`,
+      `There is no feature "${asked}". The features are: ${known.join(', ') || 'none'}. Nothing was changed.`,
     )
+  })
+  return [...new Set(found)]
+}
+
+/**
+ * The places of the features of these names, and those of a group that has no other feature. `folders`: those of all features;
+ * `formerGroups`: a feature keeps its name when it moves, so that it may also be there.
+ */
+export function placesOfAll(
+  folders: readonly string[],
+  names: readonly string[],
+  formerGroups: readonly string[] = [],
+): string[] {
+  const groups = groupsOf(folders)
+  const kept = groupsOf(folders.filter((folder) => !names.includes(nameOf(folder))))
+  const empty = groups.filter((group) => !kept.includes(group))
+  return [...names, ...empty].flatMap((name) => placesOf(name, [...groups, ...formerGroups]))
 }
 
 /** How many files a feature has. */
-export const sizeOf = (project: Project, name: string): number =>
-  placesOf(name).flatMap(project.filesBelow).length
+export const sizeOf = (project: Project, { name, folder }: Pick<NamedFeature, 'name' | 'folder'>): number =>
+  placesOf(name, groupsOf([folder])).flatMap(project.filesBelow).length
 
 /**
  * Removes features or other folders, and what nothing uses without them. Throws, before anything is changed, if knip cannot
@@ -69,7 +95,8 @@ const without = (map: Record<string, string>, isGone: (key: string, value: strin
 /** Whether the file of an npm script, or of the command of a feature that it runs, is gone. */
 const isScriptOfGoneFile = (project: Project) => (_name: string, script: string) => {
   const [, program, feature, command] = /^node src\/start\.cjs (\S+\.ts)(?: (\S+) (\S+))?/.exec(script) ?? []
-  const file =
-    program === 'src/cli/feature.ts' && command ? `src/features/${feature}/cli-${command}.ts` : program
-  return file !== undefined && !project.exists(file)
+  if (program === undefined) return false
+  if (program !== 'src/cli/feature.ts' || !command) return !project.exists(program)
+  const file = `/${feature}/cli-${command}.ts`
+  return !project.filesBelow('src/features').some((path) => path.endsWith(file))
 }

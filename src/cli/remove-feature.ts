@@ -1,34 +1,38 @@
 /** `npm run remove-feature -- NAME…`: removes features. Alone, it lists them: what each does, and its size. */
+import { groupsOf } from '../features/folders.ts'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { install, regenerate } from './programs.ts'
 import { openProject } from './project.ts'
-import { placesOf, removeAll, requireFeatures, sizeOf } from './removal.ts'
+import { placesOfAll, removeAll, requireFeatures, sizeOf } from './removal.ts'
 import { requireCommitted } from './repository.ts'
 
 const features = await loadFeatures().catch(fail)
 const project = openProject()
+const folders = features.map(({ folder }) => folder)
 
 function listFeatures(): void {
   if (features.length === 0) return void print('All features are removed.')
-  for (const { name, title, needs = [] } of features) {
+  for (const feature of features) {
+    const { folder, title, needs = [] } = feature
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
-    print(`${name.padEnd(18)} ${String(sizeOf(project, name)).padStart(3)} files: ${title}${needed}`)
+    print(`${folder.padEnd(26)} ${String(sizeOf(project, feature)).padStart(3)} files: ${title}${needed}`)
   }
   print('', 'npm run remove-feature -- NAME removes one, with what only it uses.')
+  for (const group of groupsOf(folders)) print(`npm run remove-feature -- ${group} removes all of ${group}/.`)
 }
 
-function remove(names: string[]): void {
-  requireFeatures(features, names)
+function remove(asked: string[]): void {
+  const names = requireFeatures(features, asked)
   for (const { name, needs = [] } of features) {
     const need = needs.find((need) => names.includes(need))
     if (need !== undefined && !names.includes(name))
       throw new Error(`${name} needs ${need}. Remove both, or none. Nothing was changed.`)
   }
   requireCommitted(project.root)
-  const { files, packages } = removeAll(project, names.flatMap(placesOf))
+  const { files, packages } = removeAll(project, placesOfAll(folders, names))
   print(`Removed ${names.join(', ')}, with their pages, tests and docs.`)
   if (files.length > 0) print(`Files that nothing uses any more: ${files.join(', ')}.`)
   if (packages.length > 0) print(`Packages that nothing uses any more: ${packages.join(', ')}.`)
@@ -42,7 +46,7 @@ const command = createCommand(
   'npm run remove-feature --',
   'Removes features; without a name, lists what there is.',
 )
-  .argument('[names...]', 'features to remove')
+  .argument('[names...]', 'features or groups to remove')
   .parse()
 try {
   if (command.args.length === 0) listFeatures()

@@ -1,5 +1,6 @@
 /** Writes the sections of docs/configuration.md and .env.example from the descriptions of the settings. */
 import { existsSync } from 'node:fs'
+import { posix } from 'node:path'
 import * as z from 'zod'
 import {
   apiSettings,
@@ -11,6 +12,7 @@ import {
   sessionSettings,
   storeSettings,
 } from '../config.ts'
+import { groupOf } from '../features/folders.ts'
 import type { NamedFeature } from '../features/load.ts'
 import { type SettingsGroup, variablesOf } from '../settings/read.ts'
 import { table } from './markdown.ts'
@@ -18,7 +20,7 @@ import { table } from './markdown.ts'
 const ROOT = new URL('../../', import.meta.url)
 
 /** A feature, as far as its settings are described. */
-type Described = Pick<NamedFeature, 'name' | 'settings'>
+type Described = Pick<NamedFeature, 'name' | 'folder' | 'settings'>
 
 interface Section {
   heading: string
@@ -44,16 +46,15 @@ const CORE: readonly Section[] = [
   },
 ]
 
-/** The core's sections, and one for each feature that has settings, in alphabetical order. */
+/** A section for each feature that has settings, in alphabetical order. */
 function sectionsOf(features: readonly Described[]): Section[] {
   const sorted = features.toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
-  const ofFeatures = sorted.flatMap(({ name, settings }) => {
-    const page = `docs/${name}.md`
+  return sorted.flatMap(({ name, folder, settings }) => {
+    const page = `docs/${folder}.md`
     const heading = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ')
     const introduction = existsSync(new URL(page, ROOT)) ? { introduction: `See ${page}.` } : {}
     return settings ? [{ heading, ...introduction, groups: [settings] }] : []
   })
-  return [...CORE, ...ofFeatures]
 }
 
 /** What the JSON schema of a setting says: the end of each of our schemas is `.meta`. */
@@ -96,24 +97,31 @@ function fallbackOf(schema: z.core.$ZodType): string {
   return typed ? `\`${typed}\`` : 'unset'
 }
 
-/** The sections of docs/configuration.md. */
-export function configurationPage(features: readonly Described[]): string {
-  const sections = sectionsOf(features).map(({ heading, introduction, groups }) => {
-    const rows = groups
-      .flatMap(settingsOf)
-      .map(({ name, fallback, description }) => [`\`${name}\``, fallback, linked(description)])
-    const text = introduction ? [linked(introduction)] : []
-    return [`## ${heading}`, ...text, table(['Variable', 'Default', 'Meaning'], rows)].join('\n\n')
-  })
+/** The sections of docs/configuration.md, or, for a group of features, of its docs/GROUP/configuration.md. */
+export function configurationPage(features: readonly Described[], group?: string): string {
+  const ofPage = sectionsOf(features.filter(({ folder }) => groupOf(folder) === group))
+  const sections = (group === undefined ? [...CORE, ...ofPage] : ofPage).map(
+    ({ heading, introduction, groups }) => {
+      const rows = groups
+        .flatMap(settingsOf)
+        .map(({ name, fallback, description }) => [`\`${name}\``, fallback, linked(description, group)])
+      const text = introduction ? [linked(introduction, group)] : []
+      return [`## ${heading}`, ...text, table(['Variable', 'Default', 'Meaning'], rows)].join('\n\n')
+    },
+  )
   return sections.join('\n\n')
 }
 
-/** Makes links of `docs/deploy.md` and the like. */
-const linked = (text: string) => text.replaceAll(/docs\/([\w-]+\.md)/g, '[docs/$1]($1)')
+/** Makes links of `docs/deploy.md` and the like, on a page of docs or of the docs of a group. */
+const linked = (text: string, group = '') =>
+  text.replaceAll(
+    /docs\/[\w/-]+\.md/g,
+    (path) => `[${path}](${posix.relative(posix.join('docs', group), path)})`,
+  )
 
 /** The sections of .env.example. */
 export function envExample(features: readonly Described[]): string {
-  const sections = sectionsOf(features).map(({ heading, introduction, groups }) =>
+  const sections = [...CORE, ...sectionsOf(features)].map(({ heading, introduction, groups }) =>
     [
       `# ${`--- ${heading} `.padEnd(100, '-')}`,
       ...(introduction ? [comment(introduction)] : []),

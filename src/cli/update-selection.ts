@@ -1,4 +1,5 @@
-import { placesOf } from './removal.ts'
+import { featureFolders, groupsOf, nameOf } from '../features/folders.ts'
+import { placesOfAll } from './removal.ts'
 
 export type Selection = ReturnType<typeof selectFiles>
 
@@ -23,7 +24,12 @@ export function selectFiles(files: Record<'base' | 'theirs' | 'ours', string[]>,
       `--with ${unknown}: that version has no such new feature. New are: ${newFeatures.join(', ') || 'none'}. Nothing was changed.`,
     )
   const taken = [...own.filter((name) => !added.includes(name)), ...wanted]
-  const left = new Set(ofStarter.filter((name) => !taken.includes(name)).flatMap(placesOf))
+  const absent = placesOfAll(
+    featureFolders(files.theirs),
+    ofStarter.filter((name) => !taken.includes(name)),
+    groupsOf(featureFolders(files.base)),
+  )
+  const left = new Set(absent)
   const base = new Set(files.base.flatMap(withFolders))
   const ours = new Set(files.ours.flatMap(withFolders))
   const isLeftOut = (file: string): boolean =>
@@ -32,8 +38,7 @@ export function selectFiles(files: Record<'base' | 'theirs' | 'ours', string[]>,
   return { newFeatures, isLeftOut }
 }
 
-const featuresOf = (files: readonly string[]) =>
-  files.flatMap((file) => /^src\/features\/([^/]+)\/index\.ts$/.exec(file)?.[1] ?? [])
+const featuresOf = (files: readonly string[]) => featureFolders(files).map(nameOf)
 
 /** A file and the folders that it is in: `a`, `a/b` and `a/b/c.ts`. */
 function withFolders(file: string): string[] {

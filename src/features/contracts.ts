@@ -20,10 +20,16 @@ export interface Contract {
 export async function loadContracts(): Promise<Contract[]> {
   const file = 'src/connect/platform/contract.ts'
   const core = { name: 'core', file, assumptions: ASSUMPTIONS, scopes: {}, paths: [] }
-  const ofFeatures = (await loadFeatures()).flatMap(({ name, scopes = {}, contract }) => {
+  const ofFeatures = (await loadFeatures()).flatMap(({ name, folder, scopes = {}, contract }) => {
     if (!contract) return []
     const { assumptions, paths = {} } = contract
-    return { name, file: `src/features/${name}/contract.ts`, assumptions, scopes, paths: templatesOf(paths) }
+    return {
+      name,
+      file: `src/features/${folder}/contract.ts`,
+      assumptions,
+      scopes,
+      paths: templatesOf(paths),
+    }
   })
   return [core, ...ofFeatures]
 }

@@ -1,43 +1,46 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { FeatureSettings } from '../config.ts'
 import { platform } from '../connect/index.ts'
 import type { Feature, ToolOf, Tools } from '../web/kit.ts'
+import { featureFolders, nameOf } from './folders.ts'
 
 /** A feature with the name of its folder. */
 export interface NamedFeature extends Feature {
   readonly name: string
+  /** Relative to `src/features`: `leads`, `supplier/price-files`. */
+  readonly folder: string
 }
 
-const FOLDER = new URL('./', import.meta.url)
+const ROOT = new URL('../../', import.meta.url)
 
-/** The names of the folders with an `index.ts`, in alphabetical order. */
-const names = readdirSync(fileURLToPath(FOLDER), { withFileTypes: true })
-  .filter((it) => it.isDirectory() && existsSync(new URL(`${it.name}/index.ts`, FOLDER)))
-  .map(({ name }) => name)
-  .sort()
+/** The folders of the features, in alphabetical order. */
+const folders = featureFolders(
+  globSync('src/features/{*,*/*}/index.ts', { cwd: fileURLToPath(ROOT) })
+    .map((path) => path.replaceAll('\\', '/'))
+    .sort(),
+)
+const names = folders.map(nameOf)
 
 /**
- * Loads the features: each folder with an `index.ts`, in their order. Throws one line that names the file if one cannot be
- * loaded, is no feature, or needs a feature that is not there.
+ * Loads the features: each folder with an `index.ts`, and those in groups, in their order. Throws one line that names the file
+ * if one cannot be loaded, is no feature, or needs a feature that is not there.
  */
 export async function loadFeatures(): Promise<NamedFeature[]> {
-  const features = await Promise.all(names.map(load))
+  const features = await Promise.all(folders.map(load))
   return features.sort((a, b) => a.order - b.order)
 }
 
-async function load(name: string): Promise<NamedFeature> {
-  const file = `src/features/${name}/index.ts`
-  const { default: feature } = await import(new URL(`${name}/index.ts`, FOLDER).href).catch(
-    (error: Error) => {
-      throw new Error(`${file} cannot be loaded: ${error.message.split('\n')[0]}`)
-    },
-  )
+async function load(folder: string): Promise<NamedFeature> {
+  const file = `src/features/${folder}/index.ts`
+  const { default: feature } = await import(new URL(file, ROOT).href).catch((error: Error) => {
+    throw new Error(`${file} cannot be loaded: ${error.message.split('\n')[0]}`)
+  })
   if (typeof feature?.title !== 'string' || typeof feature.order !== 'number')
     throw new Error(`${file} must export a feature as its default: title, order, create`)
   const missing = feature.needs?.find((need: string) => !names.includes(need))
   if (missing !== undefined) throw new Error(`${file} needs the feature ${missing}, which is not there`)
-  return { name, ...feature }
+  return { name: nameOf(folder), folder, ...feature }
 }
 
 /** Imports what the features have for a tool, such as `check`, by the name of the feature. */

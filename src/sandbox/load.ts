@@ -1,4 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { globSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { SandboxFeature } from './feature.ts'
 
 /** What is simulated of a feature, with the name of its folder. */
@@ -6,23 +8,23 @@ export interface NamedSandboxFeature extends SandboxFeature {
   readonly name: string
 }
 
-const FOLDER = new URL('./features/', import.meta.url)
+const ROOT = new URL('../../', import.meta.url)
 
 /**
- * Loads what is simulated: each folder of `features` with an `index.ts`, in alphabetical order. Throws one line that names the
- * file if one cannot be loaded or has no such value.
+ * Loads what is simulated: each folder of `features` with an `index.ts`, and those in groups, in alphabetical order. Throws one
+ * line that names the file if one cannot be loaded or has no such value.
  */
 export async function loadSandboxFeatures(): Promise<NamedSandboxFeature[]> {
-  const names = readdirSync(FOLDER).filter((name) => existsSync(new URL(`${name}/index.ts`, FOLDER)))
-  return Promise.all(
-    names.sort().map(async (name) => {
-      const file = `src/sandbox/features/${name}/index.ts`
-      const loaded = await import(new URL(`${name}/index.ts`, FOLDER).href).catch((error: Error) => {
-        throw new Error(`${file} cannot be loaded: ${error.message.split('\n')[0]}`)
-      })
-      if (typeof loaded.default?.create !== 'function')
-        throw new Error(`${file} must export a feature of the sandbox as its default: create`)
-      return { name, ...loaded.default }
-    }),
-  )
+  const files = globSync('src/sandbox/features/{*,*/*}/index.ts', { cwd: fileURLToPath(ROOT) })
+  const features = await Promise.all(files.map((file) => load(file.replaceAll('\\', '/'))))
+  return features.sort((a, b) => a.name.localeCompare(b.name, 'en'))
+}
+
+async function load(file: string): Promise<NamedSandboxFeature> {
+  const loaded = await import(new URL(file, ROOT).href).catch((error: Error) => {
+    throw new Error(`${file} cannot be loaded: ${error.message.split('\n')[0]}`)
+  })
+  if (typeof loaded.default?.create !== 'function')
+    throw new Error(`${file} must export a feature of the sandbox as its default: create`)
+  return { name: basename(dirname(file)), ...loaded.default }
 }

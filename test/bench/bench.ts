@@ -2,8 +2,10 @@
  * `npm run bench`: a table of ratios, each against its yardstick in the same run. Needs redis-server. With arguments only
  * the named ones run: `npm run bench -- start live-pricing`.
  */
-import { existsSync, readdirSync } from 'node:fs'
+import { globSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { createClient } from 'redis'
 import * as z from 'zod'
 import { createApi, createHttp, platform } from '../../src/connect/index.ts'
@@ -44,9 +46,9 @@ const benches = new Map<string, () => Promise<void>>([
   ['start', startBench],
   ['memory', () => withRedis(memoryBench)],
 ])
-for (const name of readdirSync(FEATURES)) {
-  const script = new URL(`${name}/bench/index.ts`, FEATURES)
-  if (!existsSync(script)) continue
+for (const file of globSync('{*,*/*}/bench/index.ts', { cwd: fileURLToPath(FEATURES) })) {
+  const script = new URL(file.replaceAll('\\', '/'), FEATURES)
+  const name = basename(dirname(dirname(file)))
   benches.set(name, async () => {
     const { bench }: { bench(add: Add): Promise<void> } = await import(script.href)
     await bench(add)

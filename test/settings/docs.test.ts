@@ -22,7 +22,10 @@ const settings = (env: Environment) =>
       description: 'A secret.',
     }),
   })
-const features = [{ name: 'some-thing', settings }, { name: 'a-feature' }]
+const features = [
+  { name: 'some-thing', folder: 'some-thing', settings },
+  { name: 'a-feature', folder: 'a-feature' },
+]
 
 test('a feature has a section on the page, with the default that each schema has', () => {
   const [, section] = configurationPage(features).split('\n## Some thing\n\n')
@@ -50,5 +53,7 @@ test('the example sets what the sandbox needs, and shows everything else in comm
 
 test('a setting without a description is named', () => {
   const group = () => z.object({ old: z.string().optional().meta({ variable: 'OLD' }) })
-  expect(() => configurationPage([{ name: 'a-feature', settings: group }])).toThrow('OLD needs a description')
+  expect(() => configurationPage([{ name: 'a-feature', folder: 'a-feature', settings: group }])).toThrow(
+    'OLD needs a description',
+  )
 })

@@ -67,9 +67,9 @@ test.each<[what: string, args: string[], message: string]>([
       'choose another --path',
     ]),
 ])('npm run add-feature refuses %s, and changes nothing', async (_what, args, message) => {
-  const before = sizeOf(openProject(copy.dir), args[0] ?? '')
+  const before = sizeOf(openProject(copy.dir), { name: args[0] ?? '', folder: args[0] ?? '' })
   expect(await run('add-feature', ...args)).toEqual(refusal(message))
-  expect(sizeOf(openProject(copy.dir), args[0] ?? '')).toEqual(before)
+  expect(sizeOf(openProject(copy.dir), { name: args[0] ?? '', folder: args[0] ?? '' })).toEqual(before)
 })
 
 test('the texts of a generated feature use its name as it is: no noun has a certain singular or article', () => {

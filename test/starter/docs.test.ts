@@ -21,7 +21,13 @@ import { probe } from '../support/probe.ts'
 const features = await loadFeatures()
 
 /** The changelog is not among them: it names what no longer exists. */
-const DOCS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/starter/README.md', ...files('docs/*.md')]
+const DOCS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'test/starter/README.md',
+  ...files('docs/{*,*/*}.md'),
+]
 
 /** The rows with this first heading in all documents: the core's, and those of the features. */
 const rowsOfAll = (heading: string) => DOCS.flatMap((doc) => rows(read(doc), heading))
@@ -46,7 +52,7 @@ test('what is generated has each section that `npm run docs` writes', async () =
 })
 
 test('every feature has a page', () => {
-  const missing = features.filter(({ name }) => !existsSync(join(ROOT, `docs/${name}.md`)))
+  const missing = features.filter(({ folder }) => !existsSync(join(ROOT, `docs/${folder}.md`)))
   expect(missing).toEqual([])
 })
 
@@ -108,13 +114,13 @@ const anchors = (file: string) =>
   )
 
 describe('a file that features share', () => {
-  const pages = features.map(({ name }) => `docs/${name}.md`)
+  const pages = features.map(({ folder }) => `docs/${folder}.md`)
   // The demo script shows the starter with all its features; the others are written from the features that there are.
   const exempt = ['docs/demo-script.md', 'docs/assumptions.md', 'docs/configuration.md', ...pages]
   const shared = [...DOCS, ...files('docs/deploy/*'), 'compose.yaml', 'Dockerfile'].filter(
     (path) => !exempt.includes(path),
   )
-  const commands = files('src/features/*/cli-*.ts').map((file) => {
+  const commands = files('src/features/{*,*/*}/cli-*.ts').map((file) => {
     const [, feature, command] = /([^/]+)\/cli-(.+)\.ts$/.exec(file) ?? []
     return `${feature} ${command}`
   })
@@ -130,7 +136,7 @@ describe('a file that features share', () => {
   })
 
   test.each(pages)('%s links to no page of a feature that it does not need', (page) => {
-    const needs = features.find(({ name }) => page === `docs/${name}.md`)?.needs ?? []
+    const needs = features.find(({ folder }) => page === `docs/${folder}.md`)?.needs ?? []
     const links = all(read(page), /\]\(([\w-]+\.md)/g).map((link) => `docs/${link}`)
     const allowed = [page, ...needs.map((name) => `docs/${name}.md`)]
     expect(links.filter((link) => pages.includes(link) && !allowed.includes(link))).toEqual([])
@@ -180,7 +186,7 @@ test('the pages of the features explain exactly the error codes that these add t
   const ofFeatures = errorCodes(
     sources.filter((path) => inFeatures(path) && !unused.some((folder) => path.startsWith(folder))),
   )
-  const pages = features.flatMap(({ name }) => explainedBy(`docs/${name}.md`))
+  const pages = features.flatMap(({ folder }) => explainedBy(`docs/${folder}.md`))
   expect(ofFeatures.filter((code) => ![...pages, ...coreCodes].includes(code))).toEqual([])
   expect(pages.filter((code) => ![...ofFeatures, ...coreCodes].includes(code))).toEqual([])
 })

@@ -1,12 +1,14 @@
-import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
+import { groupsOf } from '../../src/features/folders.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
-import { files, ROOT, read } from '../support/documents.ts'
+import { files, read } from '../support/documents.ts'
 
 const features = await loadFeatures()
 const names = features.map(({ name }) => name)
+const folders = features.map(({ folder }) => folder)
+const PLACES = ['src', 'src/sandbox', 'test', 'test/sandbox'].map((place) => `${place}/features`)
 
 /** The files that a file imports. */
 const importsOf = (file: string) =>
@@ -14,19 +16,24 @@ const importsOf = (file: string) =>
     normalize(join(dirname(file), target)),
   )
 
-/** The feature whose folder a path is in. */
-const featureOf = (path: string) => /^(?:src|test)\/(?:sandbox\/)?features\/([\w-]+)\//.exec(path)?.[1]
+/** The first of these folders that a path is in. */
+const inOneOf = (of: readonly string[], path: string) =>
+  of.find((folder) => PLACES.some((place) => path.startsWith(`${place}/${folder}/`)))
+const featureOf = (path: string) => features.find(({ folder }) => folder === inOneOf(folders, path))
+const groupOf = (path: string) => inOneOf(groupsOf(folders), path)
 
-/** The features that a file imports, or whose types it uses. */
-const importedBy = (file: string) => importsOf(file).flatMap((target) => featureOf(target) ?? [])
-
-// So each feature can be deleted: what remains does not refer to it.
-test('no file imports a feature, but for those of the feature and of the features that say they need it', () => {
+// So each feature and each group can be deleted: what remains does not refer to it.
+test('no file imports a feature, but for those of the feature and of the features that say they need it; no file outside a group imports it', () => {
   const wrong = files('{src,test}/**/*.ts').flatMap((file) => {
     const own = featureOf(file)
-    const { needs = [] } = features.find(({ name }) => name === own) ?? {}
-    const others = importedBy(file).filter((name) => name !== own && !needs.includes(name))
-    return others.map((name) => `${file} imports ${name}`)
+    const isAllowed = (target: string) => {
+      const feature = featureOf(target)
+      const isKnown = !feature || feature === own || (own?.needs ?? []).includes(feature.name)
+      return isKnown && [undefined, groupOf(file)].includes(groupOf(target))
+    }
+    return importsOf(file)
+      .filter((target) => !isAllowed(target))
+      .map((target) => `${file} imports ${target}`)
   })
   expect(wrong).toEqual([])
 })
@@ -40,8 +47,7 @@ test('no test that a product keeps imports one of the starter', () => {
   expect(wrong).toEqual([])
 })
 
-test('each feature is in a folder of its name, and listed once', async () => {
-  for (const name of names) expect(existsSync(join(ROOT, 'src/features', name))).toBe(true)
+test('what is simulated belongs to a feature, and no name is given twice', async () => {
   for (const { name } of await loadSandboxFeatures()) expect(names).toContain(name)
-  expect(names.toSorted()).toEqual(files('src/features/*/').map((path) => path.split('/')[2]))
+  expect(new Set(names).size).toBe(names.length)
 })

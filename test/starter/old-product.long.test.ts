@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { placesOf } from '../../src/cli/removal.ts'
 import { git } from '../../src/cli/repository.ts'
+import { groupsOf } from '../../src/features/folders.ts'
+import { loadFeatures } from '../../src/features/load.ts'
 import { ROOT } from '../support/documents.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, run } from '../support/process.ts'
@@ -10,6 +12,7 @@ import { openClone, openZip } from './clones.ts'
 
 const OLD = git(ROOT, 'rev-parse', '--verify', '--quiet', 'HEAD~60')
 if (!OLD) console.log('This clone has no commit of 60 commits ago: the test of an old product is skipped.')
+const folders = (await loadFeatures()).map(({ folder }) => folder)
 const REMOVED = ['live-pricing', 'metrics', 'supplier-check']
 
 /** A clone with all files as they are here, and with the history before them. */
@@ -42,7 +45,8 @@ test.skipIf(!OLD)(
     expect(output).toMatch(/which are staged[\s\S]*knip exited with code 0/)
     expect(output).not.toMatch(/in conflict| failed: /)
     expect(product.read('views/app/home.eta')).toContain('<h1 id="own">')
-    expect(REMOVED.flatMap(placesOf).filter((place) => existsSync(join(product.dir, place)))).toEqual([])
+    const places = REMOVED.flatMap((name) => placesOf(name, groupsOf(folders)))
+    expect(places.filter((place) => existsSync(join(product.dir, place)))).toEqual([])
     await product.npm('ls')
     await product.runTests('test/web/', 'test/features/leads/', 'test/config.test.ts')
     const [port, sandboxPort] = [String(await freePort()), String(await freePort())]

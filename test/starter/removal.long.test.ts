@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished, test } from 'vitest'
-import { placesOf } from '../../src/cli/removal.ts'
+import { placesOfAll } from '../../src/cli/removal.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { openClone } from './clones.ts'
 
@@ -20,7 +20,10 @@ test('without the folders of every second feature, deleted by hand, the check an
   const clone = openClone()
   onTestFinished(clone.remove)
   const chosen = features.filter((_, index) => index % 2 === 0).map(({ name }) => name)
-  for (const place of withDependents(chosen).flatMap(placesOf))
+  for (const place of placesOfAll(
+    features.map(({ folder }) => folder),
+    withDependents(chosen),
+  ))
     rmSync(join(clone.dir, place), { recursive: true, force: true })
   await clone.check()
   await clone.runTests('test/config.test.ts', 'test/web/openapi', 'test/starter/docs', 'test/starter/needs')

@@ -13,7 +13,17 @@ test('a feature asks for the scopes that its contract names, whichever other fea
 })
 
 test('the app asks for the scopes of its features, and for those of the platform only if no feature needs one', () => {
-  const invoices = { name: 'invoices', title: '', order: 1, scopes: { billing: 'to read invoices' } }
-  expect(featureOptions([invoices, { name: 'metrics', title: '', order: 2 }]).scopes).toEqual(['billing'])
-  expect(featureOptions([{ name: 'metrics', title: '', order: 2 }]).scopes).toEqual(platform.scopes)
+  const invoices = {
+    name: 'invoices',
+    folder: 'invoices',
+    title: '',
+    order: 1,
+    scopes: { billing: 'to read invoices' },
+  }
+  expect(
+    featureOptions([invoices, { name: 'metrics', folder: 'metrics', title: '', order: 2 }]).scopes,
+  ).toEqual(['billing'])
+  expect(featureOptions([{ name: 'metrics', folder: 'metrics', title: '', order: 2 }]).scopes).toEqual(
+    platform.scopes,
+  )
 })

@@ -2,12 +2,19 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { placesOf } from '../../src/cli/removal.ts'
+import { placesOfAll } from '../../src/cli/removal.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { tempDir } from '../support/env.ts'
 import { openClone, openZip } from './clones.ts'
 
-const features = (await loadFeatures()).map(({ name }) => name)
+const features = await loadFeatures()
+const names = features.map(({ name }) => name)
+/** Where features of these names are. */
+const placesOf = (of: readonly string[]) =>
+  placesOfAll(
+    features.map(({ folder }) => folder),
+    of,
+  )
 
 type Clone = ReturnType<typeof openClone>
 const versionIn = ({ read }: Clone): unknown => JSON.parse(read('package.json')).version
@@ -69,9 +76,9 @@ beforeAll(async () => {
   writeFileSync(join(starter.dir, 'CHANGELOG.md'), '# Changelog\n')
   writeFileSync(join(starter.dir, GONE), '/** Gone. */\nexport const GONE = 1\n')
   appendFileSync(join(starter.dir, DELETED), '# As it was.\n')
-  for (const name of REMOVED)
-    appendFileSync(join(starter.dir, `src/features/${name}/index.ts`), '// As it was.\n')
-  for (const place of placesOf(NEW_FEATURE))
+  for (const { folder } of features.filter(({ name }) => REMOVED.includes(name)))
+    appendFileSync(join(starter.dir, `src/features/${folder}/index.ts`), '// As it was.\n')
+  for (const place of placesOf([NEW_FEATURE]))
     rmSync(join(starter.dir, place), { recursive: true, force: true })
   addPackage(starter, DROPPED)
   starter.edit(SHARED, `import '${WANTED}'`, `import '${DROPPED}'`)
@@ -91,7 +98,7 @@ async function makeProduct(): Promise<void> {
   product = openZip(starter.dir, 'HEAD')
   for (const name of [WANTED, DROPPED])
     symlinkSync(`../packages/${name}`, join(product.dir, 'node_modules', name))
-  const kept = features.filter((name) => ![...REMOVED, NEW_FEATURE].includes(name))
+  const kept = names.filter((name) => ![...REMOVED, NEW_FEATURE].includes(name))
   await product.command('init', '--name', 'Acme Link', '--features', kept.join())
   product.commit('init')
   await product.command('add-feature', 'orders', '--write')
@@ -145,7 +152,7 @@ describe('a product from a ZIP of an older version', () => {
     expect(JSON.parse(product.read('package.json')).starter.version).toBe(versionIn(starter))
     expect(product.read('src/web/texts.ts')).toMatch(/appName: 'Acme Link'[\s\S]*onPlatform: 'There:'/)
     expect(product.read('README.md')).toMatch(/^# Acme Link\n/)
-    const away = [DELETED, GONE, 'test/bench', 'test/starter', ...[...REMOVED, NEW_FEATURE].flatMap(placesOf)]
+    const away = [DELETED, GONE, 'test/bench', 'test/starter', ...placesOf([...REMOVED, NEW_FEATURE])]
     expect(away.filter(exists)).toEqual([])
     const { dependencies } = JSON.parse(product.read('package.json'))
     expect(Object.keys(dependencies)).toEqual(expect.arrayContaining([WANTED, OWN]))

@@ -20,7 +20,7 @@ function mark(texts: Record<string, unknown>): void {
   }
 }
 
-for (const file of globSync('src/{web,tables,features/*}/texts.ts', { cwd: ROOT })) {
+for (const file of globSync('src/{web,features/*,features/*/*}/texts.ts', { cwd: ROOT })) {
   const { texts } = await import(`${ROOT}${file}`)
   mark(texts)
 }

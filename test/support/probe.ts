@@ -53,6 +53,7 @@ export const probeTool: ToolOf<'probe'> = async (probe) => {
 /** The app's side. */
 export const probe: NamedFeature = {
   name: 'probe',
+  folder: 'probe',
   title: 'Probe',
   order: 5,
   scopes: { leads: 'to read records', catalogues: 'to read others' },

@@ -14,7 +14,7 @@ const at = (path: string, url = app.url) => `${url}/connections/harbour-homes${p
 /** The same app with other features, and the visitor's session there. */
 async function withTests(connectionTests: (ConnectionTest | undefined)[], visitor: Visitor) {
   const features = connectionTests.map((connectionTest, order) => ({
-    ...{ name: `${order}`, title: '', order },
+    ...{ name: `${order}`, folder: `${order}`, title: '', order },
     ...(connectionTest && { connectionTest }),
   }))
   const { server, port, close } = await serve()

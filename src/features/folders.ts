@@ -1,0 +1,23 @@
+/** Where features are, by their place: a folder with an `index.ts`, which may stand in a group, a folder without one. */
+import { posix } from 'node:path'
+
+/** The folders of features among the files of a project, relative to `src/features`: `leads`, `supplier/price-files`. */
+export function featureFolders(files: readonly string[]): string[] {
+  const folders = files.flatMap(
+    (file) => /^src\/features\/((?:[^/]+\/)?[^/]+)\/index\.ts$/.exec(file)?.[1] ?? [],
+  )
+  // An `index.ts` inside a feature is a file like any other.
+  return folders.filter((folder) => !folders.includes(posix.dirname(folder)))
+}
+
+/** The name of the feature in a folder; it keeps the name wherever the folder stands. */
+export const nameOf = (folder: string): string => posix.basename(folder)
+
+/** The group that a folder is in, if it is in one. */
+export const groupOf = (folder: string): string | undefined =>
+  folder.includes('/') ? posix.dirname(folder) : undefined
+
+/** The groups that these folders are in. */
+export const groupsOf = (folders: readonly string[]): string[] => [
+  ...new Set(folders.flatMap((folder) => groupOf(folder) ?? [])),
+]
