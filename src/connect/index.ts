@@ -46,6 +46,7 @@ export {
   type Proxies,
   sentTo,
 } from './platform/http.ts'
+export { messageIn } from './platform/answer-message.ts'
 export { fieldOf, parseJson } from './platform/json.ts'
 export {
   createOAuth,

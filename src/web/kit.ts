@@ -43,6 +43,7 @@ export { createStore } from './create-store.ts'
 export { csrfProtection } from './cross-site.ts'
 export { healthRoutes, readiness } from './health.ts'
 export { networkOf } from './network.ts'
+export { rawBody } from './raw-body.ts'
 export { onRequest, requestLog } from './request-log.ts'
 export { securityHeaders } from './security-headers.ts'
 

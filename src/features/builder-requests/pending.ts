@@ -7,11 +7,11 @@ import type { Events } from './webhook-events.ts'
 
 export type Pending = ReturnType<typeof createPending>
 
-export interface PendingOptions {
+interface PendingOptions {
   store: KeyValueStore
-  builderRequests: Pick<BuilderRequests, 'list'>
-  events: Pick<Events, 'recent'>
-  vault: Pick<Vault, 'tokenSource'>
+  builderRequests: BuilderRequests
+  events: Events
+  vault: Vault
 }
 
 /** The latest fetch: the ids of the requests, and those of the events that had been received before it. */

@@ -10,14 +10,12 @@ import {
   type VaultOptions,
 } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
-import type { FirstParty, FirstPartyCredentials } from './first-party.ts'
+import { type FirstPartyOptions, firstPartyHeaders, logIn, refresh } from './first-party.ts'
 
-export interface FirstPartyAccessOptions {
+export interface FirstPartyAccessOptions extends FirstPartyOptions {
   store: KeyValueStore
   /** Keys for the tokens: the first encrypts, all of them decrypt. */
   keys: readonly EncryptionKey[]
-  firstParty: FirstParty
-  credentials: FirstPartyCredentials
   log: Logger
   now?: () => number
 }
@@ -43,8 +41,7 @@ export const createFirstPartyVault = (
  * `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
-  const { store, keys, firstParty, credentials, log, now = Date.now } = options
-  const { email, apiKey, subscriptionKey, tenantId = '' } = credentials
+  const { store, keys, log, now = Date.now, email, apiKey, subscriptionKey, tenantId = '' } = options
   // The owner is a hash of the credentials, so a new key starts a new record.
   const userId = createHash('sha256')
     .update(JSON.stringify([email, apiKey, subscriptionKey]))
@@ -52,10 +49,9 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   const ref = { userId, bxcontext: tenantId }
   const client = { clientId: email, clientSecret: JSON.stringify([apiKey, subscriptionKey, tenantId]) }
   const vault = createFirstPartyVault({ store, keys, log, now, client }, ({ refreshToken }) =>
-    firstParty.refresh(refreshToken),
+    refresh(options, refreshToken),
   )
   const source = vault.tokenSource(ref)
-  let login: Promise<void> | undefined
 
   /** Gets a token. Logs in first if there are no valid tokens. */
   async function withLogin(getToken: () => Promise<string>): Promise<string> {
@@ -67,10 +63,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
         error instanceof ConnectionRevokedError ||
         error instanceof DecryptionError
       if (!hasNoTokens) throw error
-      login ??= vault.logIn(ref, firstParty.login).finally(() => {
-        login = undefined
-      })
-      await login
+      await vault.logIn(ref, () => logIn(options))
       return source.accessToken()
     }
   }
@@ -79,7 +72,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   return {
     ...source,
     id,
-    headers: firstParty.headers,
+    headers: firstPartyHeaders(subscriptionKey),
     accessToken: () => withLogin(source.accessToken),
     refresh: (rejected) => withLogin(() => source.refresh(rejected)),
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
-import { demoEnv } from '../../../src/features/first-party/demo-env.cli.ts'
+import { demoEnv } from '../../../src/features/first-party/by-api-key.cli.ts'
 import { missingSandboxEnv } from '../../../src/runtime/load-env-file.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
 import { ACCOUNTS, SAMPLE_SUPPLIER } from '../../../src/sandbox/accounts.ts'
