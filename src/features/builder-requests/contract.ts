@@ -21,28 +21,21 @@ export const PATHS = {
   reject: (id: string) => `${REQUESTS}/reject${query(id)}`,
 } as const
 
+const text = z.string().nullish()
 /** given 2.5: `integrationConnectionId`; assumed: the rest. */
 export const builderRequestSchema = z.looseObject({
   integrationConnectionId: idSchema,
-  externalRef: z.string().nullish(),
-  requestedAt: z.string().nullish(),
-  builder: z
-    .looseObject({
-      name: z.string().nullish(),
-      contact: z.string().nullish(),
-      email: z.string().nullish(),
-      phone: z.string().nullish(),
-      suburb: z.string().nullish(),
-    })
-    .nullish(),
+  externalRef: text,
+  requestedAt: text,
+  builder: z.looseObject({ name: text, contact: text, email: text, phone: text, suburb: text }).nullish(),
 })
 export type BuilderRequest = z.infer<typeof builderRequestSchema>
 
 /** What a page shows of a request, as a digest: a form that names it decides about nothing else. */
-export function revisionOf({ builder, externalRef, requestedAt }: BuilderRequest): string {
-  const { name, contact, email, phone, suburb } = builder ?? {}
-  const shown = [name, contact, email, phone, suburb, externalRef, requestedAt]
-  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url')
+export function revisionOf(request: BuilderRequest): string {
+  const ofBuilder = ['builder', 'name', 'contact', 'email', 'phone', 'suburb']
+  const shown = JSON.stringify(request, [...ofBuilder, 'externalRef', 'requestedAt'])
+  return createHash('sha256').update(shown).digest('base64url')
 }
 
 /** given 6: the only event type that is defined. */

@@ -1,12 +1,17 @@
 import { AppError } from '../../connect/errors.ts'
 import { texts } from './texts.ts'
 
-const FAILURES = {
+const WEBHOOK_ERRORS = {
   webhook_disabled: { status: 404, title: 'Webhook not configured' },
   invalid_signature: { status: 401, title: 'Invalid signature' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   invalid_event: { status: 400, title: 'Invalid event payload' },
   stale_event: { status: 400, title: 'Event too old' },
+}
+export const WEBHOOK_CODES = Object.keys(WEBHOOK_ERRORS)
+
+const FAILURES = {
+  ...WEBHOOK_ERRORS,
   request_changed: { status: 409, title: texts.changed.title },
 }
 type Code = keyof typeof FAILURES

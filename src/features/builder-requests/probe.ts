@@ -48,18 +48,16 @@ function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
     return
   }
   // Anybody may have sent one: those that are signed are the platform's.
-  const found = arrived.map((delivery) => ({ delivery, signature: signatureOf(delivery, settings) }))
-  const signed = found.find(({ signature }) => signature !== undefined)
+  const [signed] = arrived.flatMap((delivery) => signatureOf(delivery, settings) ?? [])
   if (!signed) {
     const seen = 'no header has an HMAC-SHA256 of the body with `PLATFORM_WEBHOOK_SECRET`'
     probe.differ('webhook-signature', seen, false)
     probe.notSeen('webhook-event', 'No signed webhook arrived.')
     return
   }
-  const { signature, delivery } = signed
-  if (signature?.isAssumed) probe.confirm('webhook-signature', signature.seen)
-  else probe.differ('webhook-signature', signature?.seen ?? '', false)
-  checkEvent(probe, delivery)
+  if (signed.isAssumed) probe.confirm('webhook-signature', signed.seen)
+  else probe.differ('webhook-signature', signed.seen, false)
+  checkEvent(probe, signed.delivery)
 }
 
 /** The time has two names, and is checked by itself. */
@@ -81,11 +79,12 @@ function checkEvent(probe: Probe, { headers, body }: ReceivedRequest): void {
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const
 
-/** The signature of a delivery, wherever it is; undefined if there is none. */
+/** A delivery with what its signature is, wherever it stands; undefined if there is none. */
 function signatureOf(
-  { headers, body }: ReceivedRequest,
+  delivery: ReceivedRequest,
   { webhookSecrets, webhookHeader }: BuilderRequestsSettings,
-): { isAssumed: boolean; seen: string } | undefined {
+): { delivery: ReceivedRequest; isAssumed: boolean; seen: string } | undefined {
+  const { headers, body } = delivery
   for (const encoding of ENCODINGS) {
     for (const secret of webhookSecrets) {
       const expected = createHmac('sha256', secret).update(body).digest(encoding)
@@ -93,11 +92,10 @@ function signatureOf(
       if (name === undefined) continue
       const isPlain = value === expected || value === `sha256=${expected}`
       const isSet = name === webhookHeader.toLowerCase()
-      const shown = isSet ? webhookHeader : name
-      const place = /^[\w-]{1,40}$/.test(shown) ? `\`${shown}\`` : 'another header'
-      const form = isPlain ? '' : ', with other text around it'
-      const isAssumed = encoding === 'hex' && isSet && isPlain
-      return { isAssumed, seen: `HMAC-SHA256 as ${encoding} in ${place}${form}` }
+      const place =
+        isSet || /^[\w-]{1,40}$/.test(name) ? `\`${isSet ? webhookHeader : name}\`` : 'another header'
+      const seen = `HMAC-SHA256 as ${encoding} in ${place}${isPlain ? '' : ', with other text around it'}`
+      return { delivery, isAssumed: encoding === 'hex' && isSet && isPlain, seen }
     }
   }
   return undefined

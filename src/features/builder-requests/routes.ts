@@ -32,10 +32,6 @@ export interface BuilderRequestsOptions {
   /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
   hasWebhook: boolean
   sendChanges: SendChanges
-  /**
-   * How often an open page polls the platform, in ms. Default: 10 s, or 60 s with a webhook, as deliveries may be lost.
-   */
-  pollMs?: number
 }
 
 /** How often an open page looks for an event and another list, in ms. */
@@ -43,7 +39,7 @@ const COMPARE_MS = 500
 
 /** A decision, and the access that the builder has been granted since. */
 const decidedSchema = decisionSchema.extend({
-  access: z.array(grantSchema.pick({ catalogueId: true, catalogueName: true })),
+  access: z.array(grantSchema),
 })
 
 /** What a decision is called in the addresses of the platform and of this app, and afterwards. */
@@ -65,7 +61,8 @@ const liveRoute = describeRoute({
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
-  const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
+  // How often an open page polls the platform: also with a webhook, as deliveries may be lost.
+  const pollMs = hasWebhook ? 60_000 : 10_000
   const router = Router()
   router.get('/', listRoute, async (req, res) => {
     const ref = connectionRef(req)
@@ -73,9 +70,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     const granted = await grants.list(ref)
     const decided = (await decisions.list(ref)).map((decision) => ({
       ...decision,
-      access: granted
-        .filter(({ externalRef }) => externalRef === decision.externalRef)
-        .map(({ catalogueId, catalogueName }) => ({ catalogueId, catalogueName })),
+      access: granted.filter(({ externalRef }) => externalRef === decision.externalRef),
     }))
     const received = hasWebhook ? await events.recent(ref.bxcontext) : []
     const shown = { requests, decided, events: received, hasWebhook }
@@ -124,7 +119,7 @@ function answerRoutes(router: Router, decision: Answer, options: BuilderRequests
   })
 
   const decisionRoute = describeRoute({
-    summary: `${texts[decision]}s a request. Field: \`shown\`, the revision of the request that the page showed (optional). If the request is another one meanwhile, nothing happens.`,
+    summary: `${decision === 'accept' ? 'Accepts' : 'Rejects'} a request. Field: \`shown\`, the revision of the request that the page showed (optional). If the request is another one meanwhile, nothing happens.`,
     body: z.object({ shown: z.string().optional() }),
     response: z.object({ integrationConnectionId: z.string(), status: z.literal(status) }),
     errors: [...READ_ERRORS, 'not_found', 'request_changed'],

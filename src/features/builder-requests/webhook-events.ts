@@ -14,6 +14,9 @@ const receivedSchema = z.object({
   /** ISO 8601. */
   receivedAt: z.string(),
 })
+/** What is stored; an invalid list counts as empty, since it is only displayed. */
+const listSchema = z.array(receivedSchema).catch([])
+const parse = (value: string | null) => listSchema.parse(parseJson(value ?? ''))
 /** A received event, without its data: the app fetches current data from the platform instead. */
 type ReceivedEvent = z.infer<typeof receivedSchema>
 
@@ -67,10 +70,3 @@ export function createEvents(store: KeyValueStore) {
     },
   }
 }
-
-/** Parses a stored list; an invalid one counts as empty, since the list is only displayed. */
-const parse = (value: string | null): ReceivedEvent[] =>
-  z
-    .array(receivedSchema)
-    .catch([])
-    .parse(parseJson(value ?? ''))

@@ -6,23 +6,15 @@ import { describeRoute } from '../../connect/express.ts'
 import { rawBody } from '../../web/kit.ts'
 import { isStale, webhookEventSchema } from './contract.ts'
 import { isSigned, MAX_BODY, readEvent } from './delivery.ts'
-import { BuilderRequestError } from './errors.ts'
+import { BuilderRequestError, WEBHOOK_CODES } from './errors.ts'
+import type { BuilderRequestsSettings } from './settings.ts'
 import type { Events } from './webhook-events.ts'
-
-export interface WebhookOptions {
-  /** A signature may match any of them; if empty, the webhook is disabled. */
-  secrets: readonly string[]
-  /** The header that carries the signature. */
-  header: string
-  events: Events
-  log: Logger
-}
 
 /**
  * `POST /webhooks/platform` (specification 6), where it is mounted. Verifies the signature of the raw body in constant time before parsing
  * it, and stores each event id once. Nothing is fetched: open pages notice the stored event, and ask with their own tokens.
  */
-export function webhookRoutes(options: WebhookOptions): Router {
+export function webhookRoutes(settings: BuilderRequestsSettings, events: Events, log: Logger): Router {
   return Router().post(
     '/',
     describeRoute({
@@ -32,26 +24,20 @@ export function webhookRoutes(options: WebhookOptions): Router {
       bodyType: 'application/json',
       status: 202,
       response: z.object({ received: z.string(), fresh: z.boolean() }),
-      errors: [
-        'webhook_disabled',
-        'invalid_signature',
-        'unsupported_media_type',
-        'invalid_event',
-        'stale_event',
-      ],
+      errors: WEBHOOK_CODES,
     }),
-    acceptsEvents(options),
+    acceptsEvents(settings),
     rawBody(MAX_BODY),
-    receiveEvent(options),
+    receiveEvent(settings, events, log),
   )
 }
 
 /** Refuses what cannot be an event, before its body is read. */
-function acceptsEvents({ secrets }: WebhookOptions): RequestHandler {
+function acceptsEvents({ webhookSecrets }: BuilderRequestsSettings): RequestHandler {
   return (req, _res, next) => {
     // The caller is a server: always return errors as JSON.
     req.headers.accept = 'application/problem+json'
-    if (secrets.length === 0)
+    if (webhookSecrets.length === 0)
       throw new BuilderRequestError(
         'webhook_disabled',
         'The webhook is disabled: PLATFORM_WEBHOOK_SECRET is not set.',
@@ -66,9 +52,13 @@ function acceptsEvents({ secrets }: WebhookOptions): RequestHandler {
   }
 }
 
-function receiveEvent({ secrets, header, events, log }: WebhookOptions): RequestHandler {
+function receiveEvent(
+  { webhookSecrets, webhookHeader: header }: BuilderRequestsSettings,
+  events: Events,
+  log: Logger,
+): RequestHandler {
   return async (req, res) => {
-    if (!isSigned(req.body, req.get(header), secrets)) {
+    if (!isSigned(req.body, req.get(header), webhookSecrets)) {
       const message = `The signature in ${header} is missing or does not match the body.`
       throw new BuilderRequestError('invalid_signature', message)
     }

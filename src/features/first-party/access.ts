@@ -20,13 +20,14 @@ export interface FirstPartyAccessOptions extends FirstPartyOptions {
   now?: () => number
 }
 
-export interface FirstPartyAccess extends TokenSource {
-  /** Identifies the credentials and the tenant without revealing them; the same in every process. */
-  readonly id: string
-}
+/** A source of tokens. `id` identifies the credentials and the tenant without revealing them; the same in every process. */
+export type FirstPartyAccess = TokenSource & { readonly id: string }
 
 /** A platform of its own beside users' connections: its keys in the store have its name. */
 const FIRST_PARTY: Platform = { ...platform, name: 'firstparty' }
+
+/** The errors of a record without valid tokens. */
+const NO_TOKENS = [NotConnectedError, ConnectionRevokedError, DecryptionError]
 
 /** The vault of first-party tokens. */
 export const createFirstPartyVault = (
@@ -58,11 +59,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     try {
       return await getToken()
     } catch (error) {
-      const hasNoTokens =
-        error instanceof NotConnectedError ||
-        error instanceof ConnectionRevokedError ||
-        error instanceof DecryptionError
-      if (!hasNoTokens) throw error
+      if (!NO_TOKENS.some((kind) => error instanceof kind)) throw error
       await vault.logIn(ref, () => logIn(options))
       return source.accessToken()
     }

@@ -71,12 +71,10 @@ export function demoEnv(env: Environment): Environment {
   return { ...env, ...Object.fromEntries(ofSandbox), PLATFORM_API_URL: `${sandboxUrl(env)}/api` }
 }
 
-const TIMEOUT_MS = 3_000
-
 /** Throws an error that says what to do if the demo's sandbox does not answer. */
 async function requireSandbox(env: Environment): Promise<void> {
   const url = sandboxUrl(env)
-  const init = { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(TIMEOUT_MS) }
+  const init = { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(3_000) }
   const answer = await fetch(`${url}/sandbox/faults`, init).catch(() => null)
   await answer?.body?.cancel()
   if (!answer?.ok)

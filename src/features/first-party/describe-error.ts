@@ -10,9 +10,7 @@ export function describeError(error: unknown): string {
   if (!(error instanceof CoreError)) return error.message + reason
   switch (error.code) {
     case 'misconfigured': {
-      const what = error.reason?.includes('paused')
-        ? 'the platform has just rejected the settings; run the command again in a few seconds'
-        : (error.reason ?? 'the platform rejected the settings')
+      const what = error.reason ?? 'the platform rejected the settings'
       return `${what.charAt(0).toUpperCase()}${what.slice(1)}. Check ${SETTINGS}.`
     }
     case 'insufficient_scope':

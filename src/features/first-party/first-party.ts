@@ -16,16 +16,7 @@ import {
   type Tokens,
 } from '../../connect/index.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, type Tenant, tenantSchema } from './contract.ts'
-
-export interface FirstPartyCredentials {
-  /** The user's login on the platform. */
-  email: string
-  /** From the account's API keys page. */
-  apiKey: string
-  subscriptionKey: string
-  /** The tenant to act for (specification 5.2.7); by default, the account's own. */
-  tenantId?: string | undefined
-}
+import type { FirstPartyCredentials } from './settings.ts'
 
 export interface FirstPartyOptions extends FirstPartyCredentials {
   /** `{base_url}`, optionally with a path. */
@@ -82,20 +73,14 @@ function tokensOf(response: HttpResponse, path: string, rejected: () => Error): 
   if (!parsed.success)
     throw new PlatformRejectedError(`${path} returned an unexpected response`, fieldOf(parsed.error))
   const { accessToken, refreshToken, expiresIn } = parsed.data
-  return {
-    accessToken,
-    refreshToken: refreshToken ?? undefined,
-    expiresIn: expiresIn ?? undefined,
-    scopes: undefined,
-  }
+  const tokens = { accessToken, refreshToken: refreshToken ?? undefined, expiresIn: expiresIn ?? undefined }
+  return { ...tokens, scopes: undefined }
 }
-
-const tenantsCall = { scope: '', path: PATHS.tenants, schema: z.array(tenantSchema) }
 
 /**
  * Lists the tenants of the API key (specification 5.2.7). The source must have no tenant. Throws what `createApi`
  * throws.
  */
 export function listTenants(api: Api, source: TokenSource): Promise<Tenant[]> {
-  return api.get(source, tenantsCall)
+  return api.get(source, { scope: '', path: PATHS.tenants, schema: z.array(tenantSchema) })
 }

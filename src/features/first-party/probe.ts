@@ -30,9 +30,8 @@ export default async function probeFirstParty(probe: Probe, credentials: FirstPa
   const headers = { ...firstPartyHeaders(credentials.subscriptionKey), authorization }
   const response = await probe.http.send({ method: 'GET', url, headers }).catch(() => null)
   if (!response) return probe.notSeen('tenants', `GET ${PATHS.tenants}: no answer. Run the check again.`)
-  const { status } = response
-  const answer = { ...response, json: parseJson(response.text) }
-  const tenants = status === 200 ? probe.recordsOf(answer, PATHS.tenants) : undefined
-  if (status !== 200) probe.differ('tenants', `GET ${PATHS.tenants}: ${status}`, false)
-  else if (tenants) probe.checkFields('tenants', tenantSchema, tenants)
+  const { status, text } = response
+  if (status !== 200) return probe.differ('tenants', `GET ${PATHS.tenants}: ${status}`, false)
+  const tenants = probe.recordsOf({ ...response, json: parseJson(text) }, PATHS.tenants)
+  if (tenants) probe.checkFields('tenants', tenantSchema, tenants)
 }
