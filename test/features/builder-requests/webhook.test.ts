@@ -5,13 +5,15 @@ import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { createBuilderRequests } from '../../../src/features/builder-requests/builder-requests.ts'
 import { createPending } from '../../../src/features/builder-requests/pending.ts'
 import { createEvents } from '../../../src/features/builder-requests/webhook-events.ts'
+import simulated from '../../../src/sandbox/features/builder-requests/index.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { WEBHOOK_SECRET } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { connected, logIn } from '../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 const SUPPLIER = { name: 'sam', bxcontext: 'summit-supplies', email: 'priya@summit.example' }
+
+const WEBHOOK_SECRET = simulated.demoEnv.PLATFORM_WEBHOOK_SECRET
 
 let app: Running
 let supplier: Visitor

@@ -5,8 +5,8 @@ import { loadPriceList } from '../../../src/features/live-pricing/csv-price-prov
 import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { inspect, openChromium, openPage } from '../../support/chromium.ts'
-import { PRICING_CLIENT } from '../../support/env.ts'
 import { CHROMIUM, withChromium } from '../../support/programs.ts'
+import { PRICING_CLIENT } from './pricing-client.ts'
 import { SAMPLE } from './support.ts'
 
 const DESKTOP = { viewport: { width: 1200, height: 800 } }

@@ -7,8 +7,8 @@ import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/csv-price
 import { EXAMPLES } from '../../../src/features/live-pricing/examples.ts'
 import { openApi } from '../../../src/features/live-pricing/openapi.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { PRICING_CLIENT } from '../../support/env.ts'
 import { createVisitor } from '../../support/visitor.ts'
+import { PRICING_CLIENT } from './pricing-client.ts'
 import { SAMPLE } from './support.ts'
 
 let app: Running
