@@ -17,7 +17,7 @@ export default async function checkFirstParty(
   if (!credentials) return []
   const { email, apiKey, subscriptionKey, tenantId } = credentials
   const failure = (id: string, setting: string, text: string): Finding[] => [
-    { id: `first-party.${id}`, status: 'failure', setting, text },
+    { id, status: 'failure', setting, text },
   ]
   const ofKey = (id: string, text: string) => failure(id, 'PLATFORM_API_KEY', `${SETTINGS}: ${text}`)
   const url = apiUrl.replace(/\/+$/, '') + PATHS.login
@@ -25,7 +25,7 @@ export default async function checkFirstParty(
     failure(id, 'PLATFORM_API_URL', `PLATFORM_API_URL: ${url} ${what}`)
   if (!isSandbox && field.isSandboxSecret(apiKey))
     return ofKey(
-      'sandbox',
+      'first-party.sandbox',
       "these are still the sandbox's. Enter your own, or remove all three if no job uses an API key",
     )
 
@@ -39,19 +39,22 @@ export default async function checkFirstParty(
       return [{ id: 'first-party', status: 'ok', text: `first-party access: logged in as ${email}${tenant}` }]
     }
     if (status === 404 || status === 405)
-      return ofAddress('not-found', `does not exist (${status}). Check the address`)
+      return ofAddress('first-party.not-found', `does not exist (${status}). Check the address`)
     if (status >= 500 || status === 429)
-      return ofAddress('unavailable', `answered ${status}. Try again later`)
+      return ofAddress('first-party.unavailable', `answered ${status}. Try again later`)
     if (tenantId !== undefined && isLogin(await login(undefined))) {
       const refused = `the platform refuses the tenant ${tenantId} (${status})`
       const how = '`npm run feature -- first-party tenants` lists those of the API key'
-      return failure('tenant', 'PLATFORM_TENANT_ID', `PLATFORM_TENANT_ID: ${refused}; ${how}`)
+      return failure('first-party.tenant', 'PLATFORM_TENANT_ID', `PLATFORM_TENANT_ID: ${refused}; ${how}`)
     }
     const said = messageIn(text, [apiKey, subscriptionKey].flatMap(formsOf)).slice(0, 200)
-    return ofKey('login', `the platform refuses the login (${status}${said && `: ${said}`}). Check all three`)
+    return ofKey(
+      'first-party.login',
+      `the platform refuses the login (${status}${said && `: ${said}`}). Check all three`,
+    )
   } catch (error) {
     const { reason, message } = error as Error & { reason?: string }
-    return ofAddress('unavailable', `: ${reason ?? message}. Check the address`)
+    return ofAddress('first-party.unavailable', `: ${reason ?? message}. Check the address`)
   }
 }
 

@@ -6,7 +6,7 @@ import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 export default {
   title: 'The platform asks a supplier, this app, for stores and prices',
   order: 60,
-  needs: ['catalogues', 'price-files'],
+  needs: ['builder-requests', 'catalogues', 'price-files'],
   settings: livePricingSettings,
   contract: { assumptions: ASSUMPTIONS },
   check: () => import('./check.ts'),

@@ -23,11 +23,10 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
   let browser: Browser
   let app: Running
   beforeAll(async () => {
-    const catalogues = {
-      samples: { 'summit-supplies': { id: 'range', name: 'Summit trade range', items: ITEMS } },
-      connected: [{ builder: 'ridgeline-build', supplier: 'summit-supplies', externalRef: 'CUST1002' }],
-    }
-    ;[browser, app] = await Promise.all([openChromium(), startAll({}, { features: { catalogues } })])
+    const connected = [{ builder: 'ridgeline-build', supplier: 'summit-supplies', externalRef: 'CUST1002' }]
+    const samples = { 'summit-supplies': { id: 'range', name: 'Summit trade range', items: ITEMS } }
+    const features = { catalogues: { samples }, 'builder-requests': { connected } }
+    ;[browser, app] = await Promise.all([openChromium(), startAll({}, { features })])
     await loadPriceList(SAMPLE, join(app.config.dataDir, PRICE_LIST_FOLDERS.production))
     await vi.waitFor(async () => expect(await isLoaded(app.url)).toBe(true), { timeout: 5_000 })
   })

@@ -10,7 +10,10 @@ export const webhookSchema = z.object({
     .string()
     .trim()
     .pipe(z.url({ protocol: /^https?$/ })),
-  secret: z.string().transform((secret) => secret.trim() || randomBytes(24).toString('base64url')),
+  secret: z
+    .string()
+    .default('')
+    .transform((secret) => secret.trim() || randomBytes(24).toString('base64url')),
 })
 type Webhook = z.infer<typeof webhookSchema>
 

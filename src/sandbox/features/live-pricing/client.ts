@@ -60,8 +60,8 @@ export async function openLivePricing(registration: Registration | undefined, jo
     if (!response) throw new LivePricingCallError('The supplier’s live pricing does not answer.')
     const { data } = schema.safeParse(json)
     if (response.status === 200 && data !== undefined) return data
-    const answer = response.status === 200 ? 'with something else' : `with the status ${response.status}`
-    throw new LivePricingCallError(`The supplier’s live pricing answered the request for ${what} ${answer}.`)
+    const answer = response.status === 200 ? 'something unexpected' : `the status ${response.status}`
+    throw new LivePricingCallError(`The supplier’s live pricing answered with ${answer} (request: ${what}).`)
   }
 
   const grant = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
