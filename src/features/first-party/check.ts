@@ -34,10 +34,9 @@ export default async function checkFirstParty(
   try {
     const answer = await login(tenantId)
     const { status, text } = answer
-    if (isLogin(answer)) {
-      const tenant = tenantId ? ` for the tenant ${tenantId}` : ''
-      return [{ id: 'first-party', status: 'ok', text: `first-party access: logged in as ${email}${tenant}` }]
-    }
+    const as = email + (tenantId ? ` for the tenant ${tenantId}` : '')
+    if (isLogin(answer))
+      return [{ id: 'first-party', status: 'ok', text: `first-party access: logged in as ${as}` }]
     if (status === 404 || status === 405)
       return ofAddress('first-party.not-found', `does not exist (${status}). Check the address`)
     if (status >= 500 || status === 429)
@@ -48,10 +47,8 @@ export default async function checkFirstParty(
       return failure('first-party.tenant', 'PLATFORM_TENANT_ID', `PLATFORM_TENANT_ID: ${refused}; ${how}`)
     }
     const said = messageIn(text, [apiKey, subscriptionKey].flatMap(formsOf)).slice(0, 200)
-    return ofKey(
-      'first-party.login',
-      `the platform refuses the login (${status}${said && `: ${said}`}). Check all three`,
-    )
+    const refused = `the platform refuses the login (${status}${said && `: ${said}`})`
+    return ofKey('first-party.login', `${refused}. Check all three`)
   } catch (error) {
     const { reason, message } = error as Error & { reason?: string }
     return ofAddress('first-party.unavailable', `: ${reason ?? message}. Check the address`)

@@ -7,7 +7,7 @@ import { createCatalogues } from '../catalogues/catalogues.ts'
 import type { SandboxCatalogue } from '../catalogues/generated.ts'
 
 /** A builder's connection to a supplier, or the request for one (specification 3). */
-const connectionSchema = z.object({
+export const connectionSchema = z.object({
   integrationConnectionId: z.string(),
   supplier: z.string(),
   builder: z.string(),
@@ -54,9 +54,8 @@ export function createConnections(sql: Sql) {
     /** False if the supplier has no such pending request. */
     decide(supplier: string, id: string, state: 'accepted' | 'rejected'): boolean {
       const where = "integrationConnectionId = ? AND supplier = ? AND state = 'pending'"
-      return (
-        sql.run(`UPDATE builder_connections SET state = ? WHERE ${where}`, state, id, supplier).changes === 1
-      )
+      const update = `UPDATE builder_connections SET state = ? WHERE ${where}`
+      return sql.run(update, state, id, supplier).changes === 1
     },
     /** The catalogues that a builder sees (specification 2.5): Public when connected, Managed when granted as well. */
     visible(builder: string, supplier: string): SandboxCatalogue[] {
@@ -74,12 +73,7 @@ export function describeRequest(request: BuilderConnection) {
   const { integrationConnectionId, externalRef, requestedAt, builder } = request
   const { account, business } = findBusiness(builder) ?? {}
   const { name = builder, suburb = '' } = business ?? {}
-  const details = {
-    name,
-    contact: account?.name ?? '',
-    email: account?.email ?? '',
-    phone: '02 5550 0100',
-    suburb,
-  }
+  const { name: contact = '', email = '' } = account ?? {}
+  const details = { name, contact, email, phone: '02 5550 0100', suburb }
   return { integrationConnectionId, externalRef, requestedAt, builder: details }
 }

@@ -6,8 +6,8 @@ import { BUSINESS_SETUP } from '../../business-setup.ts'
 import type { SandboxCore, SandboxFeature } from '../../feature.ts'
 import { bxcontextOf } from '../../guard.ts'
 import { section } from '../../sections.ts'
-import { createConnections, describeRequest, SCHEMA } from './connections.ts'
-import { registrationForm } from './registration-form.ts'
+import { connectionSchema, createConnections, describeRequest, SCHEMA } from './connections.ts'
+import { createRegistrations } from './registrations.ts'
 import { suppliersRoutes } from './suppliers.ts'
 import { createWebhooks, SIGNATURE_HEADER, webhookSchema } from './webhooks.ts'
 
@@ -15,9 +15,7 @@ const optionsSchema = z.object({
   /** Registered webhooks, by the business's bxcontext. */
   webhooks: z.record(z.string(), webhookSchema).default({}),
   /** Builders that are connected from the start. */
-  connected: z
-    .array(z.object({ builder: z.string(), supplier: z.string(), externalRef: z.string() }))
-    .default([]),
+  connected: z.array(connectionSchema.pick({ builder: true, supplier: true, externalRef: true })).default([]),
 })
 
 /** Builders ask a supplier to connect, and see its catalogues; the supplier learns of it by webhook and decides by API. */
@@ -26,31 +24,29 @@ export default {
   create(core, given) {
     const options = optionsSchema.parse(given)
     const connections = createConnections(core.sql)
-    const registered = new Map(Object.entries(options.webhooks))
-    const webhooks = createWebhooks(registered)
-    const reset = () => {
-      registered.clear()
-      for (const [bxcontext, webhook] of Object.entries(options.webhooks)) registered.set(bxcontext, webhook)
+    const registered = createRegistrations('webhook', webhookSchema, options.webhooks)
+    const webhooks = createWebhooks(registered.find)
+    const connect = () => {
       for (const { builder, supplier, externalRef } of options.connected)
         connections.ask(builder, supplier, externalRef, true)
     }
-    reset()
+    connect()
     return {
-      reset,
+      reset() {
+        registered.reset()
+        connect()
+      },
       api: builderRequestsApi(core),
       routes: Router()
         .use(suppliersRoutes(core, webhooks))
-        .post(
-          '/business-setup/:bxcontext/webhook',
-          registrationForm(registered, webhookSchema, WEBHOOK_TEXTS),
-        )
+        .use(registered.form)
         .post('/business-setup/:bxcontext/deliveries/:id/repeat', webhooks.repeat),
       links: [{ href: '/suppliers', label: 'Suppliers' }],
       sections: [
         section(BUSINESS_SETUP, 'builder-requests/webhook', ({ bxcontext }) => ({
           bxcontext,
           header: SIGNATURE_HEADER,
-          webhook: registered.get(bxcontext),
+          webhook: registered.find(bxcontext),
           deliveries: webhooks.of(bxcontext),
         })),
       ],
@@ -66,12 +62,6 @@ export default {
     connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],
   }),
 } satisfies SandboxFeature
-
-const WEBHOOK_TEXTS = {
-  saved: 'The webhook was saved. The next event is sent there.',
-  removed: 'The webhook was removed. The app polls instead.',
-  invalid: 'The webhook needs an http or https address.',
-}
 
 /** Pending requests, and the supplier's decisions (specification 3). */
 function builderRequestsApi({ sql, guard }: SandboxCore): Router {

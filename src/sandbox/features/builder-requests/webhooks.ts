@@ -28,12 +28,12 @@ const MAX_DELIVERIES = 50
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 /** Signed deliveries to the webhooks of businesses (specification 6). A person sends again what was not acknowledged. */
-export function createWebhooks(registered: Map<string, Webhook>) {
+export function createWebhooks(find: (bxcontext: string) => Webhook | undefined) {
   const deliveries: Delivery[] = []
 
   /** Posts the event and records the response in the delivery. */
   async function deliver(delivery: Delivery): Promise<void> {
-    const webhook = registered.get(delivery.bxcontext)
+    const webhook = find(delivery.bxcontext)
     if (!webhook) return
     const { body } = delivery
     delivery.tries++
@@ -66,7 +66,7 @@ export function createWebhooks(registered: Map<string, Webhook>) {
     repeat,
     /** Sends an event to the business's webhook, if it has one. */
     emit(bxcontext: string, type: string, data: object): void {
-      if (!registered.has(bxcontext)) return
+      if (!find(bxcontext)) return
       const [id, at] = [`evt_${randomUUID()}`, new Date().toISOString()]
       const body = JSON.stringify({ id, type, occurredAt: at, data: { bxcontext, ...data } })
       const delivery = { id, type, bxcontext, at, tries: 0, response: 'pending', body }

@@ -4,7 +4,7 @@ import { SAMPLE_SUPPLIER, SUPPLIERS } from '../../accounts.ts'
 import { BUSINESS_SETUP } from '../../business-setup.ts'
 import type { SandboxFeature } from '../../feature.ts'
 import { section } from '../../sections.ts'
-import { registrationForm } from '../builder-requests/registration-form.ts'
+import { createRegistrations } from '../builder-requests/registrations.ts'
 import { PICKED_ITEMS } from '../builder-requests/suppliers.ts'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import { addSamples, samplesSchema } from '../catalogues/samples.ts'
@@ -18,39 +18,26 @@ const optionsSchema = samplesSchema.extend({
   registered: z.record(z.string(), registrationSchema).default({}),
 })
 
-const TEXTS = {
-  saved: 'Live pricing was saved. The next request for prices goes there.',
-  removed: 'Live pricing was removed. Builders see no live prices of this supplier.',
-  invalid:
-    'Live pricing needs an http or https address without user, query or #, a client id, and a client secret.',
-}
-
 /** Builders see live prices, which the platform requests from the supplier. */
 export default {
   create(core, given) {
     const options = optionsSchema.parse(given)
-    const registered = new Map(Object.entries(options.registered))
-    const reset = () => {
-      addSamples(core.sql, options)
-      registered.clear()
-      for (const [bxcontext, one] of Object.entries(options.registered)) registered.set(bxcontext, one)
-    }
-    reset()
+    const registered = createRegistrations('live-pricing', registrationSchema, options.registered)
+    const publish = () => addSamples(core.sql, options)
+    publish()
     const { isPublished } = createCatalogues(core.sql)
     return {
-      reset,
-      routes: Router()
-        .use(livePricesRoutes(core, registered))
-        .post(
-          '/business-setup/:bxcontext/live-pricing',
-          registrationForm(registered, registrationSchema, TEXTS),
-        ),
+      reset() {
+        registered.reset()
+        publish()
+      },
+      routes: Router().use(livePricesRoutes(core, registered.find)).use(registered.form),
       sections: [
         section(PICKED_ITEMS, 'live-pricing/price-button', ({ supplier, catalogue, path }) =>
-          registered.has(supplier) && isPublished(catalogue.id) ? { path } : undefined,
+          registered.find(supplier) && isPublished(catalogue.id) ? { path } : undefined,
         ),
         section(BUSINESS_SETUP, 'live-pricing/registration', ({ bxcontext }) =>
-          SUPPLIERS.includes(bxcontext) ? { bxcontext, registration: registered.get(bxcontext) } : undefined,
+          SUPPLIERS.includes(bxcontext) ? { bxcontext, registration: registered.find(bxcontext) } : undefined,
         ),
       ],
     }
