@@ -108,7 +108,7 @@ export interface SandboxPart {
   authenticate?(token: string): Caller | undefined
   /** Expires such tokens; returns how many. */
   expireAccessTokens?(): number
-  /** Puts its data back to the samples; its tables are empty. */
+  /** Adds its samples that are not there, and puts back what it has in memory: at the start, and after all tables were emptied. */
   reset?(): void
   close?(): void
 }

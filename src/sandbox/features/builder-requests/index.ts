@@ -26,15 +26,11 @@ export default {
     const connections = createConnections(core.sql)
     const registered = createRegistrations('webhook', webhookSchema, options.webhooks)
     const webhooks = createWebhooks(registered.find)
-    const connect = () => {
-      for (const { builder, supplier, externalRef } of options.connected)
-        connections.ask(builder, supplier, externalRef, true)
-    }
-    connect()
     return {
       reset() {
         registered.reset()
-        connect()
+        for (const { builder, supplier, externalRef } of options.connected)
+          connections.ask(builder, supplier, externalRef, true)
       },
       api: builderRequestsApi(core),
       routes: Router()

@@ -13,7 +13,6 @@ export function createRegistrations<T>(name: string, schema: z.ZodType<T>, atSta
     registered.clear()
     for (const [bxcontext, value] of Object.entries(atStart)) registered.set(bxcontext, value)
   }
-  reset()
   const form = Router().post(`/business-setup/:bxcontext/${name}`, (req, res) => {
     const business = ownBusiness(req, res)
     if (!business) return

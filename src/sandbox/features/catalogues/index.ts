@@ -12,11 +12,10 @@ export default {
   faults: { catalogues: API_FAULTS },
   create(core, options) {
     const { sql } = core
-    const reset = () => addSamples(sql, samplesSchema.parse(options))
-    reset()
+    const samples = samplesSchema.parse(options)
     const items = createItems(sql)
     return {
-      reset,
+      reset: () => addSamples(sql, samples),
       api: cataloguesApi(core),
       routes: Router().get('/sandbox/catalogues/:id/items', (req, res) => {
         const { after = '', top = '1000' } = req.query

@@ -23,13 +23,11 @@ export default {
   create(core, given) {
     const options = optionsSchema.parse(given)
     const registered = createRegistrations('live-pricing', registrationSchema, options.registered)
-    const publish = () => addSamples(core.sql, options)
-    publish()
     const { isPublished } = createCatalogues(core.sql)
     return {
       reset() {
         registered.reset()
-        publish()
+        addSamples(core.sql, options)
       },
       routes: Router().use(livePricesRoutes(core, registered.find)).use(registered.form),
       sections: [
