@@ -15,7 +15,7 @@ const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 
 // Compiled modules are kept for the next start (npm run bench, row "start of the app"), and for the
-// processes that check price files: it halves the CPU time of a small one. Here, and not in TypeScript: Node loads its compiler of
+// processes that the app starts: it halves the CPU time of a small one. Here, and not in TypeScript: Node loads its compiler of
 // TypeScript for the first file that is not in the cache.
 if (!process.env.NODE_COMPILE_CACHE)
   process.env.NODE_COMPILE_CACHE = path.join(__dirname, '..', 'node_modules', '.cache', 'connect-starter')

@@ -17,6 +17,7 @@ import { Vault } from './vault/vault.ts'
 export { redirectUrls } from './authorization/redirect-urls.ts'
 export { contextOf, noteFlow, requestContext, type WorkContext } from './context.ts'
 export type { Log } from './log.ts'
+export { messageIn } from './platform/answer-message.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
 export {

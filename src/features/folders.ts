@@ -1,7 +1,7 @@
 /** Where features are, by their place: a folder with an `index.ts`, which may stand in a group, a folder without one. */
 import { posix } from 'node:path'
 
-/** The folders of features among the files of a project, relative to `src/features`: `leads`, `supplier/price-files`. */
+/** The folders of features among the files of a project, relative to `src/features`: `leads`, `GROUP/NAME`. */
 export function featureFolders(files: readonly string[]): string[] {
   const folders = files.flatMap(
     (file) => /^src\/features\/((?:[^/]+\/)?[^/]+)\/index\.ts$/.exec(file)?.[1] ?? [],

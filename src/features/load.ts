@@ -8,7 +8,7 @@ import { featureFolders, nameOf } from './folders.ts'
 /** A feature with the name of its folder. */
 export interface NamedFeature extends Feature {
   readonly name: string
-  /** Relative to `src/features`: `leads`, `supplier/price-files`. */
+  /** Relative to `src/features`: `leads`, `GROUP/NAME`. */
   readonly folder: string
 }
 

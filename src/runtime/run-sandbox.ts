@@ -25,7 +25,10 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv) {
   const shared = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, given[name] ?? value]),
   )
-  const optionsOf = ({ demoOptions }: NamedSandboxFeature) => demoOptions?.({ ...given, ...shared }, calledAt)
+  const optionsOf = ({ appOptions, demoOptions }: NamedSandboxFeature) => ({
+    ...appOptions?.({ ...given, ...shared }, calledAt),
+    ...demoOptions?.(),
+  })
   return {
     port,
     host: settings.host,
@@ -61,7 +64,7 @@ export async function openSandbox(settings: SandboxSettings) {
       },
     ],
     // The number is the schema version; files of older versions are left unchanged.
-    file: join(dataDir, 'sandbox-2.sqlite'),
+    file: join(dataDir, 'sandbox-3.sqlite'),
     simulated,
     features,
   })

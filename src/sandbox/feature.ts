@@ -17,12 +17,14 @@ export interface SandboxFeature {
   schema?: string
   /** Its endpoints, and the faults that the control page can set on each. */
   faults?: Record<string, readonly string[]>
-  /** `options` come from createSandbox or from `demoOptions`; the part parses them. */
+  /** `options` come from createSandbox, or from `appOptions` and `demoOptions`; the part parses them. */
   create(core: SandboxCore, options: unknown): SandboxPart
   /** Defaults of the environment variables that it shares with the app, for `npm run demo` and `npm run sandbox`. */
   demoEnv?: Record<string, string>
-  /** Its options for these commands, from the environment. */
-  demoOptions?(env: Record<string, string | undefined>, appUrl: string): unknown
+  /** Its options for an app at this address, with these environment variables. */
+  appOptions?(env: Record<string, string | undefined>, appUrl: string): object
+  /** Further options for these commands: what is there to show. */
+  demoOptions?(): object
 }
 
 /** An application as platform support registers it. */
@@ -106,7 +108,7 @@ export interface SandboxPart {
   authenticate?(token: string): Caller | undefined
   /** Expires such tokens; returns how many. */
   expireAccessTokens?(): number
-  /** Puts its data back to the samples; its tables are empty. */
+  /** Adds its samples that are not there, and puts back what it has in memory: at the start, and after all tables were emptied. */
   reset?(): void
   close?(): void
 }

@@ -78,6 +78,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     sectionsAt: (place, subject) => sectionsOf(parts, place, subject),
   }
   for (const { name, create } of simulated) parts.push(create(core, features[name] ?? {}))
+  for (const part of parts) part.reset?.()
   const loginSecret = () => setting(LOGIN_SECRET, () => randomBytes(32).toString('base64url'))
   const reset = () => {
     clear()

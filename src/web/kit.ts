@@ -44,6 +44,7 @@ export { csrfProtection } from './cross-site.ts'
 export { errorHandler, notFound, recordFailure } from './errors.ts'
 export { healthRoutes, readiness } from './health.ts'
 export { networkOf } from './network.ts'
+export { rawBody } from './raw-body.ts'
 export { onRequest, requestLog } from './request-log.ts'
 export { securityHeaders } from './security-headers.ts'
 

@@ -1,12 +1,13 @@
 import { expect, vi } from 'vitest'
 import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import { CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from '../support/env.ts'
+import { CLIENT, tempDir, testEnv } from '../support/env.ts'
 import { serve } from '../support/ports.ts'
 import { type Program, runApp } from '../support/process.ts'
 import { startRedis } from '../support/redis.ts'
 
 const simulated = await loadSandboxFeatures()
+const PLATFORM_WEBHOOK_SECRET = 'secret-of-the-webhook'
 
 /**
  * Processes of the app on these ports, each with a folder of its own, on one Redis and with a sandbox; browsers reach them at `url`.
@@ -19,7 +20,7 @@ export async function startProcesses(
 ) {
   const [redis, { server, port, close }] = [await startRedis(), await serve()]
   const platform = `http://127.0.0.1:${port}`
-  const webhook = { url: `${url}/webhooks/platform`, secret: WEBHOOK_SECRET }
+  const webhook = { url: `${url}/webhooks/platform`, secret: PLATFORM_WEBHOOK_SECRET }
   const sandbox = createSandbox({
     baseUrl: platform,
     apps: [
@@ -37,6 +38,7 @@ export async function startProcesses(
   server.on('request', sandbox.app)
   const { appUrl, authUrl, apiUrl } = sandbox.addresses
   const settings = testEnv({
+    PLATFORM_WEBHOOK_SECRET,
     BASE_URL: url,
     REDIS_URL: redis.url,
     PLATFORM_APP_URL: appUrl,

@@ -10,11 +10,13 @@ import { createLog } from '../../src/runtime/log.ts'
 import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import type { OwnSignIn } from '../../src/web/user.ts'
-import { CLIENT, PRICING_CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from './env.ts'
+import { CLIENT, tempDir, testEnv } from './env.ts'
 import { serve } from './ports.ts'
 import { probe, sandboxProbe } from './probe.ts'
 
 const sandboxFeatures = await loadSandboxFeatures()
+/** The settings of features that the app and the sandbox share. */
+const SHARED: Record<string, string> = Object.assign({}, ...sandboxFeatures.map(({ demoEnv }) => demoEnv))
 
 const features = await loadFeatures()
 
@@ -77,13 +79,7 @@ export async function startAll(
     simulated: [...sandboxFeatures, sandboxProbe],
     ...sandboxOptions,
     features: {
-      'price-files': { importTiming: { itemsPerSecond: 200_000, settleMs: 100 } },
-      'live-pricing': {
-        registered: { 'summit-supplies': { url: `${url}/live-pricing`, ...PRICING_CLIENT } },
-      },
-      'builder-requests': {
-        webhooks: { 'summit-supplies': { url: `${url}/webhooks/platform`, secret: WEBHOOK_SECRET } },
-      },
+      ...Object.fromEntries(sandboxFeatures.map((one) => [one.name, one.appOptions?.(SHARED, url) ?? {}])),
       ...sandboxOptions.features,
     },
   })
@@ -102,6 +98,7 @@ export async function startAll(
   const addresses = { PLATFORM_APP_URL: appUrl, PLATFORM_AUTH_URL: authUrl, PLATFORM_API_URL: apiUrl }
   const config = readConfig(
     testEnv({
+      ...SHARED,
       ...addresses,
       BASE_URL: url,
       PORT: String(appServer.port),

@@ -5,14 +5,6 @@ import { join } from 'node:path'
 
 export const CLIENT = { clientId: 'test-client', clientSecret: `secret-${randomBytes(12).toString('hex')}` }
 
-/** Who may call the app's live pricing, and as whom the sandbox does. */
-export const PRICING_CLIENT = {
-  clientId: 'platform',
-  clientSecret: `secret-${randomBytes(12).toString('hex')}`,
-}
-
-export const WEBHOOK_SECRET = `secret-${randomBytes(12).toString('hex')}`
-
 /** A temporary folder. */
 export interface TempDir {
   dir: string
@@ -40,8 +32,6 @@ export function testEnv(extra: Record<string, string>): Record<string, string> {
     TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     PLATFORM_CLIENT_ID: CLIENT.clientId,
     PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
-    PLATFORM_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    LIVE_PRICING_CLIENTS: `${PRICING_CLIENT.clientId}:${PRICING_CLIENT.clientSecret}`,
     LOG_LEVEL: 'info',
     ...extra,
   }

@@ -120,7 +120,7 @@ test('a sign-out that the store does not accept is a 503, and the user is signed
   expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
 })
 
-/** What is in a Redis, but for the failed logins of live pricing: a few for each address, for a minute. */
+/** What is in a Redis, but for the failed logins of other servers, which features count for a minute. */
 async function keysIn({ url }: RedisServer): Promise<string[]> {
   const client = await createClient({ url }).connect()
   const keys = await client.keys('*')

@@ -21,72 +21,67 @@ export const PATHS = {
   reject: (id: string) => `${REQUESTS}/reject${query(id)}`,
 } as const
 
+const text = z.string().nullish()
 /** given 2.5: `integrationConnectionId`; assumed: the rest. */
 export const builderRequestSchema = z.looseObject({
   integrationConnectionId: idSchema,
-  externalRef: z.string().nullish(),
-  requestedAt: z.string().nullish(),
-  builder: z
-    .looseObject({
-      name: z.string().nullish(),
-      contact: z.string().nullish(),
-      email: z.string().nullish(),
-      phone: z.string().nullish(),
-      suburb: z.string().nullish(),
-    })
-    .nullish(),
+  externalRef: text,
+  requestedAt: text,
+  builder: z.looseObject({ name: text, contact: text, email: text, phone: text, suburb: text }).nullish(),
 })
 export type BuilderRequest = z.infer<typeof builderRequestSchema>
 
 /** What a page shows of a request, as a digest: a form that names it decides about nothing else. */
-export function revisionOf({ builder, externalRef, requestedAt }: BuilderRequest): string {
-  const { name, contact, email, phone, suburb } = builder ?? {}
-  const shown = [name, contact, email, phone, suburb, externalRef, requestedAt]
-  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url')
+export function revisionOf(request: BuilderRequest): string {
+  const ofBuilder = ['builder', 'name', 'contact', 'email', 'phone', 'suburb']
+  const shown = JSON.stringify(request, [...ofBuilder, 'externalRef', 'requestedAt'])
+  return createHash('sha256').update(shown).digest('base64url')
 }
 
 /** given 6: the only event type that is defined. */
 export const BUILDER_REQUESTED = 'integration-connection.requested'
 
-const EVENT_ID_RULE = 'must be text of 1 to 200 characters, or a number'
-
-const TIME_RULE = 'must be a time: ISO 8601, or seconds or milliseconds since 1970'
-
 /** Parses a time of an event to ms since 1970; NaN if it is none. */
-export function timeOf(value: string | number): number {
+function timeOf(value: string | number): number {
   const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
   if (typeof number !== 'number') return Date.parse(number)
   // Smaller numbers are seconds: as milliseconds, they would be before 1973.
   return number < 100_000_000_000 ? number * 1000 : number
 }
 
+const TIME_RULE = 'must be a time: ISO 8601, or seconds or milliseconds since 1970'
+const timeSchema = z
+  .union([z.string(), z.number()], TIME_RULE)
+  .refine((value) => Number.isFinite(timeOf(value)), TIME_RULE)
+
 /**
- * assumed: the body of a webhook. `data.bxcontext` identifies the business. The specification doesn't define the
- * payload, so a body without `id` or `type` is accepted as an event of unknown type.
+ * assumed: the body of a webhook, as JSON or as a CloudEvent in structured mode (whose time is `time`). The specification
+ * doesn't define it, so a body without a usable `id` or `type` is accepted as an event of unknown type.
  */
 export const webhookEventSchema = z.looseObject(
   {
     id: z
-      .union(
-        [
-          z.string().min(1, EVENT_ID_RULE).max(200, EVENT_ID_RULE),
-          // One above 2^53 may have become another one: then the body identifies the event.
-          z.number().transform((id) => (Number.isSafeInteger(id) ? String(id) : null)),
-        ],
-        EVENT_ID_RULE,
-      )
-      .refine((value) => value?.isWellFormed() ?? true, 'has invalid characters')
-      .nullish(),
+      .union([z.string().min(1).max(200), z.int().transform(String)])
+      .nullish()
+      .catch(null),
     type: z.string().min(1).max(200).nullish().catch(null),
-    occurredAt: z
-      .union([z.string(), z.number()], TIME_RULE)
-      .refine((value) => Number.isFinite(timeOf(value)), TIME_RULE)
-      .nullish(),
+    occurredAt: timeSchema.nullish(),
+    time: timeSchema.nullish().catch(null),
+    /** `bxcontext` identifies the business. */
     data: z.looseObject({ bxcontext: platform.bxcontextSchema.nullish() }).nullish().catch(null),
   },
   'must be a JSON object',
 )
 export type WebhookEvent = z.infer<typeof webhookEventSchema>
+
+/** Maximum difference between the time of an event and the current time, in ms, to prevent replays. */
+const MAX_AGE_MS = 300_000
+
+/** Whether an event says a time that is too far from now. */
+export function isStale({ occurredAt, time }: WebhookEvent): boolean {
+  const at = occurredAt ?? time
+  return at != null && Math.abs(Date.now() - timeOf(at)) > MAX_AGE_MS
+}
 
 /**
  * assumed: the default header of the signature, the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`.
@@ -116,17 +111,17 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'webhook-signature',
     topic: 'How a webhook is signed',
     assumed:
-      'The hex HMAC-SHA256 of the raw body in `X-Webhook-Signature`, optionally prefixed by `sha256=`.',
+      'The hex HMAC-SHA256 of the raw body in `X-Webhook-Signature`, optionally prefixed by `sha256=`. Of a compressed body, the bytes that were sent are signed, not the unzipped ones.',
     setting: '`PLATFORM_WEBHOOK_HEADER`',
     importance: 1,
-    code: 'webhook.ts#isSigned',
+    code: 'delivery.ts#isSigned',
     cure: 'Set `PLATFORM_WEBHOOK_HEADER`, or change what is compared.',
   },
   {
     id: 'webhook-event',
     topic: 'The body of a webhook',
     assumed:
-      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`; any other JSON object is an event of unknown type, identified by its body. An event without a bxcontext may concern any connection. `occurredAt` is within 5 minutes of the delivery.',
+      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`, or the same as `application/cloudevents+json` with `time`; plain or gzip. Any other JSON object is an event of unknown type, identified by its body. An event without a bxcontext may concern any connection. The time is within 5 minutes of the first delivery.',
     importance: 2,
     code: 'webhookEventSchema',
     cure: 'Change the schema to the fields that the platform sends.',

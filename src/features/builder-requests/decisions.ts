@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { createHistory, type History } from '../catalogues/history.ts'
-import type { BuilderRequest } from './contract.ts'
 
 /** What became of a builder's request here. The platform has no list of past requests. */
 export const decisionSchema = z.object({
@@ -21,16 +20,3 @@ export const createDecisions = (store: KeyValueStore): History<Decision> =>
     schema: decisionSchema,
     timeOf: ({ decidedAt }) => decidedAt,
   })
-
-export const decisionOn = (
-  { integrationConnectionId, builder, externalRef }: BuilderRequest,
-  decision: Decision['decision'],
-  decidedBy: string,
-): Decision => ({
-  integrationConnectionId,
-  builder: builder?.name ?? null,
-  externalRef: externalRef ?? null,
-  decision,
-  decidedBy,
-  decidedAt: new Date().toISOString(),
-})

@@ -20,12 +20,11 @@ export default {
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
   check: () => import('./check.ts'),
   probe: () => import('./probe.ts'),
-  create({ connect, store, log, sendChanges }, { webhookSecrets, webhookHeader }) {
+  create({ connect, store, log, sendChanges }, settings) {
     const { vault } = connect
     const requests = createBuilderRequests(connect.api)
     const events = createEvents(store)
     const pending = createPending({ store, builderRequests: requests, events, vault })
-    const webhook = webhookRoutes({ secrets: webhookSecrets, header: webhookHeader, events, log })
     const router = builderRequestsRoutes({
       builderRequests: requests,
       pending,
@@ -33,11 +32,11 @@ export default {
       grants: createGrants(store),
       events,
       vault,
-      hasWebhook: webhookSecrets.length > 0,
+      hasWebhook: settings.webhookSecrets.length > 0,
       sendChanges,
     })
     return {
-      serverRoutes: [{ path: '/webhooks/platform', router: webhook }],
+      serverRoutes: [{ path: '/webhooks/platform', router: webhookRoutes(settings, events, log) }],
       routes: [{ path: '/connections/:bxcontext/builder-requests', router }],
       connectionLinks: async (ref) => [
         { path: '/builder-requests', label: texts.title, count: await pending.count(ref) },

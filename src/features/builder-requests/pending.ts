@@ -7,11 +7,11 @@ import type { Events } from './webhook-events.ts'
 
 export type Pending = ReturnType<typeof createPending>
 
-export interface PendingOptions {
+interface PendingOptions {
   store: KeyValueStore
-  builderRequests: Pick<BuilderRequests, 'list'>
-  events: Pick<Events, 'recent'>
-  vault: Pick<Vault, 'tokenSource'>
+  builderRequests: BuilderRequests
+  events: Events
+  vault: Vault
 }
 
 /** The latest fetch: the ids of the requests, and those of the events that had been received before it. */
@@ -33,7 +33,7 @@ export function createPending({ store, builderRequests, events, vault }: Pending
   /** The latest fetch, and the events received so far. */
   async function load(ref: ConnectionRef) {
     const [text, received] = await Promise.all([store.get(key(ref)), events.recent(ref.bxcontext)])
-    return { latest: latestSchema.parse(parseJson(text ?? '')), received }
+    return { ...latestSchema.parse(parseJson(text ?? '')), received }
   }
 
   return {
@@ -41,30 +41,26 @@ export function createPending({ store, builderRequests, events, vault }: Pending
     async fetch(ref: ConnectionRef): Promise<BuilderRequest[]> {
       // Before the list: an event that arrives meanwhile is later than the list.
       const received = await events.recent(ref.bxcontext).catch(() => [])
-      const requests = await builderRequests.list(vault.tokenSource(ref))
-      const latest = {
-        requests: requests.map(({ integrationConnectionId }) => integrationConnectionId),
-        events: received.map(({ id }) => id),
-      }
+      const found = await builderRequests.list(vault.tokenSource(ref))
+      const requests = found.map(({ integrationConnectionId }) => integrationConnectionId)
+      const latest = JSON.stringify({ requests, events: received.map(({ id }) => id) })
       // The list is what the caller needs.
-      await store.set(key(ref), JSON.stringify(latest)).catch(() => {})
-      return requests
+      await store.set(key(ref), latest).catch(() => {})
+      return found
     },
 
     /** What is known of a connection's requests without asking the platform, as text to compare: a page that shows them reloads. */
     async snapshot(ref: ConnectionRef): Promise<string> {
-      const { latest, received } = await load(ref)
-      return JSON.stringify([latest.requests, received.map(({ id }) => id)])
+      const { requests, received } = await load(ref)
+      return JSON.stringify([requests, received.map(({ id }) => id)])
     },
 
     /** The requests that the latest fetch found, and those that an event has announced since. Does not ask the platform. */
     async count(ref: ConnectionRef): Promise<number> {
-      const { latest, received } = await load(ref)
-      const announced = received.filter(
-        // An event that names no business may be about another one.
-        ({ id, known, bxcontext }) => known && bxcontext !== null && !latest.events.includes(id),
-      )
-      return latest.requests.length + announced.length
+      const { requests, events: before, received } = await load(ref)
+      // An event that names no business may be about another one.
+      const announced = received.filter(({ known, bxcontext }) => known && bxcontext !== null)
+      return requests.length + announced.filter(({ id }) => !before.includes(id)).length
     },
   }
 }

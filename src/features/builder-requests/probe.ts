@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
-import { parseJson } from '../../connect/index.ts'
 import type { Probe, ReceivedRequest } from '../../web/kit.ts'
 import {
   BUILDER_REQUESTS_SCOPE,
   builderRequestSchema,
+  isStale,
   PATHS,
-  timeOf,
   webhookEventSchema,
 } from './contract.ts'
+import { readEvent } from './delivery.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 
 /** Reads builder requests, and checks the webhooks that arrived while the doctor was running. */
@@ -36,7 +36,6 @@ async function checkRequests(probe: Probe): Promise<void> {
 }
 
 const WEBHOOK_PATH = '/webhooks/platform'
-const MAX_AGE_MS = 300_000
 
 function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
   const arrived = probe.received.filter(({ path }) => path === WEBHOOK_PATH)
@@ -49,42 +48,43 @@ function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
     return
   }
   // Anybody may have sent one: those that are signed are the platform's.
-  const found = arrived.map((delivery) => ({ delivery, signature: signatureOf(delivery, settings) }))
-  const signed = found.find(({ signature }) => signature !== undefined)
+  const [signed] = arrived.flatMap((delivery) => signatureOf(delivery, settings) ?? [])
   if (!signed) {
     const seen = 'no header has an HMAC-SHA256 of the body with `PLATFORM_WEBHOOK_SECRET`'
     probe.differ('webhook-signature', seen, false)
     probe.notSeen('webhook-event', 'No signed webhook arrived.')
     return
   }
-  const { signature, delivery } = signed
-  if (signature?.isAssumed) probe.confirm('webhook-signature', signature.seen)
-  else probe.differ('webhook-signature', signature?.seen ?? '', false)
-  checkEvent(probe, parseJson(delivery.body.toString()))
+  if (signed.isAssumed) probe.confirm('webhook-signature', signed.seen)
+  else probe.differ('webhook-signature', signed.seen, false)
+  checkEvent(probe, signed.delivery)
 }
 
-function checkEvent(probe: Probe, body: unknown): void {
-  const event = webhookEventSchema.safeParse(body)
-  if (!event.success) {
-    const field = event.error.issues[0]?.path.join('.') || 'the body'
-    probe.differ('webhook-event', `the app refuses it because of ${field}`, false)
-    return
+/** The time has two names, and is checked by itself. */
+const fieldsSchema = webhookEventSchema.omit({ occurredAt: true, time: true })
+
+function checkEvent(probe: Probe, { headers, body }: ReceivedRequest): void {
+  try {
+    const event = readEvent(body, headers['content-encoding'])
+    const { occurredAt: _, time: __, ...rest } = event
+    if (!event.id || !event.type || !event.data)
+      probe.differ('webhook-event', 'it has no text fields `id` and `type`, and no object `data`', true)
+    else if (isStale(event)) probe.differ('webhook-event', 'its time is more than 5 minutes from now', false)
+    else probe.checkFields('webhook-event', fieldsSchema, [rest])
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    probe.differ('webhook-event', `the app refuses it: ${why}`, false)
   }
-  const { id, type, data, occurredAt } = event.data
-  if (!id || !type || !data) {
-    probe.differ('webhook-event', 'it has no text fields `id` and `type`, and no object `data`', true)
-  } else if (occurredAt != null && Math.abs(Date.now() - timeOf(occurredAt)) > MAX_AGE_MS) {
-    probe.differ('webhook-event', '`occurredAt` is more than 5 minutes from now', false)
-  } else probe.checkFields('webhook-event', webhookEventSchema, [body])
 }
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const
 
-/** The signature of a delivery, wherever it is; undefined if there is none. */
+/** A delivery with what its signature is, wherever it stands; undefined if there is none. */
 function signatureOf(
-  { headers, body }: ReceivedRequest,
+  delivery: ReceivedRequest,
   { webhookSecrets, webhookHeader }: BuilderRequestsSettings,
-): { isAssumed: boolean; seen: string } | undefined {
+): { delivery: ReceivedRequest; isAssumed: boolean; seen: string } | undefined {
+  const { headers, body } = delivery
   for (const encoding of ENCODINGS) {
     for (const secret of webhookSecrets) {
       const expected = createHmac('sha256', secret).update(body).digest(encoding)
@@ -92,11 +92,10 @@ function signatureOf(
       if (name === undefined) continue
       const isPlain = value === expected || value === `sha256=${expected}`
       const isSet = name === webhookHeader.toLowerCase()
-      const shown = isSet ? webhookHeader : name
-      const place = /^[\w-]{1,40}$/.test(shown) ? `\`${shown}\`` : 'another header'
-      const form = isPlain ? '' : ', with other text around it'
-      const isAssumed = encoding === 'hex' && isSet && isPlain
-      return { isAssumed, seen: `HMAC-SHA256 as ${encoding} in ${place}${form}` }
+      const place =
+        isSet || /^[\w-]{1,40}$/.test(name) ? `\`${isSet ? webhookHeader : name}\`` : 'another header'
+      const seen = `HMAC-SHA256 as ${encoding} in ${place}${isPlain ? '' : ', with other text around it'}`
+      return { delivery, isAssumed: encoding === 'hex' && isSet && isPlain, seen }
     }
   }
   return undefined

@@ -1,6 +1,6 @@
-import { type RequestHandler, Router } from 'express'
+import { Router } from 'express'
 import * as z from 'zod'
-import { AppError, NotFoundError } from '../../connect/errors.ts'
+import { NotFoundError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
 import type { ConnectionRef, Vault } from '../../connect/index.ts'
 import {
@@ -16,7 +16,8 @@ import { type Grant, grantSchema } from '../catalogues/grants.ts'
 import type { History } from '../catalogues/history.ts'
 import type { BuilderRequests } from './builder-requests.ts'
 import { builderRequestSchema, revisionOf } from './contract.ts'
-import { type Decision, decisionOn, decisionSchema } from './decisions.ts'
+import { type Decision, decisionSchema } from './decisions.ts'
+import { BuilderRequestError } from './errors.ts'
 import type { Pending } from './pending.ts'
 import { texts } from './texts.ts'
 import type { Events } from './webhook-events.ts'
@@ -31,10 +32,6 @@ export interface BuilderRequestsOptions {
   /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
   hasWebhook: boolean
   sendChanges: SendChanges
-  /**
-   * How often an open page polls the platform, in ms. Default: 10 s, or 60 s with a webhook, as deliveries may be lost.
-   */
-  pollMs?: number
 }
 
 /** How often an open page looks for an event and another list, in ms. */
@@ -42,7 +39,7 @@ const COMPARE_MS = 500
 
 /** A decision, and the access that the builder has been granted since. */
 const decidedSchema = decisionSchema.extend({
-  access: z.array(grantSchema.pick({ catalogueId: true, catalogueName: true })),
+  access: z.array(grantSchema),
 })
 
 /** What a decision is called in the addresses of the platform and of this app, and afterwards. */
@@ -61,24 +58,11 @@ const liveRoute = describeRoute({
   responseType: 'text/event-stream',
   errors: READ_ERRORS,
 })
-const askRoute = (decision: Answer) =>
-  describeRoute({
-    summary: `Asks whether to ${decision} a request, and says what that means.`,
-    response: builderRequestSchema,
-    errors: [...READ_ERRORS, 'not_found'],
-  })
-const decisionRoute = (decision: Answer, summary: string) =>
-  describeRoute({
-    summary: `${summary} Field: \`shown\`, the revision of the request that the page showed (optional). If the request is another one meanwhile, nothing happens.`,
-    body: z.object({ shown: z.string().optional() }),
-    response: z.object({ integrationConnectionId: z.string(), status: z.literal(OUTCOMES[decision]) }),
-    errors: [...READ_ERRORS, 'not_found', 'request_changed'],
-  })
-
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
-  const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
+  // How often an open page polls the platform: also with a webhook, as deliveries may be lost.
+  const pollMs = hasWebhook ? 60_000 : 10_000
   const router = Router()
   router.get('/', listRoute, async (req, res) => {
     const ref = connectionRef(req)
@@ -86,9 +70,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     const granted = await grants.list(ref)
     const decided = (await decisions.list(ref)).map((decision) => ({
       ...decision,
-      access: granted
-        .filter(({ externalRef }) => externalRef === decision.externalRef)
-        .map(({ catalogueId, catalogueName }) => ({ catalogueId, catalogueName })),
+      access: granted.filter(({ externalRef }) => externalRef === decision.externalRef),
     }))
     const received = hasWebhook ? await events.recent(ref.bxcontext) : []
     const shown = { requests, decided, events: received, hasWebhook }
@@ -113,75 +95,70 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     }
     sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
   })
-  const describedAs = { accept: 'Accepts a request.', reject: 'Rejects a request.' } as const
-  for (const decision of ['accept', 'reject'] as const)
-    router
-      .get(`/:id/${decision}`, askRoute(decision), askHandler(options, decision))
-      .post(
-        `/:id/${decision}`,
-        decisionRoute(decision, describedAs[decision]),
-        decisionHandler(options, decision),
-      )
+  for (const decision of ['accept', 'reject'] as const) answerRoutes(router, decision, options)
   return router
 }
 
-/** Neither answer can be undone here: the page names the builder, and says what it means. */
-function askHandler({ pending }: BuilderRequestsOptions, decision: Answer): RequestHandler<{ id: string }> {
-  return async (req, res) => {
+/** The page that asks, by the name of the builder, since no answer can be undone here; and the answer. */
+function answerRoutes(router: Router, decision: Answer, options: BuilderRequestsOptions): void {
+  const { builderRequests, pending, decisions, vault } = options
+  const status = OUTCOMES[decision]
+  const askRoute = describeRoute({
+    summary: `Asks whether to ${decision} a request, and says what that means.`,
+    response: builderRequestSchema,
+    errors: [...READ_ERRORS, 'not_found'],
+  })
+  router.get(`/:id/${decision}`, askRoute, async (req, res) => {
     const ref = connectionRef(req)
-    const { id } = req.params
-    const request = await findRequest(pending, ref, id)
+    const request = await findRequest(pending, ref, req.params.id)
     if (!request) throw new NotFoundError(texts.notFound)
     const title = texts.ask[decision].title(request.builder?.name || texts.unnamedBuilder)
     const shown = revisionOf(request)
-    const data = { bxcontext: ref.bxcontext, id, decision, shown, requestTexts: texts }
+    const data = { bxcontext: ref.bxcontext, id: req.params.id, decision, shown, requestTexts: texts }
     sendPageOrJson(req, res, { view: 'builder-requests/answer', title, data, json: request })
-  }
+  })
+
+  const decisionRoute = describeRoute({
+    summary: `${decision === 'accept' ? 'Accepts' : 'Rejects'} a request. Field: \`shown\`, the revision of the request that the page showed (optional). If the request is another one meanwhile, nothing happens.`,
+    body: z.object({ shown: z.string().optional() }),
+    response: z.object({ integrationConnectionId: z.string(), status: z.literal(status) }),
+    errors: [...READ_ERRORS, 'not_found', 'request_changed'],
+  })
+  router.post(`/:id/${decision}`, decisionRoute, async (req, res) => {
+    const ref = connectionRef(req)
+    const { id } = req.params
+    const path = `/connections/${encodeURIComponent(ref.bxcontext)}`
+    const request = await findRequest(pending, ref, id)
+    const shown = req.body?.shown
+    if (shown !== undefined && shown !== (request && revisionOf(request))) {
+      const changed = new BuilderRequestError('request_changed', texts.changed.detail)
+      if (wantsJson(req)) throw changed
+      const notice = { notice: changed.message, tone: 'wait' } as const
+      return sendResultOrRedirect(req, res, `${path}/builder-requests`, null, notice)
+    }
+    if (!request) throw new NotFoundError(texts.notFound)
+    await builderRequests[decision](vault.tokenSource(ref), id)
+    const externalRef = request.externalRef ?? null
+    await decisions.note(ref, id, {
+      integrationConnectionId: id,
+      builder: request.builder?.name ?? null,
+      externalRef,
+      decision: status,
+      decidedBy: currentUser(req)?.name ?? '',
+      decidedAt: new Date().toISOString(),
+    })
+    // Updates open pages. The decision is made even if this fails.
+    await pending.fetch(ref).catch(() => {})
+    // Where access to a catalogue is granted, with the builder's account number filled in.
+    const href = `${path}/catalogues${externalRef ? `?account=${encodeURIComponent(externalRef)}` : ''}`
+    const grant = decision === 'accept' && { link: { href, label: texts.grantAccess } }
+    const result = { integrationConnectionId: id, status }
+    await sendResultOrRedirect(req, res, `${path}/builder-requests`, result, {
+      notice: texts[status],
+      ...grant,
+    })
+  })
 }
 
 const findRequest = async (pending: Pending, ref: ConnectionRef, id: string) =>
   (await pending.fetch(ref)).find(({ integrationConnectionId }) => integrationConnectionId === id)
-
-/** Where access to a catalogue is granted, with the builder's account number filled in. */
-const grantLink = (bxcontext: string, externalRef: string | null | undefined) => ({
-  href: `/connections/${encodeURIComponent(bxcontext)}/catalogues${externalRef ? `?account=${encodeURIComponent(externalRef)}` : ''}`,
-  label: texts.grantAccess,
-})
-
-/** The page of the form showed the request as it is no more. */
-class RequestChangedError extends AppError {
-  readonly code = 'request_changed'
-  readonly status = 409
-  readonly title = texts.changed.title
-  constructor() {
-    super(texts.changed.detail)
-  }
-}
-
-function decisionHandler(
-  { builderRequests, pending, decisions, vault }: BuilderRequestsOptions,
-  decision: Answer,
-): RequestHandler<{ id: string }> {
-  const status = OUTCOMES[decision]
-  return async (req, res) => {
-    const ref = connectionRef(req)
-    const { id } = req.params
-    const location = `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
-    const request = await findRequest(pending, ref, id)
-    const shown = req.body?.shown
-    if (shown !== undefined && shown !== (request && revisionOf(request))) {
-      const changed = new RequestChangedError()
-      if (wantsJson(req)) throw changed
-      return sendResultOrRedirect(req, res, location, null, { notice: changed.message, tone: 'wait' })
-    }
-    if (!request) throw new NotFoundError(texts.notFound)
-    await builderRequests[decision](vault.tokenSource(ref), id)
-    const { name } = currentUser(req) ?? { name: '' }
-    await decisions.note(ref, id, decisionOn(request, status, name))
-    // Updates open pages. The decision is made even if this fails.
-    await pending.fetch(ref).catch(() => {})
-    const result = { integrationConnectionId: id, status }
-    const grant = decision === 'accept' && { link: grantLink(ref.bxcontext, request.externalRef) }
-    await sendResultOrRedirect(req, res, location, result, { notice: texts[status], ...grant })
-  }
-}

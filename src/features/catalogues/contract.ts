@@ -4,7 +4,7 @@ import { type Assumption, idSchema } from '../../connect/index.ts'
 import { textField } from '../../web/kit.ts'
 import { texts } from './texts.ts'
 
-/** given 5.3.3, as an example; assumed: also covers imports, access controls and builder requests. */
+/** given 5.3.3, as an example; assumed: also covers all else below `/catalogues`. */
 export const CATALOGUES_SCOPE = 'catalogues'
 
 /** What this feature needs the scope for. */
@@ -57,7 +57,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'catalogues-operations',
     topic: 'Reading catalogues',
     assumed:
-      '`GET /catalogues`, `GET /catalogues/{id}`; the scope `catalogues` also covers imports, access controls and builder requests.',
+      '`GET /catalogues`, `GET /catalogues/{id}`; the scope `catalogues` also covers all else below `/catalogues`.',
     importance: 1,
     code: 'PATHS',
     cure: 'Change the paths.',

@@ -13,7 +13,6 @@ export const texts = {
       ? 'Works: catalogues can be read.'
       : `Works: ${format.pluralize(total, 'catalogue')} found.`,
 
-  suppliers: 'Suppliers, where builders see the catalogues',
   newCatalogue: 'New catalogue',
   name: 'Name',
   namePlaceholder: 'National RRP',

@@ -17,8 +17,8 @@ export interface DoctorOptions {
 
 /**
  * Checks the store, the platform's addresses, our registration there and what the features need. Changes nothing on
- * the platform: it sends requests that must be refused, and logs in with the API key if there is one. In the store, it
- * writes one key and deletes it.
+ * the platform: it sends requests that must be refused, and the checks of features may log in. In the store, it writes one
+ * key and deletes it.
  */
 export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerator<Finding> {
   const { oidc, baseUrl, platform: settings } = config

@@ -10,25 +10,24 @@ import {
   type VaultOptions,
 } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
-import type { FirstParty, FirstPartyCredentials } from './first-party.ts'
+import { type FirstPartyOptions, firstPartyHeaders, logIn, refresh } from './first-party.ts'
 
-export interface FirstPartyAccessOptions {
+export interface FirstPartyAccessOptions extends FirstPartyOptions {
   store: KeyValueStore
   /** Keys for the tokens: the first encrypts, all of them decrypt. */
   keys: readonly EncryptionKey[]
-  firstParty: FirstParty
-  credentials: FirstPartyCredentials
   log: Logger
   now?: () => number
 }
 
-export interface FirstPartyAccess extends TokenSource {
-  /** Identifies the credentials and the tenant without revealing them; the same in every process. */
-  readonly id: string
-}
+/** A source of tokens. `id` identifies the credentials and the tenant without revealing them; the same in every process. */
+export type FirstPartyAccess = TokenSource & { readonly id: string }
 
 /** A platform of its own beside users' connections: its keys in the store have its name. */
 const FIRST_PARTY: Platform = { ...platform, name: 'firstparty' }
+
+/** The errors of a record without valid tokens. */
+const NO_TOKENS = [NotConnectedError, ConnectionRevokedError, DecryptionError]
 
 /** The vault of first-party tokens. */
 export const createFirstPartyVault = (
@@ -43,8 +42,7 @@ export const createFirstPartyVault = (
  * `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
-  const { store, keys, firstParty, credentials, log, now = Date.now } = options
-  const { email, apiKey, subscriptionKey, tenantId = '' } = credentials
+  const { store, keys, log, now = Date.now, email, apiKey, subscriptionKey, tenantId = '' } = options
   // The owner is a hash of the credentials, so a new key starts a new record.
   const userId = createHash('sha256')
     .update(JSON.stringify([email, apiKey, subscriptionKey]))
@@ -52,25 +50,17 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   const ref = { userId, bxcontext: tenantId }
   const client = { clientId: email, clientSecret: JSON.stringify([apiKey, subscriptionKey, tenantId]) }
   const vault = createFirstPartyVault({ store, keys, log, now, client }, ({ refreshToken }) =>
-    firstParty.refresh(refreshToken),
+    refresh(options, refreshToken),
   )
   const source = vault.tokenSource(ref)
-  let login: Promise<void> | undefined
 
   /** Gets a token. Logs in first if there are no valid tokens. */
   async function withLogin(getToken: () => Promise<string>): Promise<string> {
     try {
       return await getToken()
     } catch (error) {
-      const hasNoTokens =
-        error instanceof NotConnectedError ||
-        error instanceof ConnectionRevokedError ||
-        error instanceof DecryptionError
-      if (!hasNoTokens) throw error
-      login ??= vault.logIn(ref, firstParty.login).finally(() => {
-        login = undefined
-      })
-      await login
+      if (!NO_TOKENS.some((kind) => error instanceof kind)) throw error
+      await vault.logIn(ref, () => logIn(options))
       return source.accessToken()
     }
   }
@@ -79,7 +69,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   return {
     ...source,
     id,
-    headers: firstParty.headers,
+    headers: firstPartyHeaders(subscriptionKey),
     accessToken: () => withLogin(source.accessToken),
     refresh: (rejected) => withLogin(() => source.refresh(rejected)),
   }

@@ -16,16 +16,7 @@ import {
   type Tokens,
 } from '../../connect/index.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, type Tenant, tenantSchema } from './contract.ts'
-
-export interface FirstPartyCredentials {
-  /** The user's login on the platform. */
-  email: string
-  /** From the account's API keys page. */
-  apiKey: string
-  subscriptionKey: string
-  /** The tenant to act for (specification 5.2.7); by default, the account's own. */
-  tenantId?: string | undefined
-}
+import type { FirstPartyCredentials } from './settings.ts'
 
 export interface FirstPartyOptions extends FirstPartyCredentials {
   /** `{base_url}`, optionally with a path. */
@@ -50,65 +41,46 @@ export function requestTokens(
   return http.send({ method: 'POST', url, headers: firstPartyHeaders(subscriptionKey), body })
 }
 
-export type FirstParty = ReturnType<typeof createFirstParty>
-
-/** Creates a client for the first-party token endpoints. */
-export function createFirstParty(options: FirstPartyOptions) {
-  /** `rejected`: the error if the platform refuses what was sent. */
-  async function tokensOf(response: HttpResponse, path: string, rejected: () => Error): Promise<Tokens> {
-    const { status } = response
-    if ([400, 401, 403].includes(status)) throw rejected()
-    if (status === 404) throw new ConfigurationError(`the platform's API has no ${path} (404); check its URL`)
-    if (status < 200 || status > 299)
-      throw new PlatformUnavailableError(
-        outageOf(status),
-        `${path} returned ${status}`,
-        response.retryAfterMs,
-      )
-    const json = parseJson(response.text)
-    if (json === undefined)
-      throw new PlatformUnavailableError('unreadable', `${path} returned a body that is not JSON`)
-    if (Object(json).isSuccessful === false) throw rejected()
-    const parsed = firstPartyTokensSchema.safeParse(json)
-    if (!parsed.success)
-      throw new PlatformRejectedError(`${path} returned an unexpected response`, fieldOf(parsed.error))
-    const { accessToken, refreshToken, expiresIn } = parsed.data
-    return {
-      accessToken,
-      refreshToken: refreshToken ?? undefined,
-      expiresIn: expiresIn ?? undefined,
-      scopes: undefined,
-    }
-  }
-
-  return {
-    headers: firstPartyHeaders(options.subscriptionKey),
-    /**
-     * Exchanges the API key for an access token and a refresh token (specification 5.2.2). Throws `ConfigurationError` if
-     * the credentials or the tenant are rejected, `PlatformUnavailableError` and `PlatformRejectedError`.
-     */
-    async login(): Promise<Tokens> {
-      const settings = options.tenantId
-        ? 'email, API key, subscription key or tenant'
-        : 'email, API key or subscription key'
-      const response = await requestTokens(options, PATHS.login)
-      const message = `the platform rejected the ${settings} (${response.status} at login)`
-      return tokensOf(response, PATHS.login, () => new ConfigurationError(message))
-    },
-    /** Refreshes the tokens (specification 5.2.5). Throws `InvalidGrantError` if the refresh token is no longer valid. */
-    async refresh(refreshToken: string): Promise<Tokens> {
-      const response = await requestTokens(options, PATHS.refreshToken, { refreshToken })
-      return tokensOf(response, PATHS.refreshToken, () => new InvalidGrantError())
-    },
-  }
+/**
+ * Exchanges the API key for an access token and a refresh token (specification 5.2.2). Throws `ConfigurationError` if the
+ * credentials or the tenant are rejected, `PlatformUnavailableError` and `PlatformRejectedError`.
+ */
+export async function logIn(options: FirstPartyOptions): Promise<Tokens> {
+  const response = await requestTokens(options, PATHS.login)
+  const named = options.tenantId ? ', subscription key or tenant' : ' or subscription key'
+  const message = `the platform rejected the email, API key${named} (${response.status} at login)`
+  return tokensOf(response, PATHS.login, () => new ConfigurationError(message))
 }
 
-const tenantsCall = { scope: '', path: PATHS.tenants, schema: z.array(tenantSchema) }
+/** Refreshes the tokens (specification 5.2.5). Throws `InvalidGrantError` if the refresh token is no longer valid. */
+export async function refresh(options: FirstPartyOptions, refreshToken: string): Promise<Tokens> {
+  const response = await requestTokens(options, PATHS.refreshToken, { refreshToken })
+  return tokensOf(response, PATHS.refreshToken, () => new InvalidGrantError())
+}
+
+/** `rejected`: the error if the platform refuses what was sent. */
+function tokensOf(response: HttpResponse, path: string, rejected: () => Error): Tokens {
+  const { status, retryAfterMs } = response
+  if ([400, 401, 403].includes(status)) throw rejected()
+  if (status === 404) throw new ConfigurationError(`the platform's API has no ${path} (404); check its URL`)
+  if (status < 200 || status > 299)
+    throw new PlatformUnavailableError(outageOf(status), `${path} returned ${status}`, retryAfterMs)
+  const json = parseJson(response.text)
+  if (json === undefined)
+    throw new PlatformUnavailableError('unreadable', `${path} returned a body that is not JSON`)
+  if (Object(json).isSuccessful === false) throw rejected()
+  const parsed = firstPartyTokensSchema.safeParse(json)
+  if (!parsed.success)
+    throw new PlatformRejectedError(`${path} returned an unexpected response`, fieldOf(parsed.error))
+  const { accessToken, refreshToken, expiresIn } = parsed.data
+  const tokens = { accessToken, refreshToken: refreshToken ?? undefined, expiresIn: expiresIn ?? undefined }
+  return { ...tokens, scopes: undefined }
+}
 
 /**
  * Lists the tenants of the API key (specification 5.2.7). The source must have no tenant. Throws what `createApi`
  * throws.
  */
 export function listTenants(api: Api, source: TokenSource): Promise<Tenant[]> {
-  return api.get(source, tenantsCall)
+  return api.get(source, { scope: '', path: PATHS.tenants, schema: z.array(tenantSchema) })
 }

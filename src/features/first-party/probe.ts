@@ -6,11 +6,11 @@ import type { FirstPartySettings } from './settings.ts'
 
 /** Logs in with the API key, refreshes, and lists the tenants. */
 export default async function probeFirstParty(probe: Probe, credentials: FirstPartySettings): Promise<void> {
-  if (!credentials) {
-    for (const id of ['first-party-refresh', 'tenants'])
-      probe.notSeen(id, 'Set `PLATFORM_API_EMAIL`, `PLATFORM_API_KEY` and `PLATFORM_SUBSCRIPTION_KEY`.')
-    return
+  const notSeen = (how: string) => {
+    for (const id of ['first-party-refresh', 'tenants']) probe.notSeen(id, how)
   }
+  if (!credentials)
+    return notSeen('Set `PLATFORM_API_EMAIL`, `PLATFORM_API_KEY` and `PLATFORM_SUBSCRIPTION_KEY`.')
   // A token for a tenant lists only that tenant.
   const options = { ...credentials, tenantId: undefined, baseUrl: probe.apiUrl, http: probe.http }
   const post = async (path: string, fields?: { refreshToken: string }) => {
@@ -18,11 +18,7 @@ export default async function probeFirstParty(probe: Probe, credentials: FirstPa
     return { status: response?.status ?? 0, json: response ? parseJson(response.text) : undefined }
   }
   const login = firstPartyTokensSchema.safeParse((await post(PATHS.login)).json)
-  if (!login.success) {
-    for (const id of ['first-party-refresh', 'tenants'])
-      probe.notSeen(id, 'The login with the API key failed: run `npm run doctor`.')
-    return
-  }
+  if (!login.success) return notSeen('The login with the API key failed: run `npm run doctor`.')
   const refreshed = await post(PATHS.refreshToken, { refreshToken: login.data.refreshToken ?? '' })
   const isTokens = firstPartyTokensSchema.safeParse(refreshed.json).success
   if (refreshed.status < 300 && isTokens)
@@ -34,9 +30,8 @@ export default async function probeFirstParty(probe: Probe, credentials: FirstPa
   const headers = { ...firstPartyHeaders(credentials.subscriptionKey), authorization }
   const response = await probe.http.send({ method: 'GET', url, headers }).catch(() => null)
   if (!response) return probe.notSeen('tenants', `GET ${PATHS.tenants}: no answer. Run the check again.`)
-  const { status } = response
-  const answer = { ...response, json: parseJson(response.text) }
-  const tenants = status === 200 ? probe.recordsOf(answer, PATHS.tenants) : undefined
-  if (status !== 200) probe.differ('tenants', `GET ${PATHS.tenants}: ${status}`, false)
-  else if (tenants) probe.checkFields('tenants', tenantSchema, tenants)
+  const { status, text } = response
+  if (status !== 200) return probe.differ('tenants', `GET ${PATHS.tenants}: ${status}`, false)
+  const tenants = probe.recordsOf({ ...response, json: parseJson(text) }, PATHS.tenants)
+  if (tenants) probe.checkFields('tenants', tenantSchema, tenants)
 }

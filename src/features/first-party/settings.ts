@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { type Environment, field } from '../../web/kit.ts'
-import type { FirstPartyCredentials } from './first-party.ts'
+import { type Environment, field, type SettingsOf } from '../../web/kit.ts'
 
 const credential = field.required(
   'first-party access needs an email address, an API key and a subscription key',
@@ -44,4 +43,5 @@ export function firstPartySettings(env: Environment): z.ZodType<FirstPartySettin
   return isSet ? schema : schema.partial().transform(() => null)
 }
 
+export type FirstPartyCredentials = SettingsOf<typeof requiredFirstPartySettings>
 export type FirstPartySettings = FirstPartyCredentials | null

@@ -50,7 +50,7 @@ export class Recorder {
     this.#stops = [
       connect.onExchange((exchange) => {
         const { purpose, context, response } = exchange
-        // First-party access belongs to no user, and a revocation is no request for tokens.
+        // What a job does belongs to no user, and a revocation is no request for tokens.
         if (context.userId === undefined || (purpose === 'token' && !isTokenRequest(exchange))) return
         const isPlainCall = purpose === 'api' && response !== undefined && response.status < 400
         this.#add(context.userId, context, isPlainCall, () => [exchangeStep(masking, exchange)])

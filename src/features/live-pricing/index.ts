@@ -6,7 +6,7 @@ import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 export default {
   title: 'The platform asks a supplier, this app, for stores and prices',
   order: 60,
-  needs: ['catalogues'],
+  needs: ['builder-requests', 'catalogues'],
   settings: livePricingSettings,
   contract: { assumptions: ASSUMPTIONS },
   demo: () => import('./demo.ts'),

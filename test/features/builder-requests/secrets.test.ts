@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, test } from 'vitest'
+import simulated from '../../../src/sandbox/features/builder-requests/index.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { WEBHOOK_SECRET } from '../../support/env.ts'
 import { watchSecrets } from '../../support/secrets.ts'
+
+const WEBHOOK_SECRET = simulated.demoEnv.PLATFORM_WEBHOOK_SECRET
 
 let app: Running
 beforeAll(async () => {

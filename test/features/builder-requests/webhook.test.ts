@@ -1,21 +1,19 @@
 import { createHmac } from 'node:crypto'
-import express from 'express'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { createBuilderRequests } from '../../../src/features/builder-requests/builder-requests.ts'
-import { createDecisions } from '../../../src/features/builder-requests/decisions.ts'
 import { createPending } from '../../../src/features/builder-requests/pending.ts'
-import { builderRequestsRoutes } from '../../../src/features/builder-requests/routes.ts'
 import { createEvents } from '../../../src/features/builder-requests/webhook-events.ts'
-import { createGrants } from '../../../src/features/catalogues/grants.ts'
+import simulated from '../../../src/sandbox/features/builder-requests/index.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { WEBHOOK_SECRET } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { connected, logIn } from '../../support/flow.ts'
-import { serve } from '../../support/ports.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 const SUPPLIER = { name: 'sam', bxcontext: 'summit-supplies', email: 'priya@summit.example' }
+
+const WEBHOOK_SECRET = simulated.demoEnv.PLATFORM_WEBHOOK_SECRET
 
 let app: Running
 let supplier: Visitor
@@ -35,11 +33,11 @@ const event = (more: object = {}) => ({
   ...more,
 })
 const otherEvent = () => event({ type: 'catalogue.archived' })
-const signature = (body: string, secret = WEBHOOK_SECRET) =>
+const signature = (body: string | Buffer, secret = WEBHOOK_SECRET) =>
   createHmac('sha256', secret).update(body).digest('hex')
 
 /** Delivers a body, signed as it should be unless `more` says otherwise. */
-async function deliver(body: string, more: Record<string, string> = {}, { url } = app) {
+async function deliver(body: string | Buffer<ArrayBuffer>, more: Record<string, string> = {}, { url } = app) {
   const headers = { 'content-type': 'application/json', 'x-webhook-signature': signature(body), ...more }
   const answer = await fetch(`${url}/webhooks/platform`, { method: 'POST', body, headers })
   const text = await answer.text()
@@ -139,9 +137,6 @@ describe('a delivery', () => {
   test.each([
     ['not JSON', '{"id":', 'the body: must be a JSON object.'],
     ['not an object', '[]', 'the body: must be a JSON object.'],
-    ['with an id that is too long', `{"id":"${'x'.repeat(201)}"}`, 'id: must be text of 1 to 200 characters'],
-    ['with an empty id', '{"id":""}', 'id: must be text of 1 to 200 characters'],
-    ['with an id that is a list', '{"id":[]}', 'id: must be text of 1 to 200 characters'],
     ['with a time that is none', '{"occurredAt":"yesterday"}', 'occurredAt: must be a time'],
     ['with an empty time', '{"occurredAt":""}', 'occurredAt: must be a time'],
     ['with a time that is an object', '{"occurredAt":{}}', 'occurredAt: must be a time'],
@@ -168,15 +163,82 @@ describe('a delivery', () => {
   })
 })
 
-test('an event of an unexpected shape is stored once as unknown', async () => {
-  const body = JSON.stringify({ eventId: number++, event: 'integration-connection.requested' })
+test.each([
+  ['another shape', `{"eventId":${number++},"event":"integration-connection.requested"}`],
+  ['an id that is too long', `{"id":"${'x'.repeat(201)}"}`],
+  ['an id that is a list', '{"id":[]}'],
+  ['an id above 2^53', '{"id":9007199254740993}'],
+  ['another id above 2^53', '{"id":9007199254740992}'],
+])('an event of %s is one of an unknown type, known by its body when it comes again', async (_, body) => {
   expect((await deliver(body)).status).toBe(202)
   expect((await deliver(body)).status).toBe(200)
 })
 
-test('two events whose ids are different numbers above 2^53 are two', async () => {
-  for (const id of ['9007199254740993', '9007199254740992'])
-    expect((await deliver(`{"id":${id},"type":"other"}`)).status).toBe(202)
+test.each([-301, 301])(
+  'an event whose time is %i s from ours is rejected, and not stored',
+  async (seconds) => {
+    const sent = event({ occurredAt: new Date(Date.now() + seconds * 1000).toISOString() })
+    const refused = { status: 400, json: { code: 'stale_event' } }
+    expect(await deliver(JSON.stringify(sent))).toMatchObject(refused)
+    expect(await stored(sent.id)).toBe(false)
+  },
+)
+
+test('a known event that comes again when its time is too old is acknowledged, and not counted twice', async () => {
+  const { id, ...rest } = event()
+  const old = new Date(Date.now() - 3_600_000).toISOString()
+  expect((await deliver(JSON.stringify({ id, ...rest }))).status).toBe(202)
+  const again = await deliver(JSON.stringify({ id, ...rest, occurredAt: old }))
+  expect(again).toMatchObject({ status: 200, json: { received: id, fresh: false } })
+  const kept = await createEvents(app.services.store).recent('summit-supplies')
+  expect(kept.filter((event) => event.id === id)).toHaveLength(1)
+})
+
+describe('a CloudEvent in structured mode', () => {
+  const type = { 'content-type': 'application/cloudevents+json; charset=utf-8' }
+  const cloudEvent = (time = new Date()) => {
+    const { occurredAt: _, ...rest } = event()
+    return { specversion: '1.0', source: '/platform', ...rest, time: time.toISOString() }
+  }
+
+  test('is stored under the business of its data', async () => {
+    const sent = cloudEvent()
+    expect((await deliver(JSON.stringify(sent), type)).status).toBe(202)
+    expect(await stored(sent.id)).toBe(true)
+  })
+
+  test('whose time is too old is rejected', async () => {
+    const refused = { status: 400, json: { code: 'stale_event' } }
+    expect(await deliver(JSON.stringify(cloudEvent(new Date(0))), type)).toMatchObject(refused)
+  })
+})
+
+describe('a delivery in gzip', () => {
+  const zipped = (body: Buffer<ArrayBuffer>) =>
+    deliver(body, { 'content-encoding': 'gzip', 'x-webhook-signature': signature(body) })
+
+  test('is read; the bytes that were sent are signed', async () => {
+    const sent = event()
+    const json = JSON.stringify(sent)
+    const body = gzipSync(json)
+    const wrong = { 'content-encoding': 'gzip', 'x-webhook-signature': signature(json) }
+    expect((await deliver(body, wrong)).status).toBe(401)
+    expect((await zipped(body)).status).toBe(202)
+    expect(await stored(sent.id)).toBe(true)
+  })
+
+  test.each([
+    ['has more than 256 kB unzipped', gzipSync(JSON.stringify(event({ text: 'x'.repeat(256 * 1024) })))],
+    ['is no gzip', Buffer.from('{}')],
+  ])('that %s is rejected', async (_what, body) => {
+    const detail = 'the body: must be gzip of at most 256 kB.'
+    expect(await zipped(body)).toMatchObject({ status: 400, json: { code: 'invalid_event', detail } })
+  })
+
+  test('of another encoding is 415', async () => {
+    const body = JSON.stringify(event())
+    expect((await deliver(body, { 'content-encoding': 'br' })).status).toBe(415)
+  })
 })
 
 test('a replay is recognised after hundreds of other events', async () => {
@@ -303,49 +365,15 @@ test('a delivery and an open page search no connections: thousands of others cos
   for (const search of searches) expect(search).not.toHaveBeenCalled()
 })
 
-test.each([-301, 301])('a signed time %i s from ours is rejected', async (seconds) => {
-  const occurredAt = new Date(Date.now() + seconds * 1000).toISOString()
-  expect(await deliver(JSON.stringify(event({ occurredAt })))).toMatchObject({
-    status: 400,
-    json: { code: 'stale_event' },
-  })
-})
-
 test('an open page polls the platform even with a webhook, because a delivery may be lost', async () => {
-  let asked = 0
-  const routes = builderRequestsRoutes({
-    builderRequests: createBuilderRequests(app.services.connect.api),
-    decisions: createDecisions(app.services.store),
-    grants: createGrants(app.services.store),
-    events: createEvents(app.services.store),
-    vault: app.services.connect.vault,
-    sendChanges: app.services.deps.sendChanges,
-    pending: {
-      ...pending(),
-      fetch: async () => {
-        asked++
-        return []
-      },
-    },
-    hasWebhook: true,
-    pollMs: 100,
-  })
-  const session = { sessionID: 's', session: { user: { id: 'sam', name: 'sam' } } }
-  const sessionStore = {
-    get: (_id: string, found: (error: null, session: object) => void) => found(null, {}),
-  }
-  const server = express().use((req, _res, next) => {
-    const connection = { userId: 'sam', bxcontext: 'summit-supplies' }
-    const guarded = { connection, check: async () => {} }
-    Object.assign(req, session, { sessionStore, guarded, log: app.services.log })
-    next()
-  }, routes)
-  const { server: http, port, close } = await serve()
-  http.on('request', server)
-  const stream = await fetch(`http://127.0.0.1:${port}/live`)
-  await vi.waitFor(() => expect(asked).toBeGreaterThan(1), { timeout: 5_000 })
-  await stream.body?.cancel()
-  await close()
+  await supplier.get(page())
+  const stream = await openStream(`${page()}/live`, supplier)
+  onTestFinished(stream.close)
+  const listed = await lists()
+  const { now } = performance
+  vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 61_000)
+  await vi.waitFor(async () => expect(await lists()).toBeGreaterThan(listed), { timeout: 5_000 })
+  vi.restoreAllMocks()
 })
 
 test('an event that could not be stored is new when it is delivered again', async () => {

@@ -14,9 +14,7 @@ let env: Record<string, string>
 beforeAll(async () => {
   platform = await startOtherPlatform()
   temp = tempDir()
-  // Without the setting of a feature, which is unknown where the feature was removed.
-  const { PLATFORM_WEBHOOK_SECRET, ...settings } = testEnv(platform.env)
-  env = { ...settings, DATA_DIR: join(temp.dir, 'data') }
+  env = { ...testEnv(platform.env), DATA_DIR: join(temp.dir, 'data') }
 })
 afterAll(async () => {
   await platform.close()

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { expect, vi } from 'vitest'
+import * as z from 'zod'
 import type { Config } from '../../../src/config.ts'
 import { type Contract, loadContracts } from '../../../src/features/contracts.ts'
 import { Consents } from '../../../src/features/first-contact/consent/consents.ts'
@@ -7,8 +7,9 @@ import { createConsentServer } from '../../../src/features/first-contact/consent
 import { loadFeatures, loadTools } from '../../../src/features/load.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
+import { variablesOf } from '../../../src/settings/read.ts'
 import type { Finding } from '../../../src/web/kit.ts'
-import { CLIENT, PRICING_CLIENT, WEBHOOK_SECRET } from '../../support/env.ts'
+import { CLIENT } from '../../support/env.ts'
 import { SCOPES } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
 import { probe, probeContract, probeTool, sandboxProbe } from '../../support/probe.ts'
@@ -18,6 +19,15 @@ import { configOf } from './support.ts'
 const sandboxFeatures = await loadSandboxFeatures()
 
 const appFeatures = await loadFeatures()
+/** The settings of the features, with the values of the sandbox. */
+const OF_SANDBOX = Object.fromEntries(
+  appFeatures
+    .flatMap(({ settings }) => (settings ? variablesOf(settings({})) : []))
+    .flatMap(([name, schema]) => {
+      const { sandbox } = z.globalRegistry.get(schema) ?? {}
+      return sandbox === undefined ? [] : [[name, sandbox]]
+    }),
+)
 
 export interface Consenting {
   /** The address of the doctor's page. */
@@ -28,8 +38,6 @@ export interface Consenting {
   platform: string
   /** Gives consent as the sandbox's supplier, with all permissions. */
   consent(): Promise<void>
-  /** Has a builder ask the supplier for a connection, which sends a webhook. */
-  webhook(): Promise<void>
   /** Denies the consent; resolves to the page that follows. */
   deny(): Promise<Answer>
   /** The JSON that the platform has answered so far. */
@@ -58,15 +66,6 @@ export async function startConsenting(
     rateLimit: { limit: 100_000, windowMs: 1_000 },
     simulated: [...sandboxFeatures, sandboxProbe],
     ...options,
-    features: {
-      'price-files': { importTiming: { itemsPerSecond: 200_000, settleMs: 50 } },
-      'live-pricing': {
-        registered: { 'summit-supplies': { url: `${url}/live-pricing`, ...PRICING_CLIENT } },
-      },
-      'builder-requests': {
-        webhooks: { 'summit-supplies': { url: `${url}/webhooks/platform`, secret: WEBHOOK_SECRET } },
-      },
-    },
   })
   const traffic = record(sandboxServer.server)
   sandboxServer.server.on('request', sandbox.app)
@@ -80,9 +79,7 @@ export async function startConsenting(
     PLATFORM_API_URL: apiUrl,
     PLATFORM_CLIENT_ID: CLIENT.clientId,
     PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
-    PLATFORM_API_EMAIL: 'priya@summit.example',
-    PLATFORM_API_KEY: 'sandbox-api-key',
-    PLATFORM_SUBSCRIPTION_KEY: 'sandbox-subscription-key',
+    ...OF_SANDBOX,
     ...env,
   }
   const { consents, visitor } = await startDoctor(
@@ -100,7 +97,7 @@ export async function startConsenting(
   return {
     bodies: () => traffic.bodies,
     writes: () => traffic.writes,
-    secrets: [CLIENT.clientSecret, WEBHOOK_SECRET, 'sandbox-api-key', 'sandbox-subscription-key'],
+    secrets: [CLIENT.clientSecret, ...Object.values(OF_SANDBOX)],
     deny: () => answer({ answer: 'deny' }),
     url,
     consents,
@@ -108,17 +105,6 @@ export async function startConsenting(
     platform,
     async consent() {
       await answer({ answer: 'accept', scope: SCOPES })
-    },
-    async webhook() {
-      if (!appFeatures.some(({ name }) => name === 'builder-requests')) return
-      const builder = createVisitor()
-      await builder.post(`${platform}/login`, {
-        form: { email: 'marcus@ridgeline.example', password: 'sandbox' },
-      })
-      await builder.post(`${platform}/suppliers/ridgeline-build/summit-supplies/ask`, {
-        form: { externalRef: 'RIDGE1' },
-      })
-      await vi.waitFor(() => expect(consents.received).toHaveLength(1))
     },
     async check() {
       await visitor.post(`${url}/check`)

@@ -128,7 +128,7 @@ test('an outage of the API says nothing about the assumptions', async () => {
 test('a sender that gives up does not end the probe', async () => {
   const { url, port, visitor } = await startHostile({ body: [] })
   const socket = connect(port, '127.0.0.1')
-  socket.write('POST /webhooks/platform HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\nabc')
+  socket.write('POST /webhooks HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\nabc')
   await pause(100)
   socket.destroy()
   await pause(100)
@@ -144,7 +144,7 @@ test('other browsers and other sites cannot start, return to, or feed a probe', 
   const image = { headers: { 'sec-fetch-dest': 'image' } }
   expect((await visitor.get(`${url}/connect/callback?error=server_error`, image)).status).toBe(400)
   const crossSite = { text: '{}', headers: { 'sec-fetch-site': 'cross-site' } }
-  for (const path of ['/start', '/check', '/webhooks/platform'])
+  for (const path of ['/start', '/check', '/webhooks'])
     expect((await visitor.post(url + path, crossSite)).status).toBe(403)
   expect(consents.received).toEqual([])
   // A callback with a foreign state changes nothing: the real one still succeeds.

@@ -17,7 +17,6 @@ test('a report has no value that the platform sent, and no secret of the app', a
   const consenting = await startConsenting()
   await consenting.consent()
   await consenting.consent()
-  await consenting.webhook()
   const findings = await consenting.check()
   const report = {
     checkedAt: '2026-01-01T00:00:00.000Z',

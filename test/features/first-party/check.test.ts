@@ -59,5 +59,5 @@ test('a secret that the platform repeats is not shown', async () => {
   const secrets = { apiKey: 'a/secret key', subscriptionKey: 'another-secret' }
   const [found] = await check(secrets, `http://127.0.0.1:${server.port}`)
   await server.close()
-  expect(found?.text).toContain('(403: no ••• ••• •••')
+  expect(found?.text).toContain('(403: message: no … … …')
 })

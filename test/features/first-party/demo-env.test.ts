@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
-import { demoEnv } from '../../../src/features/first-party/demo-env.cli.ts'
-import { missingSandboxEnv } from '../../../src/runtime/load-env-file.ts'
+import { demoEnv } from '../../../src/features/first-party/by-api-key.cli.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
 import { ACCOUNTS, SAMPLE_SUPPLIER } from '../../../src/sandbox/accounts.ts'
 import { API_KEY, SUBSCRIPTION_KEY } from '../../../src/sandbox/features/first-party/api.ts'
@@ -25,12 +22,6 @@ test('--demo uses the API key of the sandbox’s sample supplier, whatever the e
     PLATFORM_SUBSCRIPTION_KEY: SUBSCRIPTION_KEY,
     PLATFORM_TENANT_ID: undefined,
   })
-})
-
-test('--demo uses the values of .env.example', () => {
-  const example = parseEnv(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'))
-  const { PLATFORM_TENANT_ID: _, ...values } = demoEnv({})
-  expect({ ...example, ...missingSandboxEnv(example) }).toMatchObject(values)
 })
 
 test.each([{}, { SANDBOX_PORT: '5500' }])(

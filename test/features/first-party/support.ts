@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Api, createApi, createHttp, platform } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import { createFirstPartyAccess, type FirstPartyAccess } from '../../../src/features/first-party/access.ts'
-import {
-  createFirstParty,
-  type FirstPartyCredentials,
-} from '../../../src/features/first-party/first-party.ts'
+import type { FirstPartyCredentials } from '../../../src/features/first-party/settings.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
@@ -133,10 +130,9 @@ export function openAccess(
 ): ApiKeyAccess {
   const http = createHttp()
   const uploads = createHttp({ stepTimeoutMs: uploadMs, deadlineMs: uploadMs })
-  const firstParty = createFirstParty({ ...credentials, baseUrl: apiUrl, http })
   return {
     api: createApi({ platform, baseUrl: apiUrl, http, uploads }),
-    source: createFirstPartyAccess({ store, keys, firstParty, credentials, log: SILENT, now }),
+    source: createFirstPartyAccess({ ...credentials, baseUrl: apiUrl, http, store, keys, log: SILENT, now }),
     store,
     close: async () => {
       await Promise.all([http.close(), uploads.close(), store.close()])

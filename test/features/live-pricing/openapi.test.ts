@@ -6,8 +6,8 @@ import { loadPriceList } from '../../../src/features/live-pricing/csv-price-prov
 import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
 import { openApi } from '../../../src/features/live-pricing/openapi.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { PRICING_CLIENT } from '../../support/env.ts'
 import { createVisitor } from '../../support/visitor.ts'
+import { PRICING_CLIENT } from './pricing-client.ts'
 import { SAMPLE } from './support.ts'
 
 let app: Running

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { loadFeatures } from '../../../src/features/load.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { endsWithFile } from '../../support/children.ts'
 import { connected } from '../../support/flow.ts'
@@ -12,8 +11,6 @@ import { freePort } from '../../support/ports.ts'
 import { PROMETHEUS, REDIS } from '../../support/programs.ts'
 import { type RedisServer, startRedis } from '../../support/redis.ts'
 import type { Visitor } from '../../support/visitor.ts'
-
-const features = await loadFeatures()
 
 const DOCS = new URL('../../../docs/metrics/', import.meta.url)
 const TOKEN = 'metrics-token-of-the-scraper'
@@ -162,8 +159,6 @@ scrape_configs:
     for (const { title, targets } of panels) {
       // Counted by the checks of all connections, which this app does not make.
       if (title === 'Connections') continue
-      // Those of price files are gone when that feature is removed.
-      if (title === 'Imports' && !features.some(({ name }) => name === 'price-files')) continue
       for (const { expr } of targets)
         expect((await query(expr.replaceAll('$__rate_interval', '1m'))).length, title).toBeGreaterThan(0)
     }

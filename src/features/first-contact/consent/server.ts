@@ -8,6 +8,7 @@ import {
   errorHandler,
   notFound,
   pages,
+  rawBody,
   securityHeaders,
   sendOnward,
   webTexts as texts,
@@ -99,18 +100,13 @@ function browserCheck(baseUrl: string): { remember: RequestHandler; check: Reque
 
 const MAX_RECEIVED = 100
 /** What others send is kept as it is: its signature is checked. */
-const body = express.raw({ type: () => true, limit: 100_000 })
+const body = rawBody(100_000)
 
 /** Keeps a request of the platform, such as a webhook. Browsers send none. */
 function receive({ received }: Consents, req: Request, res: Response): void {
   if (req.get('sec-fetch-site') || req.get('origin')) return void res.status(403).end()
   const headers = Object.entries(req.headers).map(([name, value]) => [name, String(value)])
-  const sent: unknown = req.body
-  received.push({
-    path: req.path,
-    headers: Object.fromEntries(headers),
-    body: Buffer.isBuffer(sent) ? sent : Buffer.alloc(0),
-  })
+  received.push({ path: req.path, headers: Object.fromEntries(headers), body: req.body })
   if (received.length > MAX_RECEIVED) received.shift()
   res.status(202).end()
 }

@@ -6,58 +6,62 @@ import { BUSINESS_SETUP } from '../../business-setup.ts'
 import type { SandboxCore, SandboxFeature } from '../../feature.ts'
 import { bxcontextOf } from '../../guard.ts'
 import { section } from '../../sections.ts'
-import { createRegistrations } from '../catalogues/registrations.ts'
-import { SAMPLE_MEMBERS } from '../catalogues/samples.ts'
-import { UNCONNECTED_SUPPLIER } from '../catalogues/suppliers.ts'
-import { createBuilderRequests, describeRequest } from './requests.ts'
-import { builderRequestsRoutes } from './routes.ts'
+import { connectionSchema, createConnections, describeRequest, SCHEMA } from './connections.ts'
+import { createRegistrations } from './registrations.ts'
+import { suppliersRoutes } from './suppliers.ts'
 import { createWebhooks, SIGNATURE_HEADER, webhookSchema } from './webhooks.ts'
 
 const optionsSchema = z.object({
   /** Registered webhooks, by the business's bxcontext. */
   webhooks: z.record(z.string(), webhookSchema).default({}),
+  /** Builders that are connected from the start. */
+  connected: z.array(connectionSchema.pick({ builder: true, supplier: true, externalRef: true })).default([]),
 })
 
-/** Builders ask a supplier to connect; the supplier learns of it by webhook and decides by API. */
+/** Builders ask a supplier to connect, and see its catalogues; the supplier learns of it by webhook and decides by API. */
 export default {
-  create(core, options) {
-    const webhooks = createWebhooks(createRegistrations(core.sql, 'webhook', webhookSchema))
-    const registered = Object.entries(optionsSchema.parse(options).webhooks)
-    const reset = () => {
-      for (const [bxcontext, webhook] of registered) webhooks.save(bxcontext, webhook)
-    }
-    reset()
+  schema: SCHEMA,
+  create(core, given) {
+    const options = optionsSchema.parse(given)
+    const connections = createConnections(core.sql)
+    const registered = createRegistrations('webhook', webhookSchema, options.webhooks)
+    const webhooks = createWebhooks(registered.find)
     return {
-      reset,
+      reset() {
+        registered.reset()
+        for (const { builder, supplier, externalRef } of options.connected)
+          connections.ask(builder, supplier, externalRef, true)
+      },
       api: builderRequestsApi(core),
-      routes: builderRequestsRoutes(createBuilderRequests(core.sql), webhooks),
+      routes: Router()
+        .use(suppliersRoutes(core, webhooks))
+        .use(registered.form)
+        .post('/business-setup/:bxcontext/deliveries/:id/repeat', webhooks.repeat),
+      links: [{ href: '/suppliers', label: 'Suppliers' }],
       sections: [
-        section(UNCONNECTED_SUPPLIER, 'builder-requests/ask', ({ builder, supplier, connection }) => ({
-          path: `/suppliers/${builder.bxcontext}/${supplier}/ask`,
-          fieldId: `ref-${builder.bxcontext}-${supplier}`,
-          suggestions: supplier === SAMPLE_SUPPLIER ? SAMPLE_MEMBERS : [],
-          connection,
-        })),
         section(BUSINESS_SETUP, 'builder-requests/webhook', ({ bxcontext }) => ({
           bxcontext,
           header: SIGNATURE_HEADER,
-          webhook: webhooks.find(bxcontext),
-          deliveries: webhooks.deliveries(bxcontext),
+          webhook: registered.find(bxcontext),
+          deliveries: webhooks.of(bxcontext),
         })),
       ],
     }
   },
   demoEnv: { PLATFORM_WEBHOOK_SECRET: 'sandbox-webhook-secret' },
-  demoOptions({ PLATFORM_WEBHOOK_SECRET = '' }, appUrl) {
+  appOptions({ PLATFORM_WEBHOOK_SECRET = '' }, appUrl) {
     // The app also accepts older secrets, after the first one.
     const [secret] = PLATFORM_WEBHOOK_SECRET.split(',').map((secret) => secret.trim())
     return { webhooks: { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret } } }
   },
+  demoOptions: () => ({
+    connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],
+  }),
 } satisfies SandboxFeature
 
 /** Pending requests, and the supplier's decisions (specification 3). */
 function builderRequestsApi({ sql, guard }: SandboxCore): Router {
-  const requests = createBuilderRequests(sql)
+  const requests = createConnections(sql)
   const path = '/catalogues/incomingIntegrationConnections'
   const decide =
     (status: 'accepted' | 'rejected'): RequestHandler =>

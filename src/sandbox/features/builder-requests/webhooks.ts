@@ -1,23 +1,24 @@
-import { createHmac, randomUUID } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import type { RequestHandler } from 'express'
 import * as z from 'zod'
-import type { Registrations } from '../catalogues/registrations.ts'
+import { ownBusiness } from '../../business-setup.ts'
+import { leaveNotice, problem } from '../../pages.ts'
 
-/** A webhook as a supplier registers it. */
-export const webhookSchema = z.object({ url: z.url({ protocol: /^https?$/ }), secret: z.string() })
-export type Webhook = z.infer<typeof webhookSchema>
+/** A webhook as a supplier registers it; a blank secret is generated. */
+export const webhookSchema = z.object({
+  url: z
+    .string()
+    .trim()
+    .pipe(z.url({ protocol: /^https?$/ })),
+  secret: z
+    .string()
+    .default('')
+    .transform((secret) => secret.trim() || randomBytes(24).toString('base64url')),
+})
+type Webhook = z.infer<typeof webhookSchema>
 
-/** The delivery of one event to a webhook. */
-export interface Delivery {
-  id: string
-  type: string
-  bxcontext: string
-  /** ISO 8601. */
-  at: string
-  tries: number
-  /** The latest response: a status, or why there is none. */
-  response: string
-  body: string
-}
+/** The delivery of one event to a webhook, with the latest response: a status, or why there is none. `at`: ISO 8601. */
+type Delivery = Record<'id' | 'type' | 'bxcontext' | 'at' | 'body' | 'response', string> & { tries: number }
 
 /** The header of the signature: hex of HMAC-SHA256 over the raw body. */
 export const SIGNATURE_HEADER = 'X-Webhook-Signature'
@@ -27,51 +28,52 @@ const MAX_DELIVERIES = 50
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 /** Signed deliveries to the webhooks of businesses (specification 6). A person sends again what was not acknowledged. */
-export function createWebhooks(registrations: Registrations<Webhook>) {
+export function createWebhooks(find: (bxcontext: string) => Webhook | undefined) {
   const deliveries: Delivery[] = []
 
   /** Posts the event and records the response in the delivery. */
   async function deliver(delivery: Delivery): Promise<void> {
-    const webhook = registrations.find(delivery.bxcontext)
+    const webhook = find(delivery.bxcontext)
     if (!webhook) return
+    const { body } = delivery
     delivery.tries++
-    delivery.response = await post(webhook, delivery.body)
+    const signature = createHmac('sha256', webhook.secret).update(body).digest('hex')
+    const headers = { 'content-type': 'application/json', [SIGNATURE_HEADER]: signature }
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    try {
+      const response = await fetch(webhook.url, { method: 'POST', body, redirect: 'manual', signal, headers })
+      await response.body?.cancel()
+      delivery.response = String(response.status)
+    } catch (error) {
+      delivery.response = `no answer (${error instanceof Error ? error.name : 'unknown'})`
+    }
+  }
+
+  /** Sends the same event once more, as an unreliable network might. */
+  const repeat: RequestHandler<{ bxcontext: string; id: string }> = async (req, res) => {
+    const business = ownBusiness(req, res)
+    if (!business) return
+    const delivery = deliveries.find(
+      ({ id, bxcontext }) => id === req.params.id && bxcontext === business.bxcontext,
+    )
+    if (!delivery) return problem(res, 404, 'This delivery no longer exists.', req.account)
+    await deliver(delivery)
+    leaveNotice(res, 'The event was sent again. The app recognises it by its id and does nothing twice.')
+    res.redirect(303, '/business-setup')
   }
 
   return {
-    ...registrations,
+    repeat,
     /** Sends an event to the business's webhook, if it has one. */
     emit(bxcontext: string, type: string, data: object): void {
-      if (!registrations.find(bxcontext)) return
-      const id = `evt_${randomUUID()}`
-      const at = new Date().toISOString()
+      if (!find(bxcontext)) return
+      const [id, at] = [`evt_${randomUUID()}`, new Date().toISOString()]
       const body = JSON.stringify({ id, type, occurredAt: at, data: { bxcontext, ...data } })
       const delivery = { id, type, bxcontext, at, tries: 0, response: 'pending', body }
       deliveries.unshift(delivery)
       deliveries.length = Math.min(deliveries.length, MAX_DELIVERIES)
       void deliver(delivery)
     },
-    /** Sends the same event once more, as an unreliable network might. */
-    async repeat(bxcontext: string, id: string): Promise<boolean> {
-      const delivery = deliveries.find((known) => known.id === id && known.bxcontext === bxcontext)
-      if (delivery) await deliver(delivery)
-      return delivery !== undefined
-    },
-    deliveries: (bxcontext: string): Delivery[] =>
-      deliveries.filter((delivery) => delivery.bxcontext === bxcontext),
-  }
-}
-
-/** Posts an event; resolves to the status, or to why there is none. */
-async function post({ url, secret }: Webhook, body: string): Promise<string> {
-  const signature = createHmac('sha256', secret).update(body).digest('hex')
-  const headers = { 'content-type': 'application/json', [SIGNATURE_HEADER]: signature }
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
-  try {
-    const response = await fetch(url, { method: 'POST', body, redirect: 'manual', signal, headers })
-    await response.body?.cancel()
-    return String(response.status)
-  } catch (error) {
-    return `no answer (${error instanceof Error ? error.name : 'unknown'})`
+    of: (bxcontext: string) => deliveries.filter((delivery) => delivery.bxcontext === bxcontext),
   }
 }

@@ -5,27 +5,22 @@ import { cataloguesApi } from './api.ts'
 import { createItems } from './items.ts'
 import { addSamples, samplesSchema } from './samples.ts'
 import { SCHEMA } from './schema.ts'
-import { suppliersRoutes } from './suppliers.ts'
 
-/** A supplier's catalogues and access controls, and the catalogues that builders see. */
+/** A supplier's catalogues and access controls. */
 export default {
   schema: SCHEMA,
   faults: { catalogues: API_FAULTS },
   create(core, options) {
     const { sql } = core
-    const reset = () => addSamples(sql, samplesSchema.parse(options))
-    reset()
+    const samples = samplesSchema.parse(options)
     const items = createItems(sql)
     return {
-      reset,
+      reset: () => addSamples(sql, samples),
       api: cataloguesApi(core),
-      routes: Router()
-        .use(suppliersRoutes(core))
-        .get('/sandbox/catalogues/:id/items', (req, res) => {
-          const { after = '', top = '1000' } = req.query
-          res.json({ items: items.search(req.params.id, { after: String(after), top: Number(top) || 1000 }) })
-        }),
-      links: [{ href: '/suppliers', label: 'Suppliers' }],
+      routes: Router().get('/sandbox/catalogues/:id/items', (req, res) => {
+        const { after = '', top = '1000' } = req.query
+        res.json({ items: items.search(req.params.id, { after: String(after), top: Number(top) || 1000 }) })
+      }),
     }
   },
 } satisfies SandboxFeature

@@ -1,11 +1,7 @@
 import * as z from 'zod'
 import type { Sql } from '../../database.ts'
-import { createBuilderConnections } from './builder-connections.ts'
 import { insertCatalogue } from './catalogues.ts'
 import { createItems } from './items.ts'
-
-/** The account numbers that the sample supplier's live pricing knows; those of its sample price list. */
-export const SAMPLE_MEMBERS = ['CUST1001', 'CUST1002', 'CUST1003', 'CUST2001']
 
 const sampleSchema = z.object({
   id: z.string(),
@@ -13,20 +9,15 @@ const sampleSchema = z.object({
   items: z.array(z.looseObject({ code: z.string(), price: z.number() })),
 })
 
-/** Catalogues that are published, and builders that are connected, from the start. */
+/** Catalogues that are published from the start. */
 export const samplesSchema = z.object({
   /** By the supplier's bxcontext. */
   samples: z.record(z.string(), sampleSchema).default({}),
-  connected: z
-    .array(z.object({ builder: z.string(), supplier: z.string(), externalRef: z.string() }))
-    .default([]),
 })
 
 /** Adds what is not there yet. */
-export function addSamples(sql: Sql, { samples, connected }: z.output<typeof samplesSchema>): void {
+export function addSamples(sql: Sql, { samples }: z.output<typeof samplesSchema>): void {
   for (const [bxcontext, sample] of Object.entries(samples)) publish(sql, bxcontext, sample)
-  const { connect } = createBuilderConnections(sql)
-  for (const { builder, supplier, externalRef } of connected) connect(builder, supplier, externalRef)
 }
 
 function publish(sql: Sql, bxcontext: string, { id, name, items }: z.output<typeof sampleSchema>): void {

@@ -1,4 +1,4 @@
-/** Tables of catalogues; other features add imports and builder connections. */
+/** Tables of catalogues; another feature adds imports. */
 export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS catalogues (
     number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, bxcontext TEXT NOT NULL, name TEXT NOT NULL,
@@ -15,12 +15,5 @@ export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS access_controls (
     catalogue TEXT NOT NULL, supplier TEXT NOT NULL, external_ref TEXT NOT NULL, pre_approved INTEGER NOT NULL,
     PRIMARY KEY (catalogue, external_ref)
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS builder_connections (
-    id TEXT PRIMARY KEY, supplier TEXT NOT NULL, builder TEXT NOT NULL, external_ref TEXT NOT NULL,
-    state TEXT NOT NULL, requested_at TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS registrations (
-    kind TEXT NOT NULL, bxcontext TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, bxcontext)
   ) STRICT;
 `

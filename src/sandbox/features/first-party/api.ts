@@ -1,4 +1,4 @@
-import express, { type RequestHandler, Router } from 'express'
+import express, { type RequestHandler, type Response, Router } from 'express'
 import { ACCOUNTS, tenantsOf } from '../../accounts.ts'
 import { sendFault } from '../../faults.ts'
 import type { SandboxCore } from '../../feature.ts'
@@ -15,13 +15,17 @@ export const checkSubscription: RequestHandler = (req, res, next) => {
   res.status(401).json({ statusCode: 401, message })
 }
 
-const REJECTED = {
-  isSuccessful: false,
-  message: 'The email, API key, tenant or refresh token is not valid.',
+function reject(res: Response): void {
+  const message = 'The email, API key, tenant or refresh token is not valid.'
+  res.status(401).json({ isSuccessful: false, message })
 }
 
-const accountOf = ({ email, apiKey }: { email?: unknown; apiKey?: unknown }) =>
-  ACCOUNTS.find((account) => account.email === email && apiKey === API_KEY)
+/** The account whose API key a body has, with what else it has. */
+function readBody(body: unknown) {
+  const { email, apiKey, tenantId, refreshToken } = Object(body)
+  const account = ACCOUNTS.find((known) => known.email === email && apiKey === API_KEY)
+  return { account, tenantId, refreshToken }
+}
 
 /** Login, refresh and tenants (specification 4.2). */
 export function firstPartyApi({ faults, journal }: SandboxCore, tokens: FirstPartyTokens): Router {
@@ -34,29 +38,25 @@ export function firstPartyApi({ faults, journal }: SandboxCore, tokens: FirstPar
     checkSubscription,
     express.json({ limit: '10kb' }),
   ]
-
   return Router()
     .post('/accounts/auth/login', ...endpoint('login', 'login'), (req, res) => {
-      const { tenantId } = req.body ?? {}
-      const account = accountOf(req.body ?? {})
+      const { account, tenantId } = readBody(req.body)
+      const tenants = account ? tenantsOf(account) : []
       const tenant =
-        tenantId === undefined
-          ? account?.businesses[0]
-          : account && tenantsOf(account).find((known) => known.tenantId === tenantId)
-      if (!account || !tenant) return void res.status(401).json(REJECTED)
-      res.json(tokens.issue(account.id, tenant.bxcontext))
+        tenantId === undefined ? tenants[0] : tenants.find((known) => known.tenantId === tenantId)
+      if (account && tenant) res.json(tokens.issue(account.id, tenant.bxcontext))
+      else reject(res)
     })
     .post('/accounts/auth/refresh-token', ...endpoint('first-party refresh', 'login'), (req, res) => {
-      const { refreshToken } = req.body ?? {}
-      const account = accountOf(req.body ?? {})
-      const found = typeof refreshToken === 'string' && tokens.findRefresh(refreshToken)
-      if (!account || !found || found.account !== account.id) return void res.status(401).json(REJECTED)
+      const { account, refreshToken } = readBody(req.body)
+      const found = tokens.find('refresh', refreshToken)
+      if (!account || found?.account !== account.id) return reject(res)
       tokens.remove(refreshToken)
-      res.json(tokens.issue(found.account, found.bxcontext))
+      res.json(tokens.issue(account.id, found.bxcontext))
     })
     .get('/accounts/tenants', ...endpoint('tenants'), (req, res) => {
-      const [, token = ''] = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '') ?? []
-      const account = ACCOUNTS.find(({ id }) => id === tokens.findAccess(token)?.account)
+      const found = tokens.find('access', req.get('authorization')?.replace(/^Bearer /i, ''))
+      const account = ACCOUNTS.find(({ id }) => id === found?.account)
       if (!account) return void res.status(401).json({ error: 'invalid_token' })
       res.json(tenantsOf(account).map(({ tenantId, name }) => ({ tenantId, name })))
     })

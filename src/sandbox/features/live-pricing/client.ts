@@ -1,12 +1,14 @@
 import * as z from 'zod'
 import type { Journal } from '../../journal.ts'
-import { type PriceAnswer, type PriceLine, parsePrice, parseShops, type Shop } from './responses.ts'
 
 /** A supplier's live pricing as registered with the platform (specification 1.3): its base address and credentials. */
 export const registrationSchema = z.object({
-  url: z.url(),
-  clientId: z.string().min(1),
-  clientSecret: z.string().min(1),
+  url: z
+    .string()
+    .transform((url) => url.trim().replace(/\/+$/, ''))
+    .pipe(z.url({ protocol: /^https?$/ }).refine((url) => !/[@?#]/.test(url))),
+  clientId: z.string().trim().min(1),
+  clientSecret: z.string().trim().min(1),
 })
 export type Registration = z.infer<typeof registrationSchema>
 
@@ -15,6 +17,31 @@ export class LivePricingCallError extends Error {}
 
 const TIMEOUT_MS = 10_000
 
+const tokenSchema = z.object({ access_token: z.string().regex(/^[\x21-\x7e]+$/) })
+/** A store with an id; what else does not make sense is left out. `distance`: kilometres. */
+const storeSchema = z.object({
+  id: z.string().min(1),
+  name: z.string().catch(''),
+  address: z.object({ suburb: z.string() }).catch({ suburb: '' }),
+  distance: z.number().optional().catch(undefined),
+})
+/** No discount is a discount of 0. */
+const priceSchema = z.object({
+  itemId: z.unknown(),
+  storeId: z.unknown(),
+  unitPrice: z.number(),
+  discount: z.number().nullish().transform(Number),
+  totalPrice: z.number(),
+})
+const refusalSchema = z.object({
+  errorMessage: z.string(),
+  errorCode: z.string().optional().catch(undefined),
+})
+
+/** The supplier's answer for one item: a price, or why there is none. */
+export type PriceAnswer = z.infer<typeof priceSchema> | z.infer<typeof refusalSchema>
+type Line = { itemId: string; storeId: string; quantity: number }
+
 /**
  * The platform as a client of a supplier's live pricing (specification 4.1, 5.1), with a token for the calls of one page.
  * All of it throws `LivePricingCallError`.
@@ -22,64 +49,49 @@ const TIMEOUT_MS = 10_000
 export async function openLivePricing(registration: Registration | undefined, journal: Journal) {
   if (!registration)
     throw new LivePricingCallError('The supplier has not registered live pricing with the platform.')
-  const authorization = `Bearer ${await requestToken(registration, journal)}`
+  const { url, clientId, clientSecret } = registration
 
-  async function call(what: string, path: string, init: RequestInit = {}): Promise<unknown> {
-    const headers = { 'content-type': 'application/json', authorization }
-    const { status, json } = await send(what, registration?.url + path, { ...init, headers }, journal)
-    if (status === 200) return json
-    throw new LivePricingCallError(
-      `The supplier’s live pricing answered ${status} to the request for ${what}.`,
-    )
+  /** `what` names the request in the journal. */
+  async function send<T>(what: string, path: string, schema: z.ZodType<T>, init: RequestInit): Promise<T> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const response = await fetch(url + path, { ...init, redirect: 'manual', signal }).catch(() => undefined)
+    const json: unknown = await response?.json().catch(() => undefined)
+    journal.add(`live pricing: ${what}`, response?.status ?? 'no answer')
+    if (!response) throw new LivePricingCallError('The supplier’s live pricing does not answer.')
+    const { data } = schema.safeParse(json)
+    if (response.status === 200 && data !== undefined) return data
+    const answer = response.status === 200 ? 'something unexpected' : `the status ${response.status}`
+    throw new LivePricingCallError(`The supplier’s live pricing answered with ${answer} (request: ${what}).`)
   }
 
+  const grant = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
+  const init = { method: 'POST', body: new URLSearchParams(grant) }
+  const { access_token } = await send('token', '/connect/token', tokenSchema, init)
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${access_token}` }
   return {
     /** Stores near a place, the nearest first. */
-    async nearest(place: { latitude: number; longitude: number; radius: number }): Promise<Shop[]> {
-      const { latitude, longitude, radius } = place
-      const query = `latitude=${latitude}&longitude=${longitude}&radius=${radius}`
-      const shops = parseShops(await call('stores', `/stores/nearest?${query}`))
-      if (typeof shops === 'string') throw new LivePricingCallError(shops)
-      return shops
-    },
+    nearest: (place: { latitude: string; longitude: string; radius: string }) =>
+      send('stores', `/stores/nearest?${new URLSearchParams(place)}`, z.array(storeSchema), { headers }),
 
     /** An answer for each line, in their order. */
-    async prices(items: PriceLine[], memberNumber: string): Promise<PriceAnswer[]> {
+    async prices(items: Line[], memberNumber: string): Promise<PriceAnswer[]> {
       const body = JSON.stringify({ ...(memberNumber && { memberNumber }), items })
-      const answers = await call('prices', '/request-prices', { method: 'POST', body })
-      if (!Array.isArray(answers) || answers.length !== items.length)
-        throw new LivePricingCallError('The supplier’s live pricing did not answer for every item.')
-      return items.map((line, index) => parsePrice(answers[index], line))
+      const schema = z.array(z.unknown()).length(items.length)
+      const answers = await send('prices', '/request-prices', schema, { method: 'POST', headers, body })
+      return items.map((line, index) => readPrice(answers[index], line))
     },
   }
 }
 
-const tokenSchema = z.object({ access_token: z.string().regex(/^[\x21-\x7e]+$/) })
-
-async function requestToken({ url, clientId, clientSecret }: Registration, journal: Journal) {
-  const grant = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
-  const body = new URLSearchParams(grant)
-  const { status, json } = await send('token', `${url}/connect/token`, { method: 'POST', body }, journal)
-  if (status === 401)
-    throw new LivePricingCallError('The supplier’s live pricing does not accept the platform’s credentials.')
-  const { data } = tokenSchema.safeParse(json)
-  if (status === 200 && data) return data.access_token
-  throw new LivePricingCallError(`The supplier’s live pricing gave no access token (${status}).`)
-}
-
-/** `what` names the request in the journal. The JSON is undefined when the body is not JSON. */
-async function send(what: string, url: string, init: RequestInit, journal: Journal) {
-  try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const response = await fetch(url, { ...init, redirect: 'manual', signal })
-    const { status } = response
-    journal.add(`live pricing: ${what}`, status)
-    const json: unknown = await response.json().catch((error: unknown) => {
-      if (!(error instanceof SyntaxError)) throw error
-    })
-    return { status, json }
-  } catch {
-    journal.add(`live pricing: ${what}`, 'no answer')
-    throw new LivePricingCallError('The supplier’s live pricing does not answer.')
-  }
+/** The price of a line, or what is wrong with the answer. */
+function readPrice(answer: unknown, { itemId, storeId, quantity }: Line): PriceAnswer {
+  const { data: price } = priceSchema.safeParse(answer)
+  const noPrice = (errorMessage: string) => ({ errorMessage, errorCode: undefined })
+  if (!price)
+    return refusalSchema.safeParse(answer).data ?? noPrice('The supplier gives no price, and no reason why.')
+  if (price.itemId !== itemId || price.storeId !== storeId)
+    return noPrice('The supplier answers for another item or store.')
+  // Less than a tenth of a cent is rounding.
+  const isRight = Math.abs(price.unitPrice * quantity - price.discount - price.totalPrice) < 0.001
+  return isRight ? price : noPrice('The supplier’s price does not add up.')
 }

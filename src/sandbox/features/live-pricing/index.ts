@@ -4,13 +4,13 @@ import { SAMPLE_SUPPLIER, SUPPLIERS } from '../../accounts.ts'
 import { BUSINESS_SETUP } from '../../business-setup.ts'
 import type { SandboxFeature } from '../../feature.ts'
 import { section } from '../../sections.ts'
+import { createRegistrations } from '../builder-requests/registrations.ts'
+import { PICKED_ITEMS } from '../builder-requests/suppliers.ts'
 import { createCatalogues } from '../catalogues/catalogues.ts'
-import { createRegistrations } from '../catalogues/registrations.ts'
 import { addSamples, samplesSchema } from '../catalogues/samples.ts'
-import { PICKED_ITEMS } from '../catalogues/suppliers.ts'
 import { registrationSchema } from './client.ts'
-import { livePricesRoutes, registrationRoutes } from './routes.ts'
-import { sampleItems } from './sample.ts'
+import { livePricesRoutes } from './routes.ts'
+import { sampleItems } from './samples.ts'
 
 /** A catalogue with prices needs the options of catalogues as well. */
 const optionsSchema = samplesSchema.extend({
@@ -20,42 +20,35 @@ const optionsSchema = samplesSchema.extend({
 
 /** Builders see live prices, which the platform requests from the supplier. */
 export default {
-  create(core, options) {
-    const { sql } = core
-    const { registered, ...samples } = optionsSchema.parse(options)
-    const registrations = createRegistrations(sql, 'live pricing', registrationSchema)
-    const reset = () => {
-      addSamples(sql, samples)
-      for (const [bxcontext, registration] of Object.entries(registered))
-        registrations.save(bxcontext, registration)
-    }
-    reset()
-    const { isPublished } = createCatalogues(sql)
+  create(core, given) {
+    const options = optionsSchema.parse(given)
+    const registered = createRegistrations('live-pricing', registrationSchema, options.registered)
+    const { isPublished } = createCatalogues(core.sql)
     return {
-      reset,
-      routes: Router().use(livePricesRoutes(core, registrations)).use(registrationRoutes(registrations)),
+      reset() {
+        registered.reset()
+        addSamples(core.sql, options)
+      },
+      routes: Router().use(livePricesRoutes(core, registered.find)).use(registered.form),
       sections: [
         section(PICKED_ITEMS, 'live-pricing/price-button', ({ supplier, catalogue, path }) =>
-          registrations.find(supplier) && isPublished(catalogue.id) ? { path } : undefined,
+          registered.find(supplier) && isPublished(catalogue.id) ? { path } : undefined,
         ),
         section(BUSINESS_SETUP, 'live-pricing/registration', ({ bxcontext }) =>
-          SUPPLIERS.includes(bxcontext)
-            ? { bxcontext, registration: registrations.find(bxcontext) }
-            : undefined,
+          SUPPLIERS.includes(bxcontext) ? { bxcontext, registration: registered.find(bxcontext) } : undefined,
         ),
       ],
     }
   },
   demoEnv: { LIVE_PRICING_CLIENTS: 'sandbox-platform:sandbox-platform-secret' },
-  demoOptions({ LIVE_PRICING_CLIENTS = '' }, appUrl) {
-    const [, clientId, clientSecret] = /^\s*([^:,]+):([^,]+)/.exec(LIVE_PRICING_CLIENTS) ?? []
-    const url = `${appUrl}/live-pricing`
-    const registration = { url, clientId: clientId?.trim(), clientSecret: clientSecret?.trim() }
-    const sample = { id: 'summit-trade-range', name: 'Summit trade range', items: sampleItems() }
-    return {
-      registered: clientId ? { [SAMPLE_SUPPLIER]: registration } : {},
-      samples: { [SAMPLE_SUPPLIER]: sample },
-      connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],
-    }
+  appOptions({ LIVE_PRICING_CLIENTS = '' }, appUrl) {
+    const [, id, secret] = /^\s*([^:,]+):([^,]+)/.exec(LIVE_PRICING_CLIENTS) ?? []
+    const credentials = { clientId: id?.trim(), clientSecret: secret?.trim() }
+    return { registered: id ? { [SAMPLE_SUPPLIER]: { url: `${appUrl}/live-pricing`, ...credentials } } : {} }
   },
+  demoOptions: () => ({
+    samples: {
+      [SAMPLE_SUPPLIER]: { id: 'summit-trade-range', name: 'Summit trade range', items: sampleItems() },
+    },
+  }),
 } satisfies SandboxFeature

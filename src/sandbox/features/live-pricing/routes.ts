@@ -1,91 +1,92 @@
-import { Router } from 'express'
+import { type Request, Router } from 'express'
 import { nameOf } from '../../accounts.ts'
-import { ownBusiness } from '../../business-setup.ts'
 import type { SandboxCore } from '../../feature.ts'
-import { leaveNotice, page, problem } from '../../pages.ts'
-import { createBuilderConnections } from '../catalogues/builder-connections.ts'
+import { page, problem } from '../../pages.ts'
+import { createConnections } from '../builder-requests/connections.ts'
+import { pickedCodes, visibleCatalogue } from '../builder-requests/suppliers.ts'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createItems } from '../catalogues/items.ts'
-import type { Registrations } from '../catalogues/registrations.ts'
-import { cataloguePath, pickedCodes, visibleCatalogue } from '../catalogues/suppliers.ts'
-import { type Registration, registrationSchema } from './client.ts'
-import { livePrices, MAX_ITEMS, sumOf } from './live-prices.ts'
+import { LivePricingCallError, openLivePricing, type Registration } from './client.ts'
+import { PLACES } from './samples.ts'
 
-const INVALID_REGISTRATION =
-  'Live pricing needs an http or https address without user, query or #, a client id, and a client secret.'
+/** The most items that are priced at once. */
+const MAX_ITEMS = 50
+const PLACE_NAMES = PLACES.map(({ name }) => name)
+const UNKNOWN_PLACE = `Enter a suburb or town that the sandbox knows (${PLACE_NAMES.join(', ')}), or a latitude and a longitude, such as -37.77, 145.`
 
-/** The page of live prices. */
+/**
+ * The page of live prices: the picked items, the stores near a place, and the supplier's prices in the chosen store. The form's
+ * fields are in the page's address, so that it can be bookmarked.
+ */
 export function livePricesRoutes(
   { sql, journal }: SandboxCore,
-  registrations: Registrations<Registration>,
+  find: (supplier: string) => Registration | undefined,
 ): Router {
   const { isPublished } = createCatalogues(sql)
   const { byCode } = createItems(sql)
-  const { between } = createBuilderConnections(sql)
+  const { between } = createConnections(sql)
   return Router().get('/suppliers/:builder/:supplier/:catalogue/live-prices', async (req, res) => {
     const found = visibleCatalogue(sql, req, res)
     if (!found) return
-    const { catalogue, supplier, builder } = found
-    const { account } = req
+    const { catalogue, supplier, builder, path } = found
+    const { account, query } = req
+    const refuse = (status: number, message: string) =>
+      problem(res, status, `${message} No prices were requested.`, account)
     // Specification 1.2: the platform asks for prices of items in published catalogues only.
     if (!isPublished(catalogue.id))
-      return problem(
-        res,
-        409,
-        'This catalogue is not published yet: its import is not completed. No prices were requested.',
-        account,
-      )
+      return refuse(409, 'This catalogue is not published yet: its import is not completed.')
     const codes = pickedCodes(req)
-    if (codes.length > MAX_ITEMS)
-      return problem(
-        res,
-        400,
-        `At most ${MAX_ITEMS} items are priced at once; you picked ${codes.length}.`,
-        account,
-      )
-    const items = byCode(catalogue.id, codes)
+    const items = byCode(catalogue.id, codes.slice(0, MAX_ITEMS))
     if (items.length < codes.length)
-      return problem(res, 400, 'The catalogue has no such item. No prices were requested.', account)
-    const memberNumber = between(builder.bxcontext, supplier)?.externalRef ?? ''
-    const registration = registrations.find(supplier)
-    const shown = await livePrices(req, { journal, supplier, registration, items, memberNumber })
-    page(res, 'live-pricing/live-prices', {
-      title: 'Live prices',
-      account,
-      catalogue,
-      path: cataloguePath(req),
-      supplierName: nameOf(supplier),
-      sum: sumOf(shown.rows),
-      ...shown,
-    })
+      return refuse(400, `At most ${MAX_ITEMS} items of this catalogue are priced at once.`)
+    const [asked, quantities] = [listOf(query.item), listOf(query.quantity)]
+    const rows = items.map((item) => ({ item, quantity: quantities[asked.indexOf(item.code)] ?? '1' }))
+    const form = readForm(query, between(builder.bxcontext, supplier)?.externalRef ?? '')
+    const open = () => openLivePricing(find(supplier), journal)
+    const answers = query.address === undefined ? {} : await answersOf(form, rows, open)
+    const shown = { title: 'Live prices', account, catalogue, path, supplierName: nameOf(supplier) }
+    page(res, 'live-pricing/live-prices', { ...shown, form, rows, places: PLACE_NAMES, ...answers })
   })
 }
 
-/** The form of Business setup: without an address, live pricing is removed. */
-export function registrationRoutes(registrations: Registrations<Registration>): Router {
-  return Router().post('/business-setup/:bxcontext/live-pricing', (req, res) => {
-    const business = ownBusiness(req, res)
-    if (!business) return
-    const field = (name: string) => String(req.body?.[name] ?? '').trim()
-    const url = field('url').replace(/\/+$/, '')
-    if (url === '') registrations.remove(business.bxcontext)
-    else {
-      const form = { url, clientId: field('clientId'), clientSecret: field('clientSecret') }
-      const { data } = registrationSchema.safeParse(form)
-      if (!data || !isPlain(url)) return problem(res, 400, INVALID_REGISTRATION, req.account)
-      registrations.save(business.bxcontext, data)
-    }
-    leaveNotice(
-      res,
-      url === ''
-        ? 'Live pricing was removed. Builders see no live prices of this supplier.'
-        : 'Live pricing was saved. The next request for prices goes there.',
-    )
-    res.redirect(303, '/business-setup')
-  })
+const listOf = (value: unknown): string[] => [value ?? []].flat().map((one) => String(one).slice(0, 200))
+
+function readForm({ address, radius, store, member }: Request['query'], memberNumber: string) {
+  const [given = memberNumber] = listOf(member)
+  const [[place = ''], [within = '25'], [chosen = '']] = [listOf(address), listOf(radius), listOf(store)]
+  return { address: place.trim(), radius: within.trim(), store: chosen, member: given.trim() }
 }
 
-function isPlain(url: string): boolean {
-  const { protocol = '', username, search, hash } = URL.parse(url) ?? {}
-  return /^https?:$/.test(protocol) && !username && !search && !hash
+/** The stores near the place of the form and the supplier's answers, in the order of the rows; or why there are none. */
+async function answersOf(
+  form: ReturnType<typeof readForm>,
+  rows: { item: { code: string }; quantity: string }[],
+  open: () => ReturnType<typeof openLivePricing>,
+) {
+  const place = findPlace(form.address)
+  if (!place) return { problem: UNKNOWN_PLACE }
+  try {
+    const supply = await open()
+    const stores = await supply.nearest({ ...place, radius: form.radius })
+    if (!stores.some(({ id }) => id === form.store)) form.store = stores[0]?.id ?? ''
+    if (form.store === '' || rows.length === 0) return { stores }
+    // The supplier decides about an invalid quantity: it is an error of that item.
+    const lines = rows.map(({ item, quantity }) => ({
+      itemId: item.code,
+      storeId: form.store,
+      quantity: quantity.trim() === '' ? Number.NaN : Number(quantity),
+    }))
+    return { stores, answers: await supply.prices(lines, form.member) }
+  } catch (error) {
+    if (error instanceof LivePricingCallError) return { problem: error.message }
+    throw error
+  }
+}
+
+/** The place to search near; undefined if the sandbox does not know it. */
+function findPlace(address: string) {
+  const [, latitude, longitude] = /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)$/.exec(address) ?? []
+  if (latitude && longitude) return { latitude, longitude }
+  const named = PLACES.find(({ name }) => address.toLowerCase().includes(name.toLowerCase()))
+  return named && { latitude: named.latitude, longitude: named.longitude }
 }

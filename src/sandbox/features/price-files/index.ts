@@ -11,12 +11,13 @@ import { createImports, type ImportTiming } from './imports.ts'
 const optionsSchema = z.object({
   importTiming: z
     .object({ itemsPerSecond: z.number().positive(), settleMs: z.number() })
-    .default({ itemsPerSecond: 20_000, settleMs: 2_000 }),
+    .default({ itemsPerSecond: 200_000, settleMs: 100 }),
 })
 
 /** Imports of items into catalogues. */
 export default {
   faults: { items: API_FAULTS, item: ['refused'], import: ['failed'] },
+  demoOptions: () => ({ importTiming: { itemsPerSecond: 20_000, settleMs: 2_000 } }),
   create: (core, options) => ({ api: importsApi(core, optionsSchema.parse(options).importTiming) }),
 } satisfies SandboxFeature
 

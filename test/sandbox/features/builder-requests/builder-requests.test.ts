@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createBuilderRequests } from '../../../../src/features/builder-requests/builder-requests.ts'
-import { SAMPLE_MEMBERS } from '../../../../src/sandbox/features/catalogues/samples.ts'
+import { SAMPLE_MEMBERS } from '../../../../src/sandbox/features/builder-requests/suppliers.ts'
 import { serve } from '../../../support/ports.ts'
 import { openClient, type RunningSandbox, startSandbox } from '../../support.ts'
 

@@ -1,0 +1,49 @@
+import { basename } from 'node:path'
+import { expect, test } from 'vitest'
+import { placesOf } from '../../src/cli/removal.ts'
+import { groupOf, groupsOf } from '../../src/features/folders.ts'
+import { loadFeatures } from '../../src/features/load.ts'
+import { variablesOf } from '../../src/settings/read.ts'
+import { files, read } from '../support/documents.ts'
+
+const features = await loadFeatures()
+
+/** What proves or describes the starter with all its features, or is generated from those that there are. */
+const EXEMPT =
+  /^(test\/(starter|real|bench)\/|docs\/(assumptions|demo-script)\.md|CHANGELOG\.md|package-lock\.json)/
+const TEXTS = '**/*.{ts,cjs,js,css,eta,md,json,yaml,yml,grit}'
+
+/** The names of a group's features, commands of two words (the others follow the feature's name), and settings. */
+function namesOf(group: string): string[] {
+  const members = features.filter(({ folder }) => groupOf(folder) === group)
+  const commands = members
+    .flatMap(({ folder }) => files(`src/features/${folder}/cli-*.ts`))
+    .map((file) => basename(file, '.ts').replace('cli-', ''))
+  const settings = members
+    .flatMap((member) => member.settings?.({}) ?? [])
+    .flatMap((fields) => variablesOf(fields).map(([variable]) => variable))
+  return [...members.map(({ name }) => name), ...commands.filter((name) => name.includes('-')), ...settings]
+}
+
+// So a group can be deleted, and who owns the rest reads nothing of it.
+test('no file outside a group names one of its features, commands or settings', () => {
+  const all = [
+    ...files(`{src,views,test,docs,.github}/${TEXTS}`),
+    ...files('{*.{md,json,yaml},Dockerfile,.ci/run}'),
+  ].filter((file) => !EXEMPT.test(file))
+  const wrong = groupsOf(features.map(({ folder }) => folder)).flatMap((group) => {
+    const names = namesOf(group).map((name) => ({ name, word: new RegExp(`(?<![\\w-])${name}(?![\\w-])`) }))
+    const places = features
+      .filter(({ folder }) => groupOf(folder) === group)
+      .flatMap(({ name }) => placesOf(name, [group]))
+      .concat(placesOf(group, []))
+    const isInside = (file: string) => places.some((place) => file === place || file.startsWith(`${place}/`))
+    return all
+      .filter((file) => !isInside(file))
+      .flatMap((file) => {
+        const text = read(file)
+        return names.filter(({ word }) => word.test(text)).map(({ name }) => `${file}: ${name}`)
+      })
+  })
+  expect(wrong).toEqual([])
+})
