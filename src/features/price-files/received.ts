@@ -1,0 +1,59 @@
+/** What a catalogue received from here: codes and prices merged over its files, and what the last files said beside them. Pure. */
+import * as z from 'zod'
+import { choiceSchema } from './choice.ts'
+import type { FileMemory } from './found.ts'
+
+const placedText = z.object({ where: z.string(), text: z.string(), row: z.number().nullable() })
+const memorySchema: z.ZodType<FileMemory> = z.object({
+  headings: z.array(z.string()),
+  texts: z.array(placedText),
+  codesNotSent: z.array(z.string()),
+  values: z.array(
+    z.object({ heading: z.string(), number: z.number(), values: z.array(z.string()).nullable() }),
+  ),
+})
+
+/** A file that was sent, and who chose how it is read. */
+const sentFileSchema = z.object({
+  /** Counts the files of the catalogue. */
+  number: z.int().positive(),
+  fileName: z.string(),
+  at: z.iso.datetime(),
+  /** Who sent it; null: the command line, or a user who has been deleted. */
+  by: z.object({ userId: z.string(), bxcontext: z.string() }).nullable(),
+  choice: choiceSchema,
+  memory: memorySchema,
+})
+export type SentFile = z.infer<typeof sentFileSchema>
+
+/** How many files are remembered: the last one of each set of headings. */
+export const MAX_FILES = 5
+/** A code that was in none of so many last files is forgotten. */
+export const FORGOTTEN_AFTER = 24
+/** The most codes that are remembered; beyond it, those that were sent longest ago are forgotten. */
+export const MAX_CODES = 200_000
+
+export const receivedSchema = z.object({
+  /** Random for each write: *Send* names the one that its page compared with. */
+  revision: z.string(),
+  /** Whether the last import did not complete. */
+  isUnfinished: z.boolean(),
+  /** The last file first, at most one for the same headings. */
+  files: z.array(sentFileSchema),
+})
+
+/** The record without its prices. */
+export type ReceivedHead = z.infer<typeof receivedSchema>
+
+/** A price that the catalogue received, in dollars before tax. `file`: the number of the last file that had the code. */
+export interface ReceivedPrice {
+  code: string
+  price: number
+  file: number
+}
+
+/** What a catalogue received. `isOwn`: this app created it, so that it has nothing that is not from here. */
+export interface Received extends ReceivedHead {
+  prices: ReceivedPrice[]
+  isOwn: boolean
+}
