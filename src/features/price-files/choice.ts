@@ -18,10 +18,7 @@ export type ChosenColumn = z.infer<typeof columnSchema>
 /** The most values of a column that are counted, shown to tick, and remembered. */
 export const MAX_VALUES = 200
 /** A column, and the values of it that are ticked; a blank cell is an empty text. */
-const tickedSchema = z.strictObject({
-  ...columnSchema.shape,
-  values: z.array(z.string()).min(1).max(MAX_VALUES),
-})
+const tickedSchema = z.strictObject({ ...columnSchema.shape, values: z.array(z.string()).max(MAX_VALUES) })
 export type Ticked = z.infer<typeof tickedSchema>
 
 /** The four answers about the money of the price column, with the tax that prices include, in percent. */
@@ -57,3 +54,7 @@ export const choiceSchema = z.strictObject({
   decimal: z.enum(DECIMALS).nullable(),
 })
 export type Choice = z.infer<typeof choiceSchema>
+
+/** A choice that is not complete: page one as it was filled in. */
+export const draftSchema = choiceSchema.partial({ code: true, price: true, money: true })
+export type Draft = z.infer<typeof draftSchema>

@@ -1,6 +1,7 @@
 /** What was found in a price file: what page one shows of it (`Outline`), and page two (`Found`). Data alone; `sentences.ts` words it. */
 import type { Item } from './batches.ts'
-import type { Choice, ChosenColumn, Use } from './choice.ts'
+import type { Choice, ChosenColumn, Draft, Use } from './choice.ts'
+import type { Received } from './received.ts'
 
 /** A value of a column and the number of its rows. A blank cell is an empty text. */
 export interface Value {
@@ -159,16 +160,39 @@ export interface FileMemory {
   values: { heading: string; number: number; values: string[] | null }[]
 }
 
-/** What reading a file comes to. `found`: null if page one is to be filled in first, because of `missing`. */
+/** What reading a file comes to. */
 export interface Reading {
   outline: Outline
+  /** Page two; null: page one is to be filled in first, because of `missing`. */
   found: Found | null
-  /** Why the choice does not fit this file: columns that are missing, the decimal sign, the price's heading. */
   missing: Missing[]
 }
 
+/** Why page one is to be filled in. */
 export type Missing =
-  | { kind: 'firstFile' }
-  | { kind: 'sheet'; name: string }
-  | { kind: 'column'; use: Use; heading: string }
+  /** Nobody has chosen anything for this catalogue, or for this file ("Show again", "Change"). */
+  | { kind: 'notChosen' }
+  | { kind: 'unanswered'; what: 'code' | 'price' | 'money' }
+  /** The last choice has a sheet or a column that this file does not have. */
+  | { kind: 'noSheet'; name: string }
+  | { kind: 'noColumn'; use: Use; heading: string }
+  | { kind: 'usedTwice'; use: Use }
+  | { kind: 'nothingTicked'; heading: string }
+  | { kind: 'manyValues'; heading: string }
+  /** Some rows include GST, and the answer about the money is "before GST". */
+  | { kind: 'taxedBeforeGst' }
+  /** The price's cell reads differently under the two decimal signs. */
   | { kind: 'decimal'; cell: string }
+
+/** How a file is to be read. */
+export interface ReadOptions {
+  /** Page one as it was filled in; null: the last choice for these headings, else the last one, else suggestions. */
+  draft: Draft | null
+  /** Whether the person goes on to page two with the draft; without a draft, page two is shown if the last choice fits. */
+  goOn: boolean
+  received: Received | null
+  /** The codes of rows that a person left out by hand. */
+  leftOut: readonly string[]
+  /** The folder to write the items to as upload requests, for `readBatch`. */
+  itemsPath?: string
+}
