@@ -1,6 +1,6 @@
 import type { Currency } from '../../tables/prices.ts'
 import { format } from '../../web/kit.ts'
-import type { Use } from './layout.ts'
+import type { Use } from './choice.ts'
 
 const { count, isolated, pluralize } = format
 
@@ -18,15 +18,15 @@ export const texts = {
   /** What a column may be used for. */
   uses: {
     code: 'code',
+    price: 'price',
     name: 'name',
     description: 'description',
     unit: 'unit',
     category: 'category',
-    price: 'price',
-    'price is for this many': 'price is for this many',
-    'tax included': 'tax included',
-    'not for sale if': 'not for sale if',
-    ignored: 'ignored',
+    count: 'price is for this many',
+    only: 'only rows where this is …',
+    taxed: 'including GST only where this is …',
+    ignored: 'not sent',
   } satisfies Record<Use, string>,
 
   /** The section of a catalogue. */
