@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute, type RouteDescription } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
-import { shorten } from '../../tables/prices.ts'
 import {
   connectionRef,
   type PageSection,
@@ -16,16 +17,14 @@ import {
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
-import { texts as catalogueTexts } from '../catalogues/texts.ts'
-import type { Check } from './check-rows.ts'
-import { ImportError, importNotFound } from './errors.ts'
-import { readDraft } from './form.ts'
+import { type Draft, draftSchema } from './choice.ts'
+import { fileGone, ImportError, importNotFound } from './errors.ts'
+import { filledIn, readDraft } from './form.ts'
+import type { Outline, Reading } from './found.ts'
 import { type Import, importPath, importSchema } from './import.ts'
 import type { Imports } from './imports.ts'
-import { draftSchema, USES } from './layout.ts'
-import { audienceProblem, questionsOf } from './questions.ts'
+import { badgeOf, choosePage, comparePage, importView, listIn, progressPage, readingView } from './page.ts'
 import { reportOf } from './report.ts'
-import type { Problem } from './rows.ts'
 import { texts } from './texts.ts'
 import { receiveUpload } from './upload.ts'
 
@@ -36,17 +35,27 @@ export interface ImportRoutesOptions extends CataloguePageOptions {
   sendChanges: SendChanges
 }
 
-/** How many problems the page shows; the report has more. */
-const MAX_SHOWN = 100
 /** How often an open page polls the job, in ms. */
 const POLL_MS = 500
 
 type JobParameters = { id: string }
+type JobRequest = Request<JobParameters>
 
 const JOB_ERRORS = ['not_found', 'conflict']
 
 /** An import as JSON. */
 const importViewSchema = importSchema.omit({ userId: true })
+/** The JSON of its page. `items`: all that will be sent, while page two is shown. */
+const pageSchema = importViewSchema.extend({
+  reading: z.looseObject({}).nullable(),
+  items: z.array(z.looseObject({ code: z.string(), price: z.number() })).optional(),
+})
+const chooseSchema = z.object({ draft: draftSchema, goOn: z.boolean(), seen: z.string().optional() })
+const sendSchema = z.object({
+  seen: z.string(),
+  leaveOut: z.preprocess(listIn, z.array(z.string())),
+  confirm: z.preprocess((value) => value === true || value === 'on', z.boolean()),
+})
 
 /** The section of the catalogue page with its imports and the upload form. */
 export const importSection = (imports: Imports): PageSection => ({
@@ -56,22 +65,19 @@ export const importSection = (imports: Imports): PageSection => ({
     const all = await imports.list(connectionRef(req))
     const jobs = all.filter(({ catalogueId }) => catalogueId === req.params.id)
     const views = jobs.map(importView)
-    const waiting = all.filter(
-      ({ state, draft, catalogueScope }) => state === 'ready' && audienceProblem(draft, catalogueScope),
-    )
     return {
-      data: { imports: views, importBadges: jobs.map(badgeOf), waitingImports: waiting, importTexts: texts },
+      data: { imports: views, importBadges: jobs.map(badgeOf), importTexts: texts },
       json: { imports: views },
     }
   },
 })
 
-/** Routes that show an import and its progress, confirm how its file is read, and start, stop and discard it. */
+/** Routes that show an import and its progress, say how its file is read, and send, stop and discard it. */
 export const importRoutes = (options: ImportRoutesOptions): Router =>
-  Router().use(pageRoutes(options), actionRoutes(options))
+  Router().use(pageRoutes(options), chooseRoute(options), sendRoute(options), actionRoutes(options))
 
 /** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
-async function jobOf(imports: Imports, req: Request<JobParameters>): Promise<Import> {
+async function jobOf(imports: Imports, req: JobRequest): Promise<Import> {
   const { userId, bxcontext } = connectionRef(req)
   const job = await imports.get(userId, req.params.id)
   if (job.bxcontext !== bxcontext) throw importNotFound()
@@ -126,7 +132,13 @@ function pageRoutes(options: ImportRoutesOptions): Router {
   return Router()
     .get(
       '/:id',
-      describeRoute({ summary: 'The state of an import.', response: importViewSchema, errors: JOB_ERRORS }),
+      describeRoute({
+        summary:
+          'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `?change` shows page one.',
+        query: z.object({ change: z.string().optional() }),
+        response: pageSchema,
+        errors: JOB_ERRORS,
+      }),
       jobHandler(options),
     )
     .get(
@@ -149,85 +161,178 @@ function pageRoutes(options: ImportRoutesOptions): Router {
     .get(
       '/:id/report.csv',
       describeRoute({
-        summary: 'The rows with problems.',
+        summary: 'The rows that are not sent, up to 50 for each reason.',
         response: z.string(),
         responseType: 'text/csv',
         errors: JOB_ERRORS,
       }),
       async (req, res) => {
         const job = await jobOf(imports, req)
-        const check = await imports.reading(job)
-        if (!check || job.invalidRows === 0) throw new ImportError(404, 'not_found', texts.errors.noReport)
+        const reading = await imports.reading(job)
+        if (!reading?.found?.rejected.length) throw new ImportError(404, 'not_found', texts.errors.noReport)
         res
-          .attachment(`${job.fileName.replace(/(-problems)?\.\w+$/, '')}-problems.csv`)
+          .attachment(`${job.fileName.replace(/(-not-sent)?\.\w+$/, '')}-not-sent.csv`)
           .type('text/csv; charset=utf-8')
-          .send(reportOf(job.draft, check.problems))
+          .send(reportOf(reading.outline, reading.found))
       },
     )
 }
 
-/** What a user does with an import. Each action answers with what it is then, and goes to its page unless `pathOf` says otherwise. */
-function actionRoutes({ imports, catalogues, vault }: ImportRoutesOptions): Router {
+function jobHandler(options: ImportRoutesOptions): RequestHandler<JobParameters> {
+  const { imports } = options
+  return async (req, res) => {
+    const job = await jobOf(imports, req)
+    const reading = await imports.reading(job)
+    const json = { ...importView(job), reading: reading && readingView(reading) }
+    if (wantsJson(req) && job.state === 'ready' && reading?.found) {
+      res.vary('Accept').type('json')
+      return pipeline(Readable.from(withItems(json, imports.items(job))), res)
+    }
+    if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(job.userId, job.id)
+    sendPageOrJson(req, res, {
+      ...(await pageOf(options, job, reading, req.query.change !== undefined)),
+      json,
+    })
+  }
+}
+
+/** An object as JSON with all items of an import, of which there may be too many for the memory. */
+async function* withItems(view: object, items: AsyncIterable<unknown>) {
+  yield `${JSON.stringify(view).slice(0, -1)},"items":[`
+  let comma = ''
+  for await (const item of items) {
+    yield comma + JSON.stringify(item)
+    comma = ','
+  }
+  yield ']}'
+}
+
+/** The page of an import. `body`: the form that has failed. */
+async function pageOf(
+  { vault }: ImportRoutesOptions,
+  job: Import,
+  reading: Reading | null,
+  isChange: boolean,
+  body?: unknown,
+) {
+  if (job.state !== 'ready' || !reading) return progressPage(job, reading, await isRevoked(vault, job))
+  return reading.found && !isChange
+    ? comparePage(job, reading, reading.found, body)
+    : choosePage(vault, job, reading, body)
+}
+
+/** Whether the user must reconnect before items can be sent. */
+async function isRevoked(vault: Vault, { userId, bxcontext, state }: Import): Promise<boolean> {
+  if (state !== 'failed') return false
+  const connection = await vault.find({ userId, bxcontext }).catch(() => null)
+  return connection?.view.state === 'revoked'
+}
+
+/** Page one says how the file is to be read. */
+function chooseRoute(options: ImportRoutesOptions): Router {
+  const { imports, catalogues, vault } = options
+  return Router().post(
+    '/:id/choice',
+    describeRoute({
+      summary:
+        'Says how the file is to be read, and reads it again: a `draft`, and with `goOn` the items that can be sent, if nothing is missing (`reading.missing`).',
+      body: chooseSchema,
+      response: importViewSchema,
+      errors: [...JOB_ERRORS, 'invalid_input', 'not_connected'],
+    }),
+    async (req: JobRequest, res) => {
+      const job = await jobOf(imports, req)
+      const reading = await imports.reading(job)
+      if (!reading) throw fileGone()
+      try {
+        const { seen, draft, goOn } = chosenIn(req, reading.outline)
+        if (seen !== undefined && seen !== job.checkId) return await showAgain(req, res, job)
+        // What the catalogue received is compared, which only those see who see the catalogue.
+        await catalogues.get(vault.tokenSource(job), job.catalogueId)
+        const next = await imports.choose(job, { draft, goOn })
+        await sendResultOrRedirect(req, res, importPath(next), importView(next))
+      } catch (error) {
+        await rejectForm(req, res, error, () => pageOf(options, job, reading, true, req.body))
+      }
+    },
+  )
+}
+
+/** What a request says of how the file is to be read: as JSON, or with the fields of page one. */
+function chosenIn(
+  req: JobRequest,
+  outline: Outline,
+): { draft: Draft; goOn: boolean; seen?: string | undefined } {
+  if (req.is('json')) return chooseSchema.parse(req.body)
+  const { seen, do: pressed } = z.looseObject({ seen: z.string(), do: z.string() }).parse(req.body ?? {})
+  return { seen, goOn: pressed === 'continue', draft: readDraft(outline, filledIn(outline, req.body)) }
+}
+
+/** Nothing was done, because what a page has shown is no more so. Throws `ImportError` (409) for a client that wants JSON. */
+async function showAgain(req: JobRequest, res: Response, job: Import): Promise<void> {
+  if (wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+  const notice = { notice: texts.send.shownAgain, tone: 'wait' } as const
+  await sendResultOrRedirect(req, res, importPath(job), importView(job), notice)
+}
+
+/** Page two sends the items that it has shown. */
+function sendRoute(options: ImportRoutesOptions): Router {
+  const { imports, catalogues, vault } = options
+  return Router().post(
+    '/:id/send',
+    describeRoute({
+      summary:
+        'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent; if they differ from `leftOut`, the file is read again, nothing is sent, and the answer is `409`, as it is if the page has changed. `confirm`: true if there is a `box`.',
+      body: sendSchema.partial({ leaveOut: true, confirm: true }),
+      status: 202,
+      response: importViewSchema,
+      errors: [...JOB_ERRORS, 'invalid_input', 'not_connected'],
+    }),
+    async (req: JobRequest, res) => {
+      const job = await jobOf(imports, req)
+      // Another tab has sent it already.
+      const isSent = job.state === 'completed' || job.state === 'running'
+      if (isSent && !wantsJson(req)) return res.redirect(303, importPath(job))
+      const reading = await imports.reading(job)
+      try {
+        const { seen, leaveOut, confirm } = sendSchema.parse(req.body ?? {})
+        await catalogues.get(vault.tokenSource(job), job.catalogueId)
+        const sent = await imports.send(job, { seen, leftOut: leaveOut, confirmed: confirm })
+        if (!sent.isSent) return await showAgain(req, res, sent.job)
+        await sendResultOrRedirect(req, res, importPath(job), importView(sent.job), { status: 202 })
+      } catch (error) {
+        await rejectForm(req, res, error, () => pageOf(options, job, reading, false, req.body))
+      }
+    },
+  )
+}
+
+/** What a user does with an import that is sent, or was. Each action answers with what it is then. */
+function actionRoutes({ imports }: ImportRoutesOptions): Router {
   const router = Router()
   const action = (
     name: string,
-    { errors = [], ...description }: Partial<RouteDescription> & { summary: string },
-    run: (job: Import, req: Request<JobParameters>) => Promise<Import>,
-    pathOf = (job: Import) => `${importPath(job)}${job.state === 'ready' ? '#next' : ''}`,
+    description: Partial<RouteDescription> & { summary: string },
+    run: (job: Import) => Promise<Import>,
+    pathOf: (job: Import) => string = importPath,
   ) =>
     router.post(
       `/:id/${name}`,
-      describeRoute({ ...description, response: importViewSchema, errors: [...JOB_ERRORS, ...errors] }),
-      async (req: Request<JobParameters>, res: Response) => {
-        const job = await run(await jobOf(imports, req), req)
-        await sendResultOrRedirect(req, res, pathOf(job), importView(job), {
-          status: description.status ?? 200,
-        })
+      describeRoute({ response: importViewSchema, errors: JOB_ERRORS, ...description }),
+      async (req: JobRequest, res: Response) => {
+        const job = await run(await jobOf(imports, req))
+        const { status = 200 } = description
+        await sendResultOrRedirect(req, res, pathOf(job), importView(job), { status })
       },
     )
   action(
-    'layout',
-    {
-      summary:
-        'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
-      body: z.object({
-        draft: draftSchema,
-        confirm: z.literal('on').optional(),
-        seen: z.string().optional(),
-      }),
-      errors: ['invalid_input'],
-    },
-    (job, req) => answer(imports, job, req),
-  )
-  const moveSchema = z.object({ catalogueId: z.string() })
-  action(
-    'move',
-    {
-      summary: 'Moves an import that has not been sent into another catalogue, with what has been answered.',
-      body: moveSchema,
-      errors: ['not_connected', 'invalid_input'],
-    },
-    async (job, { body }) => {
-      const { catalogueId } = moveSchema.parse(body)
-      return imports.move(job.userId, job.id, await catalogues.get(vault.tokenSource(job), catalogueId))
-    },
-  )
-  action(
-    'start',
-    {
-      summary: 'Sends the items, or the rest of them. Answers `202`.',
-      status: 202,
-      errors: ['invalid_input'],
-    },
-    async (job, req) => {
-      // Another tab has sent it already.
-      const isSent = job.state === 'completed' || job.state === 'running'
-      return isSent && !wantsJson(req) ? job : imports.start(job.userId, job.id, seenIn(req))
-    },
+    'resume',
+    { summary: 'Sends the rest of an import that was stopped or has failed. Answers `202`.', status: 202 },
+    (job) => imports.resume(job),
   )
   action(
     'stop',
-    { summary: 'Stops sending: the state is then `stopped`. `start` resumes.' },
+    { summary: 'Stops sending: the state is then `stopped`. `resume` goes on.' },
     ({ userId, id }) => imports.stop(userId, id),
   )
   action(
@@ -242,95 +347,3 @@ function actionRoutes({ imports, catalogues, vault }: ImportRoutesOptions): Rout
   )
   return router
 }
-
-/** The check that a page has shown. */
-const seenIn = ({ body }: Request<JobParameters>): string | undefined =>
-  body?.seen === undefined ? undefined : String(body.seen)
-
-/**
- * The answers of a person: its last button is "This is right". If the form says anything else than what was read, the file is
- * read again first.
- */
-async function answer(imports: Imports, job: Import, req: Request<JobParameters>): Promise<Import> {
-  const { userId, id } = job
-  const check = await imports.reading(job)
-  const draft = readDraft(req.body, job.draft, check?.outline.sheets ?? [])
-  const isSeen = JSON.stringify(draft) === JSON.stringify(job.draft)
-  return req.body?.confirm !== undefined && isSeen
-    ? imports.confirm(userId, id, seenIn(req))
-    : imports.answer(job, draft)
-}
-
-function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<JobParameters> {
-  return async (req, res) => {
-    const job = await jobOf(imports, req)
-    const view = importView(job)
-    const check = await imports.reading(job)
-    const reading = check && { ...check, problems: check.problems.slice(0, MAX_SHOWN).map(shown) }
-    const step = check && stepOf(job, check)
-    if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(job.userId, job.id)
-    sendPageOrJson(req, res, {
-      view: 'price-files/import',
-      title: job.fileName,
-      data: {
-        job: { ...view, ...badgeOf(job) },
-        bxcontext: job.bxcontext,
-        reading,
-        listed: check?.problems.length ?? 0,
-        step,
-        uses: USES,
-        isUnfinished: job.state === 'running',
-        isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(vault, job)),
-        importTexts: texts,
-        catalogueTexts,
-      },
-      json: { ...view, reading, step },
-    })
-  }
-}
-
-/** A problem as the page shows it; the report has its whole row. */
-const shown = ({ cells, ...problem }: Problem): Problem => ({
-  ...problem,
-  cells: cells.slice(0, 8).map((cell) => shorten(cell, 60)),
-})
-
-/** What a person is asked next, and what they have answered. */
-function stepOf({ draft, catalogueScope }: Import, { problem, outline }: Check) {
-  const questions = questionsOf(draft, outline.sheets, catalogueScope)
-  const open = questions.filter(({ answer }) => answer === undefined)
-  return {
-    problem,
-    question: open[0] ?? null,
-    left: open.length,
-    answers: questions.filter(({ answer }) => answer !== undefined),
-    audienceProblem: audienceProblem(draft, catalogueScope) ?? null,
-  }
-}
-
-/** Whether the user must reconnect before items can be sent. */
-async function isRevoked(vault: Vault, { userId, bxcontext }: Import): Promise<boolean> {
-  const connection = await vault.find({ userId, bxcontext }).catch(() => null)
-  return connection?.view.state === 'revoked'
-}
-
-const TONES: Record<Import['state'], string> = {
-  ready: '',
-  running: '',
-  completed: 'connected',
-  failed: 'revoked',
-  stopped: 'degraded',
-}
-
-/** The label and CSS class of a job's badge. */
-function badgeOf({ state, confirmed, validRows }: Import): { label: string; tone: string } {
-  const { states } = texts
-  if (state !== 'ready') return { label: states[state], tone: TONES[state] }
-  if (!confirmed) return { label: states.needsInput, tone: '' }
-  return validRows === 0
-    ? { label: states.nothingToSend, tone: 'degraded' }
-    : { label: states.ready, tone: '' }
-}
-
-/** An import for pages and JSON. */
-export const importView = ({ userId: _, ...job }: Import) => job

@@ -1,6 +1,6 @@
 /** What was found in a price file, in the words of page two and of the command line. */
 import { format } from '../../web/kit.ts'
-import { MONEY, type Money } from './choice.ts'
+import { type Choice, MONEY, type Money } from './choice.ts'
 import type { BoxReason, Compared, Example, Found, Missing, Reason, Rejected, Remark } from './found.ts'
 import { texts } from './texts.ts'
 
@@ -217,3 +217,7 @@ export const exampleLines = ({
 ]
 
 const cellText = ({ heading, value }: { heading: string; value: string }) => `${heading} ${valueText(value)}`
+
+/** The choice as an argument of the command, quoted for a POSIX shell. */
+export const choiceArgument = (choice: Choice): string =>
+  `--choice '${JSON.stringify(choice).replaceAll("'", String.raw`'\''`)}'`

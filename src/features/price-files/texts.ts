@@ -177,6 +177,7 @@ export const texts = {
     download: 'Download them as CSV',
     line: 'Row',
     reason: 'Reason',
+    detail: 'Detail',
     hint: 'Correct these rows in your file, and upload it again.',
     undo: (code: string) => `Leave out ${code}, as before`,
     reasons: {
@@ -251,7 +252,8 @@ export const texts = {
     sentOf: (sent: number, all: number, batches: number) =>
       `${count(sent)} of ${count(all)}, in ${pluralize(batches, 'batch', 'batches')}`,
     processed: 'Processed by the platform',
-    skipped: 'Skipped',
+    platformState: 'State on the platform',
+    skipped: 'Not sent',
     rows: (rows: number) => pluralize(rows, 'row'),
     started: 'Started',
     ended: { completed: 'Finished', stopped: 'Stopped', failed: 'Failed' },

@@ -1,0 +1,196 @@
+/** What the pages of an import show: page one, page two, and how sending goes. */
+import type { Vault } from '../../connect/index.ts'
+import { shorten } from '../../tables/prices.ts'
+import { format } from '../../web/kit.ts'
+import { texts as catalogueTexts } from '../catalogues/texts.ts'
+import { MAX_VALUES, MONEY, USES } from './choice.ts'
+import { type Filled, filledIn } from './form.ts'
+import type { Found, Missing, Outline, Reading, Rejected } from './found.ts'
+import type { Import } from './import.ts'
+import type { SentFile } from './received.ts'
+import {
+  boxSentence,
+  changeText,
+  choiceArgument,
+  detailText,
+  differencesIn,
+  missingSentence,
+  moneyText,
+  reasonSentence,
+  remarkSentence,
+  valueText,
+} from './sentences.ts'
+import { texts } from './texts.ts'
+
+/** How many different values of a column page one shows, unless they are to be ticked. */
+const MAX_SHOWN = 20
+
+/** An import for pages and JSON. */
+export const importView = ({ userId: _, ...job }: Import) => job
+
+/** What was read, for JSON: without what is remembered of the file, and who of the users chose. */
+export const readingView = ({ outline, found, missing }: Reading) => {
+  const { lastChoice, ...shown } = outline
+  const { memory: _, ...sent } = found ?? { memory: null }
+  return { outline: { ...shown, filledInAt: lastChoice?.at ?? null }, found: found && sent, missing }
+}
+
+/** The data that every page of an import has. */
+const shared = (job: Import, reading: Reading | null) => ({
+  job: { ...importView(job), ...badgeOf(job) },
+  bxcontext: job.bxcontext,
+  rejected: reading?.found ? rejectedData(reading.found) : [],
+  importTexts: texts,
+  catalogueTexts,
+  styles: ['/assets/price-files/price-files.css'],
+})
+
+/** Page one. `body`: the form as it was typed, if it has failed. */
+export async function choosePage(vault: Vault, job: Import, reading: Reading, body?: unknown) {
+  const { outline, missing } = reading
+  const filled = filledIn(outline, body)
+  const open = body === undefined ? missing.filter(({ kind }) => kind !== 'notChosen') : []
+  return {
+    view: 'price-files/choose',
+    title: job.fileName,
+    data: {
+      ...shared(job, null),
+      outline,
+      filled,
+      ...columnLists(filled),
+      priceHeading: filled.columns.find(({ said }) => said === 'price')?.heading ?? '',
+      filledInBy: outline.lastChoice && (await chosenBy(vault, job, outline.lastChoice)),
+      remarks: outline.remarks.map(remarkSentence),
+      missing: open.map(missingSentence),
+      /** The field that has the focus, as `format.invalid` wants it. */
+      first: { field: open[0] ? fieldOf(open[0], outline) : null },
+      uses: USES,
+      money: Object.keys(MONEY).map((answer) => answer),
+      moneyText,
+      valueText,
+      maxValues: MAX_VALUES,
+    },
+  }
+}
+
+/** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
+function columnLists({ columns }: Filled) {
+  const all = columns.map((column) => {
+    const isTicked = column.said === 'only' || column.said === 'taxed'
+    const values = (column.values ?? []).slice(0, isTicked ? MAX_VALUES : MAX_SHOWN)
+    return { ...column, shown: values, more: (column.values?.length ?? 0) - values.length }
+  })
+  const used = all.filter(({ said }) => said !== 'ignored')
+  const others = all.filter(({ said }) => said === 'ignored')
+  return {
+    columns: [...used, ...others.filter(({ values }) => values?.length !== 1)],
+    folded: others.filter(({ values }) => values?.length === 1),
+  }
+}
+
+/** The field of page one that is meant. */
+function fieldOf(missing: Missing, { columns }: Outline): string {
+  const useOf = (heading: string) => {
+    const column = columns.find((one) => one.heading === heading) ?? columns[0]
+    return `use-${column?.number}`
+  }
+  switch (missing.kind) {
+    case 'unanswered':
+      return missing.what === 'money' ? 'money' : useOf('')
+    case 'noSheet':
+      return 'sheet'
+    case 'nothingTicked':
+    case 'manyValues':
+    case 'noColumn':
+      return useOf(missing.heading)
+    case 'taxedBeforeGst':
+      return 'money'
+    case 'decimal':
+      return 'decimal'
+    case 'usedTwice':
+    case 'notChosen':
+      return useOf('')
+  }
+}
+
+/** Whose choice is filled in: the person as the platform names them, and when. */
+async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentFile, 'at' | 'by'>) {
+  const { you, someone, commandLine, filledIn: sentence } = texts.choose
+  if (by === null) return sentence(someone, at)
+  if (by === 'command line') return sentence(commandLine, at)
+  if (by.userId === userId) return sentence(you, at)
+  const connection = await vault.find(by).catch(() => null)
+  return sentence(connection?.userName ? format.isolated(connection.userName) : someone, at)
+}
+
+/** Page two. `body`: the form as it was sent, if it has failed. */
+export function comparePage(job: Import, reading: Reading, found: Found, body?: unknown) {
+  const { compared, choice, items, examples, constants } = found
+  const { send } = texts
+  const { currency } = MONEY[choice.money]
+  const audience = Object.entries(send.audiences).find(([scope]) => scope === job.catalogueScope)?.[1]
+  const listed = [...examples.map(({ item }) => item.code), ...leftOutIn(found).map(({ code }) => code)]
+  const leftOut = body === undefined ? job.leftOut : listIn(Object(body).leaveOut)
+  return {
+    view: 'price-files/compare',
+    title: job.fileName,
+    data: {
+      ...shared(job, reading),
+      compared,
+      differences: differencesIn(compared),
+      items,
+      constants,
+      examples: examples.map((example) => ({ ...example, change: changeText(example) })),
+      leftOut,
+      /** Rows that are left out and not on this page. */
+      alsoLeftOut: leftOut.filter((code) => !listed.includes(code)),
+      box: found.box.map(boxSentence),
+      isConfirmed: body !== undefined && Object(body).confirm === 'on',
+      to: send.to(job.catalogueName, audience ?? send.audiences.unknown, texts.choose.currencies[currency]),
+      choice: choiceArgument(choice),
+      remarks: reading.outline.remarks.map(remarkSentence),
+      valueText,
+    },
+  }
+}
+
+/** The values of a field of a form that may be there several times. */
+export const listIn = (field: unknown): string[] =>
+  field === undefined ? [] : Array.isArray(field) ? field.map(String) : [String(field)]
+
+const leftOutIn = ({ rejected }: Found): Rejected[] =>
+  rejected.flatMap(({ reason, rows }) => (reason === 'leftOut' ? rows : []))
+
+const rejectedData = ({ rejected }: Found) =>
+  rejected.map(({ reason, count, rows }) => ({
+    reason,
+    sentence: reasonSentence(reason, count),
+    isNew: rows.some(({ isNew }) => isNew),
+    count,
+    rows: rows.map((row) => ({
+      ...row,
+      detail: detailText(row),
+      cells: row.cells.slice(0, 8).map((cell) => shorten(cell, 60)),
+    })),
+  }))
+
+/** An import that is sent, or was. `isRevoked`: the account must be connected again first. */
+export const progressPage = (job: Import, reading: Reading | null, isRevoked: boolean) => ({
+  view: 'price-files/progress',
+  title: job.fileName,
+  data: { ...shared(job, reading), isRevoked, isUnfinished: job.state === 'running' },
+})
+
+const TONES: Record<Import['state'], string> = {
+  ready: '',
+  running: '',
+  completed: 'connected',
+  failed: 'revoked',
+  stopped: 'degraded',
+}
+
+/** The label and CSS class of a job's badge. */
+export function badgeOf({ state, choice }: Import): { label: string; tone: string } {
+  const { states } = texts
+  return { label: state === 'ready' && !choice ? states.needsInput : states[state], tone: TONES[state] }
+}
