@@ -244,6 +244,10 @@ export const texts = {
         : `The platform completed the import with ${accepted} of the ${sent} items that were sent: ${message}`,
     rejectedItems: (rejected: number, sent: number, message: string) =>
       `The import is incomplete: the platform rejected ${rejected} of ${sent} items. ${message}`,
+    /** `words`: the platform's. */
+    problems: (words: string) => `The platform says that there were problems: ${words}`,
+    notUnderstood: (answer: string) =>
+      `The platform's answer about the import is not understood. It begins: ${answer}`,
     stillProcessing: (state: string) =>
       `All items were sent, but the platform is still processing them (state: "${state}"). Run the import again later.`,
   },
@@ -270,15 +274,19 @@ export const texts = {
       'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
     tooMany: (max: number) => `${max} of your uploads are being read. Wait for one to finish.`,
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
-    notConfirmed: 'Confirm how the file is read first.',
+    notChosen: 'Say what the columns are and what the prices are first.',
+    otherRunning:
+      'Something else is being sent into this catalogue. Nothing was sent: try again when that has ended.',
+    stopping: 'The import is just being stopped. Try again in a moment.',
     readOtherwise: 'The file is read in another way by now. Look at it again.',
-    noRows: 'This file has no valid rows.',
+    noRows: 'This file has no rows that can be sent.',
     uploadInterrupted: 'The upload was interrupted or is not a valid form.',
   },
 
   /** Rules for the fields of the form. */
   rules: {
     file: 'choose a price file',
+    confirm: 'tick the box to send this',
     draft: 'choose from what the page offers',
     headingsRow: 'give the number of a row, or 0',
   },
