@@ -1,7 +1,7 @@
 /** What was found in a price file: what page one shows of it (`Outline`), and page two (`Found`). Data alone; `sentences.ts` words it. */
 import type { Item } from './batches.ts'
 import type { Choice, ChosenColumn, Draft, Use } from './choice.ts'
-import type { Received } from './received.ts'
+import type { Received, SentFile } from './received.ts'
 
 /** A value of a column and the number of its rows. A blank cell is an empty text. */
 export interface Value {
@@ -24,6 +24,8 @@ export interface OutlineColumn extends ChosenColumn {
 
 /** What page one shows. */
 export interface Outline {
+  /** The file whose choice is filled in, and who sent it; null: the columns are suggested, or a person has filled them in. */
+  lastChoice: Pick<SentFile, 'at' | 'by'> | null
   sheets: { name: string; isHidden: boolean }[]
   /** The sheet that is shown; empty for text. */
   sheet: string

@@ -177,7 +177,7 @@ export function started(job: Import, checkId: string): Import {
   requireState(job, 'ready')
   if (job.checkId !== checkId) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
   if (job.choice === null) throw new ImportError(400, 'invalid_input', texts.errors.notChosen)
-  if (job.items === 0) throw new ImportError(400, 'invalid_input', texts.errors.noRows)
+  if (job.items === 0) throw new ImportError(400, 'invalid_input', texts.errors.noItems)
   return runs(job)
 }
 

@@ -19,8 +19,8 @@ const sentFileSchema = z.object({
   number: z.int().positive(),
   fileName: z.string(),
   at: z.iso.datetime(),
-  /** Who sent it; null: the command line, or a user who has been deleted. */
-  by: z.object({ userId: z.string(), bxcontext: z.string() }).nullable(),
+  /** Who sent it; null: a user who has been deleted. */
+  by: z.union([z.object({ userId: z.string(), bxcontext: z.string() }), z.literal('command line')]).nullable(),
   choice: choiceSchema,
   memory: memorySchema,
 })

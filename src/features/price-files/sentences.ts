@@ -4,200 +4,176 @@ import { MONEY, type Money } from './choice.ts'
 import type { BoxReason, Compared, Example, Found, Missing, Reason, Rejected, Remark } from './found.ts'
 import { texts } from './texts.ts'
 
-const { count, isolated, money, pluralize } = format
+const { isolated, money } = format
+const { choose, compare, examples: exampleTexts, rejected: rejectedTexts } = texts
 
-/** The most texts, values and codes of a kind that are listed; the rest is counted. */
+/** The most texts, values and codes that one sentence lists; the rest is counted. */
 const MAX_LISTED = 50
-
-const CURRENCIES = { AUD: 'Australian dollars', NZD: 'New Zealand dollars' }
-const PERCENT = { AUD: 10, NZD: 15 }
 
 /** An answer about the money, such as "Australian dollars, including 10 % GST". */
 export function moneyText(answer: Money): string {
   const { currency, tax } = MONEY[answer]
-  return `${CURRENCIES[currency]}, ${tax === 0 ? 'before GST' : `including ${PERCENT[currency]} % GST`}`
+  const name = choose.currencies[currency]
+  return tax === 0 ? choose.beforeTax(name) : choose.withTax(name, tax)
 }
 
-/** A new price divided by the old one. */
-const factorText = (factor: number) => `× ${count(factor)}`
+/** A value of a cell; a blank one has a word. */
+export const valueText = (value: string): string => (value === '' ? choose.blank : value)
 
 /** How the price of an item differs from the one that was received before. */
 export function changeText({ oldPrice, item }: Example): string {
-  if (oldPrice === null) return 'new'
-  if (oldPrice === item.price) return 'as before'
-  return oldPrice === 0 ? 'before: 0' : factorText(item.price / oldPrice)
+  if (oldPrice === null) return exampleTexts.isNew
+  if (oldPrice === item.price) return exampleTexts.same
+  return oldPrice === 0 ? exampleTexts.zero : compare.factor(item.price / oldPrice)
 }
 
-/** A sentence about what differs, and what it names at its end: `marks` are new, so the page marks them. */
+/** A sentence about what differs. `marks`, at its end, are new: the page marks them. */
 export interface Difference {
   text: string
   marks: string[]
 }
 
+const says = (text: string, marks: string[] = []): Difference => ({ text, marks })
+
 /** What differs from what the catalogue received last. */
-export function differencesIn(compared: Compared): Difference[] {
-  const says = (text: string): Difference => ({ text, marks: [] })
-  if (compared.with === null) return [says('Nothing was sent to this catalogue from here yet.')]
-  return [
-    ...(compared.with.isUnfinished ? [says('The last import was not finished.')] : []),
-    ...countsOf(compared).map(says),
-    ...textsOf(compared),
-    ...valuesOf(compared),
-  ]
-}
+export const differencesIn = (compared: Compared): Difference[] =>
+  compared.with === null
+    ? [says(compare.nothingReceived)]
+    : [
+        ...(compared.with.isUnfinished ? [says(compare.unfinished)] : []),
+        ...countsOf(compared),
+        ...textsOf(compared),
+        ...compared.newValues.flatMap(valuesOf),
+      ]
 
 /** The same as lines of text. */
 export const comparedSentences = (compared: Compared): string[] =>
-  differencesIn(compared).map(({ text, marks }) =>
-    [text, marks.map(isolated).join(' · ')].filter(Boolean).join(' '),
-  )
+  differencesIn(compared).map(({ text, marks }) => [text, ...join(marks)].join(' '))
 
-function countsOf({ same, higher, lower, largest, smallest, added, gone, goneCodes }: Compared): string[] {
-  const upTo = (factor: number | null, isOneWay: boolean) =>
-    factor === null || !isOneWay ? '' : ` (up to ${factorText(factor)})`
-  const up = `${count(higher)} higher${upTo(largest, higher > 0)}`
-  const down = `${count(lower)} lower${upTo(smallest, lower > 0)}`
-  const codes = goneCodes.slice(0, MAX_LISTED).map(isolated).join(', ')
-  const more = gone > Math.min(goneCodes.length, MAX_LISTED) ? ' …' : ''
+const join = (list: readonly string[]) => (list.length === 0 ? [] : [list.map(isolated).join(' · ')])
+
+function countsOf({
+  same,
+  higher,
+  lower,
+  largest,
+  smallest,
+  added,
+  gone,
+  goneCodes,
+}: Compared): Difference[] {
+  const factor = (items: number, of: number | null) => (items > 0 && of !== null ? compare.factor(of) : '')
+  const prices = compare.prices(
+    same,
+    compare.higher(higher, factor(higher, largest)),
+    compare.lower(lower, factor(lower, smallest)),
+  )
+  const codes = goneCodes.slice(0, MAX_LISTED)
+  const rest = gone > codes.length ? [compare.more(gone - codes.length)] : []
   return [
-    `${pluralize(same, 'price is', 'prices are')} the same, ${up}, ${down}.`,
-    `${pluralize(added, 'item is', 'items are')} new, ${count(gone)} no longer in the file${codes === '' ? '.' : `: ${codes}${more}`}`,
+    says(prices),
+    says(compare.codes(added, gone)),
+    ...join([...codes, ...rest]).map((all) => says(`${compare.gone} ${all}`)),
   ]
 }
 
 function textsOf({ newTexts, goneTexts, uncomparedTexts }: Compared): Difference[] {
-  const places = [...new Set([...newTexts, ...goneTexts].map(({ where }) => where))]
-  const listed = places.flatMap((where): Difference[] => {
-    const place = where === '' ? '' : ` (${isolated(where)})`
-    const now = newTexts.filter((text) => text.where === where).map(({ text }) => text)
-    const gone = goneTexts.filter((text) => text.where === where).map(({ text }) => isolated(text))
+  const places = new Set([...newTexts, ...goneTexts].map(({ where }) => where))
+  const listed = [...places].flatMap((place): Difference[] => {
+    const here = (all: Compared['newTexts']) =>
+      firstOf(all.filter(({ where }) => where === place).map(({ text }) => text))
+    const now = here(newTexts)
     return [
-      ...(now.length > 0 ? [{ text: `New in the file${place}:`, marks: firstOf(now) }] : []),
-      ...(gone.length > 0
-        ? [{ text: `No longer in the file${place}: ${firstOf(gone).join(' · ')}`, marks: [] }]
-        : []),
+      ...(now.length > 0 ? [says(compare.newTexts(place), now)] : []),
+      ...join(here(goneTexts)).map((gone) => says(`${compare.goneTexts(place)} ${gone}`)),
     ]
   })
-  const more = `${pluralize(uncomparedTexts, 'more text was', 'more texts were')} not compared.`
-  return [...listed, ...(uncomparedTexts > 0 ? [{ text: more, marks: [] }] : [])]
+  return [...listed, ...(uncomparedTexts > 0 ? [says(compare.uncompared(uncomparedTexts))] : [])]
 }
 
 const firstOf = (all: string[]): string[] =>
-  all.length > MAX_LISTED ? [...all.slice(0, MAX_LISTED), `${count(all.length - MAX_LISTED)} more`] : all
+  all.length > MAX_LISTED ? [...all.slice(0, MAX_LISTED), compare.more(all.length - MAX_LISTED)] : all
 
-function valuesOf({ newValues }: Compared): Difference[] {
-  return newValues.flatMap(({ heading, values, dates, isMany }): Difference[] => {
-    const column = isolated(heading)
-    const marks = firstOf(values.map(({ value, count: rows }) => `${valueText(value)} (${rowsText(rows)})`))
-    return [
-      ...(marks.length > 0 ? [{ text: `New values of ${column}:`, marks }] : []),
-      ...(dates > 0 ? [{ text: `${pluralize(dates, 'new date')} in ${column}.`, marks: [] }] : []),
-      ...(isMany ? [{ text: `${column} has too many values to compare.`, marks: [] }] : []),
-    ]
-  })
+function valuesOf({ heading, values, dates, isMany }: Compared['newValues'][number]): Difference[] {
+  const marks = firstOf(values.map(({ value, count: rows }) => compare.value(valueText(value), rows)))
+  return [
+    ...(marks.length > 0 ? [says(compare.newValues(heading), marks)] : []),
+    ...(dates > 0 ? [says(compare.dates(dates, heading))] : []),
+    ...(isMany ? [says(compare.isMany(heading))] : []),
+  ]
 }
-
-/** A cell's value; a blank one has words. */
-export const valueText = (value: string): string => (value === '' ? '(blank)' : value)
-
-const rowsText = (rows: number) => pluralize(rows, 'row')
 
 /** Why a tick is asked for before anything is sent. */
 export function boxSentence(reason: BoxReason): string {
+  const { box } = texts
   switch (reason.kind) {
     case 'nothingReceived':
-      return 'Nothing can be compared: the catalogue may have other prices.'
+      return box.nothingReceived
     case 'halfOutside':
-      return `${ofKnown(reason, 'price')} changed by more than 7 % down or 8.5 % up.`
+      return box.halfOutside(reason.items, reason.of)
     case 'farOutside':
-      return `${ofKnown(reason, 'price')} at least halved or doubled.`
+      return box.farOutside(reason.items, reason.of)
     case 'oneFactor':
-      return `${ofKnown(reason, 'price')} changed by the same factor: ${factorText(reason.factor)}.`
+      return box.oneFactor(reason.items, reason.of, compare.factor(reason.factor))
     case 'unknownCodes':
-      return `${count(reason.items)} of ${pluralize(reason.of, 'code')} were not received from here before.`
+      return box.unknownCodes(reason.items, reason.of)
     case 'knownNotSent':
-      return `${ofKnown(reason, 'item')} will not be sent: their rows are rejected.`
+      return box.knownNotSent(reason.items, reason.of)
     case 'money':
-      return `Last time, the prices were in ${moneyText(reason.before)}.`
+      return box.money(moneyText(reason.before))
     case 'units':
-      return `Last time, a price was for ${pluralize(reason.before, 'unit')}.`
+      return box.units(reason.before)
     case 'priceColumn':
-      return `Last time, the prices were those of ${isolated(reason.before)}.`
+      return box.priceColumn(reason.before)
     case 'newValue':
-      return `${isolated(reason.heading)} has a new value: ${isolated(valueText(reason.value))}, in ${rowsText(reason.count)}.`
+      return box.newValue(reason.heading, valueText(reason.value), reason.count)
   }
-}
-
-const ofKnown = ({ items, of }: { items: number; of: number }, what: string) =>
-  `${count(items)} of ${pluralize(of, `known ${what}`)}`
-
-const REASONS: Record<Reason, string> = {
-  noCode: 'no code',
-  noPrice: 'no price',
-  unreadablePrice: 'the price cannot be read',
-  negativePrice: 'the price is negative',
-  otherPrice: 'the code has another price or unit in another row, so neither is sent',
-  damagedCode: 'a spreadsheet has changed the code; format the column as text and enter it again',
-  errorCell: 'a cell shows an error of a formula',
-  noValue: 'a formula has no value; open the file in your spreadsheet and save it',
-  struckOut: 'a cell is struck out',
-  count: 'the price cannot be divided by this count',
-  notTicked: 'not among the ticked values',
-  moreCells: 'more cells than headings',
-  openQuote: 'a quote is not closed',
-  invisible: 'invisible characters or line breaks',
-  leftOut: 'left out by hand',
 }
 
 /** How many rows are not sent for a reason. */
 export const reasonSentence = (reason: Reason, rows: number): string =>
-  `${rowsText(rows)}: ${REASONS[reason]}`
+  rejectedTexts.rows(rows, rejectedTexts.reasons[reason])
 
-/** Why a row is not sent, for the report. */
-export function rejectedText({ reason, detail }: Pick<Rejected, 'reason' | 'detail'>): string {
-  if (detail === '') return REASONS[reason]
-  return `${REASONS[reason]}: ${reason === 'otherPrice' ? `row ${detail}` : isolated(detail)}`
-}
+/** The cell that is meant, or the row of the other price; empty if the reason says all. */
+export const detailText = ({ reason, detail }: Rejected): string =>
+  reason === 'otherPrice' && detail !== '' ? rejectedTexts.otherRow(detail) : detail
 
-/** The rows that will not be sent: counts by reason, and each row that the last file did not have, as far as they are listed. */
+/** The rows that will not be sent: counts by reason, and of the rows that are listed those that the last file did not have. */
 export const rejectedSentences = ({ rejected }: Pick<Found, 'rejected'>): string[] =>
   rejected.flatMap(({ reason, count: all, rows }) => [
-    `${reasonSentence(reason, all)}.`,
+    reasonSentence(reason, all),
     ...rows
       .filter(({ isNew }) => isNew)
-      .map(({ row, code, detail, cells }) =>
-        [`  Row ${row} (new)`, code, detail || cells.filter(Boolean).join(' | ')]
-          .map((text, at) => (at === 0 || text === '' ? text : isolated(text)))
-          .filter(Boolean)
-          .join(' · '),
+      .map((row) =>
+        [
+          rejectedTexts.newRow(row.row),
+          ...join([row.code, detailText(row) || row.cells.join(' | ')].filter(Boolean)),
+        ].join(': '),
       ),
   ])
 
 /** What is to be filled in on page one, and why. */
-export function missingSentence(missing: Missing): string {
-  switch (missing.kind) {
+export function missingSentence(reason: Missing): string {
+  const { missing, uses } = texts
+  switch (reason.kind) {
     case 'notChosen':
-      return 'Say what the columns are, and what the prices are.'
+      return missing.notChosen
     case 'unanswered':
-      return {
-        code: 'Choose the column of the codes.',
-        price: 'Choose the column of the prices.',
-        money: 'Say which money the prices are in.',
-      }[missing.what]
+      return missing.unanswered[reason.what]
     case 'noSheet':
-      return `The file has no sheet ${isolated(missing.name)}: choose a sheet.`
+      return missing.noSheet(reason.name)
     case 'noColumn':
-      return `The file has no column ${isolated(missing.heading)}, which was used as “${texts.uses[missing.use]}”.`
+      return missing.noColumn(reason.heading, uses[reason.use])
     case 'usedTwice':
-      return `Only one column can be used as “${texts.uses[missing.use]}”.`
+      return missing.usedTwice(uses[reason.use])
     case 'nothingTicked':
-      return `Tick the values of ${isolated(missing.heading)} that are meant.`
+      return missing.nothingTicked(reason.heading)
     case 'manyValues':
-      return `${isolated(missing.heading)} has too many values to tick: choose another use for it.`
+      return missing.manyValues(reason.heading)
     case 'taxedBeforeGst':
-      return 'Some rows include GST, but the answer about the prices is “before GST”.'
+      return missing.taxedBeforeGst
     case 'decimal':
-      return `Choose the decimal sign: ${isolated(missing.cell)} reads differently under the two.`
+      return missing.decimal(reason.cell)
   }
 }
 
@@ -213,25 +189,31 @@ export function remarkSentence(remark: Remark): string {
   }
 }
 
-/** The ten rows as lines of text: two for each, below what is the same in every row. */
-export const exampleLines = ({ constants, examples }: Pick<Found, 'constants' | 'examples'>): string[] => [
-  ...(constants.length > 0
-    ? [
-        `The same in every row: ${constants.map(({ heading, value }) => cellText(heading, value)).join(' · ')}`,
-      ]
-    : []),
+/** The ten rows as lines of text, two for each, below what is the same in every row. */
+export const exampleLines = ({
+  constants,
+  examples,
+  items,
+}: Pick<Found, 'constants' | 'examples' | 'items'>): string[] => [
+  `${exampleTexts.title(examples.length, items)}:`,
+  ...join(constants.map(cellText)).map((cells) => `${exampleTexts.constants} ${cells}`),
   ...examples.flatMap((example) => {
     const { row, item, oldPrice, others } = example
-    const before = oldPrice === null || oldPrice === item.price ? '' : `${money(oldPrice)} → `
-    const unit = item.unit === undefined ? '' : ` per ${isolated(item.unit)}`
-    const cells = others.map(
-      ({ heading, value, isNew }) => `${cellText(heading, value)}${isNew ? ' (new)' : ''}`,
-    )
+    const price = oldPrice === null || oldPrice === item.price ? [] : [money(oldPrice), '→']
+    const unit = item.unit === undefined ? [] : [exampleTexts.per(item.unit)]
+    const cells = others.map((cell) => (cell.isNew ? exampleTexts.newMark(cellText(cell)) : cellText(cell)))
     return [
-      `${isolated(item.code)}  ${before}${money(item.price)} (${changeText(example)})${unit}  ${isolated(item.name ?? '')}`,
-      `    ${[`row ${row}`, ...cells].join(' · ')}`,
+      [
+        isolated(item.code),
+        ...price,
+        money(item.price),
+        changeText(example),
+        ...unit,
+        ...join(item.name ? [item.name] : []),
+      ].join(' '),
+      `    ${[exampleTexts.row(row), ...join(cells)].join(' · ')}`,
     ]
   }),
 ]
 
-const cellText = (heading: string, value: string) => `${isolated(heading)} ${isolated(valueText(value))}`
+const cellText = ({ heading, value }: { heading: string; value: string }) => `${heading} ${valueText(value)}`
