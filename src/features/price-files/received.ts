@@ -57,3 +57,24 @@ export interface Received extends ReceivedHead {
   prices: ReceivedPrice[]
   isOwn: boolean
 }
+
+/** A file of which the platform has accepted items. */
+export interface Sent extends Omit<SentFile, 'number'> {
+  items: Pick<ReceivedPrice, 'code' | 'price'>[]
+  /** Whether its import was completed. */
+  isComplete: boolean
+}
+
+/** What a catalogue has received after a file was sent. */
+export function afterSending(received: Received | null, { items, isComplete, ...file }: Sent): Received {
+  const number = (received?.files[0]?.number ?? 0) + 1
+  const prices = new Map(received?.prices.map((one) => [one.code.toLowerCase(), one]))
+  for (const { code, price } of items) prices.set(code.toLowerCase(), { code, price, file: number })
+  return {
+    revision: received?.revision ?? '',
+    isUnfinished: !isComplete,
+    files: [{ ...file, number }, ...(received?.files ?? [])].slice(0, MAX_FILES),
+    prices: [...prices.values()],
+    isOwn: received?.isOwn ?? false,
+  }
+}

@@ -293,6 +293,10 @@ export const texts = {
         : `The platform completed the import with ${accepted} of the ${sent} items that were sent: ${message}`,
     rejectedItems: (rejected: number, sent: number, message: string) =>
       `The import is incomplete: the platform rejected ${rejected} of ${sent} items. ${message}`,
+    /** `words`: the platform's. */
+    problems: (words: string) => `The platform says that there were problems: ${words}`,
+    notUnderstood: (answer: string) =>
+      `The platform's answer about the import is not understood. It begins: ${answer}`,
     stillProcessing: (state: string) =>
       `All items were sent, but the platform is still processing them (state: "${state}"). Run the import again later.`,
   },
@@ -322,12 +326,15 @@ export const texts = {
     notChosen: 'Say first what the columns are, and what the prices are.',
     readOtherwise: 'What will be sent has changed. Look at it again.',
     noItems: 'No row of this file can be sent.',
+    otherRunning:
+      'Something else is being sent into this catalogue. Nothing was sent: try again when that has ended.',
     uploadInterrupted: 'The upload was interrupted or is not a valid form.',
   },
 
   /** Rules for the fields of the form. */
   rules: {
     file: 'choose a price file',
+    confirm: 'tick the box to send this',
     choice: 'choose from what the page offers',
     headingsRow: 'give the number of a row, or 0',
     units: 'give a number from 1',

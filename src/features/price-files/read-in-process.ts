@@ -5,16 +5,16 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { Check, CheckOptions } from './check-rows.ts'
+import type { Reading, ReadOptions } from './found.ts'
 import { texts } from './texts.ts'
 
-export interface CheckTask extends CheckOptions {
+export interface ReadTask extends ReadOptions {
   path: string
 }
 
 /** What the process answers. `line`: 0 if the problem is of no line. */
-export type CheckAnswer =
-  | { check: Check }
+export type ReadAnswer =
+  | { reading: Reading }
   | { kind: 'unreadable' | 'unwritable' | 'failed'; line: number; problem: string }
 
 /**
@@ -33,14 +33,14 @@ export const HEAP = [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8
  * `UnreadableFileError`, also if the process takes too much memory or time, `StoreUnavailableError` if a file cannot be written,
  * and the signal's reason if aborted.
  */
-export async function checkFile(
-  task: CheckTask,
+export async function readInProcess(
+  task: ReadTask,
   { signal, timeoutMs }: { signal?: AbortSignal; timeoutMs?: number } = {},
-): Promise<Check> {
+): Promise<Reading> {
   signal?.throwIfAborted()
   const megabytes = Math.ceil(statSync(task.path).size / 1_000_000)
   const cache = getCompileCacheDir()
-  const child = fork(new URL('./check-process.ts', import.meta.url), {
+  const child = fork(new URL('./reading-process.ts', import.meta.url), {
     execArgv: HEAP,
     // No secrets of this process; without the cache, a small file would take twice the CPU time.
     env: { NODE_COMPILE_CACHE: cache && dirname(cache) },
@@ -50,8 +50,8 @@ export async function checkFile(
   })
   const kill = () => child.kill('SIGKILL')
   signal?.addEventListener('abort', kill)
-  let answer: CheckAnswer | undefined
-  child.once('message', (message: CheckAnswer) => {
+  let answer: ReadAnswer | undefined
+  child.once('message', (message: ReadAnswer) => {
     answer = message
   })
   // An error here is that it has exited.
@@ -60,7 +60,7 @@ export async function checkFile(
   await Promise.all([once(child, 'exit'), once(child, 'disconnect')])
   signal?.removeEventListener('abort', kill)
   signal?.throwIfAborted()
-  if (answer) return checkOf(answer)
+  if (answer) return readingOf(answer)
   const { exitCode, signalCode } = child
   if (signalCode !== null || Number(exitCode) >= 128)
     throw new UnreadableFileError(0, texts.unreadable.tooMuch)
@@ -68,8 +68,8 @@ export async function checkFile(
 }
 
 /** The check that the process has answered. Throws what has failed there. */
-function checkOf(answer: CheckAnswer): Check {
-  if ('check' in answer) return answer.check
+function readingOf(answer: ReadAnswer): Reading {
+  if ('reading' in answer) return answer.reading
   const { kind, line, problem } = answer
   switch (kind) {
     case 'unreadable':

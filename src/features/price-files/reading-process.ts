@@ -1,8 +1,8 @@
-/** The process that checks a price file: `check-file.ts` starts it. It ends when its answer is sent, or when its parent has ended. */
+/** The process that checks a price file: `read-in-process.ts` starts it. It ends when its answer is sent, or when its parent has ended. */
 import { flushCompileCache } from 'node:module'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { CheckAnswer, CheckTask } from './check-file.ts'
-import { checkPriceFile } from './check-rows.ts'
+import type { ReadAnswer, ReadTask } from './read-in-process.ts'
+import { readPriceFile } from './read-price-file.ts'
 import { texts } from './texts.ts'
 
 // csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
@@ -12,11 +12,11 @@ Error.stackTraceLimit = 0
 /** Characters of an answer, several times those of an ordinary file: the app keeps it, and shows it on a page. */
 const MAX_ANSWER = 5_000_000
 
-async function check({ path, ...options }: CheckTask): Promise<CheckAnswer> {
+async function read({ path, ...options }: ReadTask): Promise<ReadAnswer> {
   try {
-    const found = await checkPriceFile(path, options)
+    const found = await readPriceFile(path, options)
     if (JSON.stringify(found).length > MAX_ANSWER) throw new RangeError()
-    return { check: found }
+    return { reading: found }
   } catch (error) {
     if (error instanceof UnreadableFileError) {
       const { line, problem } = error
@@ -35,7 +35,7 @@ async function check({ path, ...options }: CheckTask): Promise<CheckAnswer> {
 // Both would come from a terminal, whose command decides what happens to this process.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 process.once('disconnect', () => process.exit())
-process.once('message', async (task: CheckTask) => {
+process.once('message', async (task: ReadTask) => {
   flushCompileCache()
-  process.send?.(await check(task), () => process.disconnect())
+  process.send?.(await read(task), () => process.disconnect())
 })

@@ -1,0 +1,91 @@
+/** The turn of a catalogue: one import into it is sent at a time, by whichever process, page or command. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
+import { ImportError } from './errors.ts'
+import { type Import, NOTHING_SENT } from './import.ts'
+import type { Sent } from './received.ts'
+import type { Merge, ReceivedStore } from './received-store.ts'
+import type { Active, StoredImports } from './stored.ts'
+import { texts } from './texts.ts'
+
+/** What the turn of a catalogue is about. */
+export interface Turns {
+  store: KeyValueStore
+  stored: StoredImports
+  received: ReceivedStore
+  /** How long the turn of a killed process keeps others from importing, in ms; 10 s by default. */
+  turnMs?: number | undefined
+}
+
+/** How long an import that has been stopped may take to end its last request, and how often that is looked for, in ms. */
+const [END_MS, POLL_MS] = [3_000, 100]
+
+export const turnKey = (catalogueId: string): Key => ({
+  kind: 'catalogue-import',
+  owner: appOwner('catalogue-imports'),
+  id: catalogueId,
+})
+
+/** Takes the turn of a catalogue; resolves to null if somebody else has it. Throws `StoreUnavailableError`. */
+export const takeTurn = ({ store, turnMs = 10_000 }: Pick<Turns, 'store' | 'turnMs'>, catalogueId: string) =>
+  acquireLease(store, turnKey(catalogueId), turnMs)
+
+/**
+ * Takes the turn of a catalogue to send something else, and merges what others have left. Throws `ImportError` (409) if an import
+ * into it is running, and `StoreUnavailableError`.
+ */
+export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<Lease> {
+  const { stored } = turns
+  const until = performance.now() + END_MS
+  for (;;) {
+    const lease = await takeTurn(turns, catalogueId)
+    try {
+      for (const active of await stored.active(catalogueId)) {
+        const job = await stored.find(active.userId, active.id)
+        if (job?.state === 'running') throw isRunning()
+        if (lease) await endImport(turns, active, job)
+      }
+      if (lease) return lease
+    } catch (error) {
+      await lease?.release()
+      throw error
+    }
+    if (performance.now() > until) throw isRunning()
+    await pause(POLL_MS)
+  }
+}
+
+const isRunning = () => new ImportError(409, 'conflict', texts.errors.otherRunning)
+
+/**
+ * Merges what the platform has accepted of an import that runs no more, and removes its note: a process that is killed before that
+ * leaves it to the next one. It is called by whoever has the turn of the catalogue.
+ */
+export async function endImport(
+  { stored, received }: Turns,
+  active: Active,
+  job: Import | null,
+): Promise<void> {
+  const merge = job && (await acceptedOf(stored, job))
+  if (merge) await received.merge(active.catalogueId, merge)
+  if (job?.state === 'completed') await stored.deleteSent(job)
+  await stored.endActive(active)
+}
+
+/** What the platform has accepted of an import; null if that is nothing, or if its items are gone because it was merged before. */
+async function acceptedOf(stored: StoredImports, job: Import): Promise<Merge | null> {
+  const { id, fileName, userId, bxcontext, state, progress, endedAt, createdAt } = job
+  const { batches } = progress ?? NOTHING_SENT
+  const reading = batches > 0 ? await stored.reading(job) : null
+  if (!reading?.found) return null
+  const { choice, memory } = reading.found
+  const items: Sent['items'] = []
+  try {
+    for await (const { code, price } of stored.items(job, batches)) items.push({ code, price })
+  } catch (error) {
+    if (error instanceof ImportError) return null
+    throw error
+  }
+  const file = { fileName, at: endedAt ?? createdAt, by: { userId, bxcontext }, choice, memory }
+  return { importId: id, batches, sent: { ...file, items, isComplete: state === 'completed' } }
+}
