@@ -41,15 +41,19 @@ const prices = fc.dictionary(fc.constantFrom('A', 'B', 'C', 'D'), fc.integer({ m
   minKeys: 1,
 })
 const who = fc.constantFrom(...USERS)
+/** Few tabs, so that they meet. */
+const at = fc.nat(3)
 const step = fc.oneof(
   fc.record({ kind: fc.constant('upload'), who, prices }),
-  fc.record({ kind: fc.constant('open'), who, at: fc.nat(9) }),
-  fc.record({ kind: fc.constant('choose'), at: fc.nat(9) }),
-  fc.record({ kind: fc.constant('leaveOut'), at: fc.nat(9), code: fc.constantFrom('A', 'B') }),
-  fc.record({ kind: fc.constant('send'), at: fc.nat(9) }),
-  fc.record({ kind: fc.constant('send'), at: fc.nat(9) }),
+  fc.record({ kind: fc.constant('open'), at }),
+  fc.record({ kind: fc.constant('choose'), at, units: fc.constantFrom(1, 2) }),
+  fc.record({ kind: fc.constant('leaveOut'), at, code: fc.constantFrom('A', 'B') }),
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('send'), at }) },
   fc.record({ kind: fc.constant('command'), prices }),
 )
+/** What happens at once, and whether the next waits until what was sent has ended. */
+const group = fc.record({ steps: fc.array(step, { minLength: 1, maxLength: 3 }), isSettled: fc.boolean() })
+type Group = typeof group extends fc.Arbitrary<infer T> ? T : never
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 const fileOf = (of: Prices) =>
@@ -57,8 +61,8 @@ const fileOf = (of: Prices) =>
     .map((row) => row.join())
     .join('\n')}\n`
 
-/** A new catalogue, in which each of these groups of steps happens at once. Resolves to what was sent, and what should have been. */
-async function walk(groups: Step[][]) {
+/** A new catalogue, in which all that happens. Resolves to what was sent, and what should have been. */
+async function walk(groups: Group[]) {
   const catalogue = await createCatalogues(access.api).create(access.source, {
     name: 'Walk',
     scope: 'Public',
@@ -101,7 +105,7 @@ async function walk(groups: Step[][]) {
     // The record is that of now, and the page is that of the tab, as a request of a form has them.
     const job = await service.get(tab.job.userId, tab.job.id)
     if (one.kind === 'open') return tabOf(job)
-    if (one.kind === 'choose') return tabOf(await service.choose(job, { draft: CHOICE, goOn: true }))
+    if (one.kind === 'choose') return tabOf(await service.choose(job, { draft: { ...CHOICE, units: one.units }, goOn: true }))
     const leftOut = one.kind === 'leaveOut' ? [...tab.job.leftOut, one.code] : tab.job.leftOut
     const result = await service.send(job, { seen: tab.job.checkId, leftOut, confirmed: true })
     if (!result.isSent) return tabOf(result.job)
