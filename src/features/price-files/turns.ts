@@ -1,9 +1,9 @@
 /** The turn of a catalogue: one import into it is sent at a time, by whichever process, page or command. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
+import type { Item } from './batches.ts'
 import { ImportError } from './errors.ts'
 import { type Import, NOTHING_SENT } from './import.ts'
-import type { Sent } from './received.ts'
 import type { Merge, ReceivedStore } from './received-store.ts'
 import type { Active, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
@@ -80,7 +80,7 @@ async function acceptedOf(stored: StoredImports, job: Import): Promise<Merge | n
   const reading = batches > 0 ? await stored.reading(job) : null
   if (!reading?.found) return null
   const { choice, memory } = reading.found
-  const items: Sent['items'] = []
+  const items: Pick<Item, 'code' | 'price'>[] = []
   try {
     for await (const { code, price } of stored.items(job, batches)) items.push({ code, price })
   } catch (error) {
