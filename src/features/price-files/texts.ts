@@ -203,7 +203,6 @@ export const texts = {
   box: {
     title: 'Look at this before you send',
     tick: 'I have looked, and this is right.',
-    notTicked: 'tick that you have looked at it',
     nothingReceived: 'Nothing can be compared: the catalogue may have other prices.',
     halfOutside: (items: number, of: number) =>
       `${ofPrices(items, of)} changed by more than 7 % down or 8.5 % up.`,
