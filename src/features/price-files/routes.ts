@@ -209,18 +209,13 @@ async function* jsonOf(view: object, items: AsyncIterable<unknown> | null): Asyn
   yield ']}'
 }
 
-/** The page of an import. `isChange`: page one. `body`: the form that has failed. */
-async function pageOf(
-  { imports, vault }: ImportRoutesOptions,
-  job: Import,
-  isChange: boolean,
-  body?: unknown,
-) {
+/** The page of an import. `isChange`: page one. */
+async function pageOf({ imports, vault }: ImportRoutesOptions, job: Import, isChange: boolean) {
   const reading = await imports.reading(job)
   if (job.state !== 'ready' || !reading) return progressPage(job, reading, await isRevoked(vault, job))
   return reading.found && !isChange
-    ? comparePage(job, reading, reading.found, body)
-    : choosePage(vault, job, reading, body)
+    ? comparePage(job, reading, reading.found)
+    : choosePage(vault, job, reading)
 }
 
 /** Whether the user must reconnect before items can be sent. */
@@ -270,7 +265,7 @@ function actionRoutes(options: ImportRoutesOptions): Router {
           })
         } catch (error) {
           const page = async () =>
-            pageOf(options, await imports.get(before.userId, before.id), name === 'choice', req.body)
+            pageOf(options, await imports.get(before.userId, before.id), name === 'choice')
           await rejectForm(req, res, error, page)
         }
       },
