@@ -107,7 +107,7 @@ const readBy = ({ checkId, leftOut, receivedRevision, reading: { found } }: Read
   checkId,
   leftOut,
   receivedRevision,
-  choice: found && found.choice,
+  choice: found?.choice ?? null,
   rows: found?.rows ?? 0,
   items: found?.items ?? 0,
   rejected: found?.rejected.reduce((sum, reason) => sum + reason.count, 0) ?? 0,

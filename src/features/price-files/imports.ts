@@ -102,8 +102,13 @@ export class Imports {
   }
 
   /** What was found in the file; null if it is gone. */
-  reading(job: Import): Promise<Reading | null> {
-    return this.#stored.reading(job)
+  async reading(job: Import): Promise<Reading | null> {
+    const reading = await this.#stored.reading(job)
+    const lastChoice = reading?.outline.lastChoice
+    if (!lastChoice) return reading
+    // What is stored names nobody.
+    const by = await this.#received.senderOf(job.catalogueId, lastChoice.at)
+    return { ...reading, outline: { ...reading.outline, lastChoice: { ...lastChoice, by } } }
   }
 
   /** All items that *Send* sends, in the order of the file. */

@@ -9,7 +9,14 @@ import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { allOwners, appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { createdKey } from '../catalogues/created.ts'
-import { afterSending, type Received, receivedSchema, type Sent } from './received.ts'
+import {
+  afterSending,
+  type Received,
+  receivedSchema,
+  type Sent,
+  type SentFile,
+  senderSchema,
+} from './received.ts'
 
 const [compress, expand] = [promisify(gzip), promisify(gunzip)]
 
@@ -32,8 +39,8 @@ const headSchema = z.object({
   /** Also of its parts. */
   revision: z.string(),
   parts: z.int(),
-  /** Who sent each of the files. */
-  people: z.array(z.object({ userId: z.string(), bxcontext: z.string() }).nullable()),
+  /** Who sent each of the files, and when. */
+  people: z.array(z.object({ at: z.string(), by: senderSchema })),
   /** The import that was merged last, and how much of it: merging that again changes nothing. */
   merged: z.object({ importId: z.string(), batches: z.int(), isComplete: z.boolean() }),
 })
@@ -44,6 +51,12 @@ const parseHead = (value: string | null): Head | null =>
 const bodySchema = receivedSchema.omit({ revision: true }).extend({
   prices: z.array(z.tuple([z.string(), z.number(), z.number()])),
 })
+
+/** Whether a user sent it. */
+const isOf =
+  (userId: string) =>
+  ({ by }: Pick<SentFile, 'by'>): boolean =>
+    typeof by === 'object' && by?.userId === userId
 
 /** What was sent, of which import, and how many of its batches the platform has accepted. */
 export interface Merge {
@@ -61,7 +74,7 @@ export class ReceivedStore {
     this.#apiUrl = apiUrl
   }
 
-  /** What a catalogue received, with its revision, which is empty before it received anything. */
+  /** What a catalogue received, with its revision, which is empty before it received anything. It names nobody: see `senderOf`. */
   async read(catalogueId: string): Promise<{ revision: string; received: Received | null }> {
     const head = await this.#head(catalogueId)
     if (!head) {
@@ -69,7 +82,8 @@ export class ReceivedStore {
       const received = isOwn ? { revision: '', isUnfinished: false, files: [], prices: [], isOwn } : null
       return { revision: '', received }
     }
-    const received = await this.#body(head)
+    const body = await this.#body(head)
+    const received = body && { ...body, files: body.files.map((file) => ({ ...file, by: null })) }
     // Parts that are gone are those of an earlier revision by now, or have expired.
     const isLatest = received !== null || (await this.latest(catalogueId)).revision === head.revision
     return isLatest ? { revision: head.revision, received } : this.read(catalogueId)
@@ -79,6 +93,11 @@ export class ReceivedStore {
   async latest(catalogueId: string): Promise<{ revision: string; importId: string | null }> {
     const head = await this.#head(catalogueId)
     return { revision: head?.revision ?? '', importId: head?.merged.importId ?? null }
+  }
+
+  /** Who sent the remembered file of this time. */
+  async senderOf(catalogueId: string, at: string): Promise<SentFile['by']> {
+    return (await this.#head(catalogueId))?.people.find((file) => file.at === at)?.by ?? null
   }
 
   /** Adds what the platform has accepted of an import. Doing so again changes nothing. */
@@ -93,7 +112,7 @@ export class ReceivedStore {
       const { revision: _, ...body } = afterSending(head && (await this.#body(head)), sent)
       const revision = randomUUID()
       const parts = await this.#writeParts(owner, revision, body)
-      const people = body.files.map(({ by }) => by)
+      const people = body.files.map(({ at, by }) => ({ at, by }))
       const next: Head = { apiUrl: this.#apiUrl, catalogueId, revision, parts, people, merged }
       const isWritten = await this.#store.compareAndSet(key, value, JSON.stringify(next))
       await this.#deleteParts(owner, isWritten ? head : next)
@@ -104,7 +123,7 @@ export class ReceivedStore {
   /** Where a user is named: with the names of the files that this user sent. On every platform. */
   async *naming(userId: string): AsyncIterable<{ catalogueId: string; sent: number }> {
     for await (const { head } of this.#all()) {
-      const sent = head.people.filter((by) => by?.userId === userId).length
+      const sent = head.people.filter(isOf(userId)).length
       if (sent > 0) yield { catalogueId: head.catalogueId, sent }
     }
   }
@@ -113,8 +132,8 @@ export class ReceivedStore {
   async forget(userId: string): Promise<void> {
     const forgotten = (value: string | null) => {
       const head = parseHead(value)
-      if (!head?.people.some((by) => by?.userId === userId)) return value
-      const people = head.people.map((by) => (by?.userId === userId ? null : by))
+      if (!head?.people.some(isOf(userId))) return value
+      const people = head.people.map((file) => (isOf(userId)(file) ? { ...file, by: null } : file))
       return JSON.stringify({ ...head, people })
     }
     for await (const { key } of this.#all()) await update(this.#store, key, forgotten)
@@ -148,7 +167,7 @@ export class ReceivedStore {
       ...data,
       revision,
       isOwn: false,
-      files: data.files.map((file, index) => ({ ...file, by: people[index] ?? null })),
+      files: data.files.map((file, index) => ({ ...file, by: people[index]?.by ?? null })),
       prices: data.prices.map(([code, price, file]) => ({ code, price, file })),
     }
   }

@@ -13,14 +13,18 @@ const memorySchema: z.ZodType<FileMemory> = z.object({
   ),
 })
 
+/** Who sent a file; null: a user who has been deleted. */
+export const senderSchema = z
+  .union([z.object({ userId: z.string(), bxcontext: z.string() }), z.literal('command line')])
+  .nullable()
+
 /** A file that was sent, and who chose how it is read. */
 const sentFileSchema = z.object({
   /** Counts the files of the catalogue. */
   number: z.int().positive(),
   fileName: z.string(),
   at: z.iso.datetime(),
-  /** Who sent it; null: a user who has been deleted. */
-  by: z.union([z.object({ userId: z.string(), bxcontext: z.string() }), z.literal('command line')]).nullable(),
+  by: senderSchema,
   choice: choiceSchema,
   memory: memorySchema,
 })

@@ -1,6 +1,6 @@
 /** What was found in a price file, in the words of page two and of the command line. */
 import { format } from '../../web/kit.ts'
-import { type Choice, MONEY, type Money } from './choice.ts'
+import { type Draft, MONEY, type Money } from './choice.ts'
 import type { BoxReason, Compared, Example, Found, Missing, Reason, Rejected, Remark } from './found.ts'
 import { texts } from './texts.ts'
 
@@ -219,5 +219,5 @@ export const exampleLines = ({
 const cellText = ({ heading, value }: { heading: string; value: string }) => `${heading} ${valueText(value)}`
 
 /** The choice as an argument of the command, quoted for a POSIX shell. */
-export const choiceArgument = (choice: Choice): string =>
+export const choiceArgument = (choice: Draft): string =>
   `--choice '${JSON.stringify(choice).replaceAll("'", String.raw`'\''`)}'`
