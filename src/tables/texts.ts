@@ -23,6 +23,8 @@ export const texts = {
     damagedWorkbook:
       'the workbook is damaged; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
     columns: (max: number) => `it has more than ${max} columns.`,
+    noRows: 'the file has no rows.',
+    rows: (max: number) => `it has more than ${max} rows; split it into smaller files.`,
     rowNumber: 'the next row has no valid number.',
     longCell: 'a cell is longer than a spreadsheet allows.',
   },
@@ -46,6 +48,8 @@ export const texts = {
     shortened: (code: string) =>
       `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`,
   },
+
+  column: (number: number) => `column ${number}`,
 
   truncated: (text: string, length: number) => `${text}… (${length} characters)`,
 }

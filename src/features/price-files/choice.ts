@@ -3,31 +3,19 @@
  * catalogue, and decides nothing: what is sent is what a person has looked at.
  */
 import * as z from 'zod'
-import { type Currency, DECIMALS } from '../../tables/prices.ts'
+import { DECIMALS } from '../../tables/prices.ts'
+import { MAX_VALUES } from './uses.ts'
 
-/** What a column may be used for, once. */
-export const FIELD_USES = ['code', 'price', 'name', 'description', 'unit', 'category', 'count'] as const
-/** What a column may be used for. `only`: only rows where it has a ticked value; `taxed`: the price includes GST only there. */
-export const USES = [...FIELD_USES, 'only', 'taxed', 'ignored'] as const
-export type Use = (typeof USES)[number]
+export { FIELD_USES, MAX_VALUES, MONEY, USES, type Use } from './uses.ts'
 
 /** A column of a choice: found by its heading, or by its number (from 1) where the heading is blank or stands there twice. */
 const columnSchema = z.strictObject({ heading: z.string(), number: z.int().positive() })
 export type ChosenColumn = z.infer<typeof columnSchema>
 
-/** The most values of a column that are counted, shown to tick, and remembered. */
-export const MAX_VALUES = 200
 /** A column, and the values of it that are ticked; a blank cell is an empty text. */
 const tickedSchema = z.strictObject({ ...columnSchema.shape, values: z.array(z.string()).max(MAX_VALUES) })
 export type Ticked = z.infer<typeof tickedSchema>
 
-/** The four answers about the money of the price column, with the tax that prices include, in percent. */
-export const MONEY = {
-  'AUD before GST': { currency: 'AUD', tax: 0 },
-  'AUD including GST': { currency: 'AUD', tax: 10 },
-  'NZD before GST': { currency: 'NZD', tax: 0 },
-  'NZD including GST': { currency: 'NZD', tax: 15 },
-} as const satisfies Record<string, { currency: Currency; tax: number }>
 const MONEY_ANSWERS = ['AUD before GST', 'AUD including GST', 'NZD before GST', 'NZD including GST'] as const
 export type Money = (typeof MONEY_ANSWERS)[number]
 

@@ -1,7 +1,8 @@
 /** What was found in a price file: what page one shows of it (`Outline`), and page two (`Found`). Data alone; `sentences.ts` words it. */
 import type { Item } from './batches.ts'
-import type { Choice, ChosenColumn, Draft, Use } from './choice.ts'
-import type { Received, SentFile } from './received.ts'
+import type { Choice, ChosenColumn, Draft } from './choice.ts'
+import type { FileMemory, PlacedText, Received, SentFile } from './received.ts'
+import type { Use } from './uses.ts'
 
 /** A value of a column and the number of its rows. A blank cell is an empty text. */
 export interface Value {
@@ -105,19 +106,13 @@ export interface Compared {
   gone: number
   /** Some of the codes that are no longer in the file. */
   goneCodes: string[]
-  /** Texts that the last file did not have, beside those that are gone; `where`: the heading of the column, a sheet, or what it is. */
+  /** Texts that the last file did not have, beside those that are gone. A row with a code that is not sent is compared by its code. */
   newTexts: PlacedText[]
   goneTexts: PlacedText[]
   /** How many more texts there are than are compared. */
   uncomparedTexts: number
   /** Values that a column did not have. `dates`: how many of them are dates; they are not listed. */
   newValues: { heading: string; values: Value[]; dates: number; isMany: boolean; hadAtMostFive: boolean }[]
-}
-
-export interface PlacedText {
-  where: string
-  text: string
-  row: number | null
 }
 
 /** Why page two asks for a tick before anything is sent. Numbers are counts of items. */
@@ -132,6 +127,8 @@ export type BoxReason =
   | { kind: 'units'; before: number }
   | { kind: 'priceColumn'; before: string }
   | { kind: 'newValue'; heading: string; value: string; count: number }
+  /** The column had at most five values, and now has too many to count. */
+  | { kind: 'manyValues'; heading: string }
 
 /** What page two shows. */
 export interface Found {
@@ -149,17 +146,6 @@ export interface Found {
   box: BoxReason[]
   /** What is remembered of this file when it has been sent. */
   memory: FileMemory
-}
-
-/** What is remembered of a file: what it said beside its items. */
-export interface FileMemory {
-  headings: string[]
-  /** Each text with its place, as `keptText` writes it. */
-  texts: PlacedText[]
-  /** The codes of rows that have one and are not sent. */
-  codesNotSent: string[]
-  /** The values of each column that is none of code, price, name and description; null: more than `MAX_VALUES`. */
-  values: { heading: string; number: number; values: string[] | null }[]
 }
 
 /** What reading a file comes to. */

@@ -1,17 +1,23 @@
 /** What a catalogue received from here: codes and prices merged over its files, and what the last files said beside them. Pure. */
 import * as z from 'zod'
 import { choiceSchema } from './choice.ts'
-import type { FileMemory } from './found.ts'
 
-const placedText = z.object({ where: z.string(), text: z.string(), row: z.number().nullable() })
-const memorySchema: z.ZodType<FileMemory> = z.object({
+/** A text of a file. `where`: the headings of its columns, or what it is; empty: it stands in the first column. */
+const placedTextSchema = z.object({ where: z.string(), text: z.string(), row: z.number().nullable() })
+export type PlacedText = z.infer<typeof placedTextSchema>
+
+/** What is remembered of a file: what it said beside its items, each text as `keptText` writes it. */
+const memorySchema = z.object({
   headings: z.array(z.string()),
-  texts: z.array(placedText),
+  texts: z.array(placedTextSchema),
+  /** The codes of rows that have one and are not sent. */
   codesNotSent: z.array(z.string()),
+  /** The values of each column that is none of code, price, name and description; null: more than `MAX_VALUES`. */
   values: z.array(
     z.object({ heading: z.string(), number: z.number(), values: z.array(z.string()).nullable() }),
   ),
 })
+export type FileMemory = z.infer<typeof memorySchema>
 
 /** Who sent a file; null: a user who has been deleted. */
 export const senderSchema = z
@@ -69,16 +75,33 @@ export interface Sent extends Omit<SentFile, 'number'> {
   isComplete: boolean
 }
 
-/** What a catalogue has received after a file was sent. */
+/** What a catalogue has received after a file was sent. The store gives it another revision. */
 export function afterSending(received: Received | null, { items, isComplete, ...file }: Sent): Received {
-  const number = (received?.files[0]?.number ?? 0) + 1
-  const prices = new Map(received?.prices.map((one) => [one.code.toLowerCase(), one]))
-  for (const { code, price } of items) prices.set(code.toLowerCase(), { code, price, file: number })
+  const before: Received = received ?? {
+    revision: '',
+    isUnfinished: false,
+    files: [],
+    prices: [],
+    isOwn: false,
+  }
+  const number = (before.files[0]?.number ?? 0) + 1
+  const prices = new Map(before.prices.map((one) => [one.code.toLowerCase(), one]))
+  let accepted = 0
+  for (const { code, price } of items) {
+    // A code that comes again is the latest one.
+    prices.delete(code.toLowerCase())
+    prices.set(code.toLowerCase(), { code, price, file: number })
+    accepted++
+  }
+  // Of a file that the platform has accepted nothing of, nothing is known.
+  if (accepted === 0 && !isComplete) return { ...before, isUnfinished: true }
+  const headings = JSON.stringify(file.memory.headings)
+  const others = before.files.filter(({ memory }) => JSON.stringify(memory.headings) !== headings)
+  const kept = [...prices.values()].filter((one) => number - one.file < FORGOTTEN_AFTER)
   return {
-    revision: received?.revision ?? '',
+    ...before,
     isUnfinished: !isComplete,
-    files: [{ ...file, number }, ...(received?.files ?? [])].slice(0, MAX_FILES),
-    prices: [...prices.values()],
-    isOwn: received?.isOwn ?? false,
+    files: [{ ...file, number }, ...others].slice(0, MAX_FILES),
+    prices: kept.slice(-MAX_CODES),
   }
 }

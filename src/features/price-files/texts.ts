@@ -218,6 +218,8 @@ export const texts = {
     priceColumn: (before: string) => `Last time, the prices were those of ${isolated(before)}.`,
     newValue: (heading: string, value: string, rows: number) =>
       `${isolated(heading)} has a new value: ${isolated(value)}, in ${pluralize(rows, 'row')}.`,
+    manyValues: (heading: string) =>
+      `${isolated(heading)} had at most five values, and now has too many to compare.`,
   },
 
   /** Send, and what goes where. */

@@ -1,13 +1,15 @@
+/** What the command line does without a person. Pure. */
 import type { Found, Reading } from './found.ts'
 
-/** What differs, as one text: the same text for the same differences. */
-export const differencesOf = ({ compared, box, rejected }: Found): string =>
-  JSON.stringify([compared, box, rejected])
+/** Whether a person has to look at a file before it is sent: page one, a box, and any new value or text, dates too. */
+export function stopsUnattended({ found }: Pick<Reading, 'found'>): boolean {
+  if (!found) return true
+  const { newTexts, newValues, uncomparedTexts } = found.compared
+  // With nothing received before, everything is a difference.
+  const isFirst = found.compared.with === null
+  return isFirst || found.box.length > 0 || newTexts.length > 0 || newValues.length > 0 || uncomparedTexts > 0
+}
 
-/** Whether a person has to look at a file before it is sent. */
-export const stopsUnattended = ({ found }: Reading): boolean =>
-  found === null ||
-  found.box.length > 0 ||
-  found.compared.newValues.length > 0 ||
-  found.compared.newTexts.length > 0 ||
-  found.compared.uncomparedTexts > 0
+/** What a person would look at, as a text that is the same for the same differences and rows. */
+export const differencesOf = ({ compared, constants, examples, rejected, box, items }: Found): string =>
+  JSON.stringify([compared, constants, examples, rejected, box, items])
