@@ -27,8 +27,8 @@ type RejectedForm = Parameters<typeof typedIn>[0]
 /** How many different values of a column page one shows, unless they are to be ticked. */
 const MAX_SHOWN = 20
 
-/** An import for pages and JSON. */
-export const importView = ({ userId: _, ...job }: Import) => job
+/** An import for pages and JSON, whose `items` are all of them. */
+export const importView = ({ userId: _, items, ...job }: Import) => ({ ...job, itemCount: items })
 
 /** What was read, for JSON: without what is remembered of the file, and who of the users chose. */
 export const readingView = ({ outline, found, missing }: Reading) => {

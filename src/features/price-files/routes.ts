@@ -43,7 +43,9 @@ type JobRequest = Request<JobParameters>
 const JOB_ERRORS = ['not_found', 'conflict']
 
 /** An import as JSON. */
-const importViewSchema = importSchema.omit({ userId: true })
+const importViewSchema = importSchema
+  .omit({ userId: true, items: true })
+  .extend({ itemCount: importSchema.shape.items })
 /** The JSON of its page. `items`: all that will be sent, while page two is shown. */
 const pageSchema = importViewSchema.extend({
   reading: z.looseObject({}).nullable(),
@@ -349,5 +351,8 @@ const RESUME = {
 function chosenIn(req: JobRequest, outline: Outline): z.infer<typeof chooseSchema> {
   if (req.is('json')) return chooseSchema.parse(req.body)
   const { seen, do: pressed } = z.looseObject({ seen: z.string(), do: z.string() }).parse(req.body ?? {})
-  return { seen, goOn: pressed === 'continue', draft: readDraft(outline, filledIn(outline, req.body)) }
+  const draft = readDraft(outline, filledIn(outline, req.body))
+  // Nobody has seen the columns of another sheet or heading row.
+  const isSeen = draft.sheet === outline.sheet && draft.headingsRow === outline.headingsRow
+  return { seen, goOn: pressed === 'continue' && isSeen, draft }
 }

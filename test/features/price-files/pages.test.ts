@@ -88,7 +88,7 @@ describe('page one', () => {
     const { text } = await submit(json.id, 'choice', { ...form, do: 'continue' })
     expect(text).toMatch(/role="alert"[^>]*><p>Say which money the prices are in/)
     expect(text).toMatch(/value="AUD before GST" aria-invalid="true" aria-describedby="missing" autofocus/)
-    expect(await pages.jobOf(json.id)).toMatchObject({ choice: null, items: 0 })
+    expect(await pages.jobOf(json.id)).toMatchObject({ choice: null, itemCount: 0 })
   })
 
   test('sends only the rows with the values that are ticked', async () => {
@@ -123,7 +123,7 @@ describe('page one', () => {
     const theirs = await pages.upload(FILE, { to, by: other })
     const { text } = await other.get(`${pages.urlOf(theirs.json.id)}?change`)
     expect(text).toMatch(/Filled in as Priya Nair chose on/)
-    expect(JSON.stringify(theirs.json)).not.toContain('sam')
+    expect(JSON.stringify(theirs.json)).not.toMatch(/"sam"|userId/)
   })
 })
 
@@ -173,10 +173,9 @@ describe('page two', () => {
       code: 'conflict',
     })
     const { checkId } = await pages.jobOf(json.id)
-    const other = await sendAll(FILE.replace('1.50', '1.60'), to)
+    await sendAll(FILE.replace('1.50', '1.60'), to)
     const { text } = await submit(json.id, 'send', { seen: checkId, confirm: 'on' })
     expect(text).toMatch(/Nothing was sent yet[\s\S]*3 lower/)
-    expect(await received(to)).toMatchObject(inOrder(other.items ?? []))
     expect((await received(to)).find(({ code }) => code === 'A')).toMatchObject({ price: 1.6 })
   })
 
@@ -244,12 +243,12 @@ describe('page two', () => {
   })
 
   test('prints the choice as an argument of the command', async () => {
-    const { json } = await pages.upload(FILE.replace('RRP', "RRP 'ex'").replace('Item Code', 'A "code"'), {
+    const { json } = await pages.upload(FILE.replace('RRP', "RRP 'ex'").replace('Item Code', "Item's code"), {
       to: await newCatalogue(),
-      says: { code: { heading: 'A "code"', number: 1 }, price: { heading: "RRP 'ex'", number: 3 } },
+      says: { code: { heading: "Item's code", number: 1 }, price: { heading: "RRP 'ex'", number: 3 } },
     })
-    const [, argument = ''] = /<code>--choice '(.*)'<\/code>/.exec(await htmlOf(json.id)) ?? []
-    const unescaped = argument.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll("'\\''", "'")
-    expect(choiceSchema.parse(JSON.parse(unescaped))).toEqual(json.choice)
+    const html = (await htmlOf(json.id)).replaceAll('&quot;', '"').replaceAll('&#39;', "'")
+    const [, argument = ''] = /<code>--choice '(.*)'<\/code>/.exec(html) ?? []
+    expect(choiceSchema.parse(JSON.parse(argument.replaceAll("'\\''", "'")))).toEqual(json.choice)
   })
 })
