@@ -10,7 +10,7 @@ import { createCatalogues } from '../catalogues/catalogues.ts'
 import { type Catalogue, type NewCatalogue, newCatalogueSchema } from '../catalogues/contract.ts'
 import { createdKey } from '../catalogues/created.ts'
 import type { ByApiKey } from '../first-party/by-api-key.cli.ts'
-import { batchCount, itemsOfBatches, MAX_BATCH, readBatch } from './batches.ts'
+import { batchCount, type Item, itemsOfBatches, MAX_BATCH, readBatch } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import type { Found } from './found.ts'
 import { NOTHING_SENT, type Progress, progressSchema } from './import.ts'
@@ -131,7 +131,7 @@ export class Push {
     const remember = () => store.set(key, JSON.stringify({ ...now, accepted: progress }))
     const merge = async (isComplete: boolean) => {
       if (progress.batches === 0) return
-      const items: Sent['items'] = []
+      const items: Pick<Item, 'code' | 'price'>[] = []
       for await (const { code, price } of itemsOfBatches(itemsPath)) {
         if (items.length === progress.batches * MAX_BATCH) break
         items.push({ code, price })

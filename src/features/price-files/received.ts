@@ -70,7 +70,7 @@ export interface Received extends ReceivedHead {
 
 /** A file of which the platform has accepted items. */
 export interface Sent extends Omit<SentFile, 'number'> {
-  items: Pick<ReceivedPrice, 'code' | 'price'>[]
+  items: Iterable<Pick<ReceivedPrice, 'code' | 'price'>>
   /** Whether its import was completed. */
   isComplete: boolean
 }

@@ -1,9 +1,9 @@
 /** The turn of a catalogue: one import into it is sent at a time, by whichever process, page or command. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
+import type { Item } from './batches.ts'
 import { ImportError } from './errors.ts'
 import { type Import, NOTHING_SENT } from './import.ts'
-import type { Sent } from './received.ts'
 import type { Merge, ReceivedStore } from './received-store.ts'
 import type { Active, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
@@ -17,8 +17,8 @@ export interface Turns {
   turnMs?: number | undefined
 }
 
-/** How long an import that has been stopped may take to end its last request, and how often that is looked for, in ms. */
-const [END_MS, POLL_MS] = [3_000, 100]
+/** How long an import that has been stopped may take to end its last request, what else may take to end, and the pause between looks, in ms. */
+const [END_MS, RELEASE_MS, POLL_MS] = [3_000, 300, 50]
 
 export const turnKey = (catalogueId: string): Key => ({
   kind: 'catalogue-import',
@@ -36,21 +36,22 @@ export const takeTurn = ({ store, turnMs = 10_000 }: Pick<Turns, 'store' | 'turn
  */
 export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<Lease> {
   const { stored } = turns
-  const until = performance.now() + END_MS
+  const startedAt = performance.now()
   for (;;) {
     const lease = await takeTurn(turns, catalogueId)
     try {
-      for (const active of await stored.active(catalogueId)) {
+      const left = await stored.active(catalogueId)
+      for (const active of left) {
         const job = await stored.find(active.userId, active.id)
         if (job?.state === 'running') throw isRunning()
         if (lease) await endImport(turns, active, job)
       }
       if (lease) return lease
+      if (performance.now() - startedAt > (left.length > 0 ? END_MS : RELEASE_MS)) throw isRunning()
     } catch (error) {
       await lease?.release()
       throw error
     }
-    if (performance.now() > until) throw isRunning()
     await pause(POLL_MS)
   }
 }
@@ -79,7 +80,7 @@ async function acceptedOf(stored: StoredImports, job: Import): Promise<Merge | n
   const reading = batches > 0 ? await stored.reading(job) : null
   if (!reading?.found) return null
   const { choice, memory } = reading.found
-  const items: Sent['items'] = []
+  const items: Pick<Item, 'code' | 'price'>[] = []
   try {
     for await (const { code, price } of stored.items(job, batches)) items.push({ code, price })
   } catch (error) {
