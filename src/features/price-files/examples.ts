@@ -50,10 +50,10 @@ export function chooseRows(ranks: Ranks, columns: readonly ShownColumn[], hasPas
   return chosen
 }
 
-/** The columns, from 0, whose cells are not sent as they stand. The price is not among them: that depends on the cell. */
+/** The columns, from 0, that are not in the first line of a row. The price is not among them: that depends on the cell. */
 export function otherColumns(choice: Choice): { has(index: number): boolean } {
-  const { code, price, name, description, unit, category } = choice
-  const sent = [code, price, name, description, unit, category].map((column) => (column?.number ?? 0) - 1)
+  const { code, price, name, unit } = choice
+  const sent = [code, price, name, unit].map((column) => (column?.number ?? 0) - 1)
   return { has: (index) => !sent.includes(index) }
 }
 
@@ -70,9 +70,9 @@ export function exampleOf(
   const others = columns.flatMap(({ label, isNew }, index) => {
     const isCalculated =
       index === choice.price.number - 1 && readPrice(textOf(cells[index]), how) !== item.price
-    if (constants[index] || !(isOther(index) || isCalculated)) return []
     const value = valueIn(cells[index])
     const marked = isNew(value)
+    if (constants[index] || !(isOther(index) || isCalculated || marked)) return []
     return value !== '' || marked ? [{ heading: label, value: shorten(value, MAX_CELL), isNew: marked }] : []
   })
   return { row, item: cut(item), oldPrice, others }

@@ -22,11 +22,13 @@ import {
 } from './sentences.ts'
 import { texts } from './texts.ts'
 
+type RejectedForm = Parameters<typeof typedIn>[0]
+
 /** How many different values of a column page one shows, unless they are to be ticked. */
 const MAX_SHOWN = 20
 
-/** An import for pages and JSON. */
-export const importView = ({ userId: _, ...job }: Import) => job
+/** An import for pages and JSON, whose `items` are all of them. */
+export const importView = ({ userId: _, items, ...job }: Import) => ({ ...job, itemCount: items })
 
 /** What was read, for JSON: without what is remembered of the file, and who of the users chose. */
 export const readingView = ({ outline, found, missing }: Reading) => {
@@ -45,27 +47,27 @@ const shared = (job: Import, reading: Reading | null) => ({
   styles: ['/assets/price-files/price-files.css'],
 })
 
-/** Page one. `body`: the form as it was typed, if it has failed. */
-export async function choosePage(vault: Vault, job: Import, reading: Reading, body?: unknown) {
-  const { outline, missing } = reading
-  const filled = filledIn(outline, body)
-  const open = body === undefined ? missing.filter(({ kind }) => kind !== 'notChosen') : []
+/** What was typed into a form of these pages that has failed, or that was sent when the session had ended. */
+const typedIn = (form?: { values: Record<string, unknown> }) =>
+  form?.values.seen === undefined ? undefined : form.values
+
+/** Page one. */
+export async function choosePage(vault: Vault, job: Import, { outline, missing }: Reading) {
+  const open = missing.filter(({ kind }) => kind !== 'notChosen')
   return {
     view: 'price-files/choose',
     title: job.fileName,
     data: {
       ...shared(job, null),
       outline,
-      filled,
-      ...columnLists(filled),
-      priceHeading: filled.columns.find(({ said }) => said === 'price')?.heading ?? '',
+      fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
       filledInBy: outline.lastChoice && (await chosenBy(vault, job, outline.lastChoice)),
       remarks: outline.remarks.map(remarkSentence),
       missing: open.map(missingSentence),
       /** The field that has the focus, as `format.invalid` wants it. */
       first: { field: open[0] ? fieldOf(open[0], outline) : null },
       uses: USES,
-      money: Object.keys(MONEY).map((answer) => answer),
+      money: Object.keys(MONEY),
       moneyText,
       valueText,
       maxValues: MAX_VALUES,
@@ -74,8 +76,8 @@ export async function choosePage(vault: Vault, job: Import, reading: Reading, bo
 }
 
 /** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
-function columnLists({ columns }: Filled) {
-  const all = columns.map((column) => {
+function columnLists(filled: Filled) {
+  const all = filled.columns.map((column) => {
     const isTicked = column.said === 'only' || column.said === 'taxed'
     const values = (column.values ?? []).slice(0, isTicked ? MAX_VALUES : MAX_SHOWN)
     return { ...column, shown: values, more: (column.values?.length ?? 0) - values.length }
@@ -83,6 +85,8 @@ function columnLists({ columns }: Filled) {
   const used = all.filter(({ said }) => said !== 'ignored')
   const others = all.filter(({ said }) => said === 'ignored')
   return {
+    filled,
+    priceHeading: used.find(({ said }) => said === 'price')?.heading ?? '',
     columns: [...used, ...others.filter(({ values }) => values?.length !== 1)],
     folded: others.filter(({ values }) => values?.length === 1),
   }
@@ -123,30 +127,35 @@ async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentF
   return sentence(connection?.userName ? format.isolated(connection.userName) : someone, at)
 }
 
-/** Page two. `body`: the form as it was sent, if it has failed. */
-export function comparePage(job: Import, reading: Reading, found: Found, body?: unknown) {
+/** Page two. */
+export function comparePage(job: Import, reading: Reading, found: Found) {
   const { compared, choice, items, examples, constants } = found
   const { send } = texts
-  const { currency } = MONEY[choice.money]
   const audience = Object.entries(send.audiences).find(([scope]) => scope === job.catalogueScope)?.[1]
+  const currency = texts.choose.currencies[MONEY[choice.money].currency]
   const listed = [...examples.map(({ item }) => item.code), ...leftOutIn(found).map(({ code }) => code)]
-  const leftOut = body === undefined ? job.leftOut : listIn(Object(body).leaveOut)
   return {
     view: 'price-files/compare',
     title: job.fileName,
     data: {
       ...shared(job, reading),
-      compared,
       differences: differencesIn(compared),
       items,
       constants,
       examples: examples.map((example) => ({ ...example, change: changeText(example) })),
-      leftOut,
-      /** Rows that are left out and not on this page. */
-      alsoLeftOut: leftOut.filter((code) => !listed.includes(code)),
+      ticksOf: (form?: RejectedForm) => {
+        const typed = typedIn(form)
+        const leftOut = typed ? listIn(typed.leaveOut) : job.leftOut
+        const isLeftOut = (code: string) => leftOut.some((one) => one.toLowerCase() === code.toLowerCase())
+        return {
+          isLeftOut,
+          /** Rows that are left out and not on this page. */
+          others: leftOut.filter((code) => !listed.includes(code)),
+          isConfirmed: typed?.confirm === 'on',
+        }
+      },
       box: found.box.map(boxSentence),
-      isConfirmed: body !== undefined && Object(body).confirm === 'on',
-      to: send.to(job.catalogueName, audience ?? send.audiences.unknown, texts.choose.currencies[currency]),
+      to: send.to(job.catalogueName, audience ?? send.audiences.unknown, currency),
       choice: choiceArgument(choice),
       remarks: reading.outline.remarks.map(remarkSentence),
       valueText,

@@ -216,7 +216,8 @@ function outlineOf({ file, table, uses }: Plan, scan: Scan): Outline {
       use: uses[index]?.use ?? 'ignored',
       ticked: uses[index]?.ticked ?? [],
     })),
-    money: (isSamePrice && draft?.money) || null,
+    // Of the last choice, only for the same text; a person has seen the heading.
+    money: ((isSamePrice || lastChoice === null) && draft?.money) || null,
     units: draft?.units ?? 1,
     decimal: draft?.decimal ?? null,
     ambiguousPrice: scan.ambiguousPrice,

@@ -9,7 +9,6 @@ import {
   type PageSection,
   rejectForm,
   type SendChanges,
-  sendPageOrJson,
   sendResultOrRedirect,
   UPLOAD_MS,
   wantsJson,
@@ -17,12 +16,12 @@ import {
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
-import { type Draft, draftSchema } from './choice.ts'
+import { draftSchema } from './choice.ts'
 import { fileGone, ImportError, importNotFound } from './errors.ts'
 import { filledIn, readDraft } from './form.ts'
-import type { Outline, Reading } from './found.ts'
+import type { Outline } from './found.ts'
 import { type Import, importPath, importSchema } from './import.ts'
-import type { Imports } from './imports.ts'
+import type { Imports, SendResult } from './imports.ts'
 import { badgeOf, choosePage, comparePage, importView, listIn, progressPage, readingView } from './page.ts'
 import { reportOf } from './report.ts'
 import { texts } from './texts.ts'
@@ -44,7 +43,9 @@ type JobRequest = Request<JobParameters>
 const JOB_ERRORS = ['not_found', 'conflict']
 
 /** An import as JSON. */
-const importViewSchema = importSchema.omit({ userId: true })
+const importViewSchema = importSchema
+  .omit({ userId: true, items: true })
+  .extend({ itemCount: importSchema.shape.items })
 /** The JSON of its page. `items`: all that will be sent, while page two is shown. */
 const pageSchema = importViewSchema.extend({
   reading: z.looseObject({}).nullable(),
@@ -54,6 +55,7 @@ const chooseSchema = z.object({ draft: draftSchema, goOn: z.boolean(), seen: z.s
 const sendSchema = z.object({
   seen: z.string(),
   leaveOut: z.preprocess(listIn, z.array(z.string())),
+  /** A form's checkbox is "on" or absent. */
   confirm: z.preprocess((value) => value === true || value === 'on', z.boolean()),
 })
 
@@ -74,7 +76,7 @@ export const importSection = (imports: Imports): PageSection => ({
 
 /** Routes that show an import and its progress, say how its file is read, and send, stop and discard it. */
 export const importRoutes = (options: ImportRoutesOptions): Router =>
-  Router().use(pageRoutes(options), chooseRoute(options), sendRoute(options), actionRoutes(options))
+  Router().use(pageRoutes(options), actionRoutes(options))
 
 /** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
 async function jobOf(imports: Imports, req: JobRequest): Promise<Import> {
@@ -182,23 +184,25 @@ function jobHandler(options: ImportRoutesOptions): RequestHandler<JobParameters>
   const { imports } = options
   return async (req, res) => {
     const job = await jobOf(imports, req)
-    const reading = await imports.reading(job)
-    const json = { ...importView(job), reading: reading && readingView(reading) }
-    if (wantsJson(req) && job.state === 'ready' && reading?.found) {
+    if (wantsJson(req)) {
+      const reading = await imports.reading(job)
+      const json = { ...importView(job), reading: reading && readingView(reading) }
       res.vary('Accept').type('json')
-      return pipeline(Readable.from(withItems(json, imports.items(job))), res)
+      const items = job.state === 'ready' && reading?.found ? imports.items(job) : null
+      return pipeline(Readable.from(jsonOf(json, items)), res)
     }
-    if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(job.userId, job.id)
-    sendPageOrJson(req, res, {
-      ...(await pageOf(options, job, reading, req.query.change !== undefined)),
-      json,
-    })
+    if (job.endedAt !== null) await imports.markSeen(job)
+    const { view, title, data } = await pageOf(options, job, req.query.change !== undefined)
+    res.vary('Accept')
+    res.page(view, { title, ...data })
   }
 }
 
-/** An object as JSON with all items of an import, of which there may be too many for the memory. */
-async function* withItems(view: object, items: AsyncIterable<unknown>) {
-  yield `${JSON.stringify(view).slice(0, -1)},"items":[`
+/** An object as JSON, with all items of an import, of which there may be too many for the memory; null: none. */
+async function* jsonOf(view: object, items: AsyncIterable<unknown> | null): AsyncGenerator<string> {
+  const text = JSON.stringify(view)
+  if (!items) return yield text
+  yield `${text.slice(0, -1)},"items":[`
   let comma = ''
   for await (const item of items) {
     yield comma + JSON.stringify(item)
@@ -207,18 +211,13 @@ async function* withItems(view: object, items: AsyncIterable<unknown>) {
   yield ']}'
 }
 
-/** The page of an import. `body`: the form that has failed. */
-async function pageOf(
-  { vault }: ImportRoutesOptions,
-  job: Import,
-  reading: Reading | null,
-  isChange: boolean,
-  body?: unknown,
-) {
+/** The page of an import. `isChange`: page one. */
+async function pageOf({ imports, vault }: ImportRoutesOptions, job: Import, isChange: boolean) {
+  const reading = await imports.reading(job)
   if (job.state !== 'ready' || !reading) return progressPage(job, reading, await isRevoked(vault, job))
   return reading.found && !isChange
-    ? comparePage(job, reading, reading.found, body)
-    : choosePage(vault, job, reading, body)
+    ? comparePage(job, reading, reading.found)
+    : choosePage(vault, job, reading)
 }
 
 /** Whether the user must reconnect before items can be sent. */
@@ -228,122 +227,132 @@ async function isRevoked(vault: Vault, { userId, bxcontext, state }: Import): Pr
   return connection?.view.state === 'revoked'
 }
 
-/** Page one says how the file is to be read. */
-function chooseRoute(options: ImportRoutesOptions): Router {
-  const { imports, catalogues, vault } = options
-  return Router().post(
-    '/:id/choice',
-    describeRoute({
-      summary:
-        'Says how the file is to be read, and reads it again: a `draft`, and with `goOn` the items that can be sent, if nothing is missing (`reading.missing`).',
-      body: chooseSchema,
-      response: importViewSchema,
-      errors: [...JOB_ERRORS, 'invalid_input', 'not_connected'],
-    }),
-    async (req: JobRequest, res) => {
-      const job = await jobOf(imports, req)
-      const reading = await imports.reading(job)
-      if (!reading) throw fileGone()
-      try {
+/** What a user does with an import. */
+interface Action {
+  name: string
+  description: Partial<RouteDescription> & { summary: string }
+  /** `isDone`: false if nothing was done, because what a page has shown is no more so. */
+  run(job: Import, req: JobRequest): Promise<{ job: Import; isDone: boolean }>
+  /** Where a browser goes then; to the page of the import by default. */
+  pathOf?(job: Import): string
+}
+
+const done = async (job: Promise<Import>) => ({ job: await job, isDone: true })
+const sent = async (result: Promise<SendResult>) => {
+  const { job, isSent } = await result
+  return { job, isDone: isSent }
+}
+
+/** Each action answers with what the import is then, or with its page and why it was refused. */
+function actionRoutes(options: ImportRoutesOptions): Router {
+  const { imports } = options
+  const router = Router()
+  for (const { name, description, run, pathOf = importPath } of actionsOf(options))
+    router.post(
+      `/:id/${name}`,
+      describeRoute({
+        response: importViewSchema,
+        ...description,
+        errors: [...JOB_ERRORS, ...(description.errors ?? [])],
+      }),
+      async (req: JobRequest, res: Response) => {
+        const before = await jobOf(imports, req)
+        try {
+          const { job, isDone } = await run(before, req)
+          if (!isDone && wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+          const notice = isDone ? {} : ({ notice: texts.send.shownAgain, tone: 'wait' } as const)
+          await sendResultOrRedirect(req, res, pathOf(job), importView(job), {
+            status: description.status ?? 200,
+            ...notice,
+          })
+        } catch (error) {
+          const page = async () =>
+            pageOf(options, await imports.get(before.userId, before.id), name === 'choice')
+          await rejectForm(req, res, error, page)
+        }
+      },
+    )
+  return router
+}
+
+function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[] {
+  // What the catalogue received is compared, which only those see to whom the platform shows the catalogue.
+  const seesCatalogue = (job: Import) => catalogues.get(vault.tokenSource(job), job.catalogueId)
+  return [
+    {
+      name: 'choice',
+      description: CHOICE,
+      async run(job, req) {
+        const reading = await imports.reading(job)
+        if (!reading) throw fileGone()
         const { seen, draft, goOn } = chosenIn(req, reading.outline)
-        if (seen !== undefined && seen !== job.checkId) return await showAgain(req, res, job)
-        // What the catalogue received is compared, which only those see who see the catalogue.
-        await catalogues.get(vault.tokenSource(job), job.catalogueId)
-        const next = await imports.choose(job, { draft, goOn })
-        await sendResultOrRedirect(req, res, importPath(next), importView(next))
-      } catch (error) {
-        await rejectForm(req, res, error, () => pageOf(options, job, reading, true, req.body))
-      }
+        if (seen !== undefined && seen !== job.checkId) return { job, isDone: false }
+        await seesCatalogue(job)
+        return done(imports.choose(job, { draft, goOn }))
+      },
     },
-  )
+    {
+      name: 'send',
+      description: SEND,
+      async run(job, req) {
+        // Another tab has sent it already.
+        if (job.state !== 'ready' && !wantsJson(req)) return { job, isDone: true }
+        const { seen, leaveOut, confirm } = sendSchema.parse(req.body ?? {})
+        await seesCatalogue(job)
+        return sent(imports.send(job, { seen, leftOut: leaveOut, confirmed: confirm }))
+      },
+    },
+    {
+      name: 'resume',
+      description: RESUME,
+      async run(job) {
+        await seesCatalogue(job)
+        return sent(imports.resume(job))
+      },
+    },
+    {
+      name: 'stop',
+      description: { summary: 'Stops sending: the state is then `stopped`. `resume` goes on.' },
+      run: (job) => done(imports.stop(job)),
+    },
+    {
+      name: 'discard',
+      description: {
+        summary: 'Deletes the file and the import here, and answers what it was. What was sent stays there.',
+      },
+      run: (job) => done(imports.discard(job)),
+      pathOf: ({ bxcontext, catalogueId }) =>
+        `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,
+    },
+  ]
+}
+
+const CHOICE = {
+  summary:
+    'Says how the file is to be read, and reads it again: a `draft`, and with `goOn` the items that can be sent, if nothing is missing (`reading.missing`).',
+  body: chooseSchema,
+  errors: ['invalid_input', 'not_connected'],
+}
+const SEND = {
+  summary:
+    'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent; if they differ from `leftOut`, the file is read again without them, nothing is sent, and the answer is `409`, as it is if the page has changed. `confirm`: true if `reading.found.box` has reasons.',
+  body: sendSchema,
+  status: 202,
+  errors: ['invalid_input', 'not_connected'],
+}
+const RESUME = {
+  summary:
+    'Sends the rest of an import that was stopped or has failed, and answers `202`. If something else was sent into the catalogue meanwhile, the file is read again, and the answer is `409`.',
+  status: 202,
+  errors: ['not_connected'],
 }
 
 /** What a request says of how the file is to be read: as JSON, or with the fields of page one. */
-function chosenIn(
-  req: JobRequest,
-  outline: Outline,
-): { draft: Draft; goOn: boolean; seen?: string | undefined } {
+function chosenIn(req: JobRequest, outline: Outline): z.infer<typeof chooseSchema> {
   if (req.is('json')) return chooseSchema.parse(req.body)
   const { seen, do: pressed } = z.looseObject({ seen: z.string(), do: z.string() }).parse(req.body ?? {})
-  return { seen, goOn: pressed === 'continue', draft: readDraft(outline, filledIn(outline, req.body)) }
-}
-
-/** Nothing was done, because what a page has shown is no more so. Throws `ImportError` (409) for a client that wants JSON. */
-async function showAgain(req: JobRequest, res: Response, job: Import): Promise<void> {
-  if (wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
-  const notice = { notice: texts.send.shownAgain, tone: 'wait' } as const
-  await sendResultOrRedirect(req, res, importPath(job), importView(job), notice)
-}
-
-/** Page two sends the items that it has shown. */
-function sendRoute(options: ImportRoutesOptions): Router {
-  const { imports, catalogues, vault } = options
-  return Router().post(
-    '/:id/send',
-    describeRoute({
-      summary:
-        'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent; if they differ from `leftOut`, the file is read again, nothing is sent, and the answer is `409`, as it is if the page has changed. `confirm`: true if there is a `box`.',
-      body: sendSchema.partial({ leaveOut: true, confirm: true }),
-      status: 202,
-      response: importViewSchema,
-      errors: [...JOB_ERRORS, 'invalid_input', 'not_connected'],
-    }),
-    async (req: JobRequest, res) => {
-      const job = await jobOf(imports, req)
-      // Another tab has sent it already.
-      const isSent = job.state === 'completed' || job.state === 'running'
-      if (isSent && !wantsJson(req)) return res.redirect(303, importPath(job))
-      const reading = await imports.reading(job)
-      try {
-        const { seen, leaveOut, confirm } = sendSchema.parse(req.body ?? {})
-        await catalogues.get(vault.tokenSource(job), job.catalogueId)
-        const sent = await imports.send(job, { seen, leftOut: leaveOut, confirmed: confirm })
-        if (!sent.isSent) return await showAgain(req, res, sent.job)
-        await sendResultOrRedirect(req, res, importPath(job), importView(sent.job), { status: 202 })
-      } catch (error) {
-        await rejectForm(req, res, error, () => pageOf(options, job, reading, false, req.body))
-      }
-    },
-  )
-}
-
-/** What a user does with an import that is sent, or was. Each action answers with what it is then. */
-function actionRoutes({ imports }: ImportRoutesOptions): Router {
-  const router = Router()
-  const action = (
-    name: string,
-    description: Partial<RouteDescription> & { summary: string },
-    run: (job: Import) => Promise<Import>,
-    pathOf: (job: Import) => string = importPath,
-  ) =>
-    router.post(
-      `/:id/${name}`,
-      describeRoute({ response: importViewSchema, errors: JOB_ERRORS, ...description }),
-      async (req: JobRequest, res: Response) => {
-        const job = await run(await jobOf(imports, req))
-        const { status = 200 } = description
-        await sendResultOrRedirect(req, res, pathOf(job), importView(job), { status })
-      },
-    )
-  action(
-    'resume',
-    { summary: 'Sends the rest of an import that was stopped or has failed. Answers `202`.', status: 202 },
-    (job) => imports.resume(job),
-  )
-  action(
-    'stop',
-    { summary: 'Stops sending: the state is then `stopped`. `resume` goes on.' },
-    ({ userId, id }) => imports.stop(userId, id),
-  )
-  action(
-    'discard',
-    {
-      summary:
-        'Deletes the file and the import here, and answers what it was. Items that the platform has accepted stay there.',
-    },
-    ({ userId, id }) => imports.discard(userId, id),
-    ({ bxcontext, catalogueId }) =>
-      `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,
-  )
-  return router
+  const draft = readDraft(outline, filledIn(outline, req.body))
+  // Nobody has seen the columns of another sheet or heading row.
+  const isSeen = draft.sheet === outline.sheet && draft.headingsRow === outline.headingsRow
+  return { seen, goOn: pressed === 'continue' && isSeen, draft }
 }

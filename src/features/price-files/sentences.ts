@@ -127,6 +127,8 @@ export function boxSentence(reason: BoxReason): string {
       return box.priceColumn(reason.before)
     case 'newValue':
       return box.newValue(reason.heading, valueText(reason.value), reason.count)
+    case 'manyValues':
+      return box.manyValues(reason.heading)
   }
 }
 

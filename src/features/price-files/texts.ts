@@ -203,7 +203,6 @@ export const texts = {
   box: {
     title: 'Look at this before you send',
     tick: 'I have looked, and this is right.',
-    notTicked: 'tick that you have looked at it',
     nothingReceived: 'Nothing can be compared: the catalogue may have other prices.',
     halfOutside: (items: number, of: number) =>
       `${ofPrices(items, of)} changed by more than 7 % down or 8.5 % up.`,
@@ -219,6 +218,8 @@ export const texts = {
     priceColumn: (before: string) => `Last time, the prices were those of ${isolated(before)}.`,
     newValue: (heading: string, value: string, rows: number) =>
       `${isolated(heading)} has a new value: ${isolated(value)}, in ${pluralize(rows, 'row')}.`,
+    manyValues: (heading: string) =>
+      `${isolated(heading)} had at most five values, and now has too many to compare.`,
   },
 
   /** Send, and what goes where. */
