@@ -4,13 +4,13 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
   StoreUnavailableError,
-} from '../../../src/connect/errors.ts'
-import { firstCode } from '../../../src/features/price-files/batches.ts'
-import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
-import type { ImportJob } from '../../../src/features/price-files/contract.ts'
-import { NOTHING_SENT, type Progress } from '../../../src/features/price-files/import.ts'
+} from '../../../../src/connect/errors.ts'
+import { firstCode } from '../../../../src/features/price-files/batches.ts'
+import type { CatalogueImports } from '../../../../src/features/price-files/catalogue-imports.ts'
+import type { ImportJob } from '../../../../src/features/price-files/contract.ts'
+import { NOTHING_SENT, type Progress } from '../../../../src/features/price-files/import.ts'
+import { itemOf, itemsOfRows, supplierOfEachTest } from '../support.ts'
 import { ACCEPTING } from './service-support.ts'
-import { itemOf, itemsOfRows, supplierOfEachTest } from './support.ts'
 
 const { platform, items, send } = supplierOfEachTest()
 
