@@ -105,7 +105,8 @@ async function walk(groups: Group[]) {
     // The record is that of now, and the page is that of the tab, as a request of a form has them.
     const job = await service.get(tab.job.userId, tab.job.id)
     if (one.kind === 'open') return tabOf(job)
-    if (one.kind === 'choose') return tabOf(await service.choose(job, { draft: { ...CHOICE, units: one.units }, goOn: true }))
+    if (one.kind === 'choose')
+      return tabOf(await service.choose(job, { draft: { ...CHOICE, units: one.units }, goOn: true }))
     const leftOut = one.kind === 'leaveOut' ? [...tab.job.leftOut, one.code] : tab.job.leftOut
     const result = await service.send(job, { seen: tab.job.checkId, leftOut, confirmed: true })
     if (!result.isSent) return tabOf(result.job)
