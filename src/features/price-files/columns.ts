@@ -2,81 +2,51 @@
 import { shorten } from '../../tables/prices.ts'
 import { isFilled, valueIn } from './cells.ts'
 import type { Value } from './found.ts'
+import type { Candidate } from './rows.ts'
 import { MAX_VALUES } from './uses.ts'
 
-/** The characters of the values that are counted; of a file with more, columns with the longest lists are as if they had more values. */
-const MAX_CHARACTERS = 250_000
-const MAX_SAMPLES = 3
+/** Cells that page one shows of a column, and their length. */
+const [MAX_SAMPLES, MAX_SAMPLE] = [3, 60]
+/** How many items are kept for each value. */
+const MAX_ITEMS = 3
 
-/** A value with the first item that has it. */
-export interface Tally<Row> extends Value {
-  first: Row | null
+/** A value with the first items that have it. */
+export interface Tally extends Value {
+  items: Candidate[]
 }
 
-interface Column<Row> {
-  /** By value; null: there are too many. */
-  tallies: Map<string, Tally<Row>> | null
+/** Counts the values of a column. What a cell costs does not depend on how many values there are. */
+export class Column {
+  readonly samples: string[] = []
+  /** By value; null: there are more than `MAX_VALUES`. */
+  #tallies: Map<string, Tally> | null = new Map()
   /** By cell, so that a cell that came before is not read again. */
-  byCell: Map<string, Tally<Row>>
-  characters: number
-  samples: string[]
-}
+  readonly #byCell = new Map<string, Tally>()
 
-/** Counts the values of each column. What a row costs does not depend on how many values there are. */
-export function createColumns<Row>(width: number) {
-  const columns = Array.from(
-    { length: width },
-    (): Column<Row> => ({ tallies: new Map(), byCell: new Map(), characters: 0, samples: [] }),
-  )
-  let characters = 0
-
-  /** Stops counting. */
-  function drop(column: Column<Row>): void {
-    characters -= column.characters
-    column.tallies = null
-    column.characters = 0
-    column.byCell.clear()
+  /** Counts a cell. Returns its value if that has not had enough items. */
+  see(cell: string): Tally | null {
+    if (this.samples.length < MAX_SAMPLES && cell !== '' && isFilled(cell))
+      this.samples.push(shorten(valueIn(cell), MAX_SAMPLE))
+    if (this.#tallies === null) return null
+    const tally = this.#byCell.get(cell) ?? this.#read(cell, this.#tallies)
+    tally.count++
+    return tally.items.length < MAX_ITEMS ? tally : null
   }
 
-  function newTally(column: Column<Row>, tallies: Map<string, Tally<Row>>, value: string) {
-    const tally: Tally<Row> = { value, count: 0, first: null }
-    column.characters += value.length
-    characters += value.length
+  #read(cell: string, tallies: Map<string, Tally>): Tally {
+    const value = valueIn(cell)
+    const tally = tallies.get(value) ?? { value, count: 0, items: [] }
     tallies.set(value, tally)
-    if (tallies.size > MAX_VALUES) drop(column)
-    else if (characters > MAX_CHARACTERS)
-      drop(columns.reduce((a, b) => (b.characters > a.characters ? b : a)))
+    if (this.#byCell.size <= MAX_VALUES) this.#byCell.set(cell, tally)
+    if (tallies.size > MAX_VALUES) {
+      this.#tallies = null
+      this.#byCell.clear()
+    }
     return tally
   }
 
-  return {
-    /** Counts the cells of a row. Returns the values that no item has had. */
-    see(cells: readonly string[]): Tally<Row>[] {
-      const without: Tally<Row>[] = []
-      for (let index = 0; index < width; index++) {
-        const column = columns[index]
-        if (!column) continue
-        const cell = cells[index] ?? ''
-        if (column.samples.length < MAX_SAMPLES && cell !== '' && isFilled(cell))
-          column.samples.push(shorten(valueIn(cell), 60))
-        const { tallies } = column
-        if (tallies === null) continue
-        let tally = column.byCell.get(cell)
-        if (!tally) {
-          const value = valueIn(cell)
-          tally = tallies.get(value) ?? newTally(column, tallies, value)
-          if (column.byCell.size < 2 * MAX_VALUES) column.byCell.set(cell, tally)
-        }
-        tally.count++
-        if (tally.first === null) without.push(tally)
-      }
-      return without
-    },
-    /** The values of a column, the most frequent first; null: too many. */
-    tallies: (index: number): Tally<Row>[] | null => {
-      const found = columns[index]?.tallies
-      return found ? [...found.values()].sort((a, b) => b.count - a.count) : null
-    },
-    samples: (index: number): string[] => columns[index]?.samples ?? [],
+  /** The values, the most frequent first; null: too many. */
+  get tallies(): Tally[] | null {
+    return this.#tallies && [...this.#tallies.values()].sort((a, b) => b.count - a.count)
   }
 }

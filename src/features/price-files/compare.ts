@@ -1,10 +1,10 @@
 /** What differs from what a catalogue received before. Each function is one rule. */
-
 import { keptText, placeOf, shownText } from './cells.ts'
 import type { Tally } from './columns.ts'
-import { type Texts, textKey } from './file-texts.ts'
+import { type FileTexts, keyOf } from './file-texts.ts'
 import type { Compared } from './found.ts'
-import type { PlacedText, Received, ReceivedPrice, SentFile } from './received.ts'
+import type { Received, ReceivedPrice, SentFile } from './received.ts'
+import type { Entry } from './rows.ts'
 
 /** What a file is compared with. */
 export interface Past {
@@ -12,99 +12,67 @@ export interface Past {
   isUnfinished: boolean
   /** By code in lower case. */
   prices: ReadonlyMap<string, ReceivedPrice>
-  /** Keys of `textKey` and `codeKey`. */
+  /** Keys of texts. */
   texts: ReadonlySet<string>
-  codes: ReadonlySet<string>
 }
 
 /** The last file with the same headings, else the last one; null: nothing was received from here. */
 export function pastOf(received: Received | null, headings: readonly string[]): Past | null {
-  const kept = JSON.stringify(headings.map(keptText))
+  const kept = String(headings.map(keptText))
   const files = received?.files ?? []
-  const file = files.find(({ memory }) => JSON.stringify(memory.headings) === kept) ?? files[0]
+  const file = files.find(({ memory }) => String(memory.headings) === kept) ?? files[0]
   if (!received || !file) return null
-  return {
-    file,
-    isUnfinished: received.isUnfinished,
-    prices: new Map(received.prices.map((one) => [one.code.toLowerCase(), one])),
-    texts: new Set(file.memory.texts.map(textKey)),
-    codes: new Set(file.memory.codesNotSent.map((code) => code.toLowerCase())),
-  }
-}
-
-/** An item, and the price that the catalogue received for its code before. */
-export interface Priced {
-  item: { code: string; price: number }
-  oldPrice: number | null
+  const prices = new Map<string, ReceivedPrice>()
+  for (const price of received.prices) prices.set(price.code.toLowerCase(), price)
+  return { file, isUnfinished: received.isUnfinished, prices, texts: new Set(file.memory.texts.map(keyOf)) }
 }
 
 /** New/old: 1 for the same price, Infinity if it was 0 before. */
-export const factorOf = ({ item, oldPrice }: Priced): number | null => {
+export const factorOf = ({ item, oldPrice }: Pick<Entry, 'item' | 'oldPrice'>): number | null => {
   if (oldPrice === null) return null
   return item.price === oldPrice ? 1 : item.price / oldPrice
 }
 
 /** Counts the prices that are the same, higher, lower and new. `factors`: those of the items that were received before. */
-export function comparePrices(entries: Iterable<Priced>) {
-  const counts = { same: 0, higher: 0, lower: 0, added: 0 }
-  const factors: number[] = []
-  let largest: number | null = null
-  let smallest: number | null = null
-  for (const entry of entries) {
-    const factor = factorOf(entry)
-    if (factor === null) {
-      counts.added++
-      continue
-    }
-    factors.push(factor)
-    if (factor === 1) {
-      counts.same++
-      continue
-    }
-    counts[factor > 1 ? 'higher' : 'lower']++
-    largest = Math.max(largest ?? factor, factor)
-    smallest = Math.min(smallest ?? factor, factor)
+export function comparePrices(items: readonly Pick<Entry, 'item' | 'oldPrice'>[]) {
+  const factors = items.map(factorOf).filter((factor) => factor !== null)
+  const changed = factors.filter((factor) => factor !== 1)
+  const extreme = (pick: (a: number, b: number) => number) =>
+    changed.length > 0 ? changed.reduce(pick) : null
+  const higher = changed.filter((factor) => factor > 1).length
+  const counts = {
+    same: factors.length - changed.length,
+    higher,
+    lower: changed.length - higher,
+    largest: extreme((a, b) => Math.max(a, b)),
+    smallest: extreme((a, b) => Math.min(a, b)),
+    added: items.length - factors.length,
   }
-  return { counts: { ...counts, largest, smallest }, factors }
+  return { counts, factors }
 }
 
 const MAX_GONE = 50
 
 /** The codes that the file which this one is compared with was the last to have. `isThere`: whether a code is still in the file. */
-export function goneCodes(
-  past: Past | null,
-  isThere: (code: string) => boolean,
-): { gone: number; goneCodes: string[] } {
-  const gone = [...(past?.prices ?? [])].filter(
-    ([key, { file }]) => file === past?.file.number && !isThere(key),
-  )
+export function goneCodes(past: Past | null, isThere: (code: string) => boolean) {
+  const all = [...(past?.prices ?? [])]
+  const gone = all.filter(([key, { file }]) => file === past?.file.number && !isThere(key))
   return { gone: gone.length, goneCodes: gone.slice(0, MAX_GONE).map(([, { code }]) => code) }
 }
 
-/** How many texts are listed of rows that have a code. */
-const MAX_LISTED = 2_000
-
-/** Texts that the last file did not have, and those that are gone. `isItem`: whether a code is one of an item. */
+/** Texts that the last file did not have, and those that are gone. `isItem`: whether a code is one of an item by now. */
 export function compareTexts(
   past: Past | null,
-  { texts, codes, uncompared }: Texts,
+  { byKey, uncompared }: FileTexts,
   isItem: (code: string) => boolean,
 ): Pick<Compared, 'newTexts' | 'goneTexts' | 'uncomparedTexts'> {
   if (!past) return { newTexts: [], goneTexts: [], uncomparedTexts: 0 }
-  const { memory } = past.file
-  const newRows = [...codes].filter(([key]) => !past.codes.has(key)).map(([, { code: _, ...text }]) => text)
-  const newTexts = [...texts].filter(([key]) => !past.texts.has(key)).map(([, text]) => text)
-  const goneCodes = memory.codesNotSent.filter(
-    (code) => !codes.has(code.toLowerCase()) && !isItem(code.toLowerCase()),
-  )
-  const gone: PlacedText[] = [
-    ...memory.texts.filter((text) => !texts.has(textKey(text))),
-    ...goneCodes.slice(0, MAX_LISTED).map((text) => ({ where: '', text, row: null })),
-  ]
   return {
-    newTexts: [...newTexts, ...newRows.slice(0, MAX_LISTED)].sort((a, b) => (a.row ?? 0) - (b.row ?? 0)),
-    goneTexts: gone.map((text) => ({ ...text, text: shownText(text.text) })),
-    uncomparedTexts: uncompared() + Math.max(0, newRows.length - MAX_LISTED),
+    newTexts: [...byKey].filter(([key]) => !past.texts.has(key)).map(([, text]) => text),
+    goneTexts: past.file.memory.texts
+      .filter((text) => !byKey.has(keyOf(text)) && !isItem(text.code.toLowerCase()))
+      .map((text) => ({ ...text, text: shownText(text.text) })),
+    uncomparedTexts: uncompared,
   }
 }
 
@@ -129,10 +97,13 @@ const DATE = new RegExp(
 /** Whether a value is a date: those change with each list. */
 export const isDate = (value: string): boolean => DATE.test(value)
 
+/** A column with so few values says what its rows are. */
+const MAX_FEW = 5
+
 /** The values that a column did not have. `tallies`: those that it has now; null: too many. */
 export function compareValues(
   heading: string,
-  tallies: readonly Tally<unknown>[] | null,
+  tallies: readonly Tally[] | null,
   old: readonly string[] | null | undefined,
 ): Compared['newValues'] {
   if (!old) return []
@@ -140,9 +111,5 @@ export function compareValues(
   const now = (tallies ?? []).filter(({ value }) => !had.has(value))
   const values = now.filter(({ value }) => !isDate(value)).map(({ value, count }) => ({ value, count }))
   const column = { heading, values, dates: now.length - values.length, isMany: tallies === null }
-  const isNew = now.length > 0 || column.isMany
-  return isNew ? [{ ...column, hadAtMostFive: old.length <= MAX_FEW }] : []
+  return now.length > 0 || column.isMany ? [{ ...column, hadAtMostFive: old.length <= MAX_FEW }] : []
 }
-
-/** A column with so few values says what its rows are. */
-const MAX_FEW = 5

@@ -1,42 +1,42 @@
-/** What a file says beside its items, and what it is like, as it is remembered and compared. */
+/** What a file says beside its items. */
 import { keptText } from './cells.ts'
 import type { PlacedText } from './received.ts'
 
-/** The most texts without a code that are compared, their characters, and those of the codes of rows that are not sent. */
+/** The most texts that are compared, and their characters: of rows that have a code, and of all others. */
 const MAX_TEXTS = 2_000
-const MAX_TEXT_CHARACTERS = 500_000
-const MAX_CODE_CHARACTERS = 250_000
+const MAX_CHARACTERS = 250_000
 
-export const textKey = ({ where, text }: Pick<PlacedText, 'where' | 'text'>): string =>
-  `${keptText(where)}\n${keptText(text)}`
-/** Capitals do not tell codes apart. */
-export const codeKey = (code: string): string => keptText(code).toLowerCase()
+/** A text as it is remembered. */
+export const keep = (text: PlacedText): PlacedText => ({
+  ...text,
+  where: keptText(text.where),
+  text: keptText(text.text),
+  code: keptText(text.code),
+})
 
-/** Collects the different texts of a file: those without a code, and by their codes those of rows that have one. */
-export function createTexts() {
-  const texts = new Map<string, PlacedText>()
-  const codes = new Map<string, PlacedText & { code: string }>()
-  let [characters, codeCharacters, uncompared] = [0, 0, 0]
-  return {
-    texts,
-    codes,
-    /** How many more there are. */
-    uncompared: () => uncompared,
-    add(where: string, text: string, row: number | null): void {
-      const key = textKey({ where, text })
-      if (text === '' || texts.has(key)) return
-      characters += where.length + text.length
-      if (texts.size < MAX_TEXTS && characters <= MAX_TEXT_CHARACTERS) texts.set(key, { where, text, row })
-      else uncompared++
-    },
-    addRow(code: string, text: string, row: number): void {
-      const key = codeKey(code)
-      if (codes.has(key)) return
-      codeCharacters += key.length
-      if (codeCharacters <= MAX_CODE_CHARACTERS)
-        codes.set(key, { where: '', text, row, code: keptText(code) })
-      else uncompared++
-    },
+/** What tells remembered texts apart. Capitals do not tell codes apart. */
+export const keyOf = ({ where, text, code }: PlacedText): string =>
+  code === '' ? `${where}\n${text}` : code.toLowerCase()
+
+/** The different texts of a file, by their keys. */
+export class FileTexts {
+  readonly byKey = new Map<string, PlacedText>()
+  /** How many more there are. */
+  uncompared = 0
+  readonly #left = {
+    coded: { texts: MAX_TEXTS, characters: MAX_CHARACTERS },
+    others: { texts: MAX_TEXTS, characters: MAX_CHARACTERS },
+  }
+
+  /** Adds a text, unless it is blank or there. Returns its key. */
+  add(text: PlacedText): string {
+    const key = keyOf(keep(text))
+    if (text.text === '' || this.byKey.has(key)) return key
+    const left = this.#left[text.code === '' ? 'others' : 'coded']
+    left.texts--
+    left.characters -= text.text.length
+    if (left.texts >= 0 && left.characters >= 0) this.byKey.set(key, text)
+    else this.uncompared++
+    return key
   }
 }
-export type Texts = ReturnType<typeof createTexts>

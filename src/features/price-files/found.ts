@@ -106,7 +106,7 @@ export interface Compared {
   gone: number
   /** Some of the codes that are no longer in the file. */
   goneCodes: string[]
-  /** Texts that the last file did not have, beside those that are gone. A row with a code that is not sent is compared by its code. */
+  /** Texts that the last file did not have, beside those that are gone. */
   newTexts: PlacedText[]
   goneTexts: PlacedText[]
   /** How many more texts there are than are compared. */

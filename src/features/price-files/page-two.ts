@@ -1,14 +1,26 @@
 /** What page two shows: what differs, ten rows, the rows that are not sent, and the box. */
+import { readPrice, shorten } from '../../tables/prices.ts'
 import * as box from './box.ts'
-import { isFilled, keptText, valueIn } from './cells.ts'
+import { isFilled, keptText, textOf, valueIn } from './cells.ts'
 import type { Choice } from './choice.ts'
-import type { createColumns } from './columns.ts'
-import { comparePrices, compareTexts, compareValues, goneCodes, oldValues, type Past } from './compare.ts'
-import { chooseRows, exampleOf, otherColumns, type ShownColumn } from './examples.ts'
-import type { Texts } from './file-texts.ts'
-import type { BoxReason, Compared, Found } from './found.ts'
-import type { Candidate, createItems } from './items.ts'
+import type { Column, Tally } from './columns.ts'
+import {
+  comparePrices,
+  compareTexts,
+  compareValues,
+  goneCodes,
+  isDate,
+  oldValues,
+  type Past,
+} from './compare.ts'
+import { type FileTexts, keep } from './file-texts.ts'
+import type { BoxReason, Compared, Example, Found } from './found.ts'
+import { type Items, MAX_CELL } from './items.ts'
 import type { FileMemory, Received } from './received.ts'
+import type { Candidate, Entry } from './rows.ts'
+import { MONEY } from './uses.ts'
+
+const SHOWN = 10
 
 /** What the rows of a table came to, read as it was chosen. */
 export interface Scanned {
@@ -18,75 +30,85 @@ export interface Scanned {
   /** The names of the columns. */
   labels: readonly string[]
   rows: number
-  columns: ReturnType<typeof createColumns<Candidate>>
-  texts: Texts
-  items: ReturnType<typeof createItems>
+  columns: readonly Column[]
   /** The cell that a column has in every item; null: they differ. */
   constants: readonly (string | null | undefined)[]
+  texts: FileTexts
+  items: Items
+}
+
+/** A column as it is compared. */
+interface ComparedColumn {
+  label: string
+  /** Its values; null: too many, or those of code, price, name and description, which are not compared. */
+  tallies: Tally[] | null
+  old: readonly string[] | null | undefined
+  isCompared: boolean
 }
 
 export function foundIn(scanned: Scanned, received: Received | null): Found {
-  const { choice, past, headings, labels, rows, items } = scanned
-  const { compared, factors } = comparedIn(scanned)
-  const others = otherColumns(choice)
-  const columns = headings.map((heading, index): ShownColumn => {
-    const old = isCompared(choice, index) ? oldValues(past, heading, index + 1) : undefined
-    const isNew = (value: string) => old?.includes(value) === false
+  const { choice, past, headings, labels, rows, constants, items } = scanned
+  const columns = headings.map((heading, index): ComparedColumn => {
+    const isCompared = !placesOf(choice, ['code', 'price', 'name', 'description']).includes(index)
+    const tallies = isCompared ? (scanned.columns[index]?.tallies ?? null) : null
     return {
       label: labels[index] ?? '',
-      tallies: isCompared(choice, index) ? scanned.columns.tallies(index) : null,
-      isNew,
+      tallies,
+      old: isCompared ? oldValues(past, heading, index + 1) : undefined,
+      isCompared,
     }
   })
-  const constants = scanned.constants.map((cell, index) => others.has(index) && typeof cell === 'string')
-  const chosen = chooseRows(items.ranks, columns, past !== null)
-  const sent = compared.same + compared.higher + compared.lower + compared.added
+  const { compared, factors } = comparedIn(scanned, columns)
+  const first = placesOf(choice, ['code', 'name', 'unit'])
+  const isConstant = (index: number) =>
+    typeof constants[index] === 'string' && !first.includes(index) && index !== choice.price.number - 1
   return {
     choice,
     rows,
-    items: sent,
+    items: factors.length + compared.added,
     compared,
     constants: labels.flatMap((heading, index) => {
-      const cell = scanned.constants[index]
-      return constants[index] && isFilled(cell ?? '') ? [{ heading, value: valueIn(cell ?? '') }] : []
+      const cell = constants[index] ?? ''
+      return isConstant(index) && isFilled(cell) ? [{ heading, value: valueIn(cell) }] : []
     }),
-    examples: chosen.map((candidate) => exampleOf(candidate, choice, columns, constants)),
-    rejected: items.rejected(),
-    box: boxOf(scanned, { compared, factors, received, sent }),
-    memory: memoryOf(scanned),
+    examples: chooseRows(items, columns, past !== null).map((candidate) =>
+      exampleOf(candidate, choice, columns, (index) => isConstant(index) || first.includes(index)),
+    ),
+    rejected: items.rejected,
+    box: boxOf(scanned, compared, factors, received),
+    memory: {
+      headings: headings.map(keptText),
+      texts: [...scanned.texts.byKey.values()].map(keep),
+      values: valuesOf(headings, columns),
+    },
   }
 }
 
-/** Whether the values of a column are compared: not those of code, price, name and description. */
-const isCompared = ({ code, price, name, description }: Choice, index: number): boolean =>
-  ![code, price, name, description].some((column) => column?.number === index + 1)
+const placesOf = (
+  choice: Choice,
+  uses: ('code' | 'price' | 'name' | 'description' | 'unit' | 'category')[],
+) => uses.map((use) => (choice[use]?.number ?? 0) - 1)
 
-function comparedIn({ choice, past, headings, labels, columns, texts, items }: Scanned) {
+function comparedIn({ past, texts, items }: Scanned, columns: readonly ComparedColumn[]) {
   const { counts, factors } = comparePrices([...items.entries.values()].filter(({ isSent }) => isSent))
   const isThere = (code: string) =>
-    items.entries.has(code) || items.notSent.has(code) || items.byHand.has(code)
+    items.entries.has(code) || items.notSent.has(code) || items.leftOut.has(code)
   const compared: Compared = {
     with: past && { fileName: past.file.fileName, at: past.file.at, isUnfinished: past.isUnfinished },
     ...counts,
     ...goneCodes(past, isThere),
     ...compareTexts(past, texts, (code) => items.entries.get(code)?.isSent === true),
-    newValues: headings.flatMap((heading, index) =>
-      isCompared(choice, index)
-        ? compareValues(labels[index] ?? '', columns.tallies(index), oldValues(past, heading, index + 1))
-        : [],
-    ),
+    newValues: columns.flatMap(({ label, tallies, old }) => compareValues(label, tallies, old)),
   }
   return { compared, factors }
 }
 
+/** All reasons for a tick. A catalogue that this app created, and that has received nothing, needs none. */
 function boxOf(
   { choice, past, headings, items }: Scanned,
-  {
-    compared,
-    factors,
-    received,
-    sent,
-  }: { compared: Compared; factors: number[]; received: Received | null; sent: number },
+  compared: Compared,
+  factors: readonly number[],
+  received: Received | null,
 ): BoxReason[] {
   if (!past) return received?.isOwn ? [] : [{ kind: 'nothingReceived' }]
   const notSent = [...items.notSent].filter((code) => !items.entries.get(code)?.isSent).length
@@ -95,25 +117,80 @@ function boxOf(
     ...box.halfOutside(factors),
     ...box.farOutside(factors),
     ...box.oneFactor(factors),
-    ...box.unknownCodes(sent, compared.added),
+    ...box.unknownCodes(factors.length + compared.added, compared.added),
     ...box.knownNotSent(factors.length + notSent, notSent),
     ...box.newValues(compared.newValues),
   ]
 }
 
-/** What is remembered of the file. */
-function memoryOf({ choice, headings, columns, texts }: Scanned): FileMemory {
-  return {
-    headings: headings.map(keptText),
-    texts: [...texts.texts.values()].map((one) => ({
-      ...one,
-      where: keptText(one.where),
-      text: keptText(one.text),
-    })),
-    codesNotSent: [...texts.codes.values()].map(({ code }) => code),
-    values: headings.flatMap((heading, index) => {
-      const values = columns.tallies(index)?.map(({ value }) => value) ?? null
-      return isCompared(choice, index) ? [{ heading: keptText(heading), number: index + 1, values }] : []
-    }),
+/** The characters of all values that are remembered: of a file with more, the longest lists are not. */
+const MAX_CHARACTERS = 400_000
+
+function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[]): FileMemory['values'] {
+  const all = columns.flatMap(({ tallies, isCompared }, index) => {
+    const values = tallies?.map(({ value }) => value) ?? null
+    return isCompared ? [{ heading: keptText(headings[index] ?? ''), number: index + 1, values }] : []
+  })
+  let left = MAX_CHARACTERS
+  const lengthOf = (values: string[] | null) => values?.join('').length ?? 0
+  const kept = new Set(
+    all
+      .toSorted((a, b) => lengthOf(a.values) - lengthOf(b.values))
+      .filter(({ values }) => {
+        left -= lengthOf(values)
+        return left >= 0
+      }),
+  )
+  return all.map((column) => (kept.has(column) ? column : { ...column, values: null }))
+}
+
+/**
+ * Chooses ten rows, in this order and no row twice: three with a new value (the rarest first), the two largest rises, the two largest
+ * falls, the dearest, the cheapest, new codes if something was received before, the rarest values, and the first rows.
+ */
+function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPast: boolean): Candidate[] {
+  const chosen = new Map<Entry, Candidate>()
+  function take(from: readonly Candidate[], most = SHOWN): void {
+    const end = Math.min(chosen.size + most, SHOWN)
+    for (const one of from)
+      if (chosen.size < end && one.entry.isSent && !chosen.has(one.entry)) chosen.set(one.entry, one)
   }
+  /** One row of each value, then another one of each. */
+  const rarest = (tallies: Tally[]) => {
+    const sorted = tallies.sort((a, b) => a.count - b.count)
+    return [0, 1, 2].flatMap((nth) => sorted.flatMap(({ items }) => items[nth] ?? []))
+  }
+  const isNew = ({ old }: ComparedColumn, { value }: Tally) =>
+    old?.includes(value) === false && !isDate(value)
+  take(rarest(columns.flatMap((column) => (column.tallies ?? []).filter((tally) => isNew(column, tally)))), 3)
+  take(ranks.rises.candidates, 2)
+  take(ranks.falls.candidates, 2)
+  take(ranks.dearest.candidates, 1)
+  take(ranks.cheapest.candidates, 1)
+  if (hasPast) take(ranks.added.candidates)
+  take(rarest(columns.flatMap(({ tallies }) => tallies ?? [])))
+  take(ranks.first.candidates)
+  return [...chosen.values()]
+}
+
+/** A row with its other cells. `isHidden`: whether a column stands in the first line of a row, or is the same in every row. */
+function exampleOf(
+  { entry, cells }: Candidate,
+  choice: Choice,
+  columns: readonly ComparedColumn[],
+  isHidden: (index: number) => boolean,
+): Example {
+  const { row, item, oldPrice } = entry
+  const how = { decimal: choice.decimal ?? 'point', currency: MONEY[choice.money].currency }
+  const others = columns.flatMap(({ label, old }, index) => {
+    const value = valueIn(cells[index])
+    const isNew = old?.includes(value) === false
+    const isPrice = index === choice.price.number - 1 && readPrice(textOf(cells[index]), how) === item.price
+    const isShown = isNew || (value !== '' && !isPrice && !isHidden(index))
+    return isShown ? [{ heading: label, value: shorten(value, MAX_CELL), isNew }] : []
+  })
+  const shown = { ...item }
+  for (const use of ['name', 'description', 'unit', 'category'] as const)
+    if (shown[use] !== undefined) shown[use] = shorten(shown[use], MAX_CELL)
+  return { row, item: shown, oldPrice, others }
 }

@@ -131,8 +131,8 @@ async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentF
 export function comparePage(job: Import, reading: Reading, found: Found) {
   const { compared, choice, items, examples, constants } = found
   const { send } = texts
-  const audience = Object.entries(send.audiences).find(([scope]) => scope === job.catalogueScope)?.[1]
-  const currency = texts.choose.currencies[MONEY[choice.money].currency]
+  const [, audience = send.unknownAudience] =
+    Object.entries(send.audiences).find(([scope]) => scope === job.catalogueScope) ?? []
   const listed = [...examples.map(({ item }) => item.code), ...leftOutIn(found).map(({ code }) => code)]
   return {
     view: 'price-files/compare',
@@ -155,7 +155,7 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
         }
       },
       box: found.box.map(boxSentence),
-      to: send.to(job.catalogueName, audience ?? send.audiences.unknown, currency),
+      audience: audience(texts.choose.currencies[MONEY[choice.money].currency]),
       choice: choiceArgument(choice),
       remarks: reading.outline.remarks.map(remarkSentence),
       valueText,
@@ -174,6 +174,7 @@ const rejectedData = ({ rejected }: Found) =>
   rejected.map(({ reason, count, rows }) => ({
     reason,
     sentence: reasonSentence(reason, count),
+    cure: texts.rejected.cures[reason] ?? '',
     isNew: rows.some(({ isNew }) => isNew),
     count,
     rows: rows.map((row) => ({

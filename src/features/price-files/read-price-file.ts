@@ -4,202 +4,193 @@ import { type Currency, DECIMALS, readPrice, shorten } from '../../tables/prices
 import type { OpenFile, Row } from '../../tables/sheet.ts'
 import { openFile } from '../../tables/table.ts'
 import { texts as tableTexts } from '../../tables/texts.ts'
-import { type Item, writeBatches } from './batches.ts'
+import { writeBatches } from './batches.ts'
 import { clean, isFilled, placeOf, rowText, textOf } from './cells.ts'
 import type { Choice } from './choice.ts'
-import { createColumns } from './columns.ts'
-import { type Past, pastOf } from './compare.ts'
-import { createTexts, type Texts } from './file-texts.ts'
+import { Column, type Tally } from './columns.ts'
+import { pastOf } from './compare.ts'
+import { FileTexts } from './file-texts.ts'
 import type { Missing, Outline, Reading, ReadOptions } from './found.ts'
-import { type Candidate, createItems, placeOfRow } from './items.ts'
-import { foundIn } from './page-two.ts'
+import { Items, MAX_CELL, placeOfRow } from './items.ts'
+import { foundIn, type Scanned } from './page-two.ts'
 import { createRowReader } from './rows.ts'
-import { fillIn, findTable, isSheetOf, resolve, type Table } from './table.ts'
-import { MONEY } from './uses.ts'
+import { fillIn, findTable, resolve, sheetOf, type Table } from './table.ts'
+import { MONEY, type Use } from './uses.ts'
 
 /** The most rows of a table: their codes are kept in memory. */
 const MAX_ROWS = 500_000
 /** How many rows page one shows of a table, and above it: nobody reads more. */
 const [SHOWN_ROWS, MAX_ABOVE] = [6, 1_000]
-const MAX_CELL = 200
 
 /**
- * Reads a price file as it was chosen, and writes its items as upload requests to `itemsPath` if page two can be shown. Throws
- * `UnreadableFileError` and the errors of the file system.
+ * Reads a price file as it was chosen, and writes its items as upload requests to `itemsPath`: none if page one is to be filled in.
+ * Throws `UnreadableFileError` and the errors of the file system.
  */
 export async function readPriceFile(path: string, options: ReadOptions): Promise<Reading> {
   const file = await openFile(path)
   try {
     const table = await findTable(file, options)
-    const { reading, items } = await readTable(file, table, options)
-    if (options.itemsPath !== undefined) await writeBatches(options.itemsPath, items)
-    return reading
+    const { choice, missing } = choiceIn(file, table, options)
+    const uses = fillIn(table)
+    const scan = await scanRows(file, { table, choice, uses }, options)
+    const outline = outlineOf(file, { table, uses }, scan)
+    const unclear = choice ? unclearIn(choice, outline) : missing
+    const { items } = scan
+    const isReady = choice !== null && items !== null && unclear.length === 0
+    const found = isReady
+      ? foundIn({ ...scan, choice, items, headings: table.headings }, options.received)
+      : null
+    if (options.itemsPath !== undefined)
+      await writeBatches(options.itemsPath, found && items ? items.sent() : [])
+    return { outline, found, missing: unclear }
   } finally {
     file.close()
   }
 }
 
+/** The choice for this file, or why page one is to be filled in first. */
+function choiceIn(file: OpenFile, table: Table, { draft, goOn }: ReadOptions): ReturnType<typeof resolve> {
+  const { sheet, headingsRow, headings } = table
+  if (!table.draft || (draft && !goOn)) return { choice: null, missing: [{ kind: 'notChosen' }] }
+  if (sheetOf(file, table.draft) !== sheet)
+    return { choice: null, missing: [{ kind: 'noSheet', name: table.draft.sheet }] }
+  return resolve({ ...table.draft, sheet: sheet.name, headingsRow }, headings)
+}
+
+/** What only the rows of the file have shown: too many values to tick, and a price that may be two numbers. */
+function unclearIn({ only, taxed, decimal }: Choice, { columns, ambiguousPrice: cell }: Outline): Missing[] {
+  const many = [...only, ...(taxed ? [taxed] : [])].filter(
+    ({ number }) => columns[number - 1]?.values === null,
+  )
+  return [
+    ...many.map(({ heading }): Missing => ({ kind: 'manyValues', heading })),
+    ...(decimal === null && cell !== null ? [{ kind: 'decimal' as const, cell }] : []),
+  ]
+}
+
 /** What the rows of a file come to. */
-interface Scan {
-  rows: number
-  above: Outline['above']
+interface Scan
+  extends Pick<Scanned, 'past' | 'labels' | 'rows' | 'columns' | 'texts'>,
+    Pick<Outline, 'above' | 'ambiguousPrice'> {
+  /** The first rows of the table. */
   shown: Outline['rows']
-  columns: ReturnType<typeof createColumns<Candidate>>
-  texts: Texts
-  /** Null: nobody has said what is an item. */
-  items: ReturnType<typeof createItems> | null
-  /** What each column has in every item; null: they differ. */
   constants: (string | null | undefined)[]
-  /** A price that reads differently under the two decimal signs. */
-  ambiguousPrice: string | null
+  /** Null: nobody has said what is an item. */
+  items: Items | null
 }
 
 /** How a table is read. */
 interface Plan {
-  file: OpenFile
   table: Table
-  uses: ReturnType<typeof fillIn>
   choice: Choice | null
-  past: Past | null
-  labels: string[]
+  uses: ReturnType<typeof fillIn>
 }
-
-async function readTable(
-  file: OpenFile,
-  table: Table,
-  options: ReadOptions,
-): Promise<{ reading: Reading; items: Item[] }> {
-  const { headings } = table
-  const { choice, missing } = choiceOf(file, table, options)
-  const past = pastOf(options.received, headings)
-  const plan: Plan = { file, table, uses: fillIn(table), choice, past, labels: labelsOf(headings) }
-  const scan = await scanRows(plan, options.leftOut)
-  const outline = outlineOf(plan, scan)
-  const unclear = choice ? unclearIn(choice, outline) : missing
-  if (!choice || !scan.items || unclear.length > 0)
-    return { reading: { outline, found: null, missing: unclear }, items: [] }
-  const found = foundIn(
-    { ...scan, choice, past, headings, labels: plan.labels, items: scan.items },
-    options.received,
-  )
-  const items = [...scan.items.entries.values()].flatMap(({ item, isSent }) => (isSent ? [item] : []))
-  return { reading: { outline, found, missing: [] }, items }
-}
-
-/** The choice for this file, or why page one is to be filled in first. */
-function choiceOf(file: OpenFile, table: Table, { draft, goOn }: ReadOptions): ReturnType<typeof resolve> {
-  if (!table.draft || (draft && !goOn)) return { choice: null, missing: [{ kind: 'notChosen' }] }
-  if (!isSheetOf(file, table))
-    return { choice: null, missing: [{ kind: 'noSheet', name: table.draft.sheet }] }
-  const { choice, missing } = resolve(table.draft, table.headings)
-  const { sheet, headingsRow } = table
-  return { choice: choice && { ...choice, sheet: sheet.name, headingsRow }, missing }
-}
-
-/** What only the rows of the file have shown: too many values to tick, and a price that may be two numbers. */
-function unclearIn(choice: Choice, { columns, ambiguousPrice }: Outline): Missing[] {
-  const ticked = [...choice.only, ...(choice.taxed ? [choice.taxed] : [])]
-  const many = ticked.filter(({ number }) => columns[number - 1]?.values === null)
-  return [
-    ...many.map(({ heading }): Missing => ({ kind: 'manyValues', heading })),
-    ...(ambiguousPrice !== null && choice.decimal === null
-      ? [{ kind: 'decimal' as const, cell: ambiguousPrice }]
-      : []),
-  ]
-}
-
-/** The names of columns: a number where the heading is blank or stands there twice. */
-const labelsOf = (headings: readonly string[]): string[] =>
-  headings.map((heading, index) => {
-    if (heading === '') return tableTexts.column(index + 1)
-    return headings.indexOf(heading) === headings.lastIndexOf(heading)
-      ? heading
-      : `${heading} (${tableTexts.column(index + 1)})`
-  })
 
 /** Reads every row once. */
-async function scanRows(
-  { file, table, uses, choice, past, labels }: Plan,
-  leftOut: readonly string[],
-): Promise<Scan> {
-  const { sheet, headings, headingsRow } = table
-  const width = headings.length
-  const texts = createTexts()
-  const items = choice && createItems({ choice, past, texts, labels })
+async function scanRows(file: OpenFile, plan: Plan, { received, leftOut }: ReadOptions): Promise<Scan> {
+  const { sheet, headings, headingsRow } = plan.table
+  const texts = new FileTexts()
+  const [past, labels] = [pastOf(received, headings), labelsOf(headings)]
+  const columns = headings.map(() => new Column())
+  const items = plan.choice && new Items(plan.choice, past, texts, labels)
   const scan: Scan = {
+    past,
+    labels,
     rows: 0,
+    columns,
+    texts,
     above: [],
     shown: [],
-    columns: createColumns(width),
-    texts,
-    items,
-    constants: [],
     ambiguousPrice: null,
+    constants: [],
+    items,
   }
-  const without = new Set(leftOut.map((code) => code.toLowerCase()))
-  const isLeftOut = (code: string) => without.size > 0 && without.has(code.toLowerCase())
-  const readRow = choice && createRowReader(choice, { width, delimiter: sheet.delimiter, isLeftOut })
-  const placeFor = (use: string) => uses.findIndex((column) => column.use === use)
-  const [code, price] = [placeFor('code'), placeFor('price')]
-  const currency = table.draft?.money ? MONEY[table.draft.money].currency : 'AUD'
-
-  function see(row: Row): void {
-    const { cells } = row
-    if (++scan.rows > MAX_ROWS) throw new UnreadableFileError(0, tableTexts.unreadable.rows(MAX_ROWS))
-    if (scan.shown.length < SHOWN_ROWS)
-      scan.shown.push({
-        row: row.line,
-        cells: headings.map((_, index) => shorten(cells[index]?.trim() ?? '', MAX_CELL)),
-      })
-    // A title or a note is none of the values of a column.
-    const isInTable =
-      code >= 0 && price >= 0
-        ? isFilled(cells[code]) && isFilled(cells[price])
-        : cells.filter(isFilled).length > 1
-    const unseen = isInTable ? scan.columns.see(cells) : []
-    if (isInTable && scan.ambiguousPrice === null && row.numbers?.[price] === undefined)
-      scan.ambiguousPrice = ambiguityOf(textOf(cells[price]), currency)
-    if (!items || !readRow) return
-    const result = readRow(row)
-    items.add(row, result, unseen)
-    if ('price' in result) seeConstants(scan.constants, cells, width)
-  }
-
-  for (const { name } of file.sheets) texts.add('sheets', clean(name), null)
-  for (const heading of headings) texts.add('headings', heading, headingsRow)
-  for await (const batch of sheet.rows())
-    for (const row of batch) {
+  const see = createTableReader(plan, scan, leftOut)
+  for (const { name } of file.sheets) texts.add({ where: 'sheets', text: clean(name), row: null, code: '' })
+  for (const text of headings) texts.add({ where: 'headings', text, row: headingsRow, code: '' })
+  for await (const rows of sheet.rows())
+    for (const row of rows) {
       if (row.line > headingsRow) see(row)
       else if (row.line < headingsRow) {
         const text = rowText(row.cells)
         if (scan.above.length < MAX_ABOVE) scan.above.push({ row: row.line, text })
-        texts.add(placeOfRow(row.cells, labels), text, row.line)
+        texts.add({ where: placeOfRow(row.cells, labels), text, row: row.line, code: '' })
       }
     }
-  for (const note of await sheet.notes()) texts.add('notes', clean(note), null)
+  for (const note of await sheet.notes())
+    texts.add({ where: 'notes', text: clean(note), row: null, code: '' })
   return scan
 }
 
-/** A price as it stands if the decimal comma makes it another number than the point. */
+/** The names of columns: with a number where the heading is blank or stands there twice. */
+const labelsOf = (headings: readonly string[]): string[] =>
+  headings.map((heading, index) => {
+    if (heading !== '' && headings.indexOf(heading) === headings.lastIndexOf(heading)) return heading
+    const column = tableTexts.column(index + 1)
+    return heading === '' ? column : `${heading} (${column})`
+  })
+
+/** Creates a function that reads a row of the table. */
+function createTableReader(
+  { table, choice, uses }: Plan,
+  scan: Scan,
+  leftOut: readonly string[],
+): (row: Row) => void {
+  const { sheet, headings, draft } = table
+  const { items, columns, constants } = scan
+  const without = new Set(leftOut.map((code) => code.toLowerCase()))
+  const isLeftOut = (code: string) => without.size > 0 && without.has(code.toLowerCase())
+  const shape = { width: headings.length, delimiter: sheet.delimiter, isLeftOut }
+  const readRow = choice && createRowReader(choice, shape)
+  const placeFor = (use: Use) => uses.findIndex((column) => column.use === use)
+  const [code, price] = [placeFor('code'), placeFor('price')]
+  const currency = draft?.money ? MONEY[draft.money].currency : 'AUD'
+  /** A title or a note has no values of columns. */
+  const isInTable = (cells: readonly string[]) =>
+    code >= 0 && price >= 0
+      ? isFilled(cells[code]) && isFilled(cells[price])
+      : cells.filter(isFilled).length > 1
+
+  return (row) => {
+    const { line, cells, numbers } = row
+    if (++scan.rows > MAX_ROWS) throw new UnreadableFileError(0, tableTexts.unreadable.rows(MAX_ROWS))
+    if (scan.shown.length < SHOWN_ROWS)
+      scan.shown.push({
+        row: line,
+        cells: headings.map((_, index) => shorten(textOf(cells[index]), MAX_CELL)),
+      })
+    const tallies: Tally[] = []
+    if (isInTable(cells)) {
+      for (let index = 0; index < columns.length; index++) {
+        const tally = columns[index]?.see(cells[index] ?? '')
+        if (tally) tallies.push(tally)
+      }
+      if (numbers?.[price] === undefined) scan.ambiguousPrice ??= ambiguityOf(textOf(cells[price]), currency)
+    }
+    if (!items || !readRow) return
+    const result = readRow(row)
+    items.add(row, result, tallies)
+    if ('reason' in result) return
+    for (let index = 0; index < columns.length; index++) {
+      const cell = cells[index] ?? ''
+      if (constants[index] === undefined) constants[index] = cell
+      else if (constants[index] !== cell) constants[index] = null
+    }
+  }
+}
+
+/** A price as it stands if the decimal comma makes it another number than the point; else null. */
 function ambiguityOf(cell: string, currency: Currency): string | null {
   if (!/,|\.\d{3}/.test(cell)) return null
   const [point, comma] = DECIMALS.map((decimal) => readPrice(cell, { decimal, currency }))
   return typeof comma === 'number' && comma !== point ? shorten(cell, MAX_CELL) : null
 }
 
-function seeConstants(constants: Scan['constants'], cells: readonly string[], width: number): void {
-  for (let index = 0; index < width; index++) {
-    const before = constants[index]
-    if (before === undefined) constants[index] = cells[index] ?? ''
-    else if (before !== null && before !== (cells[index] ?? '')) constants[index] = null
-  }
-}
-
-function outlineOf({ file, table, uses }: Plan, scan: Scan): Outline {
+function outlineOf(file: OpenFile, { table, uses }: Omit<Plan, 'choice'>, scan: Scan): Outline {
   const { sheet, headings, headingsRow, draft, lastChoice } = table
-  const isSamePrice = draft?.price !== undefined && placeOf(draft.price, headings) >= 0
   const hiddenColumns = sheet.hiddenColumns()
-  const hiddenRows = sheet.hiddenRows()
+  const rows = sheet.hiddenRows()
+  const isSamePrice = draft?.price && placeOf(draft.price, headings) >= 0
   return {
     lastChoice,
     sheets: file.sheets.map(({ name, isHidden }) => ({ name, isHidden })),
@@ -211,10 +202,11 @@ function outlineOf({ file, table, uses }: Plan, scan: Scan): Outline {
       heading,
       number: index + 1,
       isHidden: hiddenColumns.has(index),
-      values: scan.columns.tallies(index)?.map(({ value, count }) => ({ value, count })) ?? null,
-      samples: scan.columns.samples(index),
-      use: uses[index]?.use ?? 'ignored',
-      ticked: uses[index]?.ticked ?? [],
+      values: scan.columns[index]?.tallies?.map(({ value, count }) => ({ value, count })) ?? null,
+      samples: scan.columns[index]?.samples ?? [],
+      use: 'ignored',
+      ticked: [],
+      ...uses[index],
     })),
     // Of the last choice, only for the same text; a person has seen the heading.
     money: ((isSamePrice || lastChoice === null) && draft?.money) || null,
@@ -224,7 +216,7 @@ function outlineOf({ file, table, uses }: Plan, scan: Scan): Outline {
     remarks: [
       ...(file.encoding?.startsWith('utf-16') ? [{ kind: 'utf16' as const }] : []),
       ...(file.encoding === 'windows-1252' ? [{ kind: 'windows1252' as const }] : []),
-      ...(hiddenRows > 0 ? [{ kind: 'hiddenRows' as const, rows: hiddenRows }] : []),
+      ...(rows > 0 ? [{ kind: 'hiddenRows' as const, rows }] : []),
     ],
   }
 }

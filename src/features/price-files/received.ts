@@ -2,16 +2,22 @@
 import * as z from 'zod'
 import { choiceSchema } from './choice.ts'
 
-/** A text of a file. `where`: the headings of its columns, or what it is; empty: it stands in the first column. */
-const placedTextSchema = z.object({ where: z.string(), text: z.string(), row: z.number().nullable() })
+/**
+ * A text of a file. `where`: the headings of its columns, or what it is; empty: it stands in the first column. A row with a code is
+ * compared by its `code`, so that figures in it do not count.
+ */
+const placedTextSchema = z.object({
+  where: z.string(),
+  text: z.string(),
+  row: z.number().nullable(),
+  code: z.string(),
+})
 export type PlacedText = z.infer<typeof placedTextSchema>
 
-/** What is remembered of a file: what it said beside its items, each text as `keptText` writes it. */
+/** What is remembered of a file beside its items, each text as `keptText` writes it. */
 const memorySchema = z.object({
   headings: z.array(z.string()),
   texts: z.array(placedTextSchema),
-  /** The codes of rows that have one and are not sent. */
-  codesNotSent: z.array(z.string()),
   /** The values of each column that is none of code, price, name and description; null: more than `MAX_VALUES`. */
   values: z.array(
     z.object({ heading: z.string(), number: z.number(), values: z.array(z.string()).nullable() }),

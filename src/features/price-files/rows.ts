@@ -15,6 +15,21 @@ export interface Problem {
   detail: string
 }
 
+/** The first row with a code. */
+export interface Entry {
+  item: Item
+  row: number
+  /** Dollars before tax; null: the code was not received before. */
+  oldPrice: number | null
+  /** Whether it is sent: another row may have another price. */
+  isSent: boolean
+}
+/** An item that may be one of the ten rows: not of every one the cells are kept in memory. */
+export interface Candidate {
+  entry: Entry
+  cells: readonly string[]
+}
+
 /** How a formula is shown that the program that wrote the workbook has not computed. */
 const NO_VALUE = '#FORMULA!'
 const TEXT_USES = ['name', 'description', 'unit', 'category'] as const
@@ -67,7 +82,8 @@ export function createRowReader(
     const divisor = choice.count ? countIn(textOf(cells[count]), how, numbers?.[count]) : 1
     if (!(divisor > 0)) return problem('count', cells[count])
     const beforeTax = tax > 0 && isTaxed(cells) ? withoutTax(read, tax) : read
-    item.price = exact(beforeTax / (divisor * choice.units))
+    const parts = divisor * choice.units
+    item.price = parts === 1 ? beforeTax : exact(beforeTax / parts)
     return isLeftOut(item.code) ? problem('leftOut') : item
   }
 }

@@ -134,7 +134,7 @@ export function boxSentence(reason: BoxReason): string {
 
 /** How many rows are not sent for a reason. */
 export const reasonSentence = (reason: Reason, rows: number): string =>
-  rejectedTexts.rows(rows, rejectedTexts.reasons[reason])
+  rejectedTexts.rows(rejectedTexts.reasons[reason], rows)
 
 /** The cell that is meant, or the row of the other price; empty if the reason says all. */
 export const detailText = ({ reason, detail }: Rejected): string =>

@@ -2,7 +2,7 @@
 import { UnreadableFileError } from '../../tables/errors.ts'
 import type { OpenFile, Row, Sheet } from '../../tables/sheet.ts'
 import { texts } from '../../tables/texts.ts'
-import { clean, isFilled, placeOf } from './cells.ts'
+import { clean, isFilled, keptText, placeOf } from './cells.ts'
 import type { Choice, ChosenColumn, Draft } from './choice.ts'
 import type { Missing, Outline, OutlineColumn, ReadOptions } from './found.ts'
 import { suggestHeadingsRow, suggestUses } from './suggestions.ts'
@@ -18,91 +18,71 @@ export interface Table {
   /** 0: it has no headings. */
   headingsRow: number
   headings: string[]
+  /** Its first rows. */
+  head: Row[]
   /** Page one as it was filled in, or the last choice; null: there is none. */
   draft: Draft | null
   lastChoice: Outline['lastChoice']
-  /** Its first rows. */
-  head: Row[]
 }
 
-/** A way in which the file may be read. `headings`: all of the file that was read so. */
-interface Wish {
+/** A way in which the file may be read. `headings`: all of the file that was read so, as they are remembered. */
+interface Wish extends Pick<Table, 'lastChoice'> {
   draft: Draft
-  headings: readonly string[] | null
-  lastChoice: Outline['lastChoice']
+  headings?: readonly string[]
 }
 
 /** Finds the table. Throws `UnreadableFileError`. */
 export async function findTable(file: OpenFile, { draft, goOn, received }: ReadOptions): Promise<Table> {
-  const wishes = draft
-    ? [{ draft, headings: null, lastChoice: null }]
-    : (received?.files ?? []).map(
-        ({ choice, memory, at, by }): Wish => ({
-          draft: choice,
-          headings: memory.headings,
-          lastChoice: { at, by },
-        }),
-      )
-  // The row that a person has just given is used as it is, unless its headings were chosen for another file.
+  const before = (received?.files ?? []).map(
+    ({ choice, memory, at, by }): Wish => ({
+      draft: choice,
+      headings: memory.headings,
+      lastChoice: { at, by },
+    }),
+  )
+  const wishes = draft ? [{ draft, lastChoice: null }] : before
+  // The row that a person has just given is used as it is; the command line may have a choice for an earlier file.
   const isGiven = draft !== null && (!goOn || columnsOf(draft).length === 0)
-  const found = isGiven ? undefined : await findRow(file, wishes, draft?.headingsRow ?? 0)
-  if (found) return found
-  const [wish] = wishes
-  const sheet = (wish && sheetFor(file, wish.draft)) ?? (await suggestSheet(file))
-  const rows = await readHead(sheet)
-  const isSheet = wish && sheet === sheetFor(file, wish.draft)
-  const headingsRow = draft && isSheet ? draft.headingsRow : suggestHeadingsRow(rows).headingsRow
-  return {
-    sheet,
-    ...(await tableAt(sheet, headingsRow)),
-    draft: wish?.draft ?? null,
-    lastChoice: wish?.lastChoice ?? null,
-  }
+  const found = isGiven ? undefined : await findHeadings(file, wishes, draft?.headingsRow ?? 0)
+  const wish = found?.wish ?? wishes[0] ?? { draft: null, lastChoice: null }
+  const named = wish.draft ? sheetOf(file, wish.draft) : undefined
+  const sheet = found?.sheet ?? named ?? (await suggestSheet(file))
+  const headingsRow =
+    found?.line ??
+    (draft && named ? draft.headingsRow : suggestHeadingsRow(await readHead(sheet)).headingsRow)
+  const { lastChoice } = wish
+  return { sheet, headingsRow, ...(await readHeadings(sheet, headingsRow)), draft: wish.draft, lastChoice }
 }
 
-/** The sheet of that name, else the only one. */
-const sheetFor = ({ sheets }: OpenFile, { sheet }: Draft): Sheet | undefined =>
+/** The sheet that a draft names, else the only one. */
+export const sheetOf = ({ sheets }: OpenFile, { sheet }: Draft): Sheet | undefined =>
   sheets.find(({ name }) => name === sheet) ?? (sheets.length === 1 ? sheets[0] : undefined)
 
-/** Whether the sheet of a table is the one that its draft names, or the only one. */
-export const isSheetOf = (file: OpenFile, { draft, sheet }: Table): boolean =>
-  draft !== null && sheetFor(file, draft) === sheet
-
 /**
- * The first row that has all headings of a wish; of several wishes, the one for exactly these headings, else the first.
- * `at`: a row that comes before the others.
+ * Finds the first row that has all headings of a wish; of several wishes, the one for exactly these headings, else the first. `at`: a
+ * row that comes before all others.
  */
-async function findRow(file: OpenFile, wishes: readonly Wish[], at: number): Promise<Table | undefined> {
-  for (const sheet of new Set(wishes.map(({ draft }) => sheetFor(file, draft)))) {
-    const own = wishes.filter(({ draft }) => sheet && sheetFor(file, draft) === sheet)
-    const hit = sheet && (await findRowIn(sheet, own, at))
-    if (hit) {
-      const { draft, lastChoice } = hit.wish
-      return { sheet, ...(await tableAt(sheet, hit.headingsRow)), draft, lastChoice }
+async function findHeadings(file: OpenFile, wishes: readonly Wish[], at: number) {
+  for (const sheet of new Set(wishes.flatMap(({ draft }) => sheetOf(file, draft) ?? []))) {
+    const own = wishes.filter(({ draft }) => sheetOf(file, draft) === sheet)
+    const [first] = own
+    if (first?.draft.headingsRow === 0) return { sheet, line: 0, wish: first }
+    let hit: { sheet: Sheet; line: number; wish: Wish } | undefined
+    for await (const { line, cells } of eachRow(sheet)) {
+      const headings = headingsIn(cells)
+      const fitting = own.filter(({ draft }) => draft.headingsRow > 0 && hasColumns(draft, headings))
+      const kept = String(headings.map(keptText))
+      const wish = fitting.find((one) => String(one.headings) === kept) ?? fitting[0]
+      if (wish && (!hit || line === at)) hit = { sheet, line, wish }
+      if (hit && line >= at) break
     }
+    if (hit) return hit
   }
   return undefined
 }
 
-async function findRowIn(sheet: Sheet, wishes: readonly Wish[], at: number) {
-  const [wish] = wishes
-  if (wish?.draft.headingsRow === 0) return { headingsRow: 0, wish }
-  const withHeadings = wishes.filter(({ draft }) => draft.headingsRow > 0)
-  let first: { headingsRow: number; wish: Wish } | undefined
-  for await (const rows of sheet.rows())
-    for (const { line, cells } of rows) {
-      const headings = headingsIn(cells)
-      const fitting = withHeadings.filter(({ draft }) => hasColumns(draft, headings))
-      const best = fitting.find((one) => String(one.headings) === String(headings)) ?? fitting[0]
-      if (best && line === at) return { headingsRow: line, wish: best }
-      if (best) first ??= { headingsRow: line, wish: best }
-      if (first && line >= at) return first
-    }
-  return first
-}
-
 const hasColumns = (draft: Draft, headings: readonly string[]) =>
-  columnsOf(draft).every(({ column }) => placeOf(column, headings) >= 0)
+  columnsOf(draft).every((column) => placeOf(column, headings) >= 0)
 
 /** The first visible sheet that has the headings of a price list, else the first one that has rows. */
 async function suggestSheet({ sheets }: OpenFile): Promise<Sheet> {
@@ -116,55 +96,57 @@ async function suggestSheet({ sheets }: OpenFile): Promise<Sheet> {
   return first
 }
 
-/** The headings of the table below a row, and its first rows. A row that is blank or 0 has blank headings. */
-async function tableAt(sheet: Sheet, headingsRow: number) {
-  const rows = await readHead(sheet, headingsRow)
-  const row = rows.find(({ line }) => line === headingsRow)
-  const head = rows.filter(({ line }) => line > headingsRow)
-  const width = Math.max(0, ...head.map(({ cells }) => cells.findLastIndex(isFilled) + 1))
-  const headings = row ? headingsIn(row.cells) : Array.from({ length: width }, () => '')
+/** The headings in a row, and the first rows below it. Of a row that is blank or 0, they are blank. */
+async function readHeadings(sheet: Sheet, line: number): Promise<Pick<Table, 'headings' | 'head'>> {
+  const [row, ...below] = await readHead(sheet, line)
+  const head = row && row.line > line ? [row, ...below] : below
+  const width = Math.max(0, ...head.map(({ cells }) => headingsIn(cells).length))
+  const headings = row?.line === line ? headingsIn(row.cells) : Array.from({ length: width }, () => '')
   if (headings.length > MAX_COLUMNS)
-    throw new UnreadableFileError(headingsRow, texts.unreadable.columns(MAX_COLUMNS))
-  return { headingsRow, headings, head }
+    throw new UnreadableFileError(line, texts.unreadable.columns(MAX_COLUMNS))
+  return { headings, head }
 }
 
-/** Rows up to the first two hundred below this row. */
-async function readHead(sheet: Sheet, below = 0): Promise<Row[]> {
+/** The first rows from this one on. */
+async function readHead(sheet: Sheet, from = 0): Promise<Row[]> {
   const head: Row[] = []
-  let rows = 0
-  for await (const batch of sheet.rows())
-    for (const row of batch) {
-      if (row.line >= below) head.push(row)
-      if (row.line > below && ++rows === HEAD_ROWS) return head
-    }
+  for await (const row of eachRow(sheet)) {
+    if (row.line >= from) head.push(row)
+    if (head.length > HEAD_ROWS) break
+  }
   return head
+}
+
+async function* eachRow(sheet: Sheet): AsyncGenerator<Row> {
+  for await (const rows of sheet.rows()) yield* rows
 }
 
 /** The headings of a row, up to the last one. */
 const headingsIn = (cells: readonly string[]): string[] =>
   cells.slice(0, cells.findLastIndex(isFilled) + 1).map(clean)
 
-/** The columns that a draft uses. */
-function columnsOf(draft: Draft): { use: Use; column: ChosenColumn & { values?: string[] } }[] {
-  const fields = FIELD_USES.flatMap((use) => (draft[use] ? [{ use, column: draft[use] }] : []))
-  const only = draft.only.map((column) => ({ use: 'only' as const, column }))
-  return [...fields, ...only, ...(draft.taxed ? [{ use: 'taxed' as const, column: draft.taxed }] : [])]
+/** A column that is used. */
+interface UsedColumn extends ChosenColumn {
+  use: Use
+  values?: string[]
 }
 
-/** What page one fills in for the columns. A code or a price that the draft does not find is suggested; without any, all are. */
+const columnsOf = (draft: Draft): UsedColumn[] => [
+  ...FIELD_USES.flatMap((use) => (draft[use] ? [{ ...draft[use], use }] : [])),
+  ...draft.only.map((column) => ({ ...column, use: 'only' as const })),
+  ...(draft.taxed ? [{ ...draft.taxed, use: 'taxed' as const }] : []),
+]
+
+/** What page one fills in for each column. A code or a price that the draft does not find is suggested; if it finds none, all are. */
 export function fillIn({ draft, headings, head }: Table): Pick<OutlineColumn, 'use' | 'ticked'>[] {
+  const found = (draft ? columnsOf(draft) : []).filter((column) => placeOf(column, headings) >= 0)
   const suggested = suggestUses(headings, head)
-  const found = new Map(
-    (draft ? columnsOf(draft) : []).map(({ use, column }) => [placeOf(column, headings), { use, column }]),
-  )
-  found.delete(-1)
-  const uses = [...found.values()].map(({ use }) => use)
   return headings.map((_, index) => {
-    const own = found.get(index)
-    if (own) return { use: own.use, ticked: own.column.values ?? [] }
+    const own = found.find((column) => placeOf(column, headings) === index)
+    if (own) return { use: own.use, ticked: own.values ?? [] }
     const use = suggested[index] ?? 'ignored'
-    const isWanted = uses.length === 0 || ((use === 'code' || use === 'price') && !uses.includes(use))
-    return { use: isWanted ? use : 'ignored', ticked: [] }
+    const isWanted = (use === 'code' || use === 'price') && !found.some((column) => column.use === use)
+    return { use: isWanted || found.length === 0 ? use : 'ignored', ticked: [] }
   })
 }
 
@@ -173,29 +155,26 @@ export function resolve(
   draft: Draft,
   headings: readonly string[],
 ): { choice: Choice | null; missing: Missing[] } {
-  const missing: Missing[] = []
   const taken = new Set<number>()
-  const find = <Column extends ChosenColumn>(use: Use, column: Column): Column => {
+  const missing = columnsOf(draft).flatMap((column): Missing[] => {
+    const { use, heading, values } = column
     const place = placeOf(column, headings)
-    if (place < 0) missing.push({ kind: 'noColumn', use, heading: column.heading })
-    else if (taken.has(place)) missing.push({ kind: 'usedTwice', use })
-    if ('values' in column && Array.isArray(column.values) && column.values.length === 0)
-      missing.push({ kind: 'nothingTicked', heading: column.heading })
+    if (place < 0) return [{ kind: 'noColumn', use, heading }]
+    if (taken.has(place)) return [{ kind: 'usedTwice', use }]
     taken.add(place)
-    return { ...column, number: place + 1 }
-  }
-  const found: Draft = { ...draft }
-  for (const use of FIELD_USES) {
-    const column = draft[use]
-    if (column) found[use] = find(use, column)
-  }
-  found.only = draft.only.map((column) => find('only', column))
-  if (draft.taxed) found.taxed = find('taxed', draft.taxed)
-  const { code, price, money, ...others } = found
-  if (!code) missing.push({ kind: 'unanswered', what: 'code' })
-  if (!price) missing.push({ kind: 'unanswered', what: 'price' })
-  if (!money) missing.push({ kind: 'unanswered', what: 'money' })
-  else if (draft.taxed && MONEY[money].tax === 0) missing.push({ kind: 'taxedBeforeGst' })
-  const isComplete = code && price && money && missing.length === 0
-  return { choice: isComplete ? { ...others, code, price, money } : null, missing }
+    return values?.length === 0 ? [{ kind: 'nothingTicked', heading }] : []
+  })
+  const { code, price, money } = draft
+  for (const what of ['code', 'price', 'money'] as const)
+    if (!draft[what]) missing.push({ kind: 'unanswered', what })
+  if (draft.taxed && money && MONEY[money].tax === 0) missing.push({ kind: 'taxedBeforeGst' })
+  if (!code || !price || !money || missing.length > 0) return { choice: null, missing }
+  const here = <Column extends ChosenColumn>(column: Column): Column => ({
+    ...column,
+    number: placeOf(column, headings) + 1,
+  })
+  const choice: Choice = { ...draft, code, price, money, only: draft.only.map(here) }
+  if (draft.taxed) choice.taxed = here(draft.taxed)
+  for (const use of FIELD_USES) if (draft[use]) choice[use] = here(draft[use])
+  return { choice, missing }
 }

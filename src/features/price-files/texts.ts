@@ -134,9 +134,8 @@ export const texts = {
     higher: (items: number, factor: string) => `${count(items)} higher${upTo(factor)}`,
     lower: (items: number, factor: string) => `${count(items)} lower${upTo(factor)}`,
     factor: (factor: number) => `× ${count(factor)}`,
-    codes: (added: number, gone: number) =>
-      `${pluralize(added, 'item is', 'items are')} new, ${count(gone)} no longer in the file.`,
-    gone: 'No longer in the file:',
+    codes: (added: number, gone: number) => `${count(added)} new, ${count(gone)} no longer in the file.`,
+    gone: 'Not in the file, and kept in the catalogue:',
     newTexts: (place: string) => `New${inPlace(place)}:`,
     goneTexts: (place: string) => `No longer there${inPlace(place)}:`,
     uncompared: (more: number) => `${pluralize(more, 'more text was', 'more texts were')} not compared.`,
@@ -150,11 +149,9 @@ export const texts = {
   /** The ten rows. */
   examples: {
     title: (shown: number, items: number) =>
-      shown === items
-        ? `${pluralize(items, 'item')}, as they will be sent`
-        : `${count(shown)} of ${pluralize(items, 'item')}, as they will be sent`,
+      shown === items ? `All ${pluralize(items, 'item')}` : `${shown} of ${pluralize(items, 'item')}`,
     leaveOut: (code: string) => `Leave out ${code}`,
-    hint: 'Tick what to leave out.',
+    hint: 'Tick to leave out.',
     constants: 'The same in every row:',
     row: (row: number) => `row ${row}`,
     isNew: 'new',
@@ -164,38 +161,42 @@ export const texts = {
     newMark: (cell: string) => `${cell} (new)`,
   },
 
-  /** The rows that will not be sent. */
+  /** The rows that are not sent. */
   rejected: {
-    title: 'Rows that will not be sent',
-    wereNot: 'Rows that were not sent',
-    rows: (rows: number, reason: string) => `${pluralize(rows, 'row')}: ${reason}.`,
+    title: 'Rows not sent',
+    rows: (reason: string, rows: number) => `${reason} (${count(rows)})`,
     row: (row: number) => `Row ${row}`,
     newRow: (row: number) => `  Row ${row} (new)`,
     isNew: 'new',
     otherRow: (row: string) => `see row ${row}`,
     first: (shown: number) => `The first ${count(shown)}, new ones first:`,
-    download: 'Download them as CSV',
+    cures: {
+      damagedCode: 'Format the column as text, and enter the codes again.',
+      noValue: 'Open the file in your spreadsheet, and save it.',
+      otherPrice: 'None of them is sent, because each could be wrong.',
+    } as Partial<Record<Reason, string>>,
+    download: 'CSV',
+    downloadAll: 'Download the rows that are not sent as CSV',
     line: 'Row',
     reason: 'Reason',
     detail: 'Detail',
-    hint: 'Correct these rows in your file, and upload it again.',
     undo: (code: string) => `Leave out ${code}, as before`,
     reasons: {
-      noCode: 'no code',
-      noPrice: 'no price',
-      unreadablePrice: 'the price cannot be read',
-      negativePrice: 'the price is negative',
-      otherPrice: 'another row has the code with another price or unit, so neither is sent',
-      damagedCode: 'a spreadsheet has changed the code; format the column as text, and enter the code again',
-      errorCell: 'a cell shows an error of a formula',
-      noValue: 'a formula has no value; open the file in your spreadsheet, and save it',
-      struckOut: 'a cell is struck out',
-      count: 'the price cannot be divided by this count',
-      notTicked: 'the value is not ticked',
-      moreCells: 'more cells than headings',
-      openQuote: 'a quote is not closed',
-      invisible: 'invisible characters or line breaks',
-      leftOut: 'left out by hand',
+      noCode: 'No code',
+      noPrice: 'No price',
+      unreadablePrice: 'Unreadable price',
+      negativePrice: 'Negative price',
+      otherPrice: 'Code with two prices or units',
+      damagedCode: 'Code damaged by a spreadsheet',
+      errorCell: 'Error in a cell',
+      noValue: 'Formula without a value',
+      struckOut: 'Struck out',
+      count: 'Price that this count cannot divide',
+      notTicked: 'Value not ticked',
+      moreCells: 'More cells than headings',
+      openQuote: 'Quote not closed',
+      invisible: 'Invisible characters or line breaks',
+      leftOut: 'Left out by hand',
     } satisfies Record<Reason, string>,
   },
 
@@ -224,14 +225,12 @@ export const texts = {
 
   /** Send, and what goes where. */
   send: {
-    to: (catalogue: string, audience: string, currency: string) =>
-      `To ${isolated(catalogue)}, ${audience}, in ${currency}.`,
     audiences: {
-      Public: 'which every connected builder sees',
-      Managed: 'which builders with access see',
-      unknown: 'and the platform does not say who sees it',
+      Public: (currency: string) => `Every connected builder sees these prices in ${currency}.`,
+      Managed: (currency: string) => `Builders with access see these prices in ${currency}.`,
     },
-    send: (items: number) => `Send ${pluralize(items, 'item')}`,
+    unknownAudience: (currency: string) => `The platform does not say who sees these prices in ${currency}.`,
+    send: (items: number, catalogue: string) => `Send ${pluralize(items, 'item')} to ${isolated(catalogue)}`,
     nothing: 'Nothing can be sent.',
     shownAgain: 'Nothing was sent yet: this is what will be sent now. Look at it, and send it.',
     choice: 'For the command line',

@@ -31,7 +31,7 @@ describe('an uploaded price file', () => {
     expect((await send(json.id)).status).toBe(202)
     expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1499, batches: 2 } })
     const report = await visitor.get(`${urlOf(json.id)}/report.csv`)
-    expect(report.text).toMatch(/"1502","no code",,,"no code","1"/)
+    expect(report.text).toMatch(/"1502","No code",,,"no code","1"/)
     expect(report.text.trim().split('\r\n')).toHaveLength(4)
     expect(report.headers.get('content-type')).toContain('text/csv')
     const { store } = pages.app.services

@@ -27,7 +27,8 @@ export async function read(
 }
 
 /** Page one as it is suggested, with other answers: uses and ticked values by the heading of the column. */
-export interface Answers extends Partial<Pick<Draft, 'sheet' | 'headingsRow' | 'money' | 'units' | 'decimal'>> {
+export interface Answers
+  extends Partial<Pick<Draft, 'sheet' | 'headingsRow' | 'money' | 'units' | 'decimal'>> {
   uses?: Record<string, Outline['columns'][number]['use'] | { only: string[] } | { taxed: string[] }>
 }
 
