@@ -67,12 +67,15 @@ async function main(): Promise<void> {
   }
   try {
     const catalogue = await findCatalogue(session, options, signal)
-    const { job, digest } = await upload(catalogue)
-    const earlier = await look(imports, { job, digest, options })
+    const read = await upload(catalogue)
+    await showPage(imports, read.job, options)
+    const earlier = await accepted(imports, read, options)
     if (earlier) used.push(earlier)
-    if (options.dryRun) print('Nothing was sent (--dry-run).')
-    else if (catalogue.id !== '') await send(imports, job, earlier)
-    else await send(imports, (await upload(await createCatalogue(session, options, signal))).job, null)
+    if (options.dryRun) return print('Nothing was sent (--dry-run).')
+    if (catalogue.id !== '') return await send(imports, read.job, earlier)
+    const again = await upload(await createCatalogue(session, options, signal))
+    // Another run may have created it and sent something.
+    await send(imports, again.job, await accepted(imports, again, options))
   } finally {
     await imports.close()
     // Those that have failed or were stopped can be resumed.
@@ -107,27 +110,35 @@ async function* hashed(path: string, hash: Hash) {
   }
 }
 
+/** Prints what page two shows, and writes the report. Throws `StoppedError` if page one is to be filled in. */
+async function showPage(imports: Imports, job: Import, { report }: Options): Promise<void> {
+  const reading = await imports.reading(job)
+  if (!reading) throw fileGone()
+  const { outline, found } = reading
+  if (report !== undefined) writeFileSync(report, found ? reportOf(outline, found) : '')
+  if (!found) throw pageOne(reading)
+  printPage(outline, found, job)
+  if (found.items === 0) throw new Error(texts.errors.noItems)
+}
+
 /** An import that has been read, and the SHA-256 (hex) of its file. */
 interface Uploaded {
   job: Import
   digest: string
-  options: Options
 }
 
 /**
- * Prints what page two shows. Throws `StoppedError` if a person has to look at it who has not. Resolves to the import of an earlier run
- * that was interrupted while it sent the same, which was looked at then; null: there is none.
+ * Throws `StoppedError` if a person has to look at a file who has not. Resolves to the import of an earlier run that was interrupted
+ * while it sent the same, which was looked at then; null: there is none.
  */
-async function look(imports: Imports, { job, digest, options }: Uploaded): Promise<Import | null> {
+async function accepted(
+  imports: Imports,
+  { job, digest }: Uploaded,
+  { accept }: Options,
+): Promise<Import | null> {
   const reading = await imports.reading(job)
-  if (!reading) throw fileGone()
-  const { outline, found } = reading
-  if (options.report !== undefined) writeFileSync(options.report, found ? reportOf(outline, found) : '')
-  if (!found) throw pageOne(reading)
-  printPage(outline, found, job)
-  if (found.items === 0) throw new Error(texts.errors.noItems)
-  const code = codeOf(job, digest, found)
-  const { accept } = options
+  if (!reading?.found) throw fileGone()
+  const code = codeOf(job, digest, reading.found)
   const earlier = await interrupted(imports, job)
   const mustStop = accept === undefined ? stopsUnattended(reading) : accept !== code
   if (mustStop && !earlier) throw notAccepted(code, accept !== undefined)
