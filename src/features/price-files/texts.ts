@@ -73,7 +73,6 @@ export const texts = {
 
   /** Page one: what the columns are, and what the prices are. */
   choose: {
-    title: 'What is what?',
     filledIn: (who: string, at: string) => `Filled in as ${who} chose on ${at}.`,
     you: 'you',
     someone: 'someone',
@@ -266,8 +265,6 @@ export const texts = {
     open: 'Open the catalogue',
     waits: (file: string, catalogue: string) =>
       `The import of ${isolated(file)} into “${isolated(catalogue)}” waits.`,
-    waitingForTurn:
-      'Imports into one catalogue run one after the other: this one begins when no other is running.',
   },
 
   /** Sending waits for the platform, with the title of its outage on other pages, or for the store. */
@@ -344,8 +341,6 @@ export const texts = {
   /** Why a file cannot be read, beside what `src/tables/texts.ts` has. */
   unreadable: {
     noRows: 'the file has no rows.',
-    manyColumns: (columns: number, max: number) => `it has ${columns} columns; the maximum is ${max}.`,
-    manyRows: (max: number) => `it has more than ${count(max)} rows. Split it into smaller files.`,
     tooMuch: 'this file takes too much time or memory to check. Split it into smaller files.',
   },
 
