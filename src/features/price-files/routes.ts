@@ -136,7 +136,7 @@ function pageRoutes(options: ImportRoutesOptions): Router {
       '/:id',
       describeRoute({
         summary:
-          'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `?change` shows page one.',
+          'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `change` shows page one.',
         query: z.object({ change: z.string().optional() }),
         response: pageSchema,
         errors: JOB_ERRORS,
