@@ -134,11 +134,15 @@ function printPage(outline: Outline, found: Found, { name, scope }: Target): voi
   )
 }
 
-/** Stands for this file, this choice, this catalogue and exactly these differences. */
-async function codeOf(path: string, found: Found, { catalogue, name }: Target): Promise<string> {
+/**
+ * Stands for this file, this choice, this catalogue and exactly these differences. A catalogue that has received nothing is known by
+ * its name, whether or not a run that was killed has created it already.
+ */
+async function codeOf(path: string, found: Found, { catalogue, name, received }: Target): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path)) hash.update(chunk)
-  hash.update(JSON.stringify([found.choice, catalogue?.id ?? name, differencesOf(found)]))
+  const to = catalogue && !received?.isOwn ? catalogue.id : name
+  hash.update(JSON.stringify([found.choice, to, differencesOf(found)]))
   return hash.digest('hex').slice(0, 12)
 }
 

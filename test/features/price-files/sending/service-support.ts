@@ -15,7 +15,7 @@ import { tempDir } from '../../../support/env.ts'
 export const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
 export const API_URL = 'https://api.platform.example'
 const token = async () => 'token'
-const SOURCE = {
+export const SOURCE = {
   accessToken: token,
   refresh: token,
   grantedScopes: async () => null,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openSqlite } from '../../../src/connect/stores.ts'
-import { turnKey } from '../../../src/features/price-files/run.ts'
+import { openSqlite } from '../../../../src/connect/stores.ts'
+import { turnKey } from '../../../../src/features/price-files/turns.ts'
 import { startImport } from './kill-support.ts'
 
 test('an app killed in mid-import resumes and completes the import after a restart: the same items, none missing', async () => {

@@ -1,11 +1,11 @@
 import { expect, vi } from 'vitest'
-import { addressesOf } from '../../../src/sandbox/platform.ts'
-import { CLIENT, testEnv } from '../../support/env.ts'
-import { connected } from '../../support/flow.ts'
-import { freePort } from '../../support/ports.ts'
-import { runApp } from '../../support/process.ts'
-import { openPages, SAM } from './pages-support.ts'
-import { startPlatform } from './support.ts'
+import { addressesOf } from '../../../../src/sandbox/platform.ts'
+import { CLIENT, testEnv } from '../../../support/env.ts'
+import { connected } from '../../../support/flow.ts'
+import { freePort } from '../../../support/ports.ts'
+import { runApp } from '../../../support/process.ts'
+import { openPages, SAM } from '../pages-support.ts'
+import { startPlatform } from '../support.ts'
 
 /** Sixty batches. */
 const ROWS = Array.from({ length: 60_000 }, (_, row) => `C${String(row).padStart(6, '0')},${row + 1}`)

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, test } from 'vitest'
-import { freePort } from '../../support/ports.ts'
-import { REDIS, withRedis } from '../../support/programs.ts'
-import { startRedis } from '../../support/redis.ts'
+import { freePort } from '../../../support/ports.ts'
+import { REDIS, withRedis } from '../../../support/programs.ts'
+import { startRedis } from '../../../support/redis.ts'
 import { startImport } from './kill-support.ts'
 
 describe.skipIf(!process.env.LONG_TESTS)('an import in progress', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { InsufficientScopeError, PlatformUnavailableError } from '../../../src/connect/errors.ts'
+import { InsufficientScopeError, PlatformUnavailableError } from '../../../../src/connect/errors.ts'
+import { itemsOfRows, supplierOfEachTest } from '../support.ts'
 import { ACCEPTING } from './service-support.ts'
-import { itemsOfRows, supplierOfEachTest } from './support.ts'
 
 // Shorter than in production, for the fault that stalls.
 const { platform, items, send } = supplierOfEachTest({ uploadMs: 600 })

@@ -4,13 +4,18 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
   StoreUnavailableError,
-} from '../../../src/connect/errors.ts'
-import { firstCode } from '../../../src/features/price-files/batches.ts'
-import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
-import type { ImportJob } from '../../../src/features/price-files/contract.ts'
-import { NOTHING_SENT, type Progress } from '../../../src/features/price-files/import.ts'
-import { ACCEPTING } from './service-support.ts'
-import { itemOf, itemsOfRows, supplierOfEachTest } from './support.ts'
+} from '../../../../src/connect/errors.ts'
+import { platform as contract, createApi, createHttp } from '../../../../src/connect/index.ts'
+import { firstCode } from '../../../../src/features/price-files/batches.ts'
+import {
+  type CatalogueImports,
+  createCatalogueImports,
+} from '../../../../src/features/price-files/catalogue-imports.ts'
+import { type ImportJob, importJobSchema } from '../../../../src/features/price-files/contract.ts'
+import { NOTHING_SENT, type Progress } from '../../../../src/features/price-files/import.ts'
+import { serve } from '../../../support/ports.ts'
+import { itemOf, itemsOfRows, supplierOfEachTest } from '../support.ts'
+import { ACCEPTING, SOURCE } from './service-support.ts'
 
 const { platform, items, send } = supplierOfEachTest()
 
@@ -71,11 +76,6 @@ describe('an import', () => {
     }
     await send(2_000, { catalogueImports: { ...ACCEPTING, uploadItems } })
     expect(sent).toEqual([0, 0, 1_000].map((row) => itemOf(row).code))
-  })
-
-  test.each(['COMPLETED', 'done'])('ends when its state is %s', async (status) => {
-    const catalogueImports = { ...ACCEPTING, get: async () => ({ status }) }
-    expect(await send(10, { catalogueImports })).toMatchObject({ sent: 10 })
   })
 
   test('that is stopped ends at once, also while it waits for the delay that the platform requested', async () => {
@@ -139,5 +139,63 @@ describe('an interrupted import', () => {
       if (failures-- > 0) throw new StoreUnavailableError('down')
     }
     expect(await send(2_000, { save })).toMatchObject({ sent: 2_000 })
+  })
+})
+
+describe('what the platform says of an import', () => {
+  /** How an import ends of which the platform first says `answers`, and then that it is completed. */
+  const ending = async (...answers: Record<string, unknown>[]) => {
+    const seen: (string | null)[] = []
+    const get = async () => importJobSchema.parse(answers.shift() ?? { status: 'Completed' })
+    const onProgress = ({ platformState }: Progress) => seen.push(platformState)
+    const result = await send(2, { catalogueImports: { ...ACCEPTING, get }, onProgress }).catch(
+      (error: Error) => error.message,
+    )
+    return { seen, result: typeof result === 'string' ? result : result.problems }
+  }
+
+  test.each([
+    [{ status: 'COMPLETE' }, null],
+    [{ status: 'Completed', itemsReceived: '2', itemsProcessed: '2', itemsFailed: '0', errors: [] }, null],
+    [{ status: 'CompletedWithErrors', message: '1 unknown unit' }, 'CompletedWithErrors: 1 unknown unit'],
+    [{ status: 'completed', failedRows: '3' }, 'problems: completed'],
+    [{ status: 'Completed', errors: [{ row: 1 }] }, 'problems: Completed'],
+    [{ status: 'Completed', itemsProcessed: '1' }, 'with 1 of the 2 items'],
+    [{ status: 'Failed', message: 'no space' }, 'could not complete the import: Failed: no space'],
+    [{ status: 'Cancelled' }, 'Cancelled'],
+    [{ status: 'rejected by the owner' }, 'rejected by the owner'],
+    [{ status: 'InternalError' }, 'InternalError'],
+  ])('%j ends it', async (job, words) => {
+    const { result } = await ending(job)
+    if (words === null) expect(result).toBeNull()
+    else expect(result).toContain(words)
+  })
+
+  test.each(['Succeeded', 'Done', 'Incomplete', 'Processing'])(
+    '%s is shown, and asked again',
+    async (status) => {
+      const { seen, result } = await ending({ status })
+      expect(seen).toContain(status)
+      expect(seen.at(-1)).toBe('Completed')
+      expect(result).toBeNull()
+    },
+  )
+
+  test('is shown by its first 200 characters if it is not understood, without the token', async () => {
+    const server = await serve((req, res) => {
+      req.resume()
+      res.setHeader('content-type', 'application/json')
+      const echo = { authorization: req.headers.authorization, said: `${req.headers.authorization} x` }
+      res.end(JSON.stringify({ state: 'Done', ...echo, more: 'y'.repeat(500) }))
+    })
+    const http = createHttp()
+    const api = createApi({ platform: contract, baseUrl: `http://127.0.0.1:${server.port}`, http })
+    const source = { ...SOURCE, accessToken: async () => 'secret-token' }
+    const message = await send(1, { catalogueImports: createCatalogueImports(api), source }).catch(String)
+    expect(message).toMatch(/is not understood\. It begins: state: Done; said: Bearer … x; more: y+$/)
+    expect(message).not.toContain('secret-token')
+    expect(message).toHaveLength((/^.*begins: /.exec(String(message))?.[0].length ?? 0) + 200)
+    await http.close()
+    await server.close()
   })
 })
