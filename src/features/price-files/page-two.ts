@@ -17,7 +17,7 @@ import { type FileTexts, keep } from './file-texts.ts'
 import type { BoxReason, Compared, Example, Found } from './found.ts'
 import { type Items, MAX_CELL } from './items.ts'
 import type { FileMemory, Received } from './received.ts'
-import type { Candidate, Entry } from './rows.ts'
+import type { Candidate, Code } from './rows.ts'
 import { MONEY } from './uses.ts'
 
 const SHOWN = 10
@@ -90,14 +90,12 @@ const placesOf = (
 ) => uses.map((use) => (choice[use]?.number ?? 0) - 1)
 
 function comparedIn({ past, texts, items }: Scanned, columns: readonly ComparedColumn[]) {
-  const { counts, factors } = comparePrices([...items.entries.values()].filter(({ isSent }) => isSent))
-  const isThere = (code: string) =>
-    items.entries.has(code) || items.notSent.has(code) || items.leftOut.has(code)
+  const { counts, factors } = comparePrices(items.inOrder.filter(({ state }) => state === 'sent'))
   const compared: Compared = {
     with: past && { fileName: past.file.fileName, at: past.file.at, isUnfinished: past.isUnfinished },
     ...counts,
-    ...goneCodes(past, isThere),
-    ...compareTexts(past, texts, (code) => items.entries.get(code)?.isSent === true),
+    ...goneCodes(past),
+    ...compareTexts(past, texts, (code) => items.codes.get(code)?.state === 'sent'),
     newValues: columns.flatMap(({ label, tallies, old }) => compareValues(label, tallies, old)),
   }
   return { compared, factors }
@@ -105,13 +103,15 @@ function comparedIn({ past, texts, items }: Scanned, columns: readonly ComparedC
 
 /** All reasons for a tick. A catalogue that this app created, and that has received nothing, needs none. */
 function boxOf(
-  { choice, past, headings, items }: Scanned,
+  { choice, past, headings }: Scanned,
   compared: Compared,
   factors: readonly number[],
   received: Received | null,
 ): BoxReason[] {
   if (!past) return received?.isOwn ? [] : [{ kind: 'nothingReceived' }]
-  const notSent = [...items.notSent].filter((code) => !items.entries.get(code)?.isSent).length
+  const notSent = [...past.codes.values()].filter(
+    ({ received, state }) => received && state === 'notSent',
+  ).length
   return [
     ...box.otherChoice(choice, past.file.choice, headings),
     ...box.halfOutside(factors),
@@ -149,11 +149,11 @@ function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[
  * falls, the dearest, the cheapest, new codes if something was received before, the rarest values, and the first rows.
  */
 function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPast: boolean): Candidate[] {
-  const chosen = new Map<Entry, Candidate>()
+  const chosen = new Map<Code, Candidate>()
   function take(from: readonly Candidate[], most = SHOWN): void {
     const end = Math.min(chosen.size + most, SHOWN)
     for (const one of from)
-      if (chosen.size < end && one.entry.isSent && !chosen.has(one.entry)) chosen.set(one.entry, one)
+      if (chosen.size < end && one.code.state === 'sent' && !chosen.has(one.code)) chosen.set(one.code, one)
   }
   /** One row of each value, then another one of each. */
   const rarest = (tallies: Tally[]) => {
@@ -175,12 +175,11 @@ function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPas
 
 /** A row with its other cells. `isHidden`: whether a column stands in the first line of a row, or is the same in every row. */
 function exampleOf(
-  { entry, cells }: Candidate,
+  { code, item, cells }: Candidate,
   choice: Choice,
   columns: readonly ComparedColumn[],
   isHidden: (index: number) => boolean,
 ): Example {
-  const { row, item, oldPrice } = entry
   const how = { decimal: choice.decimal ?? 'point', currency: MONEY[choice.money].currency }
   const others = columns.flatMap(({ label, old }, index) => {
     const value = valueIn(cells[index])
@@ -192,5 +191,5 @@ function exampleOf(
   const shown = { ...item }
   for (const use of ['name', 'description', 'unit', 'category'] as const)
     if (shown[use] !== undefined) shown[use] = shorten(shown[use], MAX_CELL)
-  return { row, item: shown, oldPrice, others }
+  return { row: code.row, item: shown, oldPrice: code.received?.price ?? null, others }
 }

@@ -145,6 +145,8 @@ function createTableReader(
   const placeFor = (use: Use) => uses.findIndex((column) => column.use === use)
   const [code, price] = [placeFor('code'), placeFor('price')]
   const currency = draft?.money ? MONEY[draft.money].currency : 'AUD'
+  /** Those of one row: an array for each would be garbage. */
+  const tallies: Tally[] = []
   /** A title or a note has no values of columns. */
   const isInTable = (cells: readonly string[]) =>
     code >= 0 && price >= 0
@@ -159,7 +161,7 @@ function createTableReader(
         row: line,
         cells: headings.map((_, index) => shorten(textOf(cells[index]), MAX_CELL)),
       })
-    const tallies: Tally[] = []
+    tallies.length = 0
     if (isInTable(cells)) {
       for (let index = 0; index < columns.length; index++) {
         const tally = columns[index]?.see(cells[index] ?? '')
