@@ -39,7 +39,7 @@ export async function startImport(extra: Record<string, string> = {}) {
   const visitor = await connected({ url, platform: platform.url }, SAM)
   const pages = await openPages({ url }, visitor)
   const { json } = await pages.upload(`code,price\n${ROWS.join('\n')}\n`)
-  expect((await pages.act(json.id, 'start')).status).toBe(202)
+  expect((await pages.send(json.id)).status).toBe(202)
   const sending = async () => expect((await pages.jobOf(json.id)).progress?.sent).toBeGreaterThan(2_000)
   await vi.waitFor(sending, { timeout: 20_000, interval: 25 })
 
