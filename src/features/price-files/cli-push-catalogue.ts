@@ -22,16 +22,7 @@ import type { Found, Outline, Reading } from './found.ts'
 import { formatCount, Push, type Target } from './push.cli.ts'
 import { readInProcess } from './read-in-process.ts'
 import { reportOf } from './report.ts'
-import {
-  boxSentence,
-  choiceArgument,
-  comparedSentences,
-  exampleLines,
-  missingSentence,
-  moneyText,
-  rejectedSentences,
-  remarkSentence,
-} from './sentences.ts'
+import { choiceArgument, comparedSentences, exampleLines, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
 import { differencesOf, stopsUnattended } from './unattended.ts'
 import { inFolder } from './work-folder.ts'
@@ -107,7 +98,7 @@ const notAccepted = (code: string, isOther: boolean) =>
 function pageOne({ outline, missing }: Reading): Error {
   const lines = [
     'Nothing was sent: it is not known how this file is read.',
-    ...missing.map(missingSentence),
+    ...missing.map(texts.missing),
     'The columns:',
     ...outline.columns.map(
       ({ number, heading, use, samples }) =>
@@ -124,12 +115,12 @@ function printPage(outline: Outline, found: Found, { name, scope }: Target): voi
   const { rows, items, choice, box } = found
   const of = `${formatCount(items)} of ${formatCount(rows)} rows can be sent`
   print(
-    ...outline.remarks.map(remarkSentence),
+    ...outline.remarks.map(texts.remark),
     ...comparedSentences(found.compared),
     ...exampleLines(found),
     ...rejectedSentences(found),
-    ...box.map((reason) => `! ${boxSentence(reason)}`),
-    `${of} to "${name}" (${scope}), in ${moneyText(choice.money)}.`,
+    ...box.map((reason) => `! ${texts.boxReason(reason)}`),
+    `${of} to "${name}" (${scope}), in ${texts.money(choice.money)}.`,
     choiceArgument(choice),
   )
 }

@@ -160,9 +160,10 @@ function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPas
     const sorted = tallies.sort((a, b) => a.count - b.count)
     return [0, 1, 2].flatMap((nth) => sorted.flatMap(({ items }) => items[nth] ?? []))
   }
-  const isNew = ({ old }: ComparedColumn, { value }: Tally) =>
-    old?.includes(value) === false && !isDate(value)
-  take(rarest(columns.flatMap((column) => (column.tallies ?? []).filter((tally) => isNew(column, tally)))), 3)
+  take(
+    rarest(columns.flatMap(({ tallies, old }) => (tallies ?? []).filter(({ value }) => isNewIn(old, value)))),
+    3,
+  )
   take(ranks.rises.candidates, 2)
   take(ranks.falls.candidates, 2)
   take(ranks.dearest.candidates, 1)
@@ -172,6 +173,10 @@ function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPas
   take(ranks.first.candidates)
   return [...chosen.values()]
 }
+
+/** Whether a column did not have a value. A new date is expected. */
+const isNewIn = (old: ComparedColumn['old'], value: string) =>
+  old?.includes(value) === false && !isDate(value)
 
 /** A row with its other cells. `isHidden`: whether a column stands in the first line of a row, or is the same in every row. */
 function exampleOf(
@@ -183,7 +188,7 @@ function exampleOf(
   const how = { decimal: choice.decimal ?? 'point', currency: MONEY[choice.money].currency }
   const others = columns.flatMap(({ label, old }, index) => {
     const value = valueIn(cells[index])
-    const isNew = old?.includes(value) === false
+    const isNew = isNewIn(old, value)
     const isPrice = index === choice.price.number - 1 && readPrice(textOf(cells[index]), how) === item.price
     const isShown = isNew || (value !== '' && !isPrice && !isHidden(index))
     return isShown ? [{ heading: label, value: shorten(value, MAX_CELL), isNew }] : []

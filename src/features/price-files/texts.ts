@@ -1,8 +1,36 @@
 import { format } from '../../web/kit.ts'
-import type { Use } from './choice.ts'
-import type { Reason } from './found.ts'
+import { MONEY, type Money, type Use } from './choice.ts'
+import type { BoxReason, Missing, Reason, Remark } from './found.ts'
 
 const { count, isolated, pluralize } = format
+
+/** What a column may be used for. */
+const USE_WORDS = {
+  code: 'code',
+  price: 'price',
+  name: 'name',
+  description: 'description',
+  unit: 'unit',
+  category: 'category',
+  count: 'price is for this many',
+  only: 'only rows where this is …',
+  taxed: 'including GST only where this is …',
+  ignored: 'not sent',
+} satisfies Record<Use, string>
+
+const CURRENCIES = { AUD: 'Australian dollars', NZD: 'New Zealand dollars' }
+
+/** An answer about the money, such as "Australian dollars, including 10 % GST". */
+function money(answer: Money): string {
+  const { currency, tax } = MONEY[answer]
+  return `${CURRENCIES[currency]}, ${tax === 0 ? 'before GST' : `including ${tax} % GST`}`
+}
+
+/** A value of a cell; a blank one has a word. */
+const valueText = (value: string) => (value === '' ? '(blank)' : value)
+
+/** A new price divided by the old one. */
+const factor = (of: number) => `× ${count(of)}`
 
 /**
  * What users read on the pages of this feature and in its command, by code, as in `src/web/texts.ts`; `sentences.ts` says which
@@ -15,19 +43,11 @@ export const texts = {
   /** The platform has no such import. */
   importNotFound: 'There is no such import in this account.',
 
-  /** What a column may be used for. */
-  uses: {
-    code: 'code',
-    price: 'price',
-    name: 'name',
-    description: 'description',
-    unit: 'unit',
-    category: 'category',
-    count: 'price is for this many',
-    only: 'only rows where this is …',
-    taxed: 'including GST only where this is …',
-    ignored: 'not sent',
-  } satisfies Record<Use, string>,
+  uses: USE_WORDS,
+  currencies: CURRENCIES,
+  money,
+  value: valueText,
+  factor,
 
   /** The section of a catalogue. */
   section: {
@@ -87,16 +107,12 @@ export const texts = {
     columnNumber: (number: number) => `Column ${number}`,
     isHidden: 'hidden',
     useOf: (column: string) => `Use of ${column}`,
-    blank: '(blank)',
     tick: 'Tick the values that are meant.',
     manyMore: (values: number) => `and ${count(values)} more`,
     moreToTick: '“Show again” lists all of them.',
     manyValues: (max: number) => `more than ${count(max)} different values:`,
-    oneValue: (columns: number) => `${pluralize(columns, 'column')} with one value each`,
-    money: (heading: string) => `The prices under ${isolated(heading)} are in`,
-    currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' },
-    beforeTax: (currency: string) => `${currency}, before GST`,
-    withTax: (currency: string, percent: number) => `${currency}, including ${percent} % GST`,
+    oneValue: (columns: number) => `${pluralize(columns, 'column')} with one value:`,
+    moneyOf: (heading: string) => `The prices under ${isolated(heading)} are in`,
     units: 'A price is for this many units',
     decimal: (cell: string) => `Decimal sign of ${cell}`,
     decimals: { point: 'Point: 1,234.50', comma: 'Comma: 1.234,50' },
@@ -104,22 +120,31 @@ export const texts = {
   },
 
   /** Why page one is to be filled in. */
-  missing: {
-    notChosen: 'Say what the columns are, and what the prices are.',
-    unanswered: {
-      code: 'Choose the column of the codes.',
-      price: 'Choose the column of the prices.',
-      money: 'Say which money the prices are in.',
-    },
-    noSheet: (name: string) => `The file has no sheet ${isolated(name)}: choose one.`,
-    noColumn: (heading: string, use: string) =>
-      `The file has no column ${isolated(heading)}, which was used as “${use}”.`,
-    usedTwice: (use: string) => `Only one column can be used as “${use}”.`,
-    nothingTicked: (heading: string) => `Tick the values of ${isolated(heading)} that are meant.`,
-    manyValues: (heading: string) =>
-      `${isolated(heading)} has too many values to tick: choose another use for it.`,
-    taxedBeforeGst: 'Some rows include GST, but the answer about the prices is “before GST”.',
-    decimal: (cell: string) => `Choose the decimal sign: ${isolated(cell)} reads differently under the two.`,
+  missing(reason: Missing): string {
+    switch (reason.kind) {
+      case 'notChosen':
+        return 'Say what the columns are, and what the prices are.'
+      case 'unanswered':
+        return {
+          code: 'Choose the column of the codes.',
+          price: 'Choose the column of the prices.',
+          money: 'Say which money the prices are in.',
+        }[reason.what]
+      case 'noSheet':
+        return `The file has no sheet ${isolated(reason.name)}: choose one.`
+      case 'noColumn':
+        return `The file has no column ${isolated(reason.heading)}, which was used as “${USE_WORDS[reason.use]}”.`
+      case 'usedTwice':
+        return `Only one column can be used as “${USE_WORDS[reason.use]}”.`
+      case 'nothingTicked':
+        return `Tick the values of ${isolated(reason.heading)} that are meant.`
+      case 'manyValues':
+        return `${isolated(reason.heading)} has too many values to tick: choose another use for it.`
+      case 'taxedBeforeGst':
+        return 'Some rows include GST, but the answer about the prices is “before GST”.'
+      case 'decimal':
+        return `Choose the decimal sign: ${isolated(reason.cell)} reads differently under the two.`
+    }
   },
 
   /** Page two: what differs. */
@@ -132,7 +157,6 @@ export const texts = {
       `${pluralize(same, 'price is', 'prices are')} the same, ${higher}, ${lower}.`,
     higher: (items: number, factor: string) => `${count(items)} higher${upTo(factor)}`,
     lower: (items: number, factor: string) => `${count(items)} lower${upTo(factor)}`,
-    factor: (factor: number) => `× ${count(factor)}`,
     codes: (added: number, gone: number) => `${count(added)} new, ${count(gone)} no longer in the file.`,
     gone: 'Not in the file, and kept in the catalogue:',
     newTexts: (place: string) => `New${inPlace(place)}:`,
@@ -199,27 +223,35 @@ export const texts = {
     } satisfies Record<Reason, string>,
   },
 
-  /** The box that asks for a tick, and its sentences. */
-  box: {
-    title: 'Look at this before you send',
-    tick: 'I have looked, and this is right.',
-    nothingReceived: 'Nothing can be compared: the catalogue may have other prices.',
-    halfOutside: (items: number, of: number) =>
-      `${ofPrices(items, of)} changed by more than 7 % down or 8.5 % up.`,
-    farOutside: (items: number, of: number) => `${ofPrices(items, of)} at least halved or doubled.`,
-    oneFactor: (items: number, of: number, factor: string) =>
-      `${ofPrices(items, of)} changed by the same factor: ${factor}.`,
-    unknownCodes: (items: number, of: number) =>
-      `${count(items)} of ${pluralize(of, 'code')} were not received from here before.`,
-    knownNotSent: (items: number, of: number) =>
-      `${count(items)} of ${pluralize(of, 'known item')} will not be sent.`,
-    money: (before: string) => `Last time, the prices were in ${before}.`,
-    units: (before: number) => `Last time, a price was for ${pluralize(before, 'unit')}.`,
-    priceColumn: (before: string) => `Last time, the prices were those of ${isolated(before)}.`,
-    newValue: (heading: string, value: string, rows: number) =>
-      `${isolated(heading)} has a new value: ${isolated(value)}, in ${pluralize(rows, 'row')}.`,
-    manyValues: (heading: string) =>
-      `${isolated(heading)} had at most five values, and now has too many to compare.`,
+  /** The box that asks for a tick. */
+  box: { title: 'Look at this before you send', tick: 'I have looked, and this is right.' },
+
+  /** Why it is there. */
+  boxReason(reason: BoxReason): string {
+    switch (reason.kind) {
+      case 'nothingReceived':
+        return 'Nothing can be compared: the catalogue may have other prices.'
+      case 'halfOutside':
+        return `${ofKnown(reason, 'price')} changed by more than 7 % down or 8.5 % up.`
+      case 'farOutside':
+        return `${ofKnown(reason, 'price')} at least halved or doubled.`
+      case 'oneFactor':
+        return `${ofKnown(reason, 'price')} changed by the same factor: ${factor(reason.factor)}.`
+      case 'unknownCodes':
+        return `${count(reason.items)} of ${pluralize(reason.of, 'code')} were not received from here before.`
+      case 'knownNotSent':
+        return `${ofKnown(reason, 'item')} will not be sent.`
+      case 'money':
+        return `Last time, the prices were in ${money(reason.before)}.`
+      case 'units':
+        return `Last time, a price was for ${pluralize(reason.before, 'unit')}.`
+      case 'priceColumn':
+        return `Last time, the prices were those of ${isolated(reason.before)}.`
+      case 'newValue':
+        return `${isolated(reason.heading)} has a new value: ${isolated(valueText(reason.value))}, in ${pluralize(reason.count, 'row')}.`
+      case 'manyValues':
+        return `${isolated(reason.heading)} had at most five values, and now has too many to compare.`
+    }
   },
 
   /** Send, and what goes where. */
@@ -345,15 +377,19 @@ export const texts = {
   },
 
   /** How a file was read. */
-  remarks: {
-    utf16: 'The file is in UTF-16.',
-    windows1252:
-      'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.',
-    hiddenRows: (rows: number) =>
-      `${pluralize(rows, 'row is', 'rows are')} hidden in the workbook, and sent all the same.`,
+  remark(remark: Remark): string {
+    switch (remark.kind) {
+      case 'utf16':
+        return 'The file is in UTF-16.'
+      case 'windows1252':
+        return 'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.'
+      case 'hiddenRows':
+        return `${pluralize(remark.rows, 'row is', 'rows are')} hidden in the workbook, and sent all the same.`
+    }
   },
 }
 
 const upTo = (factor: string) => (factor === '' ? '' : ` (up to ${factor})`)
 const inPlace = (place: string) => (place === '' ? '' : ` in ${isolated(place)}`)
-const ofPrices = (items: number, of: number) => `${count(items)} of ${pluralize(of, 'known price')}`
+const ofKnown = ({ items, of }: { items: number; of: number }, what: string) =>
+  `${count(items)} of ${pluralize(of, `known ${what}`)}`
