@@ -1,7 +1,7 @@
 /** What page two shows: what differs, ten rows, the rows that are not sent, and the box. */
 import { readPrice, shorten } from '../../tables/prices.ts'
 import * as box from './box.ts'
-import { isFilled, keptText, textOf, valueIn } from './cells.ts'
+import { keptText, textOf, valueIn } from './cells.ts'
 import type { Choice } from './choice.ts'
 import type { Column, Tally } from './columns.ts'
 import {
@@ -31,8 +31,6 @@ export interface Scanned {
   labels: readonly string[]
   rows: number
   columns: readonly Column[]
-  /** The cell that a column has in every item; null: they differ. */
-  constants: readonly (string | null | undefined)[]
   texts: FileTexts
   items: Items
 }
@@ -40,54 +38,56 @@ export interface Scanned {
 /** A column as it is compared. */
 interface ComparedColumn {
   label: string
-  /** Its values; null: too many, or those of code, price, name and description, which are not compared. */
-  tallies: Tally[] | null
-  old: readonly string[] | null | undefined
   isCompared: boolean
+  /** Its values; null: too many, or it is not compared. */
+  tallies: Tally[] | null
+  /** Those of the last file. */
+  old: readonly string[] | null | undefined
+  /** Whether its cells stand in the first line of a row. */
+  isFirst: boolean
+  /** What is the same in every row, if it is not there; else empty. */
+  constant: string
 }
 
 export function foundIn(scanned: Scanned, received: Received | null): Found {
-  const { choice, past, headings, labels, rows, constants, items } = scanned
-  const columns = headings.map((heading, index): ComparedColumn => {
-    const isCompared = !placesOf(choice, ['code', 'price', 'name', 'description']).includes(index)
-    const tallies = isCompared ? (scanned.columns[index]?.tallies ?? null) : null
-    return {
-      label: labels[index] ?? '',
-      tallies,
-      old: isCompared ? oldValues(past, heading, index + 1) : undefined,
-      isCompared,
-    }
-  })
+  const { choice, past, headings, rows, items, texts } = scanned
+  const columns = headings.map((_, index) => compareColumn(scanned, index))
   const { compared, factors } = comparedIn(scanned, columns)
-  const first = placesOf(choice, ['code', 'name', 'unit'])
-  const isConstant = (index: number) =>
-    typeof constants[index] === 'string' && !first.includes(index) && index !== choice.price.number - 1
   return {
     choice,
     rows,
     items: factors.length + compared.added,
     compared,
-    constants: labels.flatMap((heading, index) => {
-      const cell = constants[index] ?? ''
-      return isConstant(index) && isFilled(cell) ? [{ heading, value: valueIn(cell) }] : []
-    }),
-    examples: chooseRows(items, columns, past !== null).map((candidate) =>
-      exampleOf(candidate, choice, columns, (index) => isConstant(index) || first.includes(index)),
+    constants: columns.flatMap(({ label, constant }) =>
+      constant === '' ? [] : [{ heading: label, value: constant }],
     ),
+    examples: chooseRows(items, columns, past !== null).map((row) => exampleOf(row, choice, columns)),
     rejected: items.rejected,
     box: boxOf(scanned, compared, factors, received),
     memory: {
       headings: headings.map(keptText),
-      texts: [...scanned.texts.byKey.values()].map(keep),
+      texts: [...texts.byKey.values()].map(keep),
       values: valuesOf(headings, columns),
     },
   }
 }
 
-const placesOf = (
-  choice: Choice,
-  uses: ('code' | 'price' | 'name' | 'description' | 'unit' | 'category')[],
-) => uses.map((use) => (choice[use]?.number ?? 0) - 1)
+function compareColumn({ choice, past, headings, labels, columns }: Scanned, index: number): ComparedColumn {
+  const { code, price, name, description, unit } = choice
+  const isOne = (list: ({ number: number } | undefined)[]) =>
+    list.some((column) => column?.number === index + 1)
+  const isCompared = !isOne([code, price, name, description])
+  const isFirst = isOne([code, name, unit])
+  const tallies = isCompared ? (columns[index]?.tallies ?? null) : null
+  return {
+    label: labels[index] ?? '',
+    isCompared,
+    tallies,
+    old: isCompared ? oldValues(past, headings[index] ?? '', index + 1) : undefined,
+    isFirst,
+    constant: (!isFirst && tallies?.length === 1 && tallies[0]?.value) || '',
+  }
+}
 
 function comparedIn({ past, texts, items }: Scanned, columns: readonly ComparedColumn[]) {
   const { counts, factors } = comparePrices(items.inOrder.filter(({ state }) => state === 'sent'))
@@ -178,19 +178,18 @@ function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPas
 const isNewIn = (old: ComparedColumn['old'], value: string) =>
   old?.includes(value) === false && !isDate(value)
 
-/** A row with its other cells. `isHidden`: whether a column stands in the first line of a row, or is the same in every row. */
+/** A row with its other cells: those that are new, and those that are neither in its first line nor the same in every row. */
 function exampleOf(
   { code, item, cells }: Candidate,
   choice: Choice,
   columns: readonly ComparedColumn[],
-  isHidden: (index: number) => boolean,
 ): Example {
   const how = { decimal: choice.decimal ?? 'point', currency: MONEY[choice.money].currency }
-  const others = columns.flatMap(({ label, old }, index) => {
+  const others = columns.flatMap(({ label, old, isFirst, constant }, index) => {
     const value = valueIn(cells[index])
     const isNew = isNewIn(old, value)
     const isPrice = index === choice.price.number - 1 && readPrice(textOf(cells[index]), how) === item.price
-    const isShown = isNew || (value !== '' && !isPrice && !isHidden(index))
+    const isShown = isNew || !(value === '' || value === constant || isFirst || isPrice)
     return isShown ? [{ heading: label, value: shorten(value, MAX_CELL), isNew }] : []
   })
   const shown = { ...item }

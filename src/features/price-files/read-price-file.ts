@@ -74,7 +74,6 @@ interface Scan
     Pick<Outline, 'above' | 'ambiguousPrice'> {
   /** The first rows of the table. */
   shown: Outline['rows']
-  constants: (string | null | undefined)[]
   /** Null: nobody has said what is an item. */
   items: Items | null
 }
@@ -102,7 +101,6 @@ async function scanRows(file: OpenFile, plan: Plan, { received, leftOut }: ReadO
     above: [],
     shown: [],
     ambiguousPrice: null,
-    constants: [],
     items,
   }
   const see = createTableReader(plan, scan, leftOut)
@@ -137,7 +135,7 @@ function createTableReader(
   leftOut: readonly string[],
 ): (row: Row) => void {
   const { sheet, headings, draft } = table
-  const { items, columns, constants } = scan
+  const { items, columns } = scan
   const without = new Set(leftOut.map((code) => code.toLowerCase()))
   const isLeftOut = (code: string) => without.size > 0 && without.has(code.toLowerCase())
   const shape = { width: headings.length, delimiter: sheet.delimiter, isLeftOut }
@@ -147,7 +145,7 @@ function createTableReader(
   const currency = draft?.money ? MONEY[draft.money].currency : 'AUD'
   /** Those of one row: an array for each would be garbage. */
   const tallies: Tally[] = []
-  /** A title or a note has no values of columns. */
+  /** A title or a note has no values of columns; nor has an item without a price. */
   const isInTable = (cells: readonly string[]) =>
     code >= 0 && price >= 0
       ? isFilled(cells[code]) && isFilled(cells[price])
@@ -161,23 +159,16 @@ function createTableReader(
         row: line,
         cells: headings.map((_, index) => shorten(textOf(cells[index]), MAX_CELL)),
       })
+    const result = readRow?.(row)
+    const isWanted = result ? 'price' in result || result.reason === 'notTicked' : isInTable(cells)
     tallies.length = 0
-    if (isInTable(cells)) {
-      for (let index = 0; index < columns.length; index++) {
-        const tally = columns[index]?.see(cells[index] ?? '')
-        if (tally) tallies.push(tally)
-      }
-      if (numbers?.[price] === undefined) scan.ambiguousPrice ??= ambiguityOf(textOf(cells[price]), currency)
+    for (let index = 0; isWanted && index < columns.length; index++) {
+      const tally = columns[index]?.see(cells[index] ?? '')
+      if (tally) tallies.push(tally)
     }
-    if (!items || !readRow) return
-    const result = readRow(row)
-    items.add(row, result, tallies)
-    if ('reason' in result) return
-    for (let index = 0; index < columns.length; index++) {
-      const cell = cells[index] ?? ''
-      if (constants[index] === undefined) constants[index] = cell
-      else if (constants[index] !== cell) constants[index] = null
-    }
+    if (result) items?.add(row, result, tallies)
+    if (scan.ambiguousPrice === null && numbers?.[price] === undefined && isInTable(cells))
+      scan.ambiguousPrice = ambiguityOf(textOf(cells[price]), currency)
   }
 }
 
