@@ -353,7 +353,7 @@ export const texts = {
     tooMany: (max: number) => `${max} of your uploads are being read. Wait for one to finish.`,
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
     notChosen: 'Say first what the columns are, and what the prices are.',
-    readOtherwise: 'What will be sent has changed. Look at it again.',
+    readOtherwise: 'This import has changed meanwhile. Look at it again.',
     noItems: 'No row of this file can be sent.',
     otherRunning:
       'Something else is being sent into this catalogue. Nothing was sent: try again when that has ended.',
