@@ -50,7 +50,9 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       ...shared(job, null),
       outline,
       fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
-      filledInBy: outline.lastChoice && (await chosenBy(vault, job, outline.lastChoice)),
+      lead: outline.lastChoice
+        ? await chosenBy(vault, job, outline.lastChoice)
+        : texts.missing({ kind: 'notChosen' }),
       remarks: outline.remarks.map(texts.remark),
       missing: open.map(texts.missing),
       /** The field that has the focus, as `format.invalid` wants it. */
