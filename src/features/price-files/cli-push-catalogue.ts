@@ -4,28 +4,32 @@
  * anything is sent, if a person has to look at it first.
  */
 import '../../runtime/env-file.ts'
-import { createHash } from 'node:crypto'
-import { copyFileSync, createReadStream, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash, type Hash } from 'node:crypto'
+import { createReadStream, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { Option } from 'commander'
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { createCommand } from '../../runtime/command.ts'
+import { createLog } from '../../runtime/log.ts'
 import { print, printError } from '../../runtime/print.ts'
 import { givenOf } from '../../settings/read.ts'
-import { CATALOGUE_SCOPES } from '../catalogues/contract.ts'
-import { openByApiKey } from '../first-party/by-api-key.cli.ts'
+import { CATALOGUE_SCOPES, type Catalogue } from '../catalogues/contract.ts'
+import { type ByApiKey, openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
+import { createCatalogueImports } from './catalogue-imports.ts'
 import { type Choice, choiceSchema } from './choice.ts'
+import { fileGone } from './errors.ts'
 import { filledIn, readDraft } from './form.ts'
 import type { Found, Outline, Reading } from './found.ts'
-import { formatCount, Push, type Target } from './push.cli.ts'
+import { commandUser, type Import, type Progress } from './import.ts'
+import { Imports } from './imports.ts'
+import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
 import { readInProcess } from './read-in-process.ts'
 import { reportOf } from './report.ts'
 import { choiceArgument, comparedSentences, exampleLines, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
 import { differencesOf, stopsUnattended } from './unattended.ts'
-import { inFolder } from './work-folder.ts'
 
 const stop = new AbortController()
 const { signal } = stop
@@ -39,54 +43,121 @@ async function main(): Promise<void> {
   const { file, options } = readArguments()
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new Error(`The file ${file} does not exist.`)
-  const choice = options.choice === undefined ? null : readChoice(options.choice)
+  const draft = options.choice === undefined ? null : readChoice(options.choice)
   if (options.report !== undefined) requireReport(options.report, file)
   const session = await openByApiKey(process.env, options)
-  const dir = join(givenOf(process.env).DATA_DIR ?? '.data', 'imports')
+  const imports = openImports(session)
+  /** The imports of this run. */
+  const used: Import[] = []
+  const upload = async (catalogue: Catalogue) => {
+    const hash = createHash('sha256')
+    const ref = { userId: commandUser(session.credential), bxcontext: session.credential }
+    const job = await imports.upload(ref, { catalogue, fileName: basename(file), draft }, hashed(file, hash))
+    used.push(job)
+    return { job, digest: hash.digest('hex') }
+  }
   try {
-    await inFolder(dir, async (folder) => {
-      // What is read, and what its code stands for, are the same bytes.
-      const copy = join(folder, 'file')
-      copyFileSync(file, copy)
-      const push = new Push(session, options, signal)
-      const work = (target: Target) => pushFile({ file, copy, folder, choice, options }, push, target)
-      await push.inTurn(work)
-    })
+    const catalogue = await findCatalogue(session, options, signal)
+    const { job, digest } = await upload(catalogue)
+    const earlier = await look(imports, { job, digest, options })
+    if (earlier) used.push(earlier)
+    if (options.dryRun) print('Nothing was sent (--dry-run).')
+    else if (catalogue.id !== '') await send(imports, job, earlier)
+    else await send(imports, (await upload(await createCatalogue(session, options, signal))).job, null)
   } finally {
+    await imports.close()
+    // Those that have failed or were stopped can be resumed.
+    for (const { userId, id } of used) {
+      const now = await imports.get(userId, id)
+      if (now.state === 'ready' || now.state === 'completed') await imports.discard(now)
+    }
     await session.close()
   }
 }
 
-interface Given {
-  file: string
-  copy: string
-  folder: string
-  choice: Choice | null
+/** Its imports are those of the API key. */
+const openImports = ({ api, apiUrl, source, store }: ByApiKey) =>
+  new Imports({
+    store,
+    apiUrl,
+    log: createLog('silent'),
+    dir: join(givenOf(process.env).DATA_DIR ?? '.data', 'imports'),
+    ...{ maxBytes: Infinity, quotaBytes: Infinity, totalBytes: Infinity },
+    read: (task) => readInProcess(task, { signal }),
+    catalogueImports: createCatalogueImports(api),
+    source: () => source,
+    describe: describeError,
+    onProgress: createProgress(),
+  })
+
+/** The bytes of a file. */
+async function* hashed(path: string, hash: Hash) {
+  for await (const chunk of createReadStream(path)) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** An import that has been read, and the SHA-256 (hex) of its file. */
+interface Uploaded {
+  job: Import
+  digest: string
   options: Options
 }
 
-/** Reads the file, prints what page two shows, and sends it if nobody has to look at it, or somebody has. */
-async function pushFile(
-  { file, copy, folder, choice, options }: Given,
-  push: Push,
-  target: Target,
-): Promise<void> {
-  const itemsPath = join(folder, 'items')
-  const how = { draft: choice, goOn: choice !== null, received: target.received, leftOut: [] }
-  const reading = await readInProcess({ path: copy, itemsPath, ...how }, { signal: target.signal })
+/**
+ * Prints what page two shows. Throws `StoppedError` if a person has to look at it who has not. Resolves to the import of an earlier run
+ * that was interrupted while it sent the same, which was looked at then; null: there is none.
+ */
+async function look(imports: Imports, { job, digest, options }: Uploaded): Promise<Import | null> {
+  const reading = await imports.reading(job)
+  if (!reading) throw fileGone()
   const { outline, found } = reading
   if (options.report !== undefined) writeFileSync(options.report, found ? reportOf(outline, found) : '')
   if (!found) throw pageOne(reading)
-  printPage(outline, found, target)
+  printPage(outline, found, job)
   if (found.items === 0) throw new Error(texts.errors.noItems)
-  const code = await codeOf(copy, found, target)
-  const content = { fileName: file, found, itemsPath }
-  const isAccepted = options.accept === code
-  const isOther = options.accept !== undefined && !isAccepted
-  const mayStop = isOther || (stopsUnattended(reading) && !isAccepted)
-  if (mayStop && !(await push.isResumed(target, content))) throw notAccepted(code, isOther)
-  if (options.dryRun) print('Nothing was sent (--dry-run).')
-  else await push.send(target, content)
+  const code = codeOf(job, digest, found)
+  const { accept } = options
+  const earlier = await interrupted(imports, job)
+  const mustStop = accept === undefined ? stopsUnattended(reading) : accept !== code
+  if (mustStop && !earlier) throw notAccepted(code, accept !== undefined)
+  return earlier
+}
+
+/** The import of an earlier run that has not come to its end with the same items; null: there is none. */
+async function interrupted(imports: Imports, job: Import): Promise<Import | null> {
+  const itemsOf = async (one: Import) =>
+    JSON.stringify([one.choice, await Array.fromAsync(imports.items(one))])
+  for (const other of await imports.list(job)) {
+    const isOpen = other.state !== 'ready' && other.state !== 'completed'
+    if (!isOpen || other.catalogueId !== job.catalogueId || other.items !== job.items) continue
+    const isSame = itemsOf(other).then(async (items) => items === (await itemsOf(job)))
+    // Its items may be gone.
+    if (await isSame.catch(() => false)) return other
+  }
+  return null
+}
+
+/** Sends an import, or the rest of an earlier one, to its end. Throws an error if that is not that the platform has completed it. */
+async function send(imports: Imports, job: Import, earlier: Import | null): Promise<void> {
+  const { isSent, job: sent } = earlier
+    ? await imports.resume(earlier)
+    : await imports.send(job, { seen: job.checkId, leftOut: [], confirmed: true })
+  if (!isSent) throw new StoppedError('The catalogue has received something else. Run the command again.')
+  print(`${earlier ? 'Resuming' : 'Starting'} import ${sent.id} into "${sent.catalogueName}".`)
+  const end = () => void imports.stop(sent).catch(() => {})
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
+  const { state, failure, problems, progress, rejected } = await imports.ended(sent)
+  signal.throwIfAborted()
+  if (failure !== null) throw new Error(failure)
+  if (state !== 'completed' || !progress)
+    throw new Error('It was interrupted. Run the same command again to resume.')
+  const batches = `${formatCount(progress.batches)} ${progress.batches === 1 ? 'batch' : 'batches'}`
+  const notSent = rejected > 0 ? ` ${formatCount(rejected)} rows were not sent.` : ''
+  print(`Completed: ${formatCount(progress.sent)} items in ${batches}.${notSent}`)
+  if (problems !== null) throw new Error(problems)
 }
 
 const notAccepted = (code: string, isOther: boolean) =>
@@ -111,7 +182,7 @@ function pageOne({ outline, missing }: Reading): Error {
 }
 
 /** What page two shows. */
-function printPage(outline: Outline, found: Found, { name, scope }: Target): void {
+function printPage(outline: Outline, found: Found, { catalogueName, catalogueScope }: Import): void {
   const { rows, items, choice, box } = found
   const of = `${formatCount(items)} of ${formatCount(rows)} rows can be sent`
   print(
@@ -120,7 +191,7 @@ function printPage(outline: Outline, found: Found, { name, scope }: Target): voi
     ...exampleLines(found),
     ...rejectedSentences(found),
     ...box.map((reason) => `! ${texts.boxReason(reason)}`),
-    `${of} to "${name}" (${scope}), in ${texts.money(choice.money)}.`,
+    `${of} to "${catalogueName}" (${catalogueScope ?? 'visibility unknown'}), in ${texts.money(choice.money)}.`,
     choiceArgument(choice),
   )
 }
@@ -129,12 +200,35 @@ function printPage(outline: Outline, found: Found, { name, scope }: Target): voi
  * Stands for this file, this choice, this catalogue and exactly these differences. A catalogue that has received nothing is known by
  * its name, whether or not a run that was killed has created it already.
  */
-async function codeOf(path: string, found: Found, { catalogue, name, received }: Target): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk)
-  const to = catalogue && !received?.isOwn ? catalogue.id : name
-  hash.update(JSON.stringify([found.choice, to, differencesOf(found)]))
-  return hash.digest('hex').slice(0, 12)
+function codeOf(
+  { catalogueId, catalogueName, receivedRevision }: Import,
+  digest: string,
+  found: Found,
+): string {
+  const to = receivedRevision === '' ? catalogueName : catalogueId
+  const all = JSON.stringify([digest, to, found.choice, differencesOf(found)])
+  return createHash('sha256').update(all).digest('hex').slice(0, 12)
+}
+
+const formatCount = (number: number): string => number.toLocaleString('en-AU')
+
+/** Prints how far an import is: a line for each tenth, for each word of the platform, and for each reason to wait. */
+function createProgress() {
+  let last = ''
+  return (
+    { phase, sent, processed, platformState, waiting }: Readonly<Progress>,
+    { items }: Import,
+  ): void => {
+    const isSent = phase === 'processing'
+    const tenth = Math.floor(((isSent ? (processed ?? 0) : sent) / items) * 10)
+    const now = `${phase} ${tenth} ${platformState} ${waiting}`
+    if (phase === 'starting' || now === last) return
+    last = now
+    const count = processed === null ? 'an unknown number' : formatCount(processed)
+    const state = platformState === null ? '' : ` ("${platformState}")`
+    const how = isSent ? `All sent; the platform${state} has processed ${count}` : `Sent ${formatCount(sent)}`
+    print(`${how} of ${formatCount(items)} items.${waiting ? ` ${waiting}` : ''}`)
+  }
 }
 
 /** Throws an error that names what is wrong in it. */
@@ -158,10 +252,7 @@ function requireReport(report: string, file: string): void {
   }
 }
 
-interface Options {
-  catalogue?: string
-  catalogueId?: string
-  scope?: (typeof CATALOGUE_SCOPES)[number]
+interface Options extends TargetOptions {
   choice?: string
   accept?: string
   report?: string

@@ -15,6 +15,7 @@
  */
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
+import { appOwner } from '../../connect/stores.ts'
 import type { UserNotice } from '../../web/kit.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { choiceSchema } from './choice.ts'
@@ -95,6 +96,10 @@ export const importSchema = z.object({
   failure: z.string().nullable(),
 })
 export type Import = z.infer<typeof importSchema>
+
+/** Whose imports are those of the command with an API key: only the run that has started one can send it. */
+export const commandUser = (credential: string): string => appOwner(`api key ${credential}`)
+export const isOfCommand = ({ userId }: Pick<Import, 'userId'>): boolean => userId.startsWith(commandUser(''))
 
 /** A reading of a file with its id, what it was made with, and the folder of its items. */
 export interface Read extends Pick<Import, 'checkId' | 'leftOut' | 'receivedRevision'> {

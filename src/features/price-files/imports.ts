@@ -30,7 +30,7 @@ import { inFolder, receiveFile } from './work-folder.ts'
 
 export interface ImportsOptions
   extends PriceFilesSettings,
-    Pick<SenderOptions, 'catalogueImports' | 'source' | 'turnMs'> {
+    Pick<SenderOptions, 'catalogueImports' | 'source' | 'describe' | 'onProgress' | 'turnMs'> {
   store: KeyValueStore
   log: Logger
   /** The address of the platform's API: with a catalogue's id, it identifies what was received. */
@@ -122,13 +122,14 @@ export class Imports {
   }
 
   /**
-   * Reads an uploaded file and stores it. Call it when the platform has shown the catalogue to the user. Throws
+   * Reads an uploaded file and stores it. Call it when the platform has shown the catalogue to the user. `draft`: how it is read,
+   * instead of as the last choice says. Throws
    * `UnreadableFileError`, and `ImportError` (409, 413, 507) if the file is too large, exceeds a quota, or if too many of the user's
    * files are being read.
    */
   async upload(
     { userId, bxcontext }: ConnectionRef,
-    { catalogue, fileName }: { catalogue: Catalogue; fileName: string },
+    { catalogue, fileName, draft = null }: { catalogue: Catalogue; fileName: string; draft?: Draft | null },
     chunks: AsyncIterable<Uint8Array>,
   ): Promise<Import> {
     const { dir, log, maxBytes } = this.#options
@@ -140,7 +141,7 @@ export class Imports {
         const path = join(folder, 'file')
         const bytes = await receiveFile(path, limited(chunks, maxBytes))
         await this.#requireSpace(userId, bytes)
-        const how = { draft: null, goOn: false, leftOut: [] }
+        const how = { draft, goOn: draft !== null, leftOut: [] }
         const read = await this.#read({ userId, catalogueId: catalogue.id }, folder, how)
         const job = newImport({ id: randomUUID(), userId, bxcontext, fileName, bytes }, catalogue, read)
         await this.#stored.add(job, path, read)
@@ -185,7 +186,6 @@ export class Imports {
    * read again instead, to be looked at. Throws `ImportError` (409) if an import into the catalogue is running.
    */
   resume(job: Import): Promise<SendResult> {
-    resumed(job)
     const isSame = async () => {
       const { revision, importId } = await this.#received.latest(job.catalogueId)
       return revision === job.receivedRevision || importId === job.id
@@ -232,6 +232,12 @@ export class Imports {
       }
       await pause(WORK_MS, undefined, { signal: shutdownSignal, ref: false }).catch(() => {})
     }
+  }
+
+  /** Resolves to what an import is when this process works on it no more. */
+  async ended(job: Import): Promise<Import> {
+    await this.#sender.ended(job)
+    return this.get(job.userId, job.id)
   }
 
   /** Ends the work of this process; it goes on in another one, or later. */

@@ -74,11 +74,15 @@ export class ReceivedStore {
     this.#apiUrl = apiUrl
   }
 
-  /** What a catalogue received, with its revision, which is empty before it received anything. It names nobody: see `senderOf`. */
+  /**
+   * What a catalogue received, with its revision, which is empty before it received anything. It names nobody: see
+   * `senderOf`. An empty id is that of a catalogue which is to be created.
+   */
   async read(catalogueId: string): Promise<{ revision: string; received: Received | null }> {
     const head = await this.#head(catalogueId)
     if (!head) {
-      const isOwn = (await this.#store.get(createdKey(this.#apiUrl, catalogueId))) !== null
+      const isOwn =
+        catalogueId === '' || (await this.#store.get(createdKey(this.#apiUrl, catalogueId))) !== null
       const received = isOwn ? { revision: '', isUnfinished: false, files: [], prices: [], isOwn } : null
       return { revision: '', received }
     }

@@ -6,7 +6,7 @@ import type { Lease } from '../../connect/stores.ts'
 import { leaveUserNotice, problemOf, sentencesOf } from '../../web/kit.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { ImportError } from './errors.ts'
-import { ended, endNotice, type Import, progressed, takenOver } from './import.ts'
+import { ended, endNotice, type Import, isOfCommand, type Progress, progressed, takenOver } from './import.ts'
 import { type ImportResult, runImport } from './run.ts'
 import type { Active } from './stored.ts'
 import { texts } from './texts.ts'
@@ -17,16 +17,15 @@ export interface SenderOptions extends Turns {
   catalogueImports: CatalogueImports
   /** Returns the token source of a connection. */
   source(ref: ConnectionRef): TokenSource
+  /** The reason why an import failed, for its user. */
+  describe?: ((error: unknown) => string) | undefined
+  onProgress?: ((progress: Readonly<Progress>, job: Import) => void) | undefined
 }
 
 /** How often the progress of a running import is saved, in ms. */
 const HEARTBEAT_MS = 400
-/** How many imports run at the same time, and how many of one user: the others wait. */
-const [MAX_IMPORTS, MAX_IMPORTS_OF_USER] = [20, 5]
-
 /** The work on an import in this process. */
 interface Work {
-  userId: string
   stop: AbortController
   done: Promise<void>
 }
@@ -46,37 +45,31 @@ export class Sender {
     for (const active of await this.#options.stored.active()) await this.begin(active)
   }
 
-  /**
-   * Begins to work on an import if no process does, with the turn of its catalogue: a request that has started it brings it, and it
-   * is released if there is no room now.
-   */
+  /** Begins to work on an import if no process does. `held`: the turn of its catalogue, which a request that has started it brings. */
   async begin(active: Active, held?: Lease): Promise<void> {
-    const { userId, id, catalogueId } = active
-    const hasRoom = () => {
-      const ofUser = [...this.#working.values()].filter((work) => work.userId === userId).length
-      return this.#working.size < MAX_IMPORTS && ofUser < MAX_IMPORTS_OF_USER
-    }
-    const isFree = () => !this.#isClosing && !this.#working.has(id) && hasRoom()
+    const { id, catalogueId } = active
+    const isFree = () => !this.#isClosing && !this.#working.has(id)
     const lease = held ?? (isFree() ? await takeTurn(this.#options, catalogueId) : null)
     if (!lease) return
     if (!isFree()) return lease.release()
     const stop = new AbortController()
-    const done = this.#work(active, AbortSignal.any([stop.signal, lease.lost])).then(
-      () => true,
+    const signal = AbortSignal.any([stop.signal, lease.lost])
+    const done = this.#work(active, signal, held !== undefined)
       // Its note is still there: the import goes on later.
-      ({ code }) => void this.#options.log.info({ importId: id, code }, 'an import was interrupted'),
-    )
-    const released = done.then(async (isDone) => {
-      await lease.release()
-      this.#working.delete(id)
-      if (isDone) void this.sendWaiting().catch(() => {})
-    })
-    this.#working.set(id, { userId, stop, done: released })
+      .catch(({ code }) => this.#options.log.info({ importId: id, code }, 'an import was interrupted'))
+      .then(() => lease.release())
+      .then(() => void this.#working.delete(id))
+    this.#working.set(id, { stop, done })
   }
 
   /** Ends the work of this process on an import, which its record says already. */
   interrupt({ id }: Pick<Import, 'id'>): void {
     this.#working.get(id)?.stop.abort(new Error('the import was stopped'))
+  }
+
+  /** Resolves when this process works on an import no more. */
+  async ended({ id }: Pick<Import, 'id'>): Promise<void> {
+    await this.#working.get(id)?.done
   }
 
   /** Stops the work of this process; it goes on in another one, or later. */
@@ -87,13 +80,15 @@ export class Sender {
     await Promise.all(works.map(({ done }) => done))
   }
 
-  async #work(active: Active, stop: AbortSignal): Promise<void> {
+  async #work(active: Active, stop: AbortSignal, isNew: boolean): Promise<void> {
     const { stored } = this.#options
     const { userId, id } = active
     const found = await stored.find(userId, id)
-    if (found?.state === 'running') await this.#send(await stored.change(userId, id, takenOver), stop)
+    const isOurs = isNew || !isOfCommand(active)
+    if (found?.state === 'running' && isOurs)
+      await this.#send(await stored.change(userId, id, takenOver), stop)
     const job = found && (await stored.find(userId, id))
-    if (job?.state !== 'running') await endImport(this.#options, active, job)
+    if (job?.state !== 'running' || !isOurs) await endImport(this.#options, active, job)
   }
 
   /** Sends an import from the first item that the platform has not accepted yet, and saves what became of it. */
@@ -128,13 +123,14 @@ export class Sender {
       accepted: progress,
       onProgress: (next) => {
         progress = next
+        this.#options.onProgress?.(next, job)
       },
       save: saveProgress,
     })
       .catch((error: unknown) => {
         // Nothing is decided while the store fails: the import goes on later, as after a shutdown.
         if (error instanceof StoreUnavailableError) throw error
-        return signal.aborted ? null : failureOf(log, id, error)
+        return signal.aborted ? null : failureOf(this.#options, id, error)
       })
       .finally(() => clearInterval(heartbeat))
     // A batch may have been accepted after the last time.
@@ -156,11 +152,12 @@ const endOf = (result: ImportResult | string): Pick<Import, 'problems' | 'failur
     ? { problems: null, failure: result }
     : { problems: result.problems, failure: null }
 
-/** The user-facing reason why an import failed; logs unexpected errors without their message. */
-function failureOf(log: Logger, importId: string, error: unknown): string {
+/** Why an import failed; logs unexpected errors without their message. */
+function failureOf({ log, describe }: SenderOptions, importId: string, error: unknown): string {
   const expected = error instanceof PlatformError || error instanceof ImportError
   const { code, name } = error as { code?: unknown; name?: string }
   log.error({ importId, code, reason: expected && 'reason' in error ? error.reason : name }, 'import failed')
-  if (error instanceof ConnectionRevokedError) return texts.failures.revoked
-  return expected ? sentencesOf(problemOf(error)) : texts.failures.app
+  if (!expected) return texts.failures.app
+  if (describe) return describe(error)
+  return error instanceof ConnectionRevokedError ? texts.failures.revoked : sentencesOf(problemOf(error))
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
 import type { Item } from './batches.ts'
 import { ImportError } from './errors.ts'
-import { type Import, NOTHING_SENT } from './import.ts'
+import { type Import, isOfCommand, NOTHING_SENT, stopped } from './import.ts'
 import type { Merge, ReceivedStore } from './received-store.ts'
 import type { Active, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
@@ -43,7 +43,8 @@ export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<L
       const left = await stored.active(catalogueId)
       for (const active of left) {
         const job = await stored.find(active.userId, active.id)
-        if (job?.state === 'running') throw isRunning()
+        // That of a command that has the turn no more has died.
+        if (job?.state === 'running' && !(lease && isOfCommand(job))) throw isRunning()
         if (lease) await endImport(turns, active, job)
       }
       if (lease) return lease
@@ -59,17 +60,19 @@ export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<L
 const isRunning = () => new ImportError(409, 'conflict', texts.errors.otherRunning)
 
 /**
- * Merges what the platform has accepted of an import that runs no more, and removes its note: a process that is killed before that
- * leaves it to the next one. It is called by whoever has the turn of the catalogue.
+ * Merges what the platform has accepted of an import that nobody sends any more, and removes its note: a process that is killed
+ * before that leaves it to the next one. It is called by whoever has the turn of the catalogue.
  */
 export async function endImport(
   { stored, received }: Turns,
   active: Active,
   job: Import | null,
 ): Promise<void> {
-  const merge = job && (await acceptedOf(stored, job))
+  const { userId, id } = active
+  const ended = job?.state === 'running' ? await stored.change(userId, id, stopped) : job
+  const merge = ended && (await acceptedOf(stored, ended))
   if (merge) await received.merge(active.catalogueId, merge)
-  if (job?.state === 'completed') await stored.deleteSent(job)
+  if (ended?.state === 'completed') await stored.deleteSent(ended)
   await stored.endActive(active)
 }
 
@@ -87,6 +90,7 @@ async function acceptedOf(stored: StoredImports, job: Import): Promise<Merge | n
     if (error instanceof ImportError) return null
     throw error
   }
-  const file = { fileName, at: endedAt ?? createdAt, by: { userId, bxcontext }, choice, memory }
+  const by: Sent['by'] = isOfCommand(job) ? 'command line' : { userId, bxcontext }
+  const file = { fileName, at: endedAt ?? createdAt, by, choice, memory }
   return { importId: id, batches, sent: { ...file, items, isComplete: state === 'completed' } }
 }

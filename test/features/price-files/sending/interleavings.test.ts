@@ -1,16 +1,13 @@
 /** Whatever tabs, users and commands do at once: what is sent is what a page has shown whose *Send* was pressed. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSqlite } from '../../../../src/connect/stores.ts'
 import { createCatalogues } from '../../../../src/features/catalogues/catalogues.ts'
 import { createCatalogueImports } from '../../../../src/features/price-files/catalogue-imports.ts'
-import type { Import } from '../../../../src/features/price-files/import.ts'
-import { Push } from '../../../../src/features/price-files/push.cli.ts'
-import { readPriceFile } from '../../../../src/features/price-files/read-price-file.ts'
-import { tempDir } from '../../../support/env.ts'
+import { commandUser, type Import } from '../../../../src/features/price-files/import.ts'
 import { type ApiKeyAccess, openAccess } from '../../first-party/support.ts'
 import { type SupplierPlatform, startPlatform } from '../support.ts'
-import { API_URL, CHOICE, openImports, settled, upload } from './service-support.ts'
+import { CHOICE, openImports, settled, upload } from './service-support.ts'
 
 let platform: SupplierPlatform
 let access: ApiKeyAccess
@@ -69,29 +66,14 @@ async function openWorld() {
     const items = job.state === 'ready' ? await Array.fromAsync(processes[0].items(job)) : []
     tabs.unshift({ job, items: pricesIn(items) })
   }
-  async function push(of: Prices): Promise<void> {
-    const { dir, write, remove } = tempDir()
-    onTestFinished(remove)
-    const session = { ...access, store, apiUrl: API_URL, credential: 'key' }
-    const run = new Push(session, { catalogueId: id }, new AbortController().signal)
-    await run.inTurn(async (target) => {
-      const how = {
-        draft: CHOICE,
-        goOn: true,
-        received: target.received,
-        leftOut: [],
-        itemsPath: `${dir}/items`,
-      }
-      const { found } = await readPriceFile(write(fileOf(of)), how)
-      if (found) await run.send(target, { fileName: 'prices.csv', found, itemsPath: how.itemsPath })
-      revisions.push(target.revision)
-    })
-  }
   /** Of the process with this number: 0 or 1. */
   async function run(one: Step, process: 0 | 1): Promise<void> {
     const imports = processes[process]
     if (one.kind === 'upload') return show(await upload(imports, fileOf(one.prices), one.who, id))
-    if (one.kind === 'command') return push(one.prices)
+    if (one.kind === 'command') {
+      await show(await upload(imports, fileOf(one.prices), commandUser('key'), id))
+      return run({ kind: 'send', at: 0 }, process)
+    }
     const tab = tabs[one.at]
     if (!tab) return
     // A request finds the record of now, and its form is that of the tab.
@@ -111,8 +93,6 @@ async function openWorld() {
 }
 
 test('each send has exactly the items of the page that was sent, and nothing else is sent, in any order of events', async () => {
-  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  onTestFinished(() => void vi.restoreAllMocks())
   await fc.assert(
     fc.asyncProperty(fc.array(moment, { minLength: 4, maxLength: 12 }), async (moments) => {
       const { run, quiet, sent, named, revisions } = await openWorld()
