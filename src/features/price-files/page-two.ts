@@ -114,25 +114,17 @@ function boxOf(
   ]
 }
 
-/** The characters of all values that are remembered: of a file with more, the longest lists are not. */
+/** The characters of all values that are remembered: those of the columns behind are not. */
 const MAX_CHARACTERS = 400_000
 
 function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[]): FileMemory['values'] {
-  const all = columns.flatMap(({ tallies, isCompared }, index) => {
-    const values = tallies?.map(({ value }) => value) ?? null
-    return isCompared ? [{ heading: keptText(headings[index] ?? ''), number: index + 1, values }] : []
-  })
   let left = MAX_CHARACTERS
-  const lengthOf = (values: string[] | null) => values?.join('').length ?? 0
-  const kept = new Set(
-    all
-      .toSorted((a, b) => lengthOf(a.values) - lengthOf(b.values))
-      .filter(({ values }) => {
-        left -= lengthOf(values)
-        return left >= 0
-      }),
-  )
-  return all.map((column) => (kept.has(column) ? column : { ...column, values: null }))
+  return columns.flatMap(({ tallies, isCompared }, index) => {
+    const values = tallies?.map(({ value }) => value) ?? []
+    left -= values.join('').length
+    const kept = tallies && left >= 0 ? values : null
+    return isCompared ? [{ heading: keptText(headings[index] ?? ''), number: index + 1, values: kept }] : []
+  })
 }
 
 /**

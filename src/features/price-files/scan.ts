@@ -55,7 +55,7 @@ export class Scan {
       return heading === '' ? column : isOne ? heading : `${heading} (${column})`
     })
     this.columns = headings.map(() => new Column())
-    this.items = choice && new Items(choice, this.past, this.texts, this.labels)
+    this.items = choice && new Items(choice.code.number - 1, this.past, this.texts, this.labels)
     const shape = { width: headings.length, delimiter: sheet.delimiter }
     this.#readRow =
       choice && createRowReader(choice, shape, new Set(leftOut.map((code) => code.toLowerCase())))
