@@ -3,13 +3,11 @@ import { shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
 import type { Item } from './batches.ts'
 import { isFilled, rowText, textOf } from './cells.ts'
-import type { Choice } from './choice.ts'
 import type { Tally } from './columns.ts'
 import { factorOf, type Past } from './compare.ts'
 import type { FileTexts } from './file-texts.ts'
 import { REASONS, type Reason, type Rejected } from './found.ts'
 import { type Candidate, type Code, newCode, type Problem } from './rows.ts'
-import { FIELD_USES } from './uses.ts'
 
 /** How many rows are listed for each reason, and how many are kept of each rank: some are not sent, or have several ranks. */
 const [MAX_LISTED, MAX_RANKED] = [50, 50]
@@ -33,14 +31,14 @@ export class Items {
     first: new Top(),
   }
   readonly #rejected = new Map<Reason, { count: number; fresh: Rejected[]; known: Rejected[] }>()
-  readonly #choice: Choice
+  readonly #codePlace: number
   readonly #past: Past | null
   readonly #texts: FileTexts
   readonly #labels: readonly string[]
 
-  /** `labels`: the names of the columns. Rows that are not sent are added to `texts`. */
-  constructor(choice: Choice, past: Past | null, texts: FileTexts, labels: readonly string[]) {
-    this.#choice = choice
+  /** `codePlace`: the column of the codes, from 0; `labels`: the names of the columns. Rows that are not sent are added to `texts`. */
+  constructor(codePlace: number, past: Past | null, texts: FileTexts, labels: readonly string[]) {
+    this.#codePlace = codePlace
     this.#past = past
     this.codes = past?.codes ?? new Map()
     this.#texts = texts
@@ -50,7 +48,7 @@ export class Items {
   /** Adds what a row comes to. `tallies`: its values that want an item. */
   add({ line, cells }: Row, result: Item | Problem, tallies: readonly Tally[]): void {
     if ('reason' in result) {
-      this.#reject(line, result, cells)
+      this.#reject(textOf(cells[this.#codePlace]), line, result, cells)
       return
     }
     const code = this.#codeOf(result.code)
@@ -67,8 +65,9 @@ export class Items {
     const isSent = code.state === 'sent'
     if (isSent && item.price === result.price && item.unit === result.unit) return
     code.state = 'notSent'
-    this.#reject(line, { reason: 'otherPrice', detail: String(code.row) }, cells)
-    if (isSent) this.#reject(code.row, { reason: 'otherPrice', detail: String(line) }, this.#cellsOf(item))
+    this.#reject(result.code, line, { reason: 'otherPrice', detail: String(code.row) }, cells)
+    const before = Object.values(item).map(String)
+    if (isSent) this.#reject(item.code, code.row, { reason: 'otherPrice', detail: String(line) }, before)
   }
 
   /** The items that are sent, in the order of the file. */
@@ -87,8 +86,7 @@ export class Items {
     })
   }
 
-  #reject(row: number, { reason, detail }: Problem, cells: readonly string[]): void {
-    const code = textOf(cells[this.#choice.code.number - 1])
+  #reject(code: string, row: number, { reason, detail }: Problem, cells: readonly string[]): void {
     const known = this.codes.get(code.toLowerCase())
     if (known?.state === 'absent' || known?.state === 'leftOut')
       known.state = reason === 'leftOut' ? 'leftOut' : 'notSent'
@@ -132,16 +130,6 @@ export class Items {
     dearest.add(price, candidate)
     cheapest.add(-price, candidate)
     first.add(0, candidate)
-  }
-
-  /** What a row had in the columns that are used. */
-  #cellsOf(item: Item): string[] {
-    const cells = this.#labels.map(() => '')
-    for (const use of FIELD_USES) {
-      const column = this.#choice[use]
-      if (column && use !== 'count') cells[column.number - 1] = String(item[use] ?? '')
-    }
-    return cells
   }
 }
 

@@ -3,7 +3,7 @@ import { readPrice, shorten } from '../../tables/prices.ts'
 import * as box from './box.ts'
 import { keptText, textOf, valueIn } from './cells.ts'
 import type { Choice } from './choice.ts'
-import type { Column, Tally } from './columns.ts'
+import type { Tally } from './columns.ts'
 import {
   comparePrices,
   compareTexts,
@@ -13,26 +13,22 @@ import {
   oldValues,
   type Past,
 } from './compare.ts'
-import { type FileTexts, keep } from './file-texts.ts'
+import { keep } from './file-texts.ts'
 import type { BoxReason, Compared, Example, Found } from './found.ts'
 import { type Items, MAX_CELL } from './items.ts'
 import type { FileMemory, Received } from './received.ts'
 import type { Candidate, Code } from './rows.ts'
+import type { Scan } from './scan.ts'
 import { MONEY } from './uses.ts'
 
 const SHOWN = 10
 
-/** What the rows of a table came to, read as it was chosen. */
-export interface Scanned {
+/** A file that was read as it was chosen. */
+interface Read {
   choice: Choice
-  past: Past | null
-  headings: readonly string[]
-  /** The names of the columns. */
-  labels: readonly string[]
-  rows: number
-  columns: readonly Column[]
-  texts: FileTexts
   items: Items
+  headings: readonly string[]
+  scan: Pick<Scan, 'past' | 'labels' | 'rows' | 'columns' | 'texts'>
 }
 
 /** A column as it is compared. */
@@ -49,13 +45,21 @@ interface ComparedColumn {
   constant: string
 }
 
-export function foundIn(scanned: Scanned, received: Received | null): Found {
-  const { choice, past, headings, rows, items, texts } = scanned
-  const columns = headings.map((_, index) => compareColumn(scanned, index))
-  const { compared, factors } = comparedIn(scanned, columns)
+export function foundIn(read: Read, received: Received | null): Found {
+  const { choice, items, headings, scan } = read
+  const columns = headings.map((_, index) => compareColumn(read, index))
+  const { counts, factors } = comparePrices(items.inOrder.filter(({ state }) => state === 'sent'))
+  const { past } = scan
+  const compared: Compared = {
+    with: past && { fileName: past.file.fileName, at: past.file.at, isUnfinished: past.isUnfinished },
+    ...counts,
+    ...goneCodes(past),
+    ...compareTexts(past, scan.texts, (code) => items.codes.get(code)?.state === 'sent'),
+    newValues: columns.flatMap(({ label, tallies, old }) => compareValues(label, tallies, old)),
+  }
   return {
     choice,
-    rows,
+    rows: scan.rows,
     items: factors.length + compared.added,
     compared,
     constants: columns.flatMap(({ label, constant }) =>
@@ -63,52 +67,39 @@ export function foundIn(scanned: Scanned, received: Received | null): Found {
     ),
     examples: chooseRows(items, columns, past !== null).map((row) => exampleOf(row, choice, columns)),
     rejected: items.rejected,
-    box: boxOf(scanned, compared, factors, received),
+    box: past ? boxOf(read, past, compared, factors) : received?.isOwn ? [] : [{ kind: 'nothingReceived' }],
     memory: {
       headings: headings.map(keptText),
-      texts: [...texts.byKey.values()].map(keep),
+      texts: [...scan.texts.byKey.values()].map(keep),
       values: valuesOf(headings, columns),
     },
   }
 }
 
-function compareColumn({ choice, past, headings, labels, columns }: Scanned, index: number): ComparedColumn {
+function compareColumn({ choice, headings, scan }: Read, index: number): ComparedColumn {
   const { code, price, name, description, unit } = choice
   const isOne = (list: ({ number: number } | undefined)[]) =>
     list.some((column) => column?.number === index + 1)
   const isCompared = !isOne([code, price, name, description])
   const isFirst = isOne([code, name, unit])
-  const tallies = isCompared ? (columns[index]?.tallies ?? null) : null
+  const tallies = isCompared ? (scan.columns[index]?.tallies ?? null) : null
   return {
-    label: labels[index] ?? '',
+    label: scan.labels[index] ?? '',
     isCompared,
     tallies,
-    old: isCompared ? oldValues(past, headings[index] ?? '', index + 1) : undefined,
+    old: isCompared ? oldValues(scan.past, headings[index] ?? '', index + 1) : undefined,
     isFirst,
     constant: (!isFirst && tallies?.length === 1 && tallies[0]?.value) || '',
   }
 }
 
-function comparedIn({ past, texts, items }: Scanned, columns: readonly ComparedColumn[]) {
-  const { counts, factors } = comparePrices(items.inOrder.filter(({ state }) => state === 'sent'))
-  const compared: Compared = {
-    with: past && { fileName: past.file.fileName, at: past.file.at, isUnfinished: past.isUnfinished },
-    ...counts,
-    ...goneCodes(past),
-    ...compareTexts(past, texts, (code) => items.codes.get(code)?.state === 'sent'),
-    newValues: columns.flatMap(({ label, tallies, old }) => compareValues(label, tallies, old)),
-  }
-  return { compared, factors }
-}
-
-/** All reasons for a tick. A catalogue that this app created, and that has received nothing, needs none. */
+/** All reasons for a tick. */
 function boxOf(
-  { choice, past, headings }: Scanned,
+  { choice, headings }: Read,
+  past: Past,
   compared: Compared,
   factors: readonly number[],
-  received: Received | null,
 ): BoxReason[] {
-  if (!past) return received?.isOwn ? [] : [{ kind: 'nothingReceived' }]
   const notSent = [...past.codes.values()].filter(
     ({ received, state }) => received && state === 'notSent',
   ).length
@@ -123,25 +114,17 @@ function boxOf(
   ]
 }
 
-/** The characters of all values that are remembered: of a file with more, the longest lists are not. */
+/** The characters of all values that are remembered: those of the columns behind are not. */
 const MAX_CHARACTERS = 400_000
 
 function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[]): FileMemory['values'] {
-  const all = columns.flatMap(({ tallies, isCompared }, index) => {
-    const values = tallies?.map(({ value }) => value) ?? null
-    return isCompared ? [{ heading: keptText(headings[index] ?? ''), number: index + 1, values }] : []
-  })
   let left = MAX_CHARACTERS
-  const lengthOf = (values: string[] | null) => values?.join('').length ?? 0
-  const kept = new Set(
-    all
-      .toSorted((a, b) => lengthOf(a.values) - lengthOf(b.values))
-      .filter(({ values }) => {
-        left -= lengthOf(values)
-        return left >= 0
-      }),
-  )
-  return all.map((column) => (kept.has(column) ? column : { ...column, values: null }))
+  return columns.flatMap(({ tallies, isCompared }, index) => {
+    const values = tallies?.map(({ value }) => value) ?? []
+    left -= values.join('').length
+    const kept = tallies && left >= 0 ? values : null
+    return isCompared ? [{ heading: keptText(headings[index] ?? ''), number: index + 1, values: kept }] : []
+  })
 }
 
 /**

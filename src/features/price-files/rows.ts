@@ -45,17 +45,11 @@ const TEXT_USES = ['name', 'description', 'unit', 'category'] as const
 
 const problem = (reason: Reason, cell = ''): Problem => ({ reason, detail: shorten(cell, 200) })
 
-/**
- * Creates a function that reads the rows of a table with so many headings. `delimiter`: what separates the cells of text;
- * `isLeftOut`: whether a person has left out the rows with this code.
- */
+/** Creates a function that reads the rows of a table. `leftOut`: codes that a person has left out, in lower case. */
 export function createRowReader(
   choice: Choice,
-  {
-    width,
-    delimiter,
-    isLeftOut,
-  }: Pick<Shape, 'width' | 'delimiter'> & { isLeftOut: (code: string) => boolean },
+  { width, delimiter }: Pick<Shape, 'width' | 'delimiter'>,
+  leftOut: ReadonlySet<string>,
 ): (row: Row) => Item | Problem {
   const at = (column: { number: number } | undefined) => (column ? column.number - 1 : -1)
   const [code, price, count] = [at(choice.code), at(choice.price), at(choice.count)]
@@ -93,7 +87,7 @@ export function createRowReader(
     const beforeTax = tax > 0 && isTaxed(cells) ? withoutTax(read, tax) : read
     const parts = divisor * choice.units
     item.price = parts === 1 ? beforeTax : exact(beforeTax / parts)
-    return isLeftOut(item.code) ? problem('leftOut') : item
+    return leftOut.size > 0 && leftOut.has(item.code.toLowerCase()) ? problem('leftOut') : item
   }
 }
 
