@@ -11,6 +11,7 @@ export const clean = (text: string): string => text.replace(/\s+/g, ' ').trim()
 /** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123, and so is an apostrophe. */
 export function textOf(cell = ''): string {
   const text = cell.trim()
+  if (text[0] !== '=' && text[0] !== "'") return text
   if (text.startsWith('="') && text.endsWith('"') && text.length > 2) return text.slice(2, -1)
   return /^'([=+@＝＋－＠-]|0\d*$)/.test(text) ? text.slice(1) : text
 }
@@ -27,7 +28,8 @@ export const shownText = (kept: string): string => kept.slice(0, MAX_KEPT + 1)
 /** The value of a cell, as it is counted, ticked and remembered. */
 export const valueIn = (cell: string | undefined): string => keptText(clean(textOf(cell)))
 
-export const isFilled = (cell: string | undefined): boolean => cell !== undefined && /\S/.test(cell)
+export const isFilled = (cell: string | undefined): boolean =>
+  cell !== undefined && cell !== '' && /\S/.test(cell)
 
 /** A row as one text. */
 export const rowText = (cells: readonly string[]): string => cells.map(clean).filter(Boolean).join(' · ')

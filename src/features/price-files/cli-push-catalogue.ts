@@ -27,16 +27,7 @@ import { Imports } from './imports.ts'
 import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
 import { readInProcess } from './read-in-process.ts'
 import { reportOf } from './report.ts'
-import {
-  boxSentence,
-  choiceArgument,
-  comparedSentences,
-  exampleLines,
-  missingSentence,
-  moneyText,
-  rejectedSentences,
-  remarkSentence,
-} from './sentences.ts'
+import { choiceArgument, comparedSentences, exampleLines, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
 import { differencesOf, stopsUnattended } from './unattended.ts'
 
@@ -189,7 +180,7 @@ const notAccepted = (code: string, isOther: boolean) =>
 function pageOne({ outline, missing }: Reading): Error {
   const lines = [
     'Nothing was sent: it is not known how this file is read.',
-    ...missing.map(missingSentence),
+    ...missing.map(texts.missing),
     'The columns:',
     ...outline.columns.map(
       ({ number, heading, use, samples }) =>
@@ -206,12 +197,12 @@ function printPage(outline: Outline, found: Found, { catalogueName, catalogueSco
   const { rows, items, choice, box } = found
   const of = `${formatCount(items)} of ${formatCount(rows)} rows can be sent`
   print(
-    ...outline.remarks.map(remarkSentence),
+    ...outline.remarks.map(texts.remark),
     ...comparedSentences(found.compared),
     ...exampleLines(found),
     ...rejectedSentences(found),
-    ...box.map((reason) => `! ${boxSentence(reason)}`),
-    `${of} to "${catalogueName}" (${catalogueScope ?? 'visibility unknown'}), in ${moneyText(choice.money)}.`,
+    ...box.map((reason) => `! ${texts.boxReason(reason)}`),
+    `${of} to "${catalogueName}" (${catalogueScope ?? 'visibility unknown'}), in ${texts.money(choice.money)}.`,
     choiceArgument(choice),
   )
 }

@@ -25,7 +25,7 @@ export class Column {
 
   /** Counts a cell. Returns its value if that has not had enough items. */
   see(cell: string): Tally | null {
-    if (this.samples.length < MAX_SAMPLES && cell !== '' && isFilled(cell))
+    if (this.samples.length < MAX_SAMPLES && isFilled(cell))
       this.samples.push(shorten(valueIn(cell), MAX_SAMPLE))
     if (this.#tallies === null) return null
     const tally = this.#byCell.get(cell) ?? this.#read(cell, this.#tallies)

@@ -3,15 +3,15 @@ import { keptText, placeOf, shownText } from './cells.ts'
 import type { Tally } from './columns.ts'
 import { type FileTexts, keyOf } from './file-texts.ts'
 import type { Compared } from './found.ts'
-import type { Received, ReceivedPrice, SentFile } from './received.ts'
-import type { Entry } from './rows.ts'
+import type { Received, SentFile } from './received.ts'
+import { type Code, newCode } from './rows.ts'
 
 /** What a file is compared with. */
 export interface Past {
   file: SentFile
   isUnfinished: boolean
-  /** By code in lower case. */
-  prices: ReadonlyMap<string, ReceivedPrice>
+  /** The codes that were received, in lower case. */
+  codes: Map<string, Code>
   /** Keys of texts. */
   texts: ReadonlySet<string>
 }
@@ -22,42 +22,44 @@ export function pastOf(received: Received | null, headings: readonly string[]): 
   const files = received?.files ?? []
   const file = files.find(({ memory }) => String(memory.headings) === kept) ?? files[0]
   if (!received || !file) return null
-  const prices = new Map<string, ReceivedPrice>()
-  for (const price of received.prices) prices.set(price.code.toLowerCase(), price)
-  return { file, isUnfinished: received.isUnfinished, prices, texts: new Set(file.memory.texts.map(keyOf)) }
+  const codes = new Map<string, Code>()
+  for (const price of received.prices) codes.set(price.code.toLowerCase(), newCode(price))
+  return { file, isUnfinished: received.isUnfinished, codes, texts: new Set(file.memory.texts.map(keyOf)) }
 }
 
-/** New/old: 1 for the same price, Infinity if it was 0 before. */
-export const factorOf = ({ item, oldPrice }: Pick<Entry, 'item' | 'oldPrice'>): number | null => {
-  if (oldPrice === null) return null
-  return item.price === oldPrice ? 1 : item.price / oldPrice
+/** New/old: 1 for the same price, Infinity if it was 0 before; null: the code was not received before. */
+export const factorOf = (price: number, received: Code['received']): number | null => {
+  if (received === null) return null
+  return price === received.price ? 1 : price / received.price
 }
 
 /** Counts the prices that are the same, higher, lower and new. `factors`: those of the items that were received before. */
-export function comparePrices(items: readonly Pick<Entry, 'item' | 'oldPrice'>[]) {
-  const factors = items.map(factorOf).filter((factor) => factor !== null)
+export function comparePrices(sent: readonly Code[]) {
+  const all = sent.flatMap(({ item, received }) => (item ? [factorOf(item.price, received)] : []))
+  const factors = all.filter((factor) => factor !== null)
   const changed = factors.filter((factor) => factor !== 1)
   const extreme = (pick: (a: number, b: number) => number) =>
-    changed.length > 0 ? changed.reduce(pick) : null
+    changed.length > 0 ? changed.reduce((a, b) => pick(a, b)) : null
   const higher = changed.filter((factor) => factor > 1).length
   const counts = {
     same: factors.length - changed.length,
     higher,
     lower: changed.length - higher,
-    largest: extreme((a, b) => Math.max(a, b)),
-    smallest: extreme((a, b) => Math.min(a, b)),
-    added: items.length - factors.length,
+    largest: extreme(Math.max),
+    smallest: extreme(Math.min),
+    added: all.length - factors.length,
   }
   return { counts, factors }
 }
 
 const MAX_GONE = 50
 
-/** The codes that the file which this one is compared with was the last to have. `isThere`: whether a code is still in the file. */
-export function goneCodes(past: Past | null, isThere: (code: string) => boolean) {
-  const all = [...(past?.prices ?? [])]
-  const gone = all.filter(([key, { file }]) => file === past?.file.number && !isThere(key))
-  return { gone: gone.length, goneCodes: gone.slice(0, MAX_GONE).map(([, { code }]) => code) }
+/** The codes that the file which this one is compared with was the last to have, and that are in no row any more. */
+export function goneCodes(past: Past | null) {
+  const gone = [...(past?.codes.values() ?? [])].flatMap(({ received, state }) =>
+    received && received.file === past?.file.number && state === 'absent' ? [received.code] : [],
+  )
+  return { gone: gone.length, goneCodes: gone.slice(0, MAX_GONE) }
 }
 
 /** Texts that the last file did not have, and those that are gone. `isItem`: whether a code is one of an item by now. */

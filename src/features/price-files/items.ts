@@ -3,13 +3,11 @@ import { shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
 import type { Item } from './batches.ts'
 import { isFilled, rowText, textOf } from './cells.ts'
-import type { Choice } from './choice.ts'
 import type { Tally } from './columns.ts'
 import { factorOf, type Past } from './compare.ts'
 import type { FileTexts } from './file-texts.ts'
 import { REASONS, type Reason, type Rejected } from './found.ts'
-import type { Candidate, Entry, Problem } from './rows.ts'
-import { FIELD_USES } from './uses.ts'
+import { type Candidate, type Code, newCode, type Problem } from './rows.ts'
 
 /** How many rows are listed for each reason, and how many are kept of each rank: some are not sent, or have several ranks. */
 const [MAX_LISTED, MAX_RANKED] = [50, 50]
@@ -20,11 +18,10 @@ export const placeOfRow = (cells: readonly string[], labels: readonly string[]):
   labels.filter((_, index) => index > 0 && isFilled(cells[index])).join(' · ')
 
 export class Items {
-  /** By code in lower case. */
-  readonly entries = new Map<string, Entry>()
-  /** Codes that were received before and are in rows that are not sent; `leftOut`: only because a person left them out. */
-  readonly notSent = new Set<string>()
-  readonly leftOut = new Set<string>()
+  /** In lower case. */
+  readonly codes: Map<string, Code>
+  /** Those that have an item, in the order of the file. */
+  readonly inOrder: Code[] = []
   readonly ranks = {
     rises: new Top(),
     falls: new Top(),
@@ -34,15 +31,16 @@ export class Items {
     first: new Top(),
   }
   readonly #rejected = new Map<Reason, { count: number; fresh: Rejected[]; known: Rejected[] }>()
-  readonly #choice: Choice
+  readonly #codePlace: number
   readonly #past: Past | null
   readonly #texts: FileTexts
   readonly #labels: readonly string[]
 
-  /** `labels`: the names of the columns. Rows that are not sent are added to `texts`. */
-  constructor(choice: Choice, past: Past | null, texts: FileTexts, labels: readonly string[]) {
-    this.#choice = choice
+  /** `codePlace`: the column of the codes, from 0; `labels`: the names of the columns. Rows that are not sent are added to `texts`. */
+  constructor(codePlace: number, past: Past | null, texts: FileTexts, labels: readonly string[]) {
+    this.#codePlace = codePlace
     this.#past = past
+    this.codes = past?.codes ?? new Map()
     this.#texts = texts
     this.#labels = labels
   }
@@ -50,29 +48,31 @@ export class Items {
   /** Adds what a row comes to. `tallies`: its values that want an item. */
   add({ line, cells }: Row, result: Item | Problem, tallies: readonly Tally[]): void {
     if ('reason' in result) {
-      this.#reject(line, result, cells)
+      this.#reject(textOf(cells[this.#codePlace]), line, result, cells)
       return
     }
-    const key = result.code.toLowerCase()
-    const earlier = this.entries.get(key)
-    if (!earlier) {
-      const oldPrice = this.#past?.prices.get(key)?.price ?? null
-      const entry = { item: result, row: line, oldPrice, isSent: true }
-      this.entries.set(key, entry)
-      this.#rank(entry, cells)
-      for (const tally of tallies) tally.items.push({ entry, cells })
+    const code = this.#codeOf(result.code)
+    const { item } = code
+    if (item === null) {
+      code.item = result
+      code.row = line
+      code.state = 'sent'
+      this.inOrder.push(code)
+      this.#rank({ code, item: result, cells })
+      for (const tally of tallies) tally.items.push({ code, item: result, cells })
       return
     }
-    if (earlier.isSent && earlier.item.price === result.price && earlier.item.unit === result.unit) return
-    this.#reject(line, { reason: 'otherPrice', detail: String(earlier.row) }, cells)
-    if (!earlier.isSent) return
-    earlier.isSent = false
-    this.#reject(earlier.row, { reason: 'otherPrice', detail: String(line) }, this.#cellsOf(earlier.item))
+    const isSent = code.state === 'sent'
+    if (isSent && item.price === result.price && item.unit === result.unit) return
+    code.state = 'notSent'
+    this.#reject(result.code, line, { reason: 'otherPrice', detail: String(code.row) }, cells)
+    const before = Object.values(item).map(String)
+    if (isSent) this.#reject(item.code, code.row, { reason: 'otherPrice', detail: String(line) }, before)
   }
 
   /** The items that are sent, in the order of the file. */
   *sent(): Generator<Item> {
-    for (const { item, isSent } of this.entries.values()) if (isSent) yield item
+    for (const { item, state } of this.inOrder) if (item && state === 'sent') yield item
   }
 
   /** The rows that are not sent, by their reasons; those that are new first. */
@@ -86,11 +86,11 @@ export class Items {
     })
   }
 
-  #reject(row: number, { reason, detail }: Problem, cells: readonly string[]): void {
-    const code = textOf(cells[this.#choice.code.number - 1])
-    const key = code.toLowerCase()
-    const wasReceived = this.#past?.prices.has(key) === true
-    if (wasReceived) (reason === 'leftOut' ? this.leftOut : this.notSent).add(key)
+  #reject(code: string, row: number, { reason, detail }: Problem, cells: readonly string[]): void {
+    const known = this.codes.get(code.toLowerCase())
+    if (known?.state === 'absent' || known?.state === 'leftOut')
+      known.state = reason === 'leftOut' ? 'leftOut' : 'notSent'
+    const wasReceived = Boolean(known?.received)
     // Whoever ticks values, or leaves a row out, knows what is not sent.
     const isKnown = reason === 'notTicked' || reason === 'leftOut' || this.#wasText(row, code, cells)
     const isNew = this.#past !== null && (wasReceived || !isKnown)
@@ -103,6 +103,15 @@ export class Items {
     list.push({ row, reason, detail, code: shorten(code, MAX_CELL), isNew, cells: cut })
   }
 
+  #codeOf(text: string): Code {
+    const key = text.toLowerCase()
+    const known = this.codes.get(key)
+    if (known) return known
+    const code = newCode(null)
+    this.codes.set(key, code)
+    return code
+  }
+
   /** Adds a row to the texts. Returns whether the last file had it. */
   #wasText(row: number, code: string, cells: readonly string[]): boolean {
     const whole = rowText(cells)
@@ -111,25 +120,16 @@ export class Items {
     return this.#past?.texts.has(key) === true
   }
 
-  #rank(entry: Entry, cells: readonly string[]): void {
+  #rank(candidate: Candidate): void {
     const { rises, falls, dearest, cheapest, added, first } = this.ranks
-    const factor = factorOf(entry)
-    if (factor === null) added.add(0, entry, cells)
-    else if (factor > 1) rises.add(factor, entry, cells)
-    else if (factor < 1) falls.add(-factor, entry, cells)
-    dearest.add(entry.item.price, entry, cells)
-    cheapest.add(-entry.item.price, entry, cells)
-    first.add(0, entry, cells)
-  }
-
-  /** What a row had in the columns that are used. */
-  #cellsOf(item: Item): string[] {
-    const cells = this.#labels.map(() => '')
-    for (const use of FIELD_USES) {
-      const column = this.#choice[use]
-      if (column && use !== 'count') cells[column.number - 1] = String(item[use] ?? '')
-    }
-    return cells
+    const { price } = candidate.item
+    const factor = factorOf(price, candidate.code.received)
+    if (factor === null) added.add(0, candidate)
+    else if (factor > 1) rises.add(factor, candidate)
+    else if (factor < 1) falls.add(-factor, candidate)
+    dearest.add(price, candidate)
+    cheapest.add(-price, candidate)
+    first.add(0, candidate)
   }
 }
 
@@ -137,11 +137,11 @@ export class Items {
 class Top {
   readonly #kept: { rank: number; candidate: Candidate }[] = []
 
-  add(rank: number, entry: Entry, cells: readonly string[]): void {
+  add(rank: number, candidate: Candidate): void {
     const last = this.#kept[MAX_RANKED - 1]
     if (last && rank <= last.rank) return
     const place = this.#kept.findLastIndex((other) => other.rank >= rank) + 1
-    this.#kept.splice(place, 0, { rank, candidate: { entry, cells } })
+    this.#kept.splice(place, 0, { rank, candidate })
     this.#kept.length = Math.min(this.#kept.length, MAX_RANKED)
   }
 

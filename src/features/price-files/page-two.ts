@@ -1,9 +1,9 @@
 /** What page two shows: what differs, ten rows, the rows that are not sent, and the box. */
 import { readPrice, shorten } from '../../tables/prices.ts'
 import * as box from './box.ts'
-import { isFilled, keptText, textOf, valueIn } from './cells.ts'
+import { keptText, textOf, valueIn } from './cells.ts'
 import type { Choice } from './choice.ts'
-import type { Column, Tally } from './columns.ts'
+import type { Tally } from './columns.ts'
 import {
   comparePrices,
   compareTexts,
@@ -13,105 +13,96 @@ import {
   oldValues,
   type Past,
 } from './compare.ts'
-import { type FileTexts, keep } from './file-texts.ts'
+import { keep } from './file-texts.ts'
 import type { BoxReason, Compared, Example, Found } from './found.ts'
 import { type Items, MAX_CELL } from './items.ts'
 import type { FileMemory, Received } from './received.ts'
-import type { Candidate, Entry } from './rows.ts'
+import type { Candidate, Code } from './rows.ts'
+import type { Scan } from './scan.ts'
 import { MONEY } from './uses.ts'
 
 const SHOWN = 10
 
-/** What the rows of a table came to, read as it was chosen. */
-export interface Scanned {
+/** A file that was read as it was chosen. */
+interface Read {
   choice: Choice
-  past: Past | null
-  headings: readonly string[]
-  /** The names of the columns. */
-  labels: readonly string[]
-  rows: number
-  columns: readonly Column[]
-  /** The cell that a column has in every item; null: they differ. */
-  constants: readonly (string | null | undefined)[]
-  texts: FileTexts
   items: Items
+  headings: readonly string[]
+  scan: Pick<Scan, 'past' | 'labels' | 'rows' | 'columns' | 'texts'>
 }
 
 /** A column as it is compared. */
 interface ComparedColumn {
   label: string
-  /** Its values; null: too many, or those of code, price, name and description, which are not compared. */
-  tallies: Tally[] | null
-  old: readonly string[] | null | undefined
   isCompared: boolean
+  /** Its values; null: too many, or it is not compared. */
+  tallies: Tally[] | null
+  /** Those of the last file. */
+  old: readonly string[] | null | undefined
+  /** Whether its cells stand in the first line of a row. */
+  isFirst: boolean
+  /** What is the same in every row, if it is not there; else empty. */
+  constant: string
 }
 
-export function foundIn(scanned: Scanned, received: Received | null): Found {
-  const { choice, past, headings, labels, rows, constants, items } = scanned
-  const columns = headings.map((heading, index): ComparedColumn => {
-    const isCompared = !placesOf(choice, ['code', 'price', 'name', 'description']).includes(index)
-    const tallies = isCompared ? (scanned.columns[index]?.tallies ?? null) : null
-    return {
-      label: labels[index] ?? '',
-      tallies,
-      old: isCompared ? oldValues(past, heading, index + 1) : undefined,
-      isCompared,
-    }
-  })
-  const { compared, factors } = comparedIn(scanned, columns)
-  const first = placesOf(choice, ['code', 'name', 'unit'])
-  const isConstant = (index: number) =>
-    typeof constants[index] === 'string' && !first.includes(index) && index !== choice.price.number - 1
+export function foundIn(read: Read, received: Received | null): Found {
+  const { choice, items, headings, scan } = read
+  const columns = headings.map((_, index) => compareColumn(read, index))
+  const { counts, factors } = comparePrices(items.inOrder.filter(({ state }) => state === 'sent'))
+  const { past } = scan
+  const compared: Compared = {
+    with: past && { fileName: past.file.fileName, at: past.file.at, isUnfinished: past.isUnfinished },
+    ...counts,
+    ...goneCodes(past),
+    ...compareTexts(past, scan.texts, (code) => items.codes.get(code)?.state === 'sent'),
+    newValues: columns.flatMap(({ label, tallies, old }) => compareValues(label, tallies, old)),
+  }
   return {
     choice,
-    rows,
+    rows: scan.rows,
     items: factors.length + compared.added,
     compared,
-    constants: labels.flatMap((heading, index) => {
-      const cell = constants[index] ?? ''
-      return isConstant(index) && isFilled(cell) ? [{ heading, value: valueIn(cell) }] : []
-    }),
-    examples: chooseRows(items, columns, past !== null).map((candidate) =>
-      exampleOf(candidate, choice, columns, (index) => isConstant(index) || first.includes(index)),
+    constants: columns.flatMap(({ label, constant }) =>
+      constant === '' ? [] : [{ heading: label, value: constant }],
     ),
+    examples: chooseRows(items, columns, past !== null).map((row) => exampleOf(row, choice, columns)),
     rejected: items.rejected,
-    box: boxOf(scanned, compared, factors, received),
+    box: past ? boxOf(read, past, compared, factors) : received?.isOwn ? [] : [{ kind: 'nothingReceived' }],
     memory: {
       headings: headings.map(keptText),
-      texts: [...scanned.texts.byKey.values()].map(keep),
+      texts: [...scan.texts.byKey.values()].map(keep),
       values: valuesOf(headings, columns),
     },
   }
 }
 
-const placesOf = (
-  choice: Choice,
-  uses: ('code' | 'price' | 'name' | 'description' | 'unit' | 'category')[],
-) => uses.map((use) => (choice[use]?.number ?? 0) - 1)
-
-function comparedIn({ past, texts, items }: Scanned, columns: readonly ComparedColumn[]) {
-  const { counts, factors } = comparePrices([...items.entries.values()].filter(({ isSent }) => isSent))
-  const isThere = (code: string) =>
-    items.entries.has(code) || items.notSent.has(code) || items.leftOut.has(code)
-  const compared: Compared = {
-    with: past && { fileName: past.file.fileName, at: past.file.at, isUnfinished: past.isUnfinished },
-    ...counts,
-    ...goneCodes(past, isThere),
-    ...compareTexts(past, texts, (code) => items.entries.get(code)?.isSent === true),
-    newValues: columns.flatMap(({ label, tallies, old }) => compareValues(label, tallies, old)),
+function compareColumn({ choice, headings, scan }: Read, index: number): ComparedColumn {
+  const { code, price, name, description, unit } = choice
+  const isOne = (list: ({ number: number } | undefined)[]) =>
+    list.some((column) => column?.number === index + 1)
+  const isCompared = !isOne([code, price, name, description])
+  const isFirst = isOne([code, name, unit])
+  const tallies = isCompared ? (scan.columns[index]?.tallies ?? null) : null
+  return {
+    label: scan.labels[index] ?? '',
+    isCompared,
+    tallies,
+    old: isCompared ? oldValues(scan.past, headings[index] ?? '', index + 1) : undefined,
+    isFirst,
+    constant: (!isFirst && tallies?.length === 1 && tallies[0]?.value) || '',
   }
-  return { compared, factors }
 }
 
-/** All reasons for a tick. A catalogue that this app created, and that has received nothing, needs none. */
+/** All reasons for a tick. */
 function boxOf(
-  { choice, past, headings, items }: Scanned,
+  { choice, headings }: Read,
+  past: Past,
   compared: Compared,
   factors: readonly number[],
-  received: Received | null,
 ): BoxReason[] {
-  if (!past) return received?.isOwn ? [] : [{ kind: 'nothingReceived' }]
-  const notSent = [...items.notSent].filter((code) => !items.entries.get(code)?.isSent).length
+  const notSent = [...past.codes.values()].filter(
+    ({ received, state }) => received && state === 'notSent',
+  ).length
   return [
     ...box.otherChoice(choice, past.file.choice, headings),
     ...box.halfOutside(factors),
@@ -123,25 +114,17 @@ function boxOf(
   ]
 }
 
-/** The characters of all values that are remembered: of a file with more, the longest lists are not. */
+/** The characters of all values that are remembered: those of the columns behind are not. */
 const MAX_CHARACTERS = 400_000
 
 function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[]): FileMemory['values'] {
-  const all = columns.flatMap(({ tallies, isCompared }, index) => {
-    const values = tallies?.map(({ value }) => value) ?? null
-    return isCompared ? [{ heading: keptText(headings[index] ?? ''), number: index + 1, values }] : []
-  })
   let left = MAX_CHARACTERS
-  const lengthOf = (values: string[] | null) => values?.join('').length ?? 0
-  const kept = new Set(
-    all
-      .toSorted((a, b) => lengthOf(a.values) - lengthOf(b.values))
-      .filter(({ values }) => {
-        left -= lengthOf(values)
-        return left >= 0
-      }),
-  )
-  return all.map((column) => (kept.has(column) ? column : { ...column, values: null }))
+  return columns.flatMap(({ tallies, isCompared }, index) => {
+    const values = tallies?.map(({ value }) => value) ?? []
+    left -= values.join('').length
+    const kept = tallies && left >= 0 ? values : null
+    return isCompared ? [{ heading: keptText(headings[index] ?? ''), number: index + 1, values: kept }] : []
+  })
 }
 
 /**
@@ -149,20 +132,21 @@ function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[
  * falls, the dearest, the cheapest, new codes if something was received before, the rarest values, and the first rows.
  */
 function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPast: boolean): Candidate[] {
-  const chosen = new Map<Entry, Candidate>()
+  const chosen = new Map<Code, Candidate>()
   function take(from: readonly Candidate[], most = SHOWN): void {
     const end = Math.min(chosen.size + most, SHOWN)
     for (const one of from)
-      if (chosen.size < end && one.entry.isSent && !chosen.has(one.entry)) chosen.set(one.entry, one)
+      if (chosen.size < end && one.code.state === 'sent' && !chosen.has(one.code)) chosen.set(one.code, one)
   }
   /** One row of each value, then another one of each. */
   const rarest = (tallies: Tally[]) => {
     const sorted = tallies.sort((a, b) => a.count - b.count)
     return [0, 1, 2].flatMap((nth) => sorted.flatMap(({ items }) => items[nth] ?? []))
   }
-  const isNew = ({ old }: ComparedColumn, { value }: Tally) =>
-    old?.includes(value) === false && !isDate(value)
-  take(rarest(columns.flatMap((column) => (column.tallies ?? []).filter((tally) => isNew(column, tally)))), 3)
+  take(
+    rarest(columns.flatMap(({ tallies, old }) => (tallies ?? []).filter(({ value }) => isNewIn(old, value)))),
+    3,
+  )
   take(ranks.rises.candidates, 2)
   take(ranks.falls.candidates, 2)
   take(ranks.dearest.candidates, 1)
@@ -173,24 +157,26 @@ function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPas
   return [...chosen.values()]
 }
 
-/** A row with its other cells. `isHidden`: whether a column stands in the first line of a row, or is the same in every row. */
+/** Whether a column did not have a value. A new date is expected. */
+const isNewIn = (old: ComparedColumn['old'], value: string) =>
+  old?.includes(value) === false && !isDate(value)
+
+/** A row with its other cells: those that are new, and those that are neither in its first line nor the same in every row. */
 function exampleOf(
-  { entry, cells }: Candidate,
+  { code, item, cells }: Candidate,
   choice: Choice,
   columns: readonly ComparedColumn[],
-  isHidden: (index: number) => boolean,
 ): Example {
-  const { row, item, oldPrice } = entry
   const how = { decimal: choice.decimal ?? 'point', currency: MONEY[choice.money].currency }
-  const others = columns.flatMap(({ label, old }, index) => {
+  const others = columns.flatMap(({ label, old, isFirst, constant }, index) => {
     const value = valueIn(cells[index])
-    const isNew = old?.includes(value) === false
+    const isNew = isNewIn(old, value)
     const isPrice = index === choice.price.number - 1 && readPrice(textOf(cells[index]), how) === item.price
-    const isShown = isNew || (value !== '' && !isPrice && !isHidden(index))
+    const isShown = isNew || !(value === '' || value === constant || isFirst || isPrice)
     return isShown ? [{ heading: label, value: shorten(value, MAX_CELL), isNew }] : []
   })
   const shown = { ...item }
   for (const use of ['name', 'description', 'unit', 'category'] as const)
     if (shown[use] !== undefined) shown[use] = shorten(shown[use], MAX_CELL)
-  return { row, item: shown, oldPrice, others }
+  return { row: code.row, item: shown, oldPrice: code.received?.price ?? null, others }
 }

@@ -8,18 +8,7 @@ import { type Filled, filledIn } from './form.ts'
 import type { Found, Missing, Outline, Reading, Rejected } from './found.ts'
 import type { Import } from './import.ts'
 import type { SentFile } from './received.ts'
-import {
-  boxSentence,
-  changeText,
-  choiceArgument,
-  detailText,
-  differencesIn,
-  missingSentence,
-  moneyText,
-  reasonSentence,
-  remarkSentence,
-  valueText,
-} from './sentences.ts'
+import { changeText, choiceArgument, detailText, differencesIn, reasonSentence } from './sentences.ts'
 import { texts } from './texts.ts'
 
 type RejectedForm = Parameters<typeof typedIn>[0]
@@ -61,15 +50,15 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       ...shared(job, null),
       outline,
       fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
-      filledInBy: outline.lastChoice && (await chosenBy(vault, job, outline.lastChoice)),
-      remarks: outline.remarks.map(remarkSentence),
-      missing: open.map(missingSentence),
+      lead: outline.lastChoice
+        ? await chosenBy(vault, job, outline.lastChoice)
+        : texts.missing({ kind: 'notChosen' }),
+      remarks: outline.remarks.map(texts.remark),
+      missing: open.map(texts.missing),
       /** The field that has the focus, as `format.invalid` wants it. */
       first: { field: open[0] ? fieldOf(open[0], outline) : null },
       uses: USES,
       money: Object.keys(MONEY),
-      moneyText,
-      valueText,
       maxValues: MAX_VALUES,
     },
   }
@@ -154,11 +143,10 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
           isConfirmed: typed?.confirm === 'on',
         }
       },
-      box: found.box.map(boxSentence),
-      audience: audience(texts.choose.currencies[MONEY[choice.money].currency]),
+      box: found.box.map(texts.boxReason),
+      audience: audience(texts.currencies[MONEY[choice.money].currency]),
       choice: choiceArgument(choice),
-      remarks: reading.outline.remarks.map(remarkSentence),
-      valueText,
+      remarks: reading.outline.remarks.map(texts.remark),
     },
   }
 }

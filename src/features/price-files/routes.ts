@@ -136,7 +136,7 @@ function pageRoutes(options: ImportRoutesOptions): Router {
       '/:id',
       describeRoute({
         summary:
-          'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `?change` shows page one.',
+          'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `change` shows page one.',
         query: z.object({ change: z.string().optional() }),
         response: pageSchema,
         errors: JOB_ERRORS,
@@ -260,11 +260,10 @@ function actionRoutes(options: ImportRoutesOptions): Router {
         try {
           const { job, isDone } = await run(before, req)
           if (!isDone && wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
-          const notice = isDone ? {} : ({ notice: texts.send.shownAgain, tone: 'wait' } as const)
-          await sendResultOrRedirect(req, res, pathOf(job), importView(job), {
-            status: description.status ?? 200,
-            ...notice,
-          })
+          const { status = 200 } = description
+          if (isDone) return await sendResultOrRedirect(req, res, pathOf(job), importView(job), { status })
+          const notice = name === 'send' ? texts.send.shownAgain : texts.errors.readOtherwise
+          await sendResultOrRedirect(req, res, importPath(job), null, { notice, tone: 'wait' })
         } catch (error) {
           const page = async () =>
             pageOf(options, await imports.get(before.userId, before.id), name === 'choice')
@@ -320,7 +319,11 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
       description: {
         summary: 'Deletes the file and the import here, and answers what it was. What was sent stays there.',
       },
-      run: (job) => done(imports.discard(job)),
+      // A page that shows a file that is not sent discards no import that another tab is sending.
+      run: (job, { body }) =>
+        (body?.state ?? job.state) === job.state
+          ? done(imports.discard(job))
+          : Promise.resolve({ job, isDone: false }),
       pathOf: ({ bxcontext, catalogueId }) =>
         `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,
     },

@@ -7,6 +7,7 @@ import type { Item } from './batches.ts'
 import { isFilled, textOf, valueIn } from './cells.ts'
 import type { Choice, Ticked } from './choice.ts'
 import type { Reason } from './found.ts'
+import type { ReceivedPrice } from './received.ts'
 import { MONEY } from './uses.ts'
 
 /** Why a row is no item. `detail`: the cell that is meant, cut. */
@@ -15,18 +16,26 @@ export interface Problem {
   detail: string
 }
 
-/** The first row with a code. */
-export interface Entry {
-  item: Item
+/** A code of the file, or one that was received before. */
+export interface Code {
+  received: ReceivedPrice | null
+  /** What comes of its rows: another row may have another price. */
+  state: 'absent' | 'leftOut' | 'notSent' | 'sent'
+  /** Of its first row that is an item. */
+  item: Item | null
   row: number
-  /** Dollars before tax; null: the code was not received before. */
-  oldPrice: number | null
-  /** Whether it is sent: another row may have another price. */
-  isSent: boolean
 }
+export const newCode = (received: ReceivedPrice | null): Code => ({
+  received,
+  state: 'absent',
+  item: null,
+  row: 0,
+})
+
 /** An item that may be one of the ten rows: not of every one the cells are kept in memory. */
 export interface Candidate {
-  entry: Entry
+  code: Code
+  item: Item
   cells: readonly string[]
 }
 
@@ -36,17 +45,11 @@ const TEXT_USES = ['name', 'description', 'unit', 'category'] as const
 
 const problem = (reason: Reason, cell = ''): Problem => ({ reason, detail: shorten(cell, 200) })
 
-/**
- * Creates a function that reads the rows of a table with so many headings. `delimiter`: what separates the cells of text;
- * `isLeftOut`: whether a person has left out the rows with this code.
- */
+/** Creates a function that reads the rows of a table. `leftOut`: codes that a person has left out, in lower case. */
 export function createRowReader(
   choice: Choice,
-  {
-    width,
-    delimiter,
-    isLeftOut,
-  }: Pick<Shape, 'width' | 'delimiter'> & { isLeftOut: (code: string) => boolean },
+  { width, delimiter }: Pick<Shape, 'width' | 'delimiter'>,
+  leftOut: ReadonlySet<string>,
 ): (row: Row) => Item | Problem {
   const at = (column: { number: number } | undefined) => (column ? column.number - 1 : -1)
   const [code, price, count] = [at(choice.code), at(choice.price), at(choice.count)]
@@ -84,7 +87,7 @@ export function createRowReader(
     const beforeTax = tax > 0 && isTaxed(cells) ? withoutTax(read, tax) : read
     const parts = divisor * choice.units
     item.price = parts === 1 ? beforeTax : exact(beforeTax / parts)
-    return isLeftOut(item.code) ? problem('leftOut') : item
+    return leftOut.size > 0 && leftOut.has(item.code.toLowerCase()) ? problem('leftOut') : item
   }
 }
 

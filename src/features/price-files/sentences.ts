@@ -1,30 +1,20 @@
 /** What was found in a price file, in the words of page two and of the command line. */
 import { format } from '../../web/kit.ts'
-import { type Draft, MONEY, type Money } from './choice.ts'
-import type { BoxReason, Compared, Example, Found, Missing, Reason, Rejected, Remark } from './found.ts'
+import type { Draft } from './choice.ts'
+import type { Compared, Example, Found, Reason, Rejected } from './found.ts'
 import { texts } from './texts.ts'
 
 const { isolated, money } = format
-const { choose, compare, examples: exampleTexts, rejected: rejectedTexts } = texts
+const { compare, examples: exampleTexts, rejected: rejectedTexts } = texts
 
 /** The most texts, values and codes that one sentence lists; the rest is counted. */
 const MAX_LISTED = 50
-
-/** An answer about the money, such as "Australian dollars, including 10 % GST". */
-export function moneyText(answer: Money): string {
-  const { currency, tax } = MONEY[answer]
-  const name = choose.currencies[currency]
-  return tax === 0 ? choose.beforeTax(name) : choose.withTax(name, tax)
-}
-
-/** A value of a cell; a blank one has a word. */
-export const valueText = (value: string): string => (value === '' ? choose.blank : value)
 
 /** How the price of an item differs from the one that was received before. */
 export function changeText({ oldPrice, item }: Example): string {
   if (oldPrice === null) return exampleTexts.isNew
   if (oldPrice === item.price) return exampleTexts.same
-  return oldPrice === 0 ? exampleTexts.zero : compare.factor(item.price / oldPrice)
+  return oldPrice === 0 ? exampleTexts.zero : texts.factor(item.price / oldPrice)
 }
 
 /** A sentence about what differs. `marks`, at its end, are new: the page marks them. */
@@ -62,7 +52,7 @@ function countsOf({
   gone,
   goneCodes,
 }: Compared): Difference[] {
-  const factor = (items: number, of: number | null) => (items > 0 && of !== null ? compare.factor(of) : '')
+  const factor = (items: number, of: number | null) => (items > 0 && of !== null ? texts.factor(of) : '')
   const prices = compare.prices(
     same,
     compare.higher(higher, factor(higher, largest)),
@@ -95,41 +85,12 @@ const firstOf = (all: string[]): string[] =>
   all.length > MAX_LISTED ? [...all.slice(0, MAX_LISTED), compare.more(all.length - MAX_LISTED)] : all
 
 function valuesOf({ heading, values, dates, isMany }: Compared['newValues'][number]): Difference[] {
-  const marks = firstOf(values.map(({ value, count: rows }) => compare.value(valueText(value), rows)))
+  const marks = firstOf(values.map(({ value, count: rows }) => compare.value(texts.value(value), rows)))
   return [
     ...(marks.length > 0 ? [says(compare.newValues(heading), marks)] : []),
     ...(dates > 0 ? [says(compare.dates(dates, heading))] : []),
     ...(isMany ? [says(compare.isMany(heading))] : []),
   ]
-}
-
-/** Why a tick is asked for before anything is sent. */
-export function boxSentence(reason: BoxReason): string {
-  const { box } = texts
-  switch (reason.kind) {
-    case 'nothingReceived':
-      return box.nothingReceived
-    case 'halfOutside':
-      return box.halfOutside(reason.items, reason.of)
-    case 'farOutside':
-      return box.farOutside(reason.items, reason.of)
-    case 'oneFactor':
-      return box.oneFactor(reason.items, reason.of, compare.factor(reason.factor))
-    case 'unknownCodes':
-      return box.unknownCodes(reason.items, reason.of)
-    case 'knownNotSent':
-      return box.knownNotSent(reason.items, reason.of)
-    case 'money':
-      return box.money(moneyText(reason.before))
-    case 'units':
-      return box.units(reason.before)
-    case 'priceColumn':
-      return box.priceColumn(reason.before)
-    case 'newValue':
-      return box.newValue(reason.heading, valueText(reason.value), reason.count)
-    case 'manyValues':
-      return box.manyValues(reason.heading)
-  }
 }
 
 /** How many rows are not sent for a reason. */
@@ -153,43 +114,6 @@ export const rejectedSentences = ({ rejected }: Pick<Found, 'rejected'>): string
         ].join(': '),
       ),
   ])
-
-/** What is to be filled in on page one, and why. */
-export function missingSentence(reason: Missing): string {
-  const { missing, uses } = texts
-  switch (reason.kind) {
-    case 'notChosen':
-      return missing.notChosen
-    case 'unanswered':
-      return missing.unanswered[reason.what]
-    case 'noSheet':
-      return missing.noSheet(reason.name)
-    case 'noColumn':
-      return missing.noColumn(reason.heading, uses[reason.use])
-    case 'usedTwice':
-      return missing.usedTwice(uses[reason.use])
-    case 'nothingTicked':
-      return missing.nothingTicked(reason.heading)
-    case 'manyValues':
-      return missing.manyValues(reason.heading)
-    case 'taxedBeforeGst':
-      return missing.taxedBeforeGst
-    case 'decimal':
-      return missing.decimal(reason.cell)
-  }
-}
-
-/** How a file was read. */
-export function remarkSentence(remark: Remark): string {
-  switch (remark.kind) {
-    case 'utf16':
-      return texts.remarks.utf16
-    case 'windows1252':
-      return texts.remarks.windows1252
-    case 'hiddenRows':
-      return texts.remarks.hiddenRows(remark.rows)
-  }
-}
 
 /** The ten rows as lines of text, two for each, below what is the same in every row. */
 export const exampleLines = ({
@@ -218,7 +142,8 @@ export const exampleLines = ({
   }),
 ]
 
-const cellText = ({ heading, value }: { heading: string; value: string }) => `${heading} ${valueText(value)}`
+const cellText = ({ heading, value }: { heading: string; value: string }) =>
+  `${heading} ${texts.value(value)}`
 
 /** The choice as an argument of the command, quoted for a POSIX shell. */
 export const choiceArgument = (choice: Draft): string =>

@@ -1,8 +1,36 @@
 import { format } from '../../web/kit.ts'
-import type { Use } from './choice.ts'
-import type { Reason } from './found.ts'
+import { MONEY, type Money, type Use } from './choice.ts'
+import type { BoxReason, Missing, Reason, Remark } from './found.ts'
 
 const { count, isolated, pluralize } = format
+
+/** What a column may be used for. */
+const USE_WORDS = {
+  code: 'code',
+  price: 'price',
+  name: 'name',
+  description: 'description',
+  unit: 'unit',
+  category: 'category',
+  count: 'price is for this many',
+  only: 'only rows where this is …',
+  taxed: 'including GST only where this is …',
+  ignored: 'not sent',
+} satisfies Record<Use, string>
+
+const CURRENCIES = { AUD: 'Australian dollars', NZD: 'New Zealand dollars' }
+
+/** An answer about the money, such as "Australian dollars, including 10 % GST". */
+function money(answer: Money): string {
+  const { currency, tax } = MONEY[answer]
+  return `${CURRENCIES[currency]}, ${tax === 0 ? 'before GST' : `including ${tax} % GST`}`
+}
+
+/** A value of a cell; a blank one has a word. */
+const valueText = (value: string) => (value === '' ? '(blank)' : value)
+
+/** A new price divided by the old one. */
+const factor = (of: number) => `× ${count(of)}`
 
 /**
  * What users read on the pages of this feature and in its command, by code, as in `src/web/texts.ts`; `sentences.ts` says which
@@ -15,19 +43,11 @@ export const texts = {
   /** The platform has no such import. */
   importNotFound: 'There is no such import in this account.',
 
-  /** What a column may be used for. */
-  uses: {
-    code: 'code',
-    price: 'price',
-    name: 'name',
-    description: 'description',
-    unit: 'unit',
-    category: 'category',
-    count: 'price is for this many',
-    only: 'only rows where this is …',
-    taxed: 'including GST only where this is …',
-    ignored: 'not sent',
-  } satisfies Record<Use, string>,
+  uses: USE_WORDS,
+  currencies: CURRENCIES,
+  money,
+  value: valueText,
+  factor,
 
   /** The section of a catalogue. */
   section: {
@@ -73,7 +93,6 @@ export const texts = {
 
   /** Page one: what the columns are, and what the prices are. */
   choose: {
-    title: 'What is what?',
     filledIn: (who: string, at: string) => `Filled in as ${who} chose on ${at}.`,
     you: 'you',
     someone: 'someone',
@@ -88,16 +107,12 @@ export const texts = {
     columnNumber: (number: number) => `Column ${number}`,
     isHidden: 'hidden',
     useOf: (column: string) => `Use of ${column}`,
-    blank: '(blank)',
     tick: 'Tick the values that are meant.',
     manyMore: (values: number) => `and ${count(values)} more`,
     moreToTick: '“Show again” lists all of them.',
     manyValues: (max: number) => `more than ${count(max)} different values:`,
-    oneValue: (columns: number) => `${pluralize(columns, 'column')} with one value each`,
-    money: (heading: string) => `The prices under ${isolated(heading)} are in`,
-    currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' },
-    beforeTax: (currency: string) => `${currency}, before GST`,
-    withTax: (currency: string, percent: number) => `${currency}, including ${percent} % GST`,
+    oneValue: (columns: number) => `${pluralize(columns, 'column')} with one value:`,
+    moneyOf: (heading: string) => `The prices under ${isolated(heading)} are in`,
     units: 'A price is for this many units',
     decimal: (cell: string) => `Decimal sign of ${cell}`,
     decimals: { point: 'Point: 1,234.50', comma: 'Comma: 1.234,50' },
@@ -105,22 +120,31 @@ export const texts = {
   },
 
   /** Why page one is to be filled in. */
-  missing: {
-    notChosen: 'Say what the columns are, and what the prices are.',
-    unanswered: {
-      code: 'Choose the column of the codes.',
-      price: 'Choose the column of the prices.',
-      money: 'Say which money the prices are in.',
-    },
-    noSheet: (name: string) => `The file has no sheet ${isolated(name)}: choose one.`,
-    noColumn: (heading: string, use: string) =>
-      `The file has no column ${isolated(heading)}, which was used as “${use}”.`,
-    usedTwice: (use: string) => `Only one column can be used as “${use}”.`,
-    nothingTicked: (heading: string) => `Tick the values of ${isolated(heading)} that are meant.`,
-    manyValues: (heading: string) =>
-      `${isolated(heading)} has too many values to tick: choose another use for it.`,
-    taxedBeforeGst: 'Some rows include GST, but the answer about the prices is “before GST”.',
-    decimal: (cell: string) => `Choose the decimal sign: ${isolated(cell)} reads differently under the two.`,
+  missing(reason: Missing): string {
+    switch (reason.kind) {
+      case 'notChosen':
+        return 'Say what the columns are, and what the prices are.'
+      case 'unanswered':
+        return {
+          code: 'Choose the column of the codes.',
+          price: 'Choose the column of the prices.',
+          money: 'Say which money the prices are in.',
+        }[reason.what]
+      case 'noSheet':
+        return `The file has no sheet ${isolated(reason.name)}: choose one.`
+      case 'noColumn':
+        return `The file has no column ${isolated(reason.heading)}, which was used as “${USE_WORDS[reason.use]}”.`
+      case 'usedTwice':
+        return `Only one column can be used as “${USE_WORDS[reason.use]}”.`
+      case 'nothingTicked':
+        return `Tick the values of ${isolated(reason.heading)} that are meant.`
+      case 'manyValues':
+        return `${isolated(reason.heading)} has too many values to tick: choose another use for it.`
+      case 'taxedBeforeGst':
+        return 'Some rows include GST, but the answer about the prices is “before GST”.'
+      case 'decimal':
+        return `Choose the decimal sign: ${isolated(reason.cell)} reads differently under the two.`
+    }
   },
 
   /** Page two: what differs. */
@@ -133,7 +157,6 @@ export const texts = {
       `${pluralize(same, 'price is', 'prices are')} the same, ${higher}, ${lower}.`,
     higher: (items: number, factor: string) => `${count(items)} higher${upTo(factor)}`,
     lower: (items: number, factor: string) => `${count(items)} lower${upTo(factor)}`,
-    factor: (factor: number) => `× ${count(factor)}`,
     codes: (added: number, gone: number) => `${count(added)} new, ${count(gone)} no longer in the file.`,
     gone: 'Not in the file, and kept in the catalogue:',
     newTexts: (place: string) => `New${inPlace(place)}:`,
@@ -171,9 +194,9 @@ export const texts = {
     otherRow: (row: string) => `see row ${row}`,
     first: (shown: number) => `The first ${count(shown)}, new ones first:`,
     cures: {
-      damagedCode: 'Format the column as text, and enter the codes again.',
+      damagedCode: 'A spreadsheet has changed them: format the column as text, and enter them again.',
       noValue: 'Open the file in your spreadsheet, and save it.',
-      otherPrice: 'None of them is sent, because each could be wrong.',
+      otherPrice: 'The same code with different prices or units: none is sent, because each could be wrong.',
     } as Partial<Record<Reason, string>>,
     download: 'CSV',
     downloadAll: 'Download the rows that are not sent as CSV',
@@ -186,8 +209,8 @@ export const texts = {
       noPrice: 'No price',
       unreadablePrice: 'Unreadable price',
       negativePrice: 'Negative price',
-      otherPrice: 'Code with two prices or units',
-      damagedCode: 'Code damaged by a spreadsheet',
+      otherPrice: 'Code with two prices',
+      damagedCode: 'Damaged code',
       errorCell: 'Error in a cell',
       noValue: 'Formula without a value',
       struckOut: 'Struck out',
@@ -200,27 +223,35 @@ export const texts = {
     } satisfies Record<Reason, string>,
   },
 
-  /** The box that asks for a tick, and its sentences. */
-  box: {
-    title: 'Look at this before you send',
-    tick: 'I have looked, and this is right.',
-    nothingReceived: 'Nothing can be compared: the catalogue may have other prices.',
-    halfOutside: (items: number, of: number) =>
-      `${ofPrices(items, of)} changed by more than 7 % down or 8.5 % up.`,
-    farOutside: (items: number, of: number) => `${ofPrices(items, of)} at least halved or doubled.`,
-    oneFactor: (items: number, of: number, factor: string) =>
-      `${ofPrices(items, of)} changed by the same factor: ${factor}.`,
-    unknownCodes: (items: number, of: number) =>
-      `${count(items)} of ${pluralize(of, 'code')} were not received from here before.`,
-    knownNotSent: (items: number, of: number) =>
-      `${count(items)} of ${pluralize(of, 'known item')} will not be sent.`,
-    money: (before: string) => `Last time, the prices were in ${before}.`,
-    units: (before: number) => `Last time, a price was for ${pluralize(before, 'unit')}.`,
-    priceColumn: (before: string) => `Last time, the prices were those of ${isolated(before)}.`,
-    newValue: (heading: string, value: string, rows: number) =>
-      `${isolated(heading)} has a new value: ${isolated(value)}, in ${pluralize(rows, 'row')}.`,
-    manyValues: (heading: string) =>
-      `${isolated(heading)} had at most five values, and now has too many to compare.`,
+  /** The box that asks for a tick. */
+  box: { title: 'Look at this before you send', tick: 'I have looked, and this is right.' },
+
+  /** Why it is there. */
+  boxReason(reason: BoxReason): string {
+    switch (reason.kind) {
+      case 'nothingReceived':
+        return 'Nothing can be compared: the catalogue may have other prices.'
+      case 'halfOutside':
+        return `${ofKnown(reason, 'price')} changed by more than 7 % down or 8.5 % up.`
+      case 'farOutside':
+        return `${ofKnown(reason, 'price')} at least halved or doubled.`
+      case 'oneFactor':
+        return `${ofKnown(reason, 'price')} changed by the same factor: ${factor(reason.factor)}.`
+      case 'unknownCodes':
+        return `${count(reason.items)} of ${pluralize(reason.of, 'code')} were not received from here before.`
+      case 'knownNotSent':
+        return `${ofKnown(reason, 'item')} will not be sent.`
+      case 'money':
+        return `Last time, the prices were in ${money(reason.before)}.`
+      case 'units':
+        return `Last time, a price was for ${pluralize(reason.before, 'unit')}.`
+      case 'priceColumn':
+        return `Last time, the prices were those of ${isolated(reason.before)}.`
+      case 'newValue':
+        return `${isolated(reason.heading)} has a new value: ${isolated(valueText(reason.value))}, in ${pluralize(reason.count, 'row')}.`
+      case 'manyValues':
+        return `${isolated(reason.heading)} had at most five values, and now has too many to compare.`
+    }
   },
 
   /** Send, and what goes where. */
@@ -266,8 +297,6 @@ export const texts = {
     open: 'Open the catalogue',
     waits: (file: string, catalogue: string) =>
       `The import of ${isolated(file)} into “${isolated(catalogue)}” waits.`,
-    waitingForTurn:
-      'Imports into one catalogue run one after the other: this one begins when no other is running.',
   },
 
   /** Sending waits for the platform, with the title of its outage on other pages, or for the store. */
@@ -324,7 +353,7 @@ export const texts = {
     tooMany: (max: number) => `${max} of your uploads are being read. Wait for one to finish.`,
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
     notChosen: 'Say first what the columns are, and what the prices are.',
-    readOtherwise: 'What will be sent has changed. Look at it again.',
+    readOtherwise: 'This import has changed meanwhile. Look at it again.',
     noItems: 'No row of this file can be sent.',
     otherRunning:
       'Something else is being sent into this catalogue. Nothing was sent: try again when that has ended.',
@@ -344,21 +373,23 @@ export const texts = {
   /** Why a file cannot be read, beside what `src/tables/texts.ts` has. */
   unreadable: {
     noRows: 'the file has no rows.',
-    manyColumns: (columns: number, max: number) => `it has ${columns} columns; the maximum is ${max}.`,
-    manyRows: (max: number) => `it has more than ${count(max)} rows. Split it into smaller files.`,
     tooMuch: 'this file takes too much time or memory to check. Split it into smaller files.',
   },
 
   /** How a file was read. */
-  remarks: {
-    utf16: 'The file is in UTF-16.',
-    windows1252:
-      'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.',
-    hiddenRows: (rows: number) =>
-      `${pluralize(rows, 'row is', 'rows are')} hidden in the workbook, and sent all the same.`,
+  remark(remark: Remark): string {
+    switch (remark.kind) {
+      case 'utf16':
+        return 'The file is in UTF-16.'
+      case 'windows1252':
+        return 'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.'
+      case 'hiddenRows':
+        return `${pluralize(remark.rows, 'row is', 'rows are')} hidden in the workbook, and sent all the same.`
+    }
   },
 }
 
 const upTo = (factor: string) => (factor === '' ? '' : ` (up to ${factor})`)
 const inPlace = (place: string) => (place === '' ? '' : ` in ${isolated(place)}`)
-const ofPrices = (items: number, of: number) => `${count(items)} of ${pluralize(of, 'known price')}`
+const ofKnown = ({ items, of }: { items: number; of: number }, what: string) =>
+  `${count(items)} of ${pluralize(of, `known ${what}`)}`

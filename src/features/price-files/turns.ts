@@ -91,7 +91,7 @@ async function acceptedOf(stored: StoredImports, job: Import): Promise<Merge | n
     if (error instanceof ImportError) return null
     throw error
   }
-  const by: Sent['by'] = isOfCommand(job) ? 'command line' : { userId, bxcontext }
+  const by: Merge['sent']['by'] = isOfCommand(job) ? 'command line' : { userId, bxcontext }
   const file = { fileName, at: endedAt ?? createdAt, by, choice, memory }
   return { importId: id, batches, sent: { ...file, items, isComplete: state === 'completed' } }
 }

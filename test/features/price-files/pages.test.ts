@@ -105,7 +105,7 @@ describe('page one', () => {
     const { checkId } = await pages.choose(json, { money: 'NZD before GST' })
     const form = { seen: json.checkId, headingsRow: '4', units: '7', money: 'AUD before GST', do: 'continue' }
     const { text } = await submit(json.id, 'choice', form)
-    expect(text).toContain('Nothing was sent yet')
+    expect(text).toContain('This import has changed meanwhile')
     expect(await pages.jobOf(json.id)).toMatchObject({
       checkId,
       choice: { money: 'NZD before GST', units: 1 },
@@ -177,6 +177,15 @@ describe('page two', () => {
     const { text } = await submit(json.id, 'send', { seen: checkId, confirm: 'on' })
     expect(text).toMatch(/Nothing was sent yet[\s\S]*3 lower/)
     expect((await received(to)).find(({ code }) => code === 'A')).toMatchObject({ price: 1.6 })
+  })
+
+  test('discards nothing that another tab has sent', async () => {
+    const { json } = await pages.upload(FILE, { to: await newCatalogue() })
+    expect(await htmlOf(json.id)).toContain('name="state" value="ready"')
+    await pages.send(json.id)
+    const { text } = await submit(json.id, 'discard', { state: 'ready' })
+    expect(text).toContain('This import has changed meanwhile')
+    expect(await pages.ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 3 } })
   })
 
   test('leaves out the ticked rows, shows itself anew, and takes them in again', async () => {

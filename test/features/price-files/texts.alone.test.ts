@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MONEY } from '../../../src/features/price-files/uses.ts'
 import type { ImportJson, Pages } from '../../features/price-files/pages-support.ts'
 import { fileForm } from '../../support/file-form.ts'
 import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
@@ -12,7 +13,12 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-const data = ['sam', 'summit-supplies', 'Summit Building Supplies', 'Fresh', 'Public', 'my prices.csv']
+/** Names, answers, and what a text says of something that was found. */
+const data = [
+  ...Object.keys(MONEY),
+  ...['[object Object]', 'sam', 'summit-supplies', 'Summit Building Supplies'],
+  ...['Fresh', 'Public', 'my prices.csv'],
+]
 const look = ({ id }: ImportJson, query = '') =>
   expectMarkedPage(pages.visitor, pages.urlOf(id) + query, data)
 
