@@ -71,8 +71,8 @@ async function main(): Promise<void> {
     await imports.close()
     // Those that have failed or were stopped can be resumed.
     for (const { userId, id } of used) {
-      const now = await imports.get(userId, id)
-      if (now.state === 'ready' || now.state === 'completed') await imports.discard(now)
+      const now = await imports.get(userId, id).catch(() => null)
+      if (now?.state === 'ready' || now?.state === 'completed') await imports.discard(now).catch(() => {})
     }
     await session.close()
   }

@@ -98,7 +98,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'item',
     topic: 'An item',
     assumed:
-      '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue; also without regard to capitals; the price is in dollars before tax.',
+      '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue, without regard to capitals; the price is in dollars before tax.',
     importance: 2,
     code: 'batches.ts#Item',
     cure: 'Rename the fields.',

@@ -4,7 +4,6 @@ import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from
 import type { Item } from './batches.ts'
 import { ImportError } from './errors.ts'
 import { type Import, isOfCommand, NOTHING_SENT, stopped } from './import.ts'
-import type { Sent } from './received.ts'
 import type { Merge, ReceivedStore } from './received-store.ts'
 import type { Active, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
