@@ -15,7 +15,7 @@ export const MAX_CELL = 200
 
 /** Where a row stands: the columns that it fills beside the first one, in which titles and notes are. */
 export const placeOfRow = (cells: readonly string[], labels: readonly string[]): string =>
-  labels.filter((_, index) => index > 0 && isFilled(cells[index])).join(' · ')
+  cells.flatMap((cell, index) => (index > 0 && isFilled(cell) ? (labels[index] ?? []) : [])).join(' · ')
 
 export class Items {
   /** In lower case. */
