@@ -112,10 +112,10 @@ export class Items {
     return code
   }
 
-  /** Adds a row to the texts. Returns whether the last file had it. */
+  /** Adds a row to the texts: of one with a code, descriptions are cut. Returns whether the last file had it. */
   #wasText(row: number, code: string, cells: readonly string[]): boolean {
     const whole = rowText(cells)
-    const text = code === '' ? whole : shorten(whole, MAX_CELL)
+    const text = code === '' ? whole : shorten(whole, code.length + MAX_CELL)
     const key = this.#texts.add({ where: placeOfRow(cells, this.#labels), text, row, code })
     return this.#past?.texts.has(key) === true
   }
