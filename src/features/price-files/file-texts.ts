@@ -4,7 +4,7 @@ import type { PlacedText } from './received.ts'
 
 /** The most texts that are compared, and their characters as JSON: of rows that have a code, and of all others. */
 const MAX_TEXTS = 2_000
-const MAX_CHARACTERS = 300_000
+const MAX_CHARACTERS = 250_000
 
 /** A text as it is remembered. */
 export const keep = (text: PlacedText): PlacedText => ({
