@@ -4,10 +4,10 @@ import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { print } from '../../runtime/print.ts'
 import { givenOf } from '../../settings/read.ts'
-import { checkFile } from './check-file.ts'
 import type { Check, CheckOptions } from './check-rows.ts'
 import { confirmed } from './confirmation.ts'
 import { type Draft, type Layout, layoutSchema } from './layout.ts'
+import { readInProcess } from './read-in-process.ts'
 import { inFolder } from './work-folder.ts'
 
 export interface FileOptions {
@@ -48,8 +48,7 @@ export async function withConfirmed<T>(
   const dir = join(givenOf(process.env).DATA_DIR ?? '.data', 'imports')
   return inFolder(dir, async (folder) => {
     const itemsPath = join(folder, 'items')
-    const read = (options: CheckOptions) =>
-      checkFile({ path, itemsPath, ...options }, signal ? { signal } : {})
+    const read = (options: CheckOptions) => readInProcess({ path, itemsPath, ...options }, { signal })
     const first = await read({ layouts })
     const { check, layout } = first.layout
       ? { check: first, layout: first.layout }

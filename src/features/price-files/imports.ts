@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConnectionRef } from '../../connect/index.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
-import type { CheckTask } from './check-file.ts'
-import type { Check, CheckOptions } from './check-rows.ts'
+import type { CheckOptions } from './check-rows.ts'
 import { confirmed } from './confirmation.ts'
 import { fileGone, ImportError } from './errors.ts'
 import {
@@ -21,6 +20,8 @@ import {
 import type { Draft } from './layout.ts'
 import { addLayout, findLayouts } from './layouts.ts'
 import { isComplete } from './questions.ts'
+import { createReadingPlaces } from './reading-places.ts'
+import type { Reading, ReadTask } from './reading-process.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 import type { PriceFilesSettings } from './settings.ts'
 import { PARTS_MS, StoredImports } from './stored.ts'
@@ -30,16 +31,14 @@ import { inFolder, receiveFile } from './work-folder.ts'
 export interface ImportsOptions extends SenderOptions, PriceFilesSettings {
   /** The folder for files while they are read. */
   dir: string
-  /** Reads a price file: `checkFile`, in a process of its own. */
-  read(task: CheckTask): Promise<Check>
+  /** Reads a price file: `readInProcess`. */
+  read(task: ReadTask): Promise<Reading>
 }
 
 /** Imports kept per user, apart from those that are running. */
 const MAX_KEPT = 20
 /** Uploads of one user that a process receives or reads at the same time. */
 const MAX_UPLOADS = 5
-/** Files that a process reads at the same time, each in a process of its own; of one user, only one. */
-const MAX_CHECKS = 2
 /** How often what should be running is looked for, and what nobody needs any more, in ms. */
 const WORK_MS = 2_000
 const CLEAN_MS = 86_400_000
@@ -53,7 +52,7 @@ export class Imports extends StoredImports {
   readonly #options: ImportsOptions
   /** Sends what should be running. */
   readonly sender: Sender
-  readonly #inTurn = createLimiter(MAX_CHECKS)
+  readonly #inPlace = createReadingPlaces()
   /** The user of each upload that is being received or read. */
   readonly #uploads: string[] = []
 
@@ -87,7 +86,7 @@ export class Imports extends StoredImports {
         const bytes = await receiveFile(path, limited(chunks, maxBytes))
         await this.#requireSpace(userId, bytes)
         const layouts = await findLayouts(store, { bxcontext, catalogueId: catalogue.id })
-        const read = await this.#read(userId, folder, { layouts })
+        const read = await this.#read({ userId, bytes }, folder, { layouts })
         const job = newImport({ id: randomUUID(), userId, bxcontext, fileName, bytes }, catalogue, read)
         await this.add(job, path, read)
         // The file is stored: who gets an error would upload it twice.
@@ -108,7 +107,7 @@ export class Imports extends StoredImports {
     if (isRead || isOpen) return this.change(userId, id, (now) => answered(now, checkId, draft))
     return inFolder(this.#options.dir, async (folder) => {
       await this.fetchFile(job, join(folder, 'file'))
-      const read = await this.#read(userId, folder, { draft })
+      const read = await this.#read(job, folder, { draft })
       // Of two answers at once, the parts of one may stay, and so may those of one that fails: they expire.
       await this.addCheck(job, read)
       const next = await this.change(userId, id, (now) => readAgain(now, read))
@@ -180,10 +179,10 @@ export class Imports extends StoredImports {
   }
 
   /** Reads the file of a folder. Throws `UnreadableFileError`, and `StoreUnavailableError` if the disk is full. */
-  async #read(userId: string, folder: string, how: CheckOptions): Promise<Read> {
+  async #read(file: { userId: string; bytes: number }, folder: string, how: CheckOptions): Promise<Read> {
     const itemsPath = join(folder, 'items')
     const task = { path: join(folder, 'file'), itemsPath, ...how }
-    const check = await this.#inTurn(userId, () => this.#options.read(task))
+    const check = await this.#inPlace(file, () => this.#options.read(task))
     return { checkId: randomUUID(), check, itemsPath }
   }
 
@@ -229,21 +228,3 @@ async function* limited(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
 }
 
 const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
-
-/** Runs at most `max` tasks at the same time, and one of each user, so that nobody's files delay those of others. */
-function createLimiter(max: number) {
-  /** The user of each running task. */
-  const running: string[] = []
-  let next = Promise.withResolvers<void>()
-  return async <T>(userId: string, task: () => Promise<T>): Promise<T> => {
-    while (running.length === max || running.includes(userId)) await next.promise
-    running.push(userId)
-    try {
-      return await task()
-    } finally {
-      running.splice(running.indexOf(userId), 1)
-      next.resolve()
-      next = Promise.withResolvers()
-    }
-  }
-}
