@@ -22,19 +22,22 @@ export class Column {
   #tallies: Map<string, Tally> | null = new Map()
   /** By cell, so that a cell that came before is not read again. */
   readonly #byCell = new Map<string, Tally>()
+  /** A short row has many blank cells behind it. */
+  readonly #blank: Tally = { value: '', count: 0, items: [] }
 
   /** Counts a cell. Returns its value if that has not had enough items. */
   see(cell: string): Tally | null {
     if (this.samples.length < MAX_SAMPLES && isFilled(cell))
       this.samples.push(shorten(valueIn(cell), MAX_SAMPLE))
     if (this.#tallies === null) return null
-    const tally = this.#byCell.get(cell) ?? this.#read(cell, this.#tallies)
+    const tally = cell === '' ? this.#blank : (this.#byCell.get(cell) ?? this.#read(cell, this.#tallies))
     tally.count++
     return tally.items.length < MAX_ITEMS ? tally : null
   }
 
   #read(cell: string, tallies: Map<string, Tally>): Tally {
     const value = valueIn(cell)
+    if (value === '') return this.#blank
     const tally = tallies.get(value) ?? { value, count: 0, items: [] }
     tallies.set(value, tally)
     if (this.#byCell.size <= MAX_VALUES) this.#byCell.set(cell, tally)
@@ -47,6 +50,7 @@ export class Column {
 
   /** The values, the most frequent first; null: too many. */
   get tallies(): Tally[] | null {
-    return this.#tallies && [...this.#tallies.values()].sort((a, b) => b.count - a.count)
+    const all = this.#tallies && [...this.#tallies.values(), ...(this.#blank.count > 0 ? [this.#blank] : [])]
+    return all && all.length <= MAX_VALUES ? all.sort((a, b) => b.count - a.count) : null
   }
 }

@@ -18,9 +18,9 @@ export interface Past {
 
 /** The last file with the same headings, else the last one; null: nothing was received from here. */
 export function pastOf(received: Received | null, headings: readonly string[]): Past | null {
-  const kept = String(headings.map(keptText))
+  const kept = headings.map(keptText).join('\n')
   const files = received?.files ?? []
-  const file = files.find(({ memory }) => String(memory.headings) === kept) ?? files[0]
+  const file = files.find(({ memory }) => memory.headings.join('\n') === kept) ?? files[0]
   if (!received || !file) return null
   const codes = new Map<string, Code>()
   for (const price of received.prices) codes.set(price.code.toLowerCase(), newCode(price))

@@ -2,7 +2,7 @@
 import { keptText } from './cells.ts'
 import type { PlacedText } from './received.ts'
 
-/** The most texts that are compared, and their characters: of rows that have a code, and of all others. */
+/** The most texts that are compared, and their characters as JSON: of rows that have a code, and of all others. */
 const MAX_TEXTS = 2_000
 const MAX_CHARACTERS = 250_000
 
@@ -34,7 +34,7 @@ export class FileTexts {
     if (text.text === '' || this.byKey.has(key)) return key
     const left = this.#left[text.code === '' ? 'others' : 'coded']
     left.texts--
-    left.characters -= text.text.length
+    left.characters -= JSON.stringify(text).length
     if (left.texts >= 0 && left.characters >= 0) this.byKey.set(key, text)
     else this.uncompared++
     return key

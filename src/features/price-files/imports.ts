@@ -20,6 +20,7 @@ import {
   started,
   stopped,
 } from './import.ts'
+import { createReadingPlaces } from './reading-places.ts'
 import { ReceivedStore } from './received-store.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 import type { PriceFilesSettings } from './settings.ts'
@@ -61,8 +62,6 @@ export interface SendRequest {
 const MAX_KEPT = 20
 /** Uploads of one user that a process receives or reads at the same time. */
 const MAX_UPLOADS = 5
-/** Files that a process reads at the same time, each in a process of its own; of one user, only one. */
-const MAX_CHECKS = 2
 /** How often what is being sent is looked for, and what nobody needs any more, in ms. */
 const WORK_MS = 2_000
 const CLEAN_MS = 86_400_000
@@ -78,7 +77,7 @@ export class Imports {
   readonly #received: ReceivedStore
   readonly #turns: Turns
   readonly #sender: Sender
-  readonly #inTurn = createLimiter(MAX_CHECKS)
+  readonly #inPlace = createReadingPlaces()
   /** The user of each upload that is being received or read. */
   readonly #uploads: string[] = []
 
@@ -142,7 +141,7 @@ export class Imports {
         const bytes = await receiveFile(path, limited(chunks, maxBytes))
         await this.#requireSpace(userId, bytes)
         const how = { draft, goOn: draft !== null, leftOut: [] }
-        const read = await this.#read({ userId, catalogueId: catalogue.id }, folder, how)
+        const read = await this.#read({ userId, bytes, catalogueId: catalogue.id }, folder, how)
         const job = newImport({ id: randomUUID(), userId, bxcontext, fileName, bytes }, catalogue, read)
         await this.#stored.add(job, path, read)
         // The file is stored: who gets an error would upload it twice.
@@ -287,14 +286,14 @@ export class Imports {
 
   /** Reads the file of a folder. Throws `UnreadableFileError`, and `StoreUnavailableError` if the disk is full. */
   async #read(
-    { userId, catalogueId }: Pick<Import, 'userId' | 'catalogueId'>,
+    { userId, bytes, catalogueId }: Pick<Import, 'userId' | 'bytes' | 'catalogueId'>,
     folder: string,
     { leftOut, ...how }: HowToRead,
   ): Promise<Read> {
     const { revision, received } = await this.#received.read(catalogueId)
     const itemsPath = join(folder, 'items')
     const task = { path: join(folder, 'file'), itemsPath, received, leftOut, ...how }
-    const reading = await this.#inTurn(userId, () => this.#options.read(task))
+    const reading = await this.#inPlace({ userId, bytes }, () => this.#options.read(task))
     return { checkId: randomUUID(), reading, itemsPath, leftOut: [...leftOut], receivedRevision: revision }
   }
 
@@ -340,21 +339,3 @@ async function* limited(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
 }
 
 const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
-
-/** Runs at most `max` tasks at the same time, and one of each user, so that nobody's files delay those of others. */
-function createLimiter(max: number) {
-  /** The user of each running task. */
-  const running: string[] = []
-  let next = Promise.withResolvers<void>()
-  return async <T>(userId: string, task: () => Promise<T>): Promise<T> => {
-    while (running.length === max || running.includes(userId)) await next.promise
-    running.push(userId)
-    try {
-      return await task()
-    } finally {
-      running.splice(running.indexOf(userId), 1)
-      next.resolve()
-      next = Promise.withResolvers()
-    }
-  }
-}

@@ -15,7 +15,7 @@ export const MAX_CELL = 200
 
 /** Where a row stands: the columns that it fills beside the first one, in which titles and notes are. */
 export const placeOfRow = (cells: readonly string[], labels: readonly string[]): string =>
-  labels.filter((_, index) => index > 0 && isFilled(cells[index])).join(' · ')
+  cells.flatMap((cell, index) => (index > 0 && isFilled(cell) ? (labels[index] ?? []) : [])).join(' · ')
 
 export class Items {
   /** In lower case. */
@@ -112,10 +112,10 @@ export class Items {
     return code
   }
 
-  /** Adds a row to the texts. Returns whether the last file had it. */
+  /** Adds a row to the texts: of one with a code, descriptions are cut. Returns whether the last file had it. */
   #wasText(row: number, code: string, cells: readonly string[]): boolean {
     const whole = rowText(cells)
-    const text = code === '' ? whole : shorten(whole, MAX_CELL)
+    const text = code === '' ? whole : shorten(whole, code.length + MAX_CELL)
     const key = this.#texts.add({ where: placeOfRow(cells, this.#labels), text, row, code })
     return this.#past?.texts.has(key) === true
   }

@@ -115,7 +115,7 @@ function boxOf(
 }
 
 /** The characters of all values that are remembered: those of the columns behind are not. */
-const MAX_CHARACTERS = 400_000
+const MAX_CHARACTERS = 300_000
 
 function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[]): FileMemory['values'] {
   let left = MAX_CHARACTERS

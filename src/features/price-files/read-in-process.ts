@@ -1,51 +1,36 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { Reading, ReadOptions } from './found.ts'
-import { texts } from './texts.ts'
+import { texts } from '../../tables/texts.ts'
+import type { Reading } from './found.ts'
+import type { ReadAnswer, ReadTask } from './reading-process.ts'
 
-export interface ReadTask extends ReadOptions {
-  path: string
-}
-
-/** What the process answers. `line`: 0 if the problem is of no line. */
-export type ReadAnswer =
-  | { reading: Reading }
-  | { kind: 'unreadable' | 'unwritable' | 'failed'; line: number; problem: string }
-
-/**
- * How long a check may take, in ms: a base plus an amount per megabyte. Nearly every file takes less than two seconds; on a busy
- * machine, many times as long.
- */
-const CHECK_MS = 300_000
-const CHECK_MS_PER_MB = 3_000
+/** Reading limits its own CPU time (`src/tables/cpu-limit.ts`). This is for what hangs without using any, in ms. */
+const MAX_MS = 600_000
 /** The heap of V8, in MB: all that a file may fill. */
 export const HEAP_MB = 400
 export const HEAP = [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8']
 
 /**
- * Checks a price file in a child process, which a hostile file may kill without harm. The items are in the folder of the task,
- * which a check that fails may leave behind. `timeoutMs`: by default, five minutes plus 3 s per megabyte. Throws
- * `UnreadableFileError`, also if the process takes too much memory or time, `StoreUnavailableError` if a file cannot be written,
- * and the signal's reason if aborted.
+ * Reads a price file in a child process, which a hostile file may kill without harm. What it writes may stay behind if it fails.
+ * Throws `UnreadableFileError`, also if the process takes too much memory or time, `StoreUnavailableError` if a file cannot be
+ * written, and the signal's reason if aborted.
  */
 export async function readInProcess(
   task: ReadTask,
-  { signal, timeoutMs }: { signal?: AbortSignal; timeoutMs?: number } = {},
+  { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Reading> {
   signal?.throwIfAborted()
-  const megabytes = Math.ceil(statSync(task.path).size / 1_000_000)
   const cache = getCompileCacheDir()
   const child = fork(new URL('./reading-process.ts', import.meta.url), {
     execArgv: HEAP,
     // No secrets of this process; without the cache, a small file would take twice the CPU time.
     env: { NODE_COMPILE_CACHE: cache && dirname(cache) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    timeout: timeoutMs ?? CHECK_MS + megabytes * CHECK_MS_PER_MB,
+    timeout: MAX_MS,
     killSignal: 'SIGKILL',
   })
   const kill = () => child.kill('SIGKILL')
@@ -64,19 +49,19 @@ export async function readInProcess(
   const { exitCode, signalCode } = child
   if (signalCode !== null || Number(exitCode) >= 128)
     throw new UnreadableFileError(0, texts.unreadable.tooMuch)
-  throw new Error(`the process that checks the price file exited with ${exitCode}`)
+  throw new Error(`the process that reads the price file exited with ${exitCode}`)
 }
 
-/** The check that the process has answered. Throws what has failed there. */
+/** What the process has read. Throws what has failed there. */
 function readingOf(answer: ReadAnswer): Reading {
-  if ('reading' in answer) return answer.reading
-  const { kind, line, problem } = answer
-  switch (kind) {
+  switch (answer.kind) {
+    case 'read':
+      return answer.reading
     case 'unreadable':
-      throw new UnreadableFileError(line, problem)
+      throw new UnreadableFileError(answer.line, answer.problem)
     case 'unwritable':
-      throw new StoreUnavailableError(`the checked items cannot be written (${problem})`)
+      throw new StoreUnavailableError(`the items cannot be written (${answer.problem})`)
     case 'failed':
-      throw new Error(problem)
+      throw new Error(answer.problem)
   }
 }

@@ -1,22 +1,25 @@
-/** The process that checks a price file: `read-in-process.ts` starts it. It ends when its answer is sent, or when its parent has ended. */
+/** The process that reads a price file: `read-in-process.ts` starts it. It ends when its answer is sent, or when its parent has ended. */
 import { flushCompileCache } from 'node:module'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { ReadAnswer, ReadTask } from './read-in-process.ts'
+import { texts } from '../../tables/texts.ts'
+import type { Reading, ReadOptions } from './found.ts'
 import { readPriceFile } from './read-price-file.ts'
-import { texts } from './texts.ts'
 
-// csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
-// of the cost.
-Error.stackTraceLimit = 0
+export type ReadTask = ReadOptions & { path: string }
+
+/** What the process answers. `line`: 0 if the problem is of no line. */
+export type ReadAnswer =
+  | { kind: 'read'; reading: Reading }
+  | { kind: 'unreadable' | 'unwritable' | 'failed'; line: number; problem: string }
 
 /** Characters of an answer, several times those of an ordinary file: the app keeps it, and shows it on a page. */
 const MAX_ANSWER = 5_000_000
 
-async function read({ path, ...options }: ReadTask): Promise<ReadAnswer> {
+async function answerTo({ path, ...options }: ReadTask): Promise<ReadAnswer> {
   try {
-    const found = await readPriceFile(path, options)
-    if (JSON.stringify(found).length > MAX_ANSWER) throw new RangeError()
-    return { reading: found }
+    const reading = await readPriceFile(path, options)
+    if (JSON.stringify(reading).length > MAX_ANSWER) throw new RangeError()
+    return { kind: 'read', reading }
   } catch (error) {
     if (error instanceof UnreadableFileError) {
       const { line, problem } = error
@@ -37,5 +40,5 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 process.once('disconnect', () => process.exit())
 process.once('message', async (task: ReadTask) => {
   flushCompileCache()
-  process.send?.(await read(task), () => process.disconnect())
+  process.send?.(await answerTo(task), () => process.disconnect())
 })

@@ -101,8 +101,8 @@ export function afterSending(received: Received | null, { items, isComplete, ...
   }
   // Of a file that the platform has accepted nothing of, nothing is known.
   if (accepted === 0 && !isComplete) return { ...before, isUnfinished: true }
-  const headings = JSON.stringify(file.memory.headings)
-  const others = before.files.filter(({ memory }) => JSON.stringify(memory.headings) !== headings)
+  const headings = file.memory.headings.join('\n')
+  const others = before.files.filter(({ memory }) => memory.headings.join('\n') !== headings)
   const kept = [...prices.values()].filter((one) => number - one.file < FORGOTTEN_AFTER)
   return {
     ...before,

@@ -90,8 +90,8 @@ const isKnown = (cell: string) => {
   return mayBeCode(name) || mayBePrice(name) || OTHERS.some(([, known]) => known.test(name))
 }
 
-/** How many rows are searched for the headings. */
-const SEARCHED_ROWS = 100
+/** How many rows are searched for the headings, and how many cells of each. */
+const [SEARCHED_ROWS, MAX_SEARCHED] = [100, 200]
 
 /**
  * The row that has the most known headings, at least two, else the first one that fills most columns and has no number; 0: none.
@@ -100,7 +100,8 @@ const SEARCHED_ROWS = 100
 export function suggestHeadingsRow(rows: readonly Row[]): { headingsRow: number; isSure: boolean } {
   const searched = rows.slice(0, SEARCHED_ROWS)
   const [best] = searched
-    .map(({ line, cells }) => {
+    .map(({ line, cells: all }) => {
+      const cells = all.slice(0, MAX_SEARCHED)
       const numbers = cells.filter((cell) => isNumber(cell.trim()))
       return { line, known: cells.filter(isKnown).length - numbers.length }
     })

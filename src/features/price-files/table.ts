@@ -71,8 +71,8 @@ async function findHeadings(file: OpenFile, wishes: readonly Wish[], at: number)
     for await (const { line, cells } of eachRow(sheet)) {
       const headings = headingsIn(cells)
       const fitting = own.filter(({ draft }) => draft.headingsRow > 0 && hasColumns(draft, headings))
-      const kept = String(headings.map(keptText))
-      const wish = fitting.find((one) => String(one.headings) === kept) ?? fitting[0]
+      const kept = headings.map(keptText).join('\n')
+      const wish = fitting.find((one) => one.headings?.join('\n') === kept) ?? fitting[0]
       if (wish && (!hit || line === at)) hit = { sheet, line, wish }
       if (hit && line >= at) break
     }

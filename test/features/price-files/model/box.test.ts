@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import * as box from '../../../../src/features/price-files/box.ts'
 import type { Found } from '../../../../src/features/price-files/found.ts'
+import { stopsUnattended } from '../../../../src/features/price-files/unattended.ts'
 import { type Answers, choose, foundIn, read, send } from './support.ts'
 
 const ITEMS = 2_000
@@ -122,8 +123,13 @@ describe('page two of a file asks for a tick', () => {
     expect(kindsOf(foundIn(await choose(content, {}, { ...empty, isOwn: false })))).toEqual([
       'nothingReceived',
     ])
-    const { found } = await choose(content, {}, { ...empty, isOwn: true })
-    expect(found).toMatchObject({ box: [], compared: { with: null, added: 3, newTexts: [], newValues: [] } })
+    const reading = await choose(content, {}, { ...empty, isOwn: true })
+    // The command line has nobody who has looked.
+    expect(stopsUnattended(reading)).toBe(true)
+    expect(reading.found).toMatchObject({
+      box: [],
+      compared: { with: null, added: 3, newTexts: [], newValues: [] },
+    })
   })
 
   test.each<[string, Answers, string]>([

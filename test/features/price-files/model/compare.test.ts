@@ -1,5 +1,6 @@
 /** What differs, the ten rows, and what is remembered. */
 import { describe, expect, test } from 'vitest'
+import type { Found } from '../../../../src/features/price-files/found.ts'
 import {
   afterSending,
   FORGOTTEN_AFTER,
@@ -7,7 +8,7 @@ import {
   MAX_FILES,
   type Received,
 } from '../../../../src/features/price-files/received.ts'
-import { differencesOf } from '../../../../src/features/price-files/unattended.ts'
+import { differencesOf, stopsUnattended } from '../../../../src/features/price-files/unattended.ts'
 import { choose, foundIn, read, send } from './support.ts'
 
 const HEADINGS = 'Code,Name,Price,Status,Stock'
@@ -19,55 +20,60 @@ const comparedWith = async (received: Received, ...rows: string[]) =>
   foundIn(await read(file(...rows), { received })).compared
 
 describe('what differs', () => {
+  /** `same/higher/lower smallest-largest added/gone codes that are gone`. */
+  const countsOf = ({ same, higher, lower, smallest, largest, added, gone, goneCodes }: Found['compared']) =>
+    `${same}/${higher}/${lower} ${smallest}-${largest} ${added}/${gone} ${goneCodes}`
+
   test('are the items that changed, by how much, the new ones, and those that are no longer in the file', async () => {
-    const received = send(
-      await choose(file('A,x,0,,', 'B,x,2,,', 'C,x,4,,', 'D,x,5,,', 'E,x,6,,', 'F,x,7,,')),
-    )
-    expect(
-      await comparedWith(received, 'a,x,0,,', 'B,x,3,,', 'C,x,1,,', 'G,x,9,,', 'F,x,POA,,'),
-    ).toMatchObject({
-      with: { fileName: 'prices.csv', at: '2026-10-01T00:00:00.000Z', isUnfinished: false },
-      same: 1,
-      higher: 1,
-      lower: 1,
-      largest: 1.5,
-      smallest: 0.25,
-      added: 1,
-      gone: 2,
-      goneCodes: ['D', 'E'],
+    const received = send(await choose(file('A,x,0', 'B,x,2', 'C,x,4', 'D,x,5', 'E,x,6', 'F,x,7')))
+    const compared = await comparedWith(received, 'a,x,0', 'B,x,3', 'C,x,1', 'G,x,9', 'F,x,POA')
+    expect(countsOf(compared)).toBe('1/1/1 0.25-1.5 1/2 D,E')
+    expect(compared.with).toEqual({
+      fileName: 'prices.csv',
+      at: '2026-10-01T00:00:00.000Z',
+      isUnfinished: false,
     })
-    expect((await comparedWith(received, 'A,x,1,,')).largest).toBe(Number.POSITIVE_INFINITY)
+    expect(countsOf(await comparedWith(received, 'A,x,1'))).toMatch(/^0\/1\/0 Infinity-Infinity/)
   })
 
   test('of two files in turn are only their own: codes and prices are merged', async () => {
     const other = 'Code,Name,Price,Group\nX1,Tap,9,Taps\nC3,Nail,3,Nails\n'
     const first = send(await choose(file(...items(1, 9))))
     const both = send(await choose(other, {}, first), first)
-    expect(await comparedWith(both, ...items(1, 9))).toMatchObject({
-      same: 8,
-      added: 0,
-      gone: 0,
-      newTexts: [],
-    })
-    const again = foundIn(await read(other, { received: both }))
-    expect(again).toMatchObject({ compared: { same: 2, gone: 0, newTexts: [], newValues: [] }, box: [] })
+    for (const content of [other, file(...items(1, 9))]) {
+      const { compared, box } = foundIn(await read(content, { received: both }))
+      expect(compared).toMatchObject({ higher: 0, lower: 0, added: 0, gone: 0, newTexts: [], newValues: [] })
+      expect(box).toEqual([])
+    }
   })
 
   test('are texts as a whole, however long, with the columns that they stand in', async () => {
     const long = `Terms ${'x'.repeat(3_000)}`
-    const noted = (note: string, column = ',,') =>
-      file(`"${note}",,,,`, `,${column}inc GST,,`, ...items(1, 5))
-    const received = send(await choose(noted(`${long} ex GST`)))
-    expect(received.files[0]?.memory.texts.every(({ text }) => text.length <= 265)).toBe(true)
-    const same = foundIn(await read(noted(`${long} ex GST`), { received })).compared
-    expect({ ...same.newTexts, ...same.goneTexts }).toEqual({})
-    const { newTexts, goneTexts } = foundIn(await read(noted(`${long} inc GST`), { received })).compared
-    expect(newTexts.map(({ text }) => text)).toEqual([
-      `${long} inc GST`.slice(0, 200) + newTexts[0]?.text.slice(200),
+    const noted = (note: string, place: string) =>
+      file(`"${long} ${note}",,,,`, `${place}inc GST,,`, ...items(1, 5))
+    const received = send(await choose(noted('ex GST', ',,')))
+    const textsOf = async (content: string) => {
+      const { newTexts, goneTexts } = foundIn(await read(content, { received })).compared
+      return [newTexts.map(({ where, text }) => `${where}: ${text}`), goneTexts.map(({ text }) => text)]
+    }
+    expect(await textsOf(noted('ex GST', ',,'))).toEqual([[], []])
+    expect(await textsOf(noted('inc GST', ',,'))).toEqual([[`: ${long} inc GST`], [`${long.slice(0, 200)}…`]])
+    expect(await textsOf(noted('ex GST', ','))).toEqual([['Name: inc GST'], ['inc GST']])
+  })
+
+  test('are, of rows with a code, those whose code the last file did not have', async () => {
+    const received = send(await choose(file(...items(1, 9), 'P1,x,POA,,stock 7', 'Note,,,,', 'P2,x,POA')))
+    const { newTexts, goneTexts } = await comparedWith(
+      received,
+      ...items(1, 9),
+      'p1,x,POA,,stock 9',
+      'P2,x,5',
+      'P3,x,POA',
+    )
+    expect([newTexts, goneTexts]).toMatchObject([
+      [{ code: 'P3', text: 'P3 · x · POA' }],
+      [{ code: 'Note', text: 'Note' }],
     ])
-    expect(goneTexts.map(({ text }) => text)).toEqual([`${long.slice(0, 200)}…`])
-    const moved = foundIn(await read(noted(`${long} ex GST`, ','), { received })).compared
-    expect(moved.newTexts).toEqual([{ where: 'Price', text: 'inc GST', row: 3, code: '' }])
   })
 
   test('are counted beyond 2,000 texts, and values beyond 200', async () => {
@@ -76,12 +82,22 @@ describe('what differs', () => {
     const received = send(await choose(file(...items(1, 9))))
     const { newTexts, uncomparedTexts } = await comparedWith(received, ...items(1, 9), ...notes(2_100))
     expect([newTexts.length < 2_001, newTexts.length + uncomparedTexts]).toEqual([true, 2_100])
-    const many = await comparedWith(received, ...values(201))
-    expect(many.newValues).toEqual([
-      { heading: 'Stock', values: [], dates: 0, isMany: true, hadAtMostFive: true },
-    ])
-    const remembered = send(await choose(file(...values(201), ...notes(9_000))))
-    expect(JSON.stringify(remembered.files[0]?.memory).length).toBeLessThan(1_000_000)
+    const content = file(...items(1, 9), ...notes(2_100))
+    const again = await read(content, { received: send(await choose(content)) })
+    expect([foundIn(again).compared.newTexts, stopsUnattended(again)]).toEqual([[], true])
+    const { newValues } = await comparedWith(received, ...values(201))
+    const many = { heading: 'Stock', values: [], dates: 0, isMany: true, hadAtMostFive: true }
+    expect(newValues).toEqual([many])
+  })
+
+  test('is remembered in some million characters, whatever a file has', async () => {
+    const long = (at: number) => `${at} ${'x'.repeat(190)}`
+    const rows = Array.from({ length: 150 }, (_, at) => `C${at},1,${Array(40).fill(long(at)).join()}`)
+    const poa = Array.from({ length: 3_000 }, (_, at) => `P${at},POA,${long(at)}`)
+    const notes = Array.from({ length: 3_000 }, (_, at) => `,Note,${long(at)}`)
+    const headings = Array.from({ length: 40 }, (_, at) => `Column ${at}`).join()
+    const received = send(await choose([`Code,Price,${headings}`, ...rows, ...poa, ...notes].join('\n')))
+    expect(JSON.stringify(received.files[0]?.memory).length).toBeLessThan(1_000_000)
   })
 
   test('has a text that is another one for other differences, and the same for the same', async () => {

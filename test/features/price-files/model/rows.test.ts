@@ -1,5 +1,6 @@
 /** What a row comes to: an item, or one of the reasons. */
 import { describe, expect, test } from 'vitest'
+import type { Rejected } from '../../../../src/features/price-files/found.ts'
 import { type Cell, workbook } from '../../../support/xlsx.ts'
 import { type Answers, type Content, choose, foundIn, read, send } from './support.ts'
 
@@ -160,19 +161,17 @@ describe('a price is sent', () => {
 })
 
 test('rows that are not sent are counted, fifty of each reason are listed, those that are new first', async () => {
-  const poa = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, at) => `P${from + at},x,POA`)
-  const received = send(await choose(['Code,Name,Price', 'A,x,1', 'B,x,1', ...poa(0, 60)].join('\n')))
-  const { found } = await read(
-    ['Code,Name,Price', ...poa(0, 60), 'A,x,1', 'B,x,POA', 'NEW,x,POA'].join('\n'),
-    { received },
-  )
-  const [rejected] = found?.rejected ?? []
-  expect(rejected).toMatchObject({ reason: 'unreadablePrice', count: 62 })
-  expect(rejected?.rows).toHaveLength(50)
-  expect(rejected?.rows.slice(0, 3).map(({ code, isNew }) => `${code} ${isNew}`)).toEqual([
-    'B true',
-    'NEW true',
-    'P0 false',
+  const poa = Array.from({ length: 60 }, (_, at) => `P${at},x,POA,R`)
+  const file = (...rows: string[]) =>
+    ['Code,Name,Price,Level', ...poa, 'A,x,1,R', 'C,x,1,T', ...rows].join('\n')
+  const received = send(await choose(file('B,x,1,R', 'D,x,1,R'), { uses: { Level: { only: ['R'] } } }))
+  const { rejected } = foundIn(await read(file('B,x,POA,R', 'NEW,x,POA,R', 'D,x,1,T'), { received }))
+  expect(rejected).toMatchObject([
+    { reason: 'unreadablePrice', count: 62 },
+    { reason: 'notTicked', count: 2 },
   ])
+  const newIn = (rows: Rejected[] = []) => rows.map(({ code, isNew }) => (isNew ? code : '-')).join(' ')
+  expect(rejected[0]?.rows).toHaveLength(50)
+  expect(newIn(rejected[0]?.rows.slice(0, 3))).toBe('B NEW -')
+  expect(newIn(rejected[1]?.rows)).toBe('D -')
 })

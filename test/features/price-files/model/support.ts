@@ -5,6 +5,7 @@ import type { Found, Outline, Reading } from '../../../../src/features/price-fil
 import { readPriceFile } from '../../../../src/features/price-files/read-price-file.ts'
 import { afterSending, type Received } from '../../../../src/features/price-files/received.ts'
 import { tempDir } from '../../../support/env.ts'
+import { workbook } from '../../../support/xlsx.ts'
 
 export type Content = string | Uint8Array
 type Item = Awaited<ReturnType<typeof read>>['items'][number]
@@ -82,3 +83,20 @@ export function send(
   const file = { fileName: 'prices.csv', at, by: null, choice, memory }
   return afterSending(received, { ...file, items: reading.items, isComplete: true })
 }
+
+/** The items of a reading as `CODE=PRICE`; of page one, the kinds of what is missing. */
+export const itemsIn = ({ found, items, missing }: Awaited<ReturnType<typeof read>>): string =>
+  (found ? items.map(({ code, price }) => `${code}=${price}`) : missing.map(({ kind }) => kind)).join(' ')
+
+/** A workbook of sheets, each of which is given as the lines of a text; the name of a hidden one begins with a dot. */
+export const bookOf = (sheets: Record<string, string>, parts: Record<string, string> = {}): Uint8Array =>
+  workbook(
+    Object.entries(sheets).map(([name, text]) => ({
+      name,
+      hidden: name.startsWith('.'),
+      rows: text
+        .split('\n')
+        .map((line) => line.split(',').map((cell) => (/^\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell))),
+    })),
+    { parts },
+  )
