@@ -4,7 +4,7 @@ import { readInProcess } from '../../../src/features/price-files/read-in-process
 import { createReadingPlaces } from '../../../src/features/price-files/reading-places.ts'
 import { tempDir } from '../../support/env.ts'
 import { workbook } from '../../support/xlsx.ts'
-import { failure } from './tables/support.ts'
+import { AS_NEW, failure } from './tables/support.ts'
 
 const MB = 1_000_000
 const HEADINGS = 'code,price\n'
@@ -45,7 +45,7 @@ test('two users with hostile files do not make a third one wait', async () => {
   const inPlace = createReadingPlaces()
   const read = (userId: string, content: string) => {
     const path = write(content, userId)
-    return inPlace({ userId, bytes: statSync(path).size }, () => readInProcess({ path }))
+    return inPlace({ userId, bytes: statSync(path).size }, () => readInProcess({ ...AS_NEW, path }))
   }
   let ended = 0
   const attacks = ['ann', 'bob'].map((user) =>
@@ -59,7 +59,7 @@ test('two users with hostile files do not make a third one wait', async () => {
 
 test('a file with more than 500,000 rows is refused', async () => {
   const { write, remove } = tempDir()
-  const reading = readInProcess({ path: write(HEADINGS + 'A1,1\n'.repeat(500_001)) })
+  const reading = readInProcess({ ...AS_NEW, path: write(HEADINGS + 'A1,1\n'.repeat(500_001)) })
   await expect(reading).rejects.toThrow(/It has more than 500,000 rows/)
   remove()
 })

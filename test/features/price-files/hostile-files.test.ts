@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readInProcess } from '../../../src/features/price-files/read-in-process.ts'
 import { tempDir } from '../../support/env.ts'
 import { workbook } from '../../support/xlsx.ts'
-import { failure, readTable } from './tables/support.ts'
+import { AS_NEW, failure, readTable } from './tables/support.ts'
 
 const TOO_MUCH = 'This file takes too much time or memory to read. Split it into smaller files.'
 
@@ -32,9 +32,11 @@ const sheetOf = (xml: string) => withPart('xl/worksheets/sheet1.xml', `<workshee
 
 test('a process that reads a file ends at its limit of memory, leaves nothing, and the app goes on', async () => {
   const path = dir.write(withPart('xl/styles.xml', '<a>'.repeat(2_500_000)))
-  await expect(readInProcess({ path, itemsPath: join(dir.dir, 'items') })).rejects.toThrow(TOO_MUCH)
+  await expect(readInProcess({ ...AS_NEW, path, itemsPath: join(dir.dir, 'items') })).rejects.toThrow(
+    TOO_MUCH,
+  )
   expect(readdirSync(dir.dir)).toEqual(['prices.csv'])
-  expect(await readInProcess({ path: dir.write('Code,Price\nA,1\n') })).toBeDefined()
+  expect(await readInProcess({ ...AS_NEW, path: dir.write('Code,Price\nA,1\n') })).toBeDefined()
 })
 
 test('a file is refused when it takes more than 5 s of CPU time, or 0.3 s for each of its megabytes', async () => {
@@ -70,7 +72,7 @@ test('a process that reads a file is killed when its work is stopped', async () 
   const path = join(dir.dir, 'pipe')
   execFileSync('sh', ['-c', `mkfifo '${path}'`])
   const stop = new AbortController()
-  const reading = readInProcess({ path }, { signal: stop.signal })
+  const reading = readInProcess({ ...AS_NEW, path }, { signal: stop.signal })
   stop.abort(new Error('stopped'))
   await expect(reading).rejects.toThrow('stopped')
 })

@@ -35,3 +35,6 @@ export const failure = (content: string | Uint8Array, cpuMs?: () => number): Pro
     () => 'none',
     (error: Error) => error.message,
   )
+
+/** How a file is read that nobody has chosen anything for. */
+export const AS_NEW = { draft: null, goOn: false, received: null, leftOut: [] }
