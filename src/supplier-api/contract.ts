@@ -18,9 +18,6 @@ export const PATHS = {
 /** given 4.1. */
 export const GRANT_TYPE = 'client_credentials'
 
-/** assumed: the names of the search parameters; the radius is in kilometres. */
-export const NEAREST = { latitude: 'latitude', longitude: 'longitude', radius: 'radius' } as const
-
 /** assumed: section 8 defines no limits for the search, the list of stores or a price request. */
 export const LIMITS = {
   /** More than half of the Earth's circumference, so every store is in range. */
@@ -31,6 +28,22 @@ export const LIMITS = {
   tokenBodyBytes: 16_384,
   quantity: 1_000_000,
 } as const
+
+/** assumed: the names of the search parameters; the radius is in kilometres. */
+export const NEAREST = { latitude: 'latitude', longitude: 'longitude', radius: 'radius' } as const
+
+/** The least and the most that each of them may be. */
+export const NEAREST_RANGES = [
+  { name: NEAREST.latitude, minimum: -90, maximum: 90, description: 'degrees; south is negative' },
+  { name: NEAREST.longitude, minimum: -180, maximum: 180, description: 'degrees; west is negative' },
+  { name: NEAREST.radius, minimum: 0, maximum: LIMITS.radiusKm, description: 'kilometres' },
+] as const
+
+const credential = z.string().optional().meta({ description: 'required unless sent with HTTP Basic' })
+/** given 4.1: the names. assumed: a form, JSON or HTTP Basic. */
+export const tokenRequestSchema = z
+  .object({ grant_type: z.literal(GRANT_TYPE), client_id: credential, client_secret: credential })
+  .meta({ id: 'TokenRequest', description: 'The client credentials grant.' })
 
 /**
  * given 2.1: exactly three fields, including `expires_in` (seconds). assumed: the other two are named as in RFC 6749
@@ -59,7 +72,6 @@ export const tokenErrorSchema = z
   })
   .meta({ id: 'TokenError', description: 'Why no token was issued (RFC 6749 section 5.2).' })
 
-const HOUR = /^([01]\d|2[0-3]):[0-5]\d$/
 export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
 
 /** given 2.2: the names of the schemas and how they are nested. assumed: all of their fields. */
@@ -67,7 +79,7 @@ export const openingHoursSchema = z
   .strictObject({
     opens: z
       .string()
-      .regex(HOUR)
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
       .meta({ examples: ['07:00'] }),
     closes: z
       .string()
@@ -86,10 +98,7 @@ const dailyTradingHoursSchema = z
 
 const publicHolidaySchema = z
   .strictObject({ date: z.iso.date(), name: z.string(), openingHours: openings })
-  .meta({
-    id: 'PublicHoliday',
-    description: 'A date whose opening hours replace those of its day of the week.',
-  })
+  .meta({ id: 'PublicHoliday', description: 'A date whose opening hours replace those of its weekday.' })
 
 const tradingHoursSchema = z
   .strictObject({
@@ -123,7 +132,6 @@ export const storeSchema = z
   })
   .meta({ id: 'Store', description: 'A shop of the supplier.' })
 export type Store = z.infer<typeof storeSchema>
-export type OpeningHours = z.infer<typeof openingHoursSchema>
 
 /** given 2.3: an item id, a store id and a quantity. assumed: their names and types. */
 const priceItemRequestSchema = z
@@ -148,9 +156,6 @@ export const priceRequestSchema = z
 /** A price request whose lines may be anything: an invalid line is an error of that line, not of the call (section 7). */
 export const looseRequestSchema = priceRequestSchema.extend({ items: z.array(z.unknown()) })
 
-/** `toLocaleString` would load the data of all languages, 5 % of the start (npm run bench, row "start of the app"). */
-const withCommas = (number: number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
-
 /** assumed (section 7 defines none): error codes of items that cannot be priced, with their messages. */
 export const ITEM_ERRORS = {
   line_invalid: 'The line must have an itemId, a storeId and a quantity.',
@@ -159,7 +164,7 @@ export const ITEM_ERRORS = {
   store_unknown: 'This store does not exist.',
   member_unknown: 'This member number does not exist.',
   quantity_invalid: 'The quantity must be a number greater than 0.',
-  quantity_too_large: `The quantity exceeds ${withCommas(LIMITS.quantity)}.`,
+  quantity_too_large: 'The quantity exceeds 1,000,000.',
   price_on_application: 'The price of this item is available on application. Contact the store.',
   price_unavailable: 'The price is temporarily unavailable. Please try again later.',
 } as const

@@ -204,14 +204,14 @@ function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
 }
 
 /** Adds the failure to the request's log line. */
-function recordFailure(res: Response, error: unknown, { code }: Problem): void {
+export function recordFailure(res: Response, error: unknown, answer: Pick<Problem, 'code' | 'status'>): void {
   if (error instanceof ConnectError && error.flowId !== undefined) noteFlow(error.flowId)
   const isKnown = error instanceof AppError
   const reason = isKnown ? error.reason : undefined
   // Of an unknown error only the type and the location: its message may contain secrets.
   const type = error instanceof Error ? error.name : typeof error
-  const unknown = !isKnown && code === 'internal_error' && { type, at: stackFrames(error) }
-  res.locals.failure = { code, ...(reason !== undefined && { reason }), ...unknown }
+  const unknown = !isKnown && answer.status === 500 && { type, at: stackFrames(error) }
+  res.locals.failure = { code: answer.code, ...(reason !== undefined && { reason }), ...unknown }
 }
 
 /** What a page says below the title, which it does not repeat. */

@@ -20,7 +20,7 @@ export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 // An answer, as a page or as JSON, and what is wrong with a request.
 
-export { badInput, errorHandler, notFound, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
+export { badInput, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
 export { format } from './format.ts'
 export { forgetUserNotice, leaveUserNotice, type UserNotice } from './notice.ts'
 export { READ_ERRORS } from './openapi.ts'
@@ -41,6 +41,7 @@ export { type ListFields, listQuery, pageOfSchema, pageQuery } from './paging.ts
 export { bodyDeadline, UPLOAD_MS } from './body-deadline.ts'
 export { createStore } from './create-store.ts'
 export { csrfProtection } from './cross-site.ts'
+export { errorHandler, notFound, recordFailure } from './errors.ts'
 export { healthRoutes, readiness } from './health.ts'
 export { networkOf } from './network.ts'
 export { onRequest, requestLog } from './request-log.ts'

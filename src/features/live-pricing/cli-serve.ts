@@ -7,7 +7,7 @@ import { createCommand } from '../../runtime/command.ts'
 import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
 import { createLog } from '../../runtime/log.ts'
 import { fail, GRACE_MS, listen, onStopSignal } from '../../runtime/serve.ts'
-import { readSettings } from '../../settings/read.ts'
+import { ConfigError, readSettings } from '../../settings/read.ts'
 import {
   assets,
   bodyDeadline,
@@ -19,8 +19,8 @@ import {
   requestLog,
   securityHeaders,
 } from '../../web/kit.ts'
-import { livePricingRoutes } from './routes.ts'
-import { requiredLivePricingSettings } from './settings.ts'
+import { livePricingBases } from './routes.ts'
+import { livePricingSettings } from './settings.ts'
 
 createCommand(
   'npm run feature -- live-pricing serve',
@@ -33,18 +33,17 @@ try {
       ...generalSettings().shape,
       ...serverSettings(env).shape,
       ...storeSettings(env).shape,
-      settings: requiredLivePricingSettings(env),
+      settings: livePricingSettings(env),
     }),
   )
-  const { baseUrl, trustProxy, port, host, dataDir, tokenEncryptionKeys: keys, settings } = config
+  const { baseUrl, trustProxy, port, host } = config
   const log = createLog(config.logLevel)
-  const { parts, bases, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, log })
-  const app = express()
-  app.disable('x-powered-by')
-  app.disable('etag')
-  app.set('trust proxy', trustProxy)
+  const bases = livePricingBases(config, config.settings, log)
+  if (bases.length === 0)
+    throw new ConfigError(['LIVE_PRICING_CLIENTS is required (id:secret for each client)'])
+  const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy)
   app.use(requestLog(log), bodyDeadline(), pages(config))
-  for (const { path, router } of parts) app.use(path, noteMount(path), router)
+  for (const { path, router } of bases) app.use(path, noteMount(path), router)
   app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
   // Readiness follows production if it is served: missing prices for staging must not take production out of service.
@@ -55,7 +54,7 @@ try {
   for (const { url } of bases) log.info({ url }, 'live pricing')
   onStopSignal(async () => {
     await listening.stop(GRACE_MS)
-    close()
+    for (const { provider } of bases) provider.close?.()
   })
 } catch (error) {
   fail(error)

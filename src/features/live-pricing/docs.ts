@@ -7,39 +7,25 @@ import { openApi } from './openapi.ts'
 /** Serves the OpenAPI document at `openapi.json`, and the same as an HTML page at the base URL, with a command for each endpoint. */
 export function livePricingDocs(baseUrl: string): Router {
   const document = openApi(baseUrl)
-  const curl = commands(baseUrl)
   return Router()
     .get('/openapi.json', (_req, res) => {
       res.json(document)
     })
     .get('/', (_req, res) => {
-      const { paths, components } = document
-      const operations = Object.entries(paths).flatMap(([path, methods]) =>
-        Object.entries(methods).map(([method, operation]) => ({
-          method: method.toUpperCase(),
-          path,
-          command: curl[path as keyof typeof curl],
-          example: JSON.stringify(operation.responses[200].content['application/json'].example, null, 2),
-          ...operation,
-        })),
-      )
-      res.page('live-pricing/live-pricing', {
-        title: 'Live pricing',
+      const page = {
+        title: document.info.title,
         baseUrl,
-        description: document.info.description,
-        operations,
-        itemErrors: Object.entries(ITEM_ERRORS),
-        schemas: Object.entries(components.schemas).map(([name, schema]) => ({
-          name,
-          description: schema.description,
-          fields: fieldsOf(schema),
-        })),
-      })
+        document,
+        curl: commands(baseUrl),
+        fieldsOf,
+        itemErrors: ITEM_ERRORS,
+      }
+      res.page('live-pricing/live-pricing', page)
     })
 }
 
 /** A command line that calls each endpoint, by path. */
-function commands(base: string) {
+function commands(base: string): Record<string, string> {
   const post = new URLSearchParams(EXAMPLES.tokenRequest)
   const search = Object.entries(EXAMPLES.search).map(([name, value]) => `${name}=${value}`)
   const token = "-H 'Authorization: Bearer ACCESS_TOKEN'"
@@ -55,24 +41,18 @@ function commands(base: string) {
 type Schema = z.core.JSONSchema.BaseSchema
 
 /** The rows of a table with the fields of a schema, which are values or references to other schemas. */
-function fieldsOf({ properties = {}, required = [] }: Schema) {
-  return Object.entries(properties).map(([name, field]) => {
+const fieldsOf = ({ properties = {}, required = [] }: Schema) =>
+  Object.entries(properties).map(([name, field]) => {
     const { description = '', examples: [example] = [] }: Schema = Object(field)
     return { name, required: required.includes(name), description, example, ...typeOf(field) }
   })
-}
 
 /** A readable type name, and the schema that it links to. */
 function typeOf(schema: unknown): { type: string; link?: string | undefined } {
   const { $ref, items, anyOf, type, format, enum: values, const: constant }: Schema = Object(schema)
-  if ($ref) {
-    const link = $ref.split('/').at(-1) ?? ''
-    return { type: link, link }
-  }
-  if (items) {
-    const inner = typeOf(items)
-    return { type: `array of ${inner.type}`, link: inner.link }
-  }
+  const link = $ref?.split('/').at(-1)
+  if (link) return { type: link, link }
+  if (items) return { ...typeOf(items), type: `array of ${typeOf(items).type}` }
   if (anyOf) return { type: anyOf.map((option) => typeOf(option).type).join(' or ') }
   if (values ?? constant) return { type: [values ?? constant].flat().join(', ') }
   return { type: [type ?? 'any'].flat().join(' or ') + (format ? ` (${format})` : '') }

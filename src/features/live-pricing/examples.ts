@@ -8,12 +8,7 @@ import {
   type PriceItem,
   type priceRequestSchema,
   type Store,
-  type TokenResponse,
 } from '../../supplier-api/contract.ts'
-
-const weekdays = { openingHours: [{ opens: '06:30', closes: '17:30' }] }
-const saturday = { openingHours: [{ opens: '07:00', closes: '15:00' }] }
-const closed = { openingHours: [] }
 
 const store: Store = {
   id: 'northcote',
@@ -32,7 +27,7 @@ const store: Store = {
     timeZone: 'Australia/Melbourne',
     dailyTradingHours: DAYS.map((day) => ({
       day,
-      ...(day === 'Saturday' ? saturday : day === 'Sunday' ? closed : weekdays),
+      openingHours: day === 'Sunday' ? [] : [{ opens: '06:30', closes: '17:30' }],
     })),
     publicHolidays: [
       { date: '2026-12-24', name: 'Stocktake', openingHours: [{ opens: '07:00', closes: '12:00' }] },
@@ -43,41 +38,23 @@ const store: Store = {
 
 const sold = { itemId: 'FT-1001', storeId: 'northcote', quantity: 2.4 }
 const notSold = { itemId: 'MB-1002', storeId: 'darwin', quantity: 1 }
+const noPrice = { unitPrice: null, discount: null, totalPrice: null, errorCode: 'item_not_in_range' } as const
 
-const priceRequest: z.input<typeof priceRequestSchema> = {
-  memberNumber: 'CUST1002',
-  items: [sold, notSold],
-}
-
+const priceRequest: z.input<typeof priceRequestSchema> = { memberNumber: 'CUST1002', items: [sold, notSold] }
 const prices: PriceItem[] = [
   { ...sold, unitPrice: 5.14, discount: 0.99, totalPrice: 11.346 },
-  {
-    ...notSold,
-    unitPrice: null,
-    discount: null,
-    totalPrice: null,
-    errorCode: 'item_not_in_range',
-    errorMessage: ITEM_ERRORS.item_not_in_range,
-  },
+  { ...notSold, ...noPrice, errorMessage: ITEM_ERRORS.item_not_in_range },
 ]
-
-/** Query parameters. */
-const search: Record<string, number> = {
-  [NEAREST.latitude]: -37.77,
-  [NEAREST.longitude]: 145,
-  [NEAREST.radius]: 5,
-}
-
-const token: TokenResponse = {
-  access_token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.signature',
-  token_type: 'Bearer',
-  expires_in: 900,
-}
 
 export const EXAMPLES = {
   tokenRequest: { grant_type: GRANT_TYPE, client_id: 'CLIENT_ID', client_secret: 'CLIENT_SECRET' },
-  token,
-  search,
+  token: {
+    access_token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.signature',
+    token_type: 'Bearer',
+    expires_in: 900,
+  },
+  /** Query parameters. */
+  search: { [NEAREST.latitude]: -37.77, [NEAREST.longitude]: 145, [NEAREST.radius]: 5 },
   stores: [{ ...store, distance: 0.094 }],
   store,
   priceRequest,

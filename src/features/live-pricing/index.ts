@@ -6,18 +6,16 @@ import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 export default {
   title: 'The platform asks a supplier, this app, for stores and prices',
   order: 60,
-  needs: ['catalogues', 'price-files'],
+  needs: ['catalogues'],
   settings: livePricingSettings,
   contract: { assumptions: ASSUMPTIONS },
-  check: () => import('./check.ts'),
   demo: () => import('./demo.ts'),
   async create({ config, log }, settings) {
     const { production, staging } = settings.clients
     if (production.length + staging.length === 0) return {}
-    const { baseUrl, dataDir, tokenEncryptionKeys: keys } = config
     // Loaded only where it is served.
-    const { livePricingRoutes } = await import('./routes.ts')
-    const { parts, close } = livePricingRoutes({ baseUrl, dataDir, settings, keys, log })
-    return { serverRoutes: parts, stop: async () => close() }
+    const { livePricingBases } = await import('./routes.ts')
+    const bases = livePricingBases(config, settings, log)
+    return { serverRoutes: bases, stop: async () => bases.forEach(({ provider }) => void provider.close?.()) }
   },
 } satisfies Feature<LivePricingSettings>

@@ -1,24 +1,18 @@
+import { inspect } from 'node:util'
 import { Big } from 'big.js'
 
 declare global {
   interface JSON {
     /** Text that `JSON.stringify` outputs unchanged (TC39 proposal JSON.parse source text access). */
-    rawJSON(text: string): RawJson
+    rawJSON(text: string): { readonly rawJSON: string }
   }
-}
-interface RawJson {
-  readonly rawJSON: string
 }
 
 /** A number whose JSON has all of its digits, even those that a double would lose. */
-export type ExactNumber = number | RawJson
+export type ExactNumber = number | ReturnType<JSON['rawJSON']>
 
 /** Amounts in dollars. */
-export interface Money {
-  unitPrice: ExactNumber
-  discount: ExactNumber
-  totalPrice: ExactNumber
-}
+export type Money = Record<'unitPrice' | 'discount' | 'totalPrice', ExactNumber>
 
 /** A double if it is written with the same digits. */
 function toExactNumber(value: Big): ExactNumber {
@@ -35,13 +29,9 @@ const DECIMAL = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
 /** Parses an amount of a price provider. Throws a `TypeError` if it is no decimal, and a `RangeError` if it is negative. */
 function parseAmount(amount: unknown, name: string): Big {
-  if (typeof amount !== 'string' && typeof amount !== 'number') {
-    const given = amount === null ? 'null' : Array.isArray(amount) ? 'an array' : `of type ${typeof amount}`
-    throw new TypeError(`${name} is ${given}, not a number or decimal text`)
-  }
-  const text = String(amount)
-  if (text.length > MAX_TEXT || !DECIMAL.test(text))
-    throw new TypeError(`${name} is ${JSON.stringify(text.slice(0, 40))}, not a number or decimal text`)
+  const text = typeof amount === 'number' ? String(amount) : amount
+  if (typeof text !== 'string' || text.length > MAX_TEXT || !DECIMAL.test(text))
+    throw new TypeError(`${name} is ${inspect(amount, { depth: -1 }).slice(0, 40)}, not a decimal number`)
   const value = new Big(text)
   if (value.lt(0)) throw new RangeError(`${name} is negative`)
   if (!value.eq(0) && Math.abs(value.e) > MAX_EXPONENT) throw new RangeError(`${name} is out of range`)
@@ -64,28 +54,21 @@ export function computeTotals(unitPrice: unknown, quantity: number, discount: un
   }
 }
 
-/** Price reductions, of which the best one counts: a percentage, dollars off each unit, or a unit price in dollars. */
-export interface Reductions {
-  percent?: number | undefined
-  amount?: number | undefined
-  price?: number | undefined
-}
-
 /**
- * Returns the best discount for the quantity in dollars as decimal text, rounded half up to cents and capped at the price;
- * undefined: it is less than a cent.
+ * Returns the best of these discounts for the quantity in dollars as decimal text, rounded half up to cents and capped at the
+ * price: a percentage, dollars off each unit, or a unit price in dollars. Undefined: it is less than a cent.
  */
 export function bestDiscount(
   unitPrice: string,
   quantity: number,
-  { percent, amount, price }: Reductions,
+  { percent, amount, price }: { percent?: unknown; amount?: unknown; price?: unknown },
 ): string | undefined {
   const unit = new Big(unitPrice)
   const gross = unit.times(quantity)
   const discounts: Big[] = []
-  if (percent !== undefined) discounts.push(gross.times(percent).times('0.01'))
-  if (amount !== undefined) discounts.push(new Big(amount).times(quantity))
-  if (price !== undefined) discounts.push(unit.minus(price).times(quantity))
+  if (typeof percent === 'number') discounts.push(gross.times(percent).times('0.01'))
+  if (typeof amount === 'number') discounts.push(new Big(amount).times(quantity))
+  if (typeof price === 'number') discounts.push(unit.minus(price).times(quantity))
   const best = discounts.reduce((a, b) => (b.gt(a) ? b : a), new Big(0))
   const rounded = best.round(2, Big.roundHalfUp)
   const discount = rounded.gt(gross) ? gross.round(2, Big.roundDown) : rounded

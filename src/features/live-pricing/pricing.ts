@@ -1,9 +1,10 @@
 import type * as z from 'zod'
+import { parseJson } from '../../connect/index.ts'
 import { ITEM_ERRORS, LIMITS, looseRequestSchema, type PriceItem } from '../../supplier-api/contract.ts'
 import { badInput, LivePricingError } from './errors.ts'
 import { computeTotals, type ExactNumber, type Money } from './money.ts'
 import type { NoPrice, Price, PriceLine } from './price-provider.ts'
-import { describeInvalid } from './provider-call.ts'
+import { reasonOf } from './provider-call.ts'
 
 export type PriceRequest = z.infer<typeof looseRequestSchema>
 
@@ -12,13 +13,8 @@ export type PriceRequest = z.infer<typeof looseRequestSchema>
  * items, or 400 listing all problems.
  */
 export function readPriceRequest(text: string | null): PriceRequest {
-  let body: unknown
-  try {
-    if (text === null) throw new TypeError()
-    body = JSON.parse(text)
-  } catch {
-    throw badInput([{ path: 'body', message: 'must be JSON in UTF-8' }])
-  }
+  const body = text === null ? undefined : parseJson(text)
+  if (body === undefined) throw badInput([{ path: 'body', message: 'must be JSON in UTF-8' }])
   const { items }: { items?: unknown } = Object(body)
   if (Array.isArray(items) && items.length > LIMITS.items)
     throw new LivePricingError('payload_too_large', {
@@ -26,13 +22,14 @@ export function readPriceRequest(text: string | null): PriceRequest {
     })
   const parsed = looseRequestSchema.safeParse(body)
   if (parsed.success) return parsed.data
-  throw badInput(
-    parsed.error.issues.map(({ path, message }) => ({ path: path.join('.') || 'body', message })),
-  )
+  const { issues } = parsed.error
+  throw badInput(issues.map(({ path, message }) => ({ path: path.join('.') || 'body', message })))
 }
 
 /** A `PriceItem` whose amounts are written with all of their digits. */
 export type PricedItem = Omit<PriceItem, keyof Money> & Record<keyof Money, ExactNumber | null>
+
+type Results = readonly (Price | NoPrice)[] | undefined
 
 /**
  * Prices each item of a request, in order (specification 4.1, 7). Items that cannot be priced have an error. `findPrices`
@@ -41,10 +38,7 @@ export type PricedItem = Omit<PriceItem, keyof Money> & Record<keyof Money, Exac
  */
 export async function priceItems(
   { items, memberNumber }: PriceRequest,
-  findPrices: (
-    lines: readonly PriceLine[],
-    memberNumber: string | null,
-  ) => Promise<readonly (Price | NoPrice)[] | undefined>,
+  findPrices: (lines: readonly PriceLine[], memberNumber: string | null) => Promise<Results>,
 ) {
   const lines = items.map(readLine)
   const valid = lines.flatMap((line) => ('error' in line ? [] : [line]))
@@ -58,7 +52,7 @@ export async function priceItems(
     try {
       return pricedLine(line, result)
     } catch (error) {
-      invalid.push({ itemId: line.itemId, storeId: line.storeId, reason: describeInvalid(error) })
+      invalid.push({ itemId: line.itemId, storeId: line.storeId, reason: reasonOf(error, 'message') })
       return failed(line, { error: 'price_unavailable' })
     }
   })

@@ -1,31 +1,23 @@
 import * as z from 'zod'
-import { LIMITS, NEAREST, type Store, storeSchema } from '../../supplier-api/contract.ts'
+import { NEAREST_RANGES, type Store, storeSchema } from '../../supplier-api/contract.ts'
 import { badInput, type InputProblem } from './errors.ts'
 import type { NearStore, Place } from './price-provider.ts'
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/**
- * Parses the query of `GET /stores/nearest`. Throws `LivePricingError` (400) listing each invalid or missing parameter.
- */
+/** Parses the query of `GET /stores/nearest`. Throws `LivePricingError` (400) listing each invalid or missing parameter. */
 export function parseSearch(parameters: URLSearchParams): Place {
   const errors: InputProblem[] = []
-  const read = (name: string, min: number, max: number): number => {
+  const [latitude = 0, longitude = 0, radiusKm = 0] = NEAREST_RANGES.map(({ name, minimum, maximum }) => {
     const [text, ...repeated] = parameters.getAll(name)
-    const valid = text !== undefined && repeated.length === 0 && NUMBER.test(text)
-    const value = valid ? Number(text) : Number.NaN
-    if (value >= min && value <= max) return value
-    const rule = `must be a number from ${min} to ${max}`
-    errors.push({ path: name, message: text === undefined ? `is missing: it ${rule}` : rule })
-    return Number.NaN
-  }
-  const place = {
-    latitude: read(NEAREST.latitude, -90, 90),
-    longitude: read(NEAREST.longitude, -180, 180),
-    radiusKm: read(NEAREST.radius, 0, LIMITS.radiusKm),
-  }
+    const value = text !== undefined && NUMBER.test(text) && repeated.length === 0 ? Number(text) : Number.NaN
+    const rule = `must be a number from ${minimum} to ${maximum}`
+    if (!(value >= minimum && value <= maximum))
+      errors.push({ path: name, message: text === undefined ? `is missing: it ${rule}` : rule })
+    return value
+  })
   if (errors.length > 0) throw badInput(errors)
-  return place
+  return { latitude, longitude, radiusKm }
 }
 
 const storeShape = storeSchema.omit({ distance: true })

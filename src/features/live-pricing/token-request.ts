@@ -3,7 +3,6 @@ import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { GRANT_TYPE } from '../../supplier-api/contract.ts'
 import { LivePricingError } from './errors.ts'
-import { textOf } from './request-body.ts'
 
 export interface Credentials {
   clientId: string
@@ -13,6 +12,7 @@ export interface Credentials {
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 
+// Another grant type, and parameters that are missing, have errors of their own.
 const text = z.string().min(1).optional()
 const parametersSchema = z.object({ grant_type: text, client_id: text, client_secret: text })
 
@@ -22,14 +22,13 @@ const parametersSchema = z.object({ grant_type: text, client_id: text, client_se
  * many clients don't encode them.
  * Throws `LivePricingError` (400) for malformed, missing or repeated parameters, and for other grant types.
  */
-export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): Credentials[] {
+export function readTokenRequest(headers: IncomingHttpHeaders, body: string | null): Credentials[] {
   const type = (headers['content-type'] ?? FORM).replace(/;.*/s, '').trim().toLowerCase()
   const isJson = type === JSON_TYPE
-  if (!isJson && type !== FORM && body.length > 0)
+  if (!isJson && type !== FORM && body !== '')
     throw malformed(`the Content-Type must be ${FORM} or ${JSON_TYPE}`)
-  const content = textOf(body)
-  if (content === null) throw malformed('the body is not UTF-8')
-  const given = isJson ? parseJson(content) : parseForm(content)
+  if (body === null) throw malformed('the body is not UTF-8')
+  const given = isJson ? parseJson(body) : parseForm(body)
   if (given === undefined) throw malformed('the body is not JSON')
   const parsed = parametersSchema.safeParse(given)
   if (!parsed.success)
@@ -39,7 +38,7 @@ export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): Cr
   const [first] = basic
   if (first && (client_secret !== undefined || (client_id !== undefined && client_id !== first.clientId)))
     throw malformed('send the credentials in either the header or the body, not both')
-  const hint = !isJson && content.includes('{') ? `; JSON needs Content-Type: ${JSON_TYPE}` : ''
+  const hint = !isJson && body.includes('{') ? `; JSON needs Content-Type: ${JSON_TYPE}` : ''
   if (grant_type === undefined) throw malformed(`grant_type is missing${hint}`)
   if (grant_type !== GRANT_TYPE) throw new LivePricingError('unsupported_grant_type')
   if (first) return basic

@@ -1,76 +1,200 @@
 import { execFileSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { FILES, TABLES } from '../../../src/features/live-pricing/csv-price-provider/files.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import {
   openPriceList,
   PRICE_LIST_FOLDERS,
 } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
+import { codeIn, read, rows } from '../../support/documents.ts'
 import { tempDir } from '../../support/env.ts'
-import { workbook } from '../../support/xlsx.ts'
-import { layoutOf } from '../price-files/read-support.ts'
 import { type Files, line, loadPrices, SAMPLE, SMALL, testSupplier, writeFiles } from './support.ts'
 
 const { dir, remove } = tempDir()
 afterEach(() => remove())
 
-/** The small price list with these items, as the file `name`. */
-function folderWith(items: string | Uint8Array, name = 'items.csv'): string {
-  const { stores = [], members = [] } = SMALL
-  const folder = writeFiles(join(dir, `csv-${Math.random()}`), { stores, members })
-  rmSync(join(folder, 'items.csv'), { force: true })
-  writeFileSync(join(folder, name), items)
-  return folder
-}
+const LIST = join(dir, PRICE_LIST_FOLDERS.production)
+const { stores = [] } = SMALL
+/** The smallest price list there is, with other items. */
+const only = (...items: string[]): Files => ({ stores, items: ['code,price', ...items] })
+const load = (files: Files) => loadPriceList(writeFiles(join(dir, `csv-${Math.random()}`), files), LIST)
 
 /** The unit prices of items at a store, in the list that is live. */
 async function livePrices(...codes: string[]) {
-  const list = openPriceList(join(dir, PRICE_LIST_FOLDERS.production))
+  const list = openPriceList(LIST)
   const lines = codes.map((itemId) => ({ itemId, storeId: 'S1', quantity: 1 }))
-  const priced = await list.prices(lines, null, AbortSignal.timeout(5_000))
-  list.close()
+  const priced = await list.prices(lines, null, AbortSignal.timeout(5_000)).finally(list.close)
   return priced.map((price) => ('unitPrice' in price ? Number(price.unitPrice) : null))
 }
-const load = (folder: string, options?: Parameters<typeof loadPriceList>[2]) =>
-  loadPriceList(folder, join(dir, PRICE_LIST_FOLDERS.production), options)
 
-describe('a load reads the same files as an import:', () => {
-  test.each<[string, string, Record<string, number>]>([
-    ['prices with currency and thousands', 'code,price\nA,$1.50\nB,"1,234.50"\n', { A: 1.5, B: 1234.5 }],
-    ['thousands', 'code,price\nA,"1,250"\nB,12.50\n', { A: 1250, B: 12.5 }],
-    ['the same item twice', 'code,price\nA,1\nB,2\nA,1.00\n', { A: 1, B: 2 }],
-    ['headings in any case and order', 'Unit,PRICE,Code\neach,1.5,A\neach,2,B\n', { A: 1.5, B: 2 }],
-  ])('%s', async (_name, items, prices) => {
-    await load(folderWith(items))
-    expect(await livePrices(...Object.keys(prices))).toEqual(Object.values(prices))
+/** The problems of a price list, of which nothing is loaded. */
+async function problemsOf(files: Files, write: (folder: string) => void = () => {}): Promise<string[]> {
+  const folder = writeFiles(join(dir, 'csv'), files)
+  write(folder)
+  const failure = await loadPriceList(folder, LIST).then(
+    () => 'none',
+    (error: Error) => error.message,
+  )
+  const [title, ...problems] = failure.split('\n')
+  expect(title).toMatch(/^The price list has \d+ problems?; nothing was loaded\.$/)
+  await expect(livePrices('A')).rejects.toThrow('no price list')
+  return problems
+}
+
+/** Blocks of rows, each below the name and the headings of its file, with the problem of each row. */
+const INVALID = `
+items code,name,category,price
+E,x,y,1,2 -> it has 5 cells instead of 4.
+F,x,y,"1,250" -> price "1,250" must be dollars such as 1250.00, with a decimal point and at most 4 decimals, or POA.
+F,x,y,"1.250,00" -> price "1.250,00" must be dollars
+F,x,y,$12 -> price "$12" must be dollars
+F,x,y,-1 -> price "-1" must be dollars
+F,x,y,1.23456 -> price "1.23456" must be dollars
+F,x,y,1e3 -> price "1e3" must be dollars
+F,x,y,AUD 1 -> price "AUD 1" must be dollars
+F,x,y,poa -> price "poa" must be dollars
+,x,y,1 -> code is blank.
+J\u200b,x,y,1 -> code "J\u200b" must have 1 to 100 characters
+G,x,y,1
+G,x,y,1 -> code G occurs more than once.
+stores id,name,latitude,longitude,time_zone
+S3,x,91,2,UTC -> latitude "91" must be degrees from -90 to 90.
+S5,x,,2,UTC -> latitude is blank.
+nearest,x,1,2,UTC -> id "nearest" is reserved
+S6,,1,2,Mars/Base -> name is blank. time_zone "Mars/Base" must be an IANA name such as Australia/Sydney.
+members number,group
+M,
+M, -> number M, group  occurs more than once.
+hours store,day,opens,closes
+S1,Someday,07:00,17:00 -> day "Someday" must be a day of the week
+S1,Mon,25:00,1 -> opens "25:00" must be a time such as 07:00 or 17:30. closes "1" must be a time
+holidays date,name
+2026-02-30,x -> date "2026-02-30" must be a date such as 2026-12-25.
+2026-12-25, -> name is blank.
+prices item,store,price
+A,S1, -> price is blank.
+A,S1,"1,2" -> price "1,2" must be dollars such as 1250.00, with a decimal point and at most 4 decimals, or POA, or NONE.
+discounts percent,amount,min_quantity
+101,,x -> percent "101" must be a percentage from 0 to 100. min_quantity "x" must be a number.
+,"1,5", -> amount "1,5" must be dollars`
+
+/** Rows that are valid, but do not go together. */
+const MISFITS = `
+items code,price,category
+A,1,Timber
+C,,x -> code "C" has no price, neither here nor in prices.csv.
+D,,x
+prices item,store,price
+D,S1,1
+C,S1,NONE
+A,S9,1 -> store "S9" is not in stores.csv.
+Z,S1,1 -> item "Z" is not in items.csv.
+hours store,day,opens,closes
+S9,Mon,07:00,17:00 -> store "S9" is not in stores.csv.
+S1,Mon,17:00,07:00 -> closes "07:00" must be later than opens; split hours past midnight
+S1,Tue,7:00,12:00
+S1,tuesday,11:00,13:00 -> opens "11:00" contradicts another row for that day.
+holidays date,name,store,state,opens,closes
+2026-12-25,x,S9,,, -> store "S9" is not in stores.csv.
+2026-12-25,x,,XX,, -> state "XX" is the state of no store.
+2026-12-25,x,S1,VIC,, -> state "VIC" cannot stand beside a store.
+2026-12-26,x,,,,
+2026-12-26,x,,,09:00,10:00 -> date "2026-12-26" contradicts another row for that day.
+2026-12-27,x,,,09:00, -> must be later than opens
+discounts item,category,group,store,percent,amount,from,until
+A,Timber,,,5,,, -> category "Timber" cannot stand beside an item.
+,Nothing,,,5,,, -> category "Nothing" is the category of no item.
+Z,,,,5,,, -> item "Z" is not in items.csv.
+,,none,,5,,, -> group "none" is the group of no member.
+,,,S9,5,,, -> store "S9" is not in stores.csv.
+A,,,,,,, -> specify one of percent, amount (off each unit) and price (per unit).
+A,,,,5,1,, -> specify one of percent, amount (off each unit) and price (per unit).
+A,,,,5,,2026-03-01,2026-02-01 -> until "2026-02-01" is before from.`
+
+/** The files of such blocks, and the problems that they have. */
+function parse(blocks: string) {
+  const files: Files = {}
+  const problems: string[] = []
+  let lines: string[] = []
+  let name = ''
+  for (const text of blocks.trim().split('\n')) {
+    const [, file, headings] = /^(\w+) (\w+,.*)$/.exec(text) ?? []
+    const [row = '', problem] = text.split(' -> ')
+    if (file) name = file
+    if (file) files[name] = lines = []
+    lines.push(headings ?? row)
+    if (problem !== undefined) problems.push(`${name}.csv, line ${lines.length}: ${problem}`)
+  }
+  return { files: { ...SMALL, ...files }, problems }
+}
+
+const TAX = [
+  'items.csv, line 1: the column "incl_tax" is unknown or occurs twice. Use code, price, category, ',
+]
+
+describe('a price list with a problem is not loaded:', () => {
+  test.each([
+    ['of each cell', INVALID],
+    ['of rows that do not go together', MISFITS],
+  ])('every problem %s is reported with its file and line', async (_, blocks) => {
+    const { files, problems } = parse(blocks)
+    const found = (await problemsOf(files)).filter((text) => !text.startsWith('Whether the rows')).sort()
+    const beginnings = problems.sort()
+    expect(found.map((text, at) => text.slice(0, beginnings[at]?.length))).toEqual(beginnings)
   })
 
-  test('Windows-1252, UTF-16 and a workbook', async () => {
-    const text = 'code\tprice\nA\u00eb\t1.5\n'
-    for (const items of [Buffer.from(text, 'latin1'), Buffer.from(`\ufeff${text}`, 'utf16le')]) {
-      await load(folderWith(items))
-      expect(await livePrices('A\u00eb')).toEqual([1.5])
-    }
-    const rows = [
-      ['Code', 'Price'],
-      ['A', { value: 1250, format: '#,##0' }],
-      ['B', 12.5],
-    ]
-    await load(folderWith(workbook([{ name: 'Items', rows }]), 'items.xlsx'))
-    expect(await livePrices('A', 'B')).toEqual([1250, 12.5])
+  test.each<[string, Files, string[]]>([
+    ['no items.csv', { stores }, ['items.csv: the folder has no file with this name.']],
+    ['only headings', { stores, items: ['code,price'] }, ['items.csv: the file is empty.']],
+    ['an empty file', { ...SMALL, prices: [] }, ['prices.csv: the file is empty.']],
+    ['no column', { ...SMALL, members: ['group'] }, ['members.csv, line 1: the column "number" is missing.']],
+    [
+      'a repeated column',
+      { stores, items: ['code,price,Price'] },
+      ['items.csv, line 1: the column "price" '],
+    ],
+    ['a column that may say something about the prices', { stores, items: ['code,price,Incl Tax'] }, TAX],
+    [
+      'semicolons',
+      { stores, items: ['code;price'] },
+      ['items.csv, line 1: the column "code" is missing.', ''],
+    ],
+    ['an open quote', only('A,1', '"B,1', 'C,1'), ['items.csv, line 3: a quote that begins here']],
+    [
+      'another name',
+      { ...only('A,1'), discount: [] },
+      ['discount.csv: rename, convert or remove this file.'],
+    ],
+  ])('%s', async (_, files, problems) => {
+    const found = (await problemsOf(files)).filter((text) => !text.startsWith('Whether the rows'))
+    expect(found.map((text, at) => text.slice(0, problems[at]?.length))).toEqual(problems)
   })
 
-  test('decimal commas, if that is said', async () => {
-    await load(folderWith('code;price\nA;1.250\nB;12,50\n'), { decimal: 'comma' })
-    expect(await livePrices('A', 'B')).toEqual([1250, 12.5])
+  test.each<[string, number, Buffer]>([
+    ['Windows-1252', 3, Buffer.from('code,price\nA,1\n\xeb,1\n', 'latin1')],
+    ['UTF-16', 1, Buffer.from('\ufeffcode,price\nA,1\n', 'utf16le')],
+    ['a workbook', 1, Buffer.from('PK\x03\x04\x14\x00\x06\x00')],
+  ])('%s', async (_, at, bytes) => {
+    const found = await problemsOf(only(), (folder) => writeFileSync(join(folder, 'items.csv'), bytes))
+    expect(found[0]).toBe(`items.csv, line ${at}: the file is not text in UTF-8. Save it as CSV in UTF-8.`)
+  })
+
+  test('of very many problems, the first hundred are listed', async () => {
+    const problems = await problemsOf(only(...Array.from({ length: 500 }, (_, at) => `A${at},free`)))
+    expect(problems).toHaveLength(101)
+    expect(problems.slice(-2)).toEqual([
+      expect.stringMatching(/^items\.csv, line 101: /),
+      'There may be more.',
+    ])
   })
 })
 
-test('only stores and items are required', async () => {
-  const { stores = [] } = SMALL
-  const folder = writeFiles(join(dir, 'csv'), { stores, items: ['code,price', 'A,1'] })
-  expect((await load(folder)).counts).toMatchObject({ items: 1, openings: 0, members: 0, discounts: 0 })
+test('a load reads what the tables in the documentation say', async () => {
+  const items = ['\ufeffUnit,PRICE, Code ', '"2"" nail",1250.00, A ', '', 'a "b" c,0.0835,"B"', ',0,0']
+  expect(Object.fromEntries(await load({ stores, items }))).toMatchObject({ 'items.csv': 3, 'hours.csv': 0 })
+  expect(await livePrices('A', 'B', '0')).toEqual([1250, 0.0835, 0])
 })
 
 test('a discount applies from its first to its last day, in the time zone of the store', async () => {
@@ -89,18 +213,15 @@ test('a discount applies from its first to its last day, in the time zone of the
 })
 
 test('a request during which a load ends is answered from the old list as a whole', async () => {
-  const { stores = [], members = [] } = SMALL
-  const [before = '', after = ''] = ['1', '2'].map((price) =>
-    writeFiles(join(dir, `csv-${price}`), { stores, members, items: ['code,price', `A,${price}`] }),
-  )
-  await load(before)
+  await load({ ...only('A,1'), members: ['number', 'CUST1'] })
+  const after = writeFiles(join(dir, 'csv'), { ...only('A,2'), members: ['number', 'CUST1'] })
   // The clock is read after the first query of a request.
   const now = () => {
     const script = 'src/features/live-pricing/cli-load-prices.ts'
     execFileSync(process.execPath, [script, after], { env: { ...process.env, DATA_DIR: dir } })
     return Date.now()
   }
-  const list = openPriceList(join(dir, PRICE_LIST_FOLDERS.production), now)
+  const list = openPriceList(LIST, now)
   const price = () =>
     list.prices([{ itemId: 'A', storeId: 'S1', quantity: 1 }], 'CUST1', AbortSignal.timeout(60_000))
   expect([await price(), await price()]).toEqual([[{ unitPrice: '1' }], [{ unitPrice: '2' }]])
@@ -108,93 +229,40 @@ test('a request during which a load ends is answered from the old list as a whol
 })
 
 test('a load that has a problem, or begins during another, is refused and leaves the current prices live', async () => {
-  const priced = (price: string): Files => ({
-    ...SMALL,
-    items: ['code,price', `A,${price}`, 'B,1', 'D,1'],
-    discounts: ['item,percent'],
-  })
-  const supplier = await testSupplier(priced('1'))
-  const price = async () => (await supplier.prices([line('A')]))[0]?.unitPrice
-  await expect(supplier.load(priced('free'))).rejects.toThrow('nothing was loaded')
-  expect(await price()).toBe(1)
-  const [first, second] = await Promise.allSettled([supplier.load(priced('2')), supplier.load(priced('3'))])
+  await load(only('A,1'))
+  await expect(load(only('A,free'))).rejects.toThrow('nothing was loaded')
+  expect(await livePrices('A')).toEqual([1])
+  const [first, second] = await Promise.allSettled([load(only('A,2')), load(only('A,3'))])
   expect(first.status).toBe('fulfilled')
   expect(second).toMatchObject({ reason: { message: expect.stringContaining('another load is running') } })
-  expect(await price()).toBe(2)
+  expect(await livePrices('A')).toEqual([2])
 })
 
 describe('npm run feature -- live-pricing load-prices', () => {
-  const OWN = 'Trade list\nArtikel,Preis,Inkl.\nA,11,Y\nB,2,N\n'
-  const USES = { Artikel: 'code', Preis: 'price' } as const
-  const pathTo = (layout: object) => {
-    const path = join(dir, 'layout.json')
-    writeFileSync(path, JSON.stringify(layout))
-    return path
-  }
-
   test('loads the sample, for production and for staging, and says what it loaded', async () => {
     for (const args of [[SAMPLE], [SAMPLE, '--staging']]) {
       const { code, output } = await loadPrices(dir, ...args)
       expect(code).toBe(0)
-      expect(output).toMatch(
-        /^Loaded 1,960 items, 40 stores, 292 openings, 26 holidays, 455 prices of single stores, 5 members, 54 discounts( for staging)?\. The price list is live\.\n$/,
-      )
+      expect(output).toMatch(/^Loaded 40 rows of stores\.csv, .*1,960 rows of items\.csv, .*live\.\n$/)
+      expect(output.includes('for staging')).toBe(args.length === 2)
     }
   })
 
   test('explains what is wrong and exits with 1', async () => {
-    const bad = folderWith('code,price\nA,free')
-    for (const [args, words] of [
-      [
-        [bad],
-        /^The price list has 1 problem; nothing was loaded\.\nitems\.csv, line 2: the price "free" is not an amount/,
-      ],
-      [[join(dir, 'nowhere')], /^The folder .*nowhere does not exist\.$/m],
-      [[], /missing required argument 'folder'[\s\S]*Usage: npm run feature -- live-pricing load-prices/],
-    ] as [string[], RegExp][])
-      expect(await loadPrices(dir, ...args)).toEqual({ code: 1, output: expect.stringMatching(words) })
-  })
-
-  test('with --skip-problems leaves rows with problems out, and lists them', async () => {
-    const folder = folderWith('code,price\nA,1\nB,=cmd\nC,3\nD,4\nD,5\n')
-    const { code, output } = await loadPrices(dir, folder, '--skip-problems')
-    expect(code, output).toBe(0)
-    expect(output.trim().split('\n')).toEqual([
-      expect.stringMatching(/^Loaded 2 items/),
-      expect.stringMatching(/^Left out: items\.csv, line 3: the price "=cmd" is not an amount/),
-      expect.stringMatching(/^Left out: items\.csv, line 6: .*different prices/),
-    ])
-  })
-
-  test('reads headings of its own as a layout says that somebody has confirmed', async () => {
-    const uses = { ...USES, 'Inkl.': { use: 'tax included', yes: ['Y'] } } as const
-    const folder = folderWith(OWN)
-    const layout = pathTo(await layoutOf(OWN, { uses, tax: 10 }))
-    const { code, output } = await loadPrices(dir, folder, '--layout', layout)
-    expect(code, output).toBe(0)
-    expect(await livePrices('A', 'B')).toEqual([10, 2])
-  })
-
-  test('ends with 2 and loads nothing if nobody has confirmed the layout, and says how to', async () => {
-    const folder = folderWith(OWN)
-    const layout = pathTo(await layoutOf(OWN.replace('Trade', 'Retail'), { uses: USES }))
-    const { code, output } = await loadPrices(dir, folder, '--layout', layout)
-    expect(code).toBe(2)
-    expect(output).toContain('the file now says “Trade list”')
-    expect(output).toMatch(/load-prices \S+ --save-layout layout\.json/)
-    await expect(livePrices('A')).rejects.toThrow()
-  })
-
-  test('of a layout with a row that has a problem loads nothing, and with --skip-problems the others', async () => {
-    const folder = folderWith(`${OWN}C,1-,N\n`)
-    const layout = pathTo(await layoutOf(OWN, { uses: USES }))
-    expect(await loadPrices(dir, folder, '--layout', layout)).toEqual({
+    const bad = await loadPrices(dir, writeFiles(join(dir, 'csv'), only('A,free')))
+    expect(bad).toMatchObject({
       code: 1,
-      output: expect.stringContaining('items.csv, line 5: the price is negative'),
+      output: expect.stringContaining('\nitems.csv, line 2: price "free"'),
     })
-    expect(await loadPrices(dir, folder, '--layout', layout, '--skip-problems')).toEqual({
-      code: 0,
-      output: expect.stringContaining('Loaded 2 items'),
-    })
+    const nowhere = await loadPrices(dir, join(dir, 'nowhere'))
+    expect(nowhere).toMatchObject({ code: 1, output: expect.stringMatching(/nowhere does not exist\.$/m) })
   })
+})
+
+test('docs/live-pricing.md has exactly these files, and every heading', () => {
+  const documented = rows(read('docs/live-pricing.md'), 'File')
+  expect(documented.flatMap(([file]) => codeIn(file)).sort()).toEqual([...FILES].sort())
+  for (const [file, headings] of documented)
+    for (const name of Object.keys(TABLES[codeIn(file)[0]?.replace('.csv', '') ?? '']?.cells.shape ?? {}))
+      expect(codeIn(headings), file).toContain(name)
 })

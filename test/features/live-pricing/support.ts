@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import { type LivePricingOptions, livePricingApi } from '../../../src/features/live-pricing/api.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { openPriceList } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
-import { errorResponse } from '../../../src/features/live-pricing/error-response.ts'
+import { errorResponse } from '../../../src/features/live-pricing/errors.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
 import { endpointNotFound } from '../../../src/features/live-pricing/routes.ts'
 import { createLog } from '../../../src/runtime/log.ts'
@@ -55,25 +55,13 @@ export const SMALL: Files = {
 export function writeFiles(dir: string, files: Files): string {
   mkdirSync(dir, { recursive: true })
   for (const [name, lines] of Object.entries(files))
-    writeFileSync(join(dir, `${name}.csv`), `${lines.join('\n')}\n`)
+    writeFileSync(join(dir, `${name}.csv`), lines.map((line) => `${line}\n`).join(''))
   return dir
 }
 
-export interface Supplier {
-  url: string
-  logLines: string[]
-  /** A new access token. */
-  token(): Promise<string>
-  /** Calls with an access token; the body is sent as JSON, or as it is when it is text. */
-  call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
-  /** The answers to a price request. */
-  prices(items: unknown[], memberNumber?: string): Promise<PriceItem[]>
-  /** Makes other CSV files the price list. */
-  load(files: Files): Promise<void>
-  close(): Promise<void>
-}
+export type Supplier = Awaited<ReturnType<typeof startSupplier>>
 
-/** The live pricing API over HTTP, from CSV files or from a price provider of the test's own. */
+/** The live pricing API over HTTP, from CSV files, a folder of such, or a price provider of the test's own. */
 export async function startSupplier(
   source: Files | PriceProvider | string = SMALL,
   {
@@ -81,57 +69,43 @@ export async function startSupplier(
     bodyMs = 30_000,
     ...options
   }: Partial<LivePricingOptions> & { trustProxy?: number; bodyMs?: number } = {},
-): Promise<Supplier> {
+) {
   const { dir, remove } = tempDir()
   const logLines: string[] = []
   const log = createLog('info', { write: (line) => void logLines.push(line) })
-  const lists = join(dir, 'lists')
-  const isBook = typeof source !== 'string' && 'prices' in source && typeof source.prices === 'function'
-  let loads = 0
-  const load = async (files: Files | string) => {
-    await loadPriceList(
-      typeof files === 'string' ? files : writeFiles(join(dir, `csv-${loads++}`), files),
-      lists,
-      { decimal: 'point' },
-    )
+  const isProvider = (of: Files | PriceProvider): of is PriceProvider => typeof of.prices === 'function'
+  const open = async (folder: string) => {
+    await loadPriceList(folder, join(dir, 'list'))
+    return openPriceList(join(dir, 'list'), options.now)
   }
-  if (!isBook) await load(source as Files | string)
-  const own = isBook ? undefined : openPriceList(lists, options.now)
+  const provider =
+    typeof source === 'string' || !isProvider(source)
+      ? await open(typeof source === 'string' ? source : writeFiles(join(dir, 'csv'), source))
+      : source
   const { server, port, close } = await serve()
   const url = `http://localhost:${port}/live-pricing`
-  const clients = [{ id: CALLER.id, secrets: [CALLER.secret] }]
   const keys = [{ id: 'k1', secret: new Uint8Array(32).fill(7) }]
-  const api = livePricingApi({
-    provider: own ?? (source as PriceProvider),
-    clients,
-    keys,
-    baseUrl: url,
-    rateLimit: null,
-    log,
-    ...options,
-  })
+  const defaults = { provider, clients: [CALLER], keys, baseUrl: url, rateLimit: null, log }
   const app = express().disable('etag').set('trust proxy', trustProxy)
   app.use(requestLog(log), bodyDeadline({ ms: bodyMs }))
+  const api = livePricingApi({ ...defaults, ...options })
   app.use('/live-pricing', noteMount('/live-pricing'), api, endpointNotFound, errorResponse)
   server.on('request', app)
 
-  let known: string | undefined
+  /** A new access token. */
   const token = async () => {
     const answer = await fetch(`${url}/connect/token`, { method: 'POST', ...form(FULL) })
     return String(((await answer.json()) as { access_token: unknown }).access_token)
   }
-  const call: Supplier['call'] = async (path, body, headers = {}) => {
+  let known: string | undefined
+  /** Calls with an access token; the body is sent as JSON, or as it is when it is text. */
+  const call = async (path: string, body?: unknown, headers: Record<string, string> = {}) => {
     known ??= await token()
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
     return fetch(url + path, {
-      headers: {
-        authorization: `Bearer ${known}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && {
-        method: 'POST',
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
+      headers: { authorization: `Bearer ${known}`, ...type, ...headers },
+      ...(body !== undefined && { method: 'POST', body: text }),
     })
   }
   return {
@@ -139,18 +113,15 @@ export async function startSupplier(
     logLines,
     token,
     call,
-    load,
-    async prices(items, memberNumber) {
-      const answer = await call('/request-prices', {
-        items,
-        ...(memberNumber !== undefined && { memberNumber }),
-      })
+    /** The answers to a price request. */
+    async prices(items: unknown[], memberNumber?: string): Promise<PriceItem[]> {
+      const answer = await call('/request-prices', { items, memberNumber })
       if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`)
       return (await answer.json()) as PriceItem[]
     },
     async close() {
       await close()
-      own?.close()
+      if (provider !== source) provider.close?.()
       remove()
     },
   }

@@ -1,114 +1,174 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { basename, join, parse } from 'node:path'
-import type { Decimal } from '../../../tables/prices.ts'
-import type { Problems } from './problems.ts'
+/** The files of a price list (docs/live-pricing.md): what their cells must be, and what their rows must not be. */
+import * as z from 'zod'
+import { DAYS } from '../../../supplier-api/contract.ts'
 
-/** The files of a price list, and the problems found in them. */
-export interface Source {
-  folder: string
-  /** The decimal sign of all prices. */
-  decimal: Decimal
-  problems: Problems
-  /** The items, if the file with them is read as a person has confirmed it. */
-  items?: ConfirmedItems | undefined
-}
+/** Price on application. */
+export const POA = 'POA'
+/** The store does not sell the item. */
+export const NONE = 'NONE'
 
-/** What a confirmed file with items comes to. */
-export interface ConfirmedItems {
-  file: string
-  items: AsyncIterable<{ code: string; category?: string; price: number }>
-  /** The rows that are left out, as far as they are listed, and how many there are. */
-  problems: readonly { line: number; reason: string }[]
-  invalidRows: number
-}
-
-export interface FileRules {
-  file: string
-  mustExist?: boolean
-  required: readonly string[]
-  optional: readonly string[]
-  /** Said with an unknown column. */
-  hint?: string
-}
-
-/** What a discount is for. */
-const SUBJECT = ['item', 'category', 'group', 'store']
-
-/** The files of a price list, with the columns below their headings. */
-export const FILES = {
-  stores: {
-    file: 'stores.csv',
-    mustExist: true,
-    required: ['id', 'name', 'latitude', 'longitude', 'time_zone'],
-    optional: ['street', 'suburb', 'state', 'postcode', 'country', 'phone'],
-  },
-  hours: { file: 'hours.csv', required: ['store', 'day', 'opens', 'closes'], optional: [] },
-  holidays: {
-    file: 'holidays.csv',
-    required: ['date', 'name'],
-    optional: ['store', 'state', 'opens', 'closes'],
-  },
-  items: {
-    file: 'items.csv',
-    mustExist: true,
-    required: ['code', 'price'],
-    // Only the category is read; a column that may say something about the price is a problem.
-    optional: ['category', 'name', 'description', 'unit'],
-    hint: ' If it is a price list of your own, say how it is read with --save-layout or --layout.',
-  },
-  prices: { file: 'prices.csv', required: ['item', 'store', 'price'], optional: [] },
-  members: { file: 'members.csv', required: ['number'], optional: ['group'] },
-  discounts: {
-    file: 'discounts.csv',
-    required: [],
-    optional: [...SUBJECT, 'percent', 'amount', 'price', 'min_quantity', 'from', 'until', 'name'],
-  },
-} satisfies Record<string, FileRules>
-
-/** The extensions that a file may have. */
-const EXTENSIONS = ['.csv', '.xlsx', '.tsv', '.txt']
-
-/** The paths of a file of a price list, which may be a spreadsheet, such as `items.xlsx` for `items.csv`. */
-const pathsOf = (folder: string, file: string) =>
-  EXTENSIONS.map((extension) => join(folder, file.replace(/\.csv$/, extension))).filter((path) =>
-    existsSync(path),
-  )
-
-/** The path of a file of a price list, which may be a spreadsheet. */
-export const findFile = (folder: string, file: string): string | undefined => pathsOf(folder, file)[0]
-
-/** Reports tables that do not belong to a price list, because a name may be misspelt, and files of which there are several. */
-export function rejectOtherFiles({ folder, problems }: Source): void {
-  const names = Object.values(FILES).map(({ file }) => file)
-  for (const file of readdirSync(folder)) {
-    const { name, ext } = parse(file)
-    if (EXTENSIONS.includes(ext.toLowerCase()) && !names.includes(`${name}.csv`))
-      problems.addFile({
-        file,
-        line: 0,
-        reason: `rename or remove this file. A price list has ${names.join(', ')}.`,
-      })
-  }
-  for (const file of names) {
-    const paths = pathsOf(folder, file)
-    if (paths.length > 1)
-      problems.addFile({
-        file,
-        line: 0,
-        reason: `keep only one of ${paths.map((path) => basename(path)).join(' and ')}.`,
-      })
-  }
-}
+const text = z.string()
+const optional = text.default('')
+/** Of a column that says nothing about the price, and is not kept. */
+export const ignored = text.optional()
 
 // Without line breaks, invisible characters or halves of a surrogate pair, which would make an id impossible to look up.
-const ID = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u
-/** Whether text is a valid id. Most ids are ASCII, which is faster to test. */
-export const isId = (text: string) => /^[ -~]{1,100}$/.test(text) || ID.test(text)
-export const ID_RULE = 'must have 1 to 100 characters, without line breaks or invisible characters'
+const id = text.regex(
+  /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u,
+  'must have 1 to 100 characters, without line breaks or invisible characters',
+)
+// `GET /stores/{id}` cannot look up the others.
+const storeId = id.refine((name) => !['nearest', '.', '..'].includes(name), 'is reserved: choose another id')
 
-const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
+/** An amount, or one of these words. Nothing else is guessed: 1,250 may be 1250 or 1.25. */
+const dollars = (...words: string[]) =>
+  text.regex(
+    new RegExp(`^(${['\\d{1,9}(\\.\\d{1,4})?', ...words].join('|')})$`),
+    ['must be dollars such as 1250.00, with a decimal point and at most 4 decimals', ...words].join(', or '),
+  )
 
-/** Whether text is an existing date in the form YYYY-MM-DD. */
-export function isDate(text: string): boolean {
-  return DATE.test(text) && new Date(`${text}T00:00:00Z`).toISOString().startsWith(text)
+const number = (form: RegExp, rule: string) => text.regex(form, rule).transform(Number)
+
+function degrees(max: number) {
+  const rule = `must be degrees from -${max} to ${max}`
+  return number(/^[+-]?\d{1,3}(\.\d{1,15})?$/, rule).refine((value) => Math.abs(value) <= max, rule)
 }
+
+const date = z.iso.date('must be a date such as 2026-12-25')
+
+const time = text
+  .regex(/^(\d|[01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'must be a time such as 07:00 or 17:30')
+  .transform((hour) => hour.padStart(5, '0'))
+
+const isShort = (name: string, known: string) => name.length >= 3 && known.startsWith(name)
+const day = text
+  .transform((name) => DAYS.find((known) => isShort(name.toLowerCase(), known.toLowerCase())))
+  .pipe(z.enum(DAYS, 'must be a day of the week, such as Monday or Mon'))
+
+/** To ask for one takes as long as to read a hundred rows. */
+const timeZones = new Set(['UTC'])
+function isTimeZone(name: string): boolean {
+  try {
+    if (!timeZones.has(name)) new Intl.DateTimeFormat('en', { timeZone: name })
+    timeZones.add(name)
+    return name.includes('/') || name === 'UTC'
+  } catch {
+    return false
+  }
+}
+
+/** A file: the rule for the cells below each heading, and what no two rows share. A blank cell is undefined. */
+export interface Table {
+  cells: z.ZodObject<Record<string, z.ZodType<string | number | undefined>>>
+  key: readonly string[]
+  /** Whether it must be there, with a row at least: a truncated export must not replace the live price list. */
+  isRequired?: boolean
+}
+
+/** By their names without `.csv`. The price list has a table of the same name and columns for each, and the `line`. */
+export const TABLES: Readonly<Record<string, Table>> = {
+  stores: {
+    cells: z.object({
+      id: storeId,
+      name: text,
+      latitude: degrees(90),
+      longitude: degrees(180),
+      time_zone: text.refine(isTimeZone, 'must be an IANA name such as Australia/Sydney'),
+      street: optional,
+      suburb: optional,
+      state: optional,
+      postcode: optional,
+      country: optional,
+      phone: optional,
+    }),
+    key: ['id'],
+    isRequired: true,
+  },
+  // A row for each opening.
+  hours: { cells: z.object({ store: id, day, opens: time, closes: time }), key: ['store', 'day', 'opens'] },
+  // Of a store, of a state, or of all stores, which are closed if there are no hours.
+  holidays: {
+    cells: z.object({
+      date,
+      name: text,
+      store: optional,
+      state: optional,
+      opens: time.default(''),
+      closes: time.default(''),
+    }),
+    key: ['date', 'store', 'state', 'opens'],
+  },
+  // Any other column is a problem, because it may say what the price means.
+  items: {
+    cells: z.object({
+      code: id,
+      price: dollars(POA).optional(),
+      category: optional,
+      name: ignored,
+      description: ignored,
+      unit: ignored,
+    }),
+    key: ['code'],
+    isRequired: true,
+  },
+  // Of an item at one store.
+  prices: { cells: z.object({ item: id, store: id, price: dollars(POA, NONE) }), key: ['item', 'store'] },
+  // A row for each group of a member.
+  members: { cells: z.object({ number: id, group: optional }), key: ['number', 'group'] },
+  // For an item or a category, for a group of members, at a store; blank: for all.
+  discounts: {
+    cells: z.object({
+      item: optional,
+      category: optional,
+      group: optional,
+      store: optional,
+      percent: number(
+        /^(\d{1,2}(\.\d{1,4})?|100(\.0{1,4})?)$/,
+        'must be a percentage from 0 to 100',
+      ).optional(),
+      amount: dollars().transform(Number).optional(),
+      price: dollars().transform(Number).optional(),
+      min_quantity: number(/^\d{1,7}(\.\d{1,4})?$/, 'must be a number').default(0),
+      from: date.default(''),
+      until: date.default('9999-12-31'),
+      name: ignored,
+    }),
+    key: ['item', 'category', 'line'],
+  },
+}
+
+export const FILES = Object.keys(TABLES).map((name) => `${name}.csv`)
+
+/** Something of that name must be in another table. */
+const unknown = (column: string, found: string) => `${column} <> '' AND ${column} NOT IN (SELECT ${found})`
+/** Two openings of a day overlap, or it is closed as well. */
+const contradicts = (table: string, day: string) =>
+  `EXISTS (SELECT 1 FROM ${table} AS other WHERE (${day}) = (${day.replaceAll('other', table)})
+    AND other.opens < ${table}.opens AND (${table}.opens < other.closes OR other.opens = ''))`
+const AGAIN = 'contradicts another row for that day'
+const NOT_LATER =
+  'must be later than opens; split hours past midnight into two rows, one until 24:00 and one from 00:00'
+const UNPRICED = `price IS NULL AND NOT EXISTS (SELECT 1 FROM prices WHERE item = code AND prices.price <> '${NONE}')`
+const NOT_ONE = '(percent IS NULL) + (amount IS NULL) + (price IS NULL) <> 2'
+
+/** Conditions in SQL that no row of a table may meet, and what is wrong with the column of one that does. */
+export const CHECKS: readonly [table: string, column: string, condition: string, problem: string][] = [
+  ['hours', 'store', unknown('store', 'id FROM stores'), 'is not in stores.csv'],
+  ['hours', 'closes', 'closes <= opens', NOT_LATER],
+  ['hours', 'opens', contradicts('hours', 'other.store, other.day'), AGAIN],
+  ['holidays', 'store', unknown('store', 'id FROM stores'), 'is not in stores.csv'],
+  ['holidays', 'state', unknown('state', 'state FROM stores'), 'is the state of no store'],
+  ['holidays', 'state', "store <> '' AND state <> ''", 'cannot stand beside a store'],
+  ['holidays', 'closes', "(opens || closes) <> '' AND (opens = '' OR closes <= opens)", NOT_LATER],
+  ['holidays', 'date', contradicts('holidays', 'other.date, other.store, other.state'), AGAIN],
+  ['items', 'code', UNPRICED, 'has no price, neither here nor in prices.csv'],
+  ['prices', 'item', unknown('item', 'code FROM items'), 'is not in items.csv'],
+  ['prices', 'store', unknown('store', 'id FROM stores'), 'is not in stores.csv'],
+  ['discounts', 'item', unknown('item', 'code FROM items'), 'is not in items.csv'],
+  ['discounts', 'category', unknown('category', 'category FROM items'), 'is the category of no item'],
+  ['discounts', 'category', "item <> '' AND category <> ''", 'cannot stand beside an item'],
+  ['discounts', '"group"', unknown('"group"', '"group" FROM members'), 'is the group of no member'],
+  ['discounts', 'store', unknown('store', 'id FROM stores'), 'is not in stores.csv'],
+  ['discounts', 'NULL', NOT_ONE, 'specify one of percent, amount (off each unit) and price (per unit)'],
+  ['discounts', 'until', 'until < "from"', 'is before from'],
+]

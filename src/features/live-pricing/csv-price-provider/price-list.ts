@@ -1,41 +1,9 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { storeSchema } from '../../../supplier-api/contract.ts'
 import { bestDiscount } from '../money.ts'
-import type { NoPrice, Place, Price, PriceLine, PriceProvider } from '../price-provider.ts'
-
-/** Version of the tables below. */
-const VERSION = 3
-
-/** Price on application. */
-export const POA = 'POA'
-/** The store does not sell the item. */
-export const NONE = 'NONE'
-
-/** Creates empty tables in place of those of the last load. A price is decimal text, POA, or NONE; '' stands for any. */
-export const NEW_TABLES = `
-  PRAGMA user_version = ${VERSION};
-  DROP TABLE IF EXISTS stores;
-  CREATE TABLE stores (
-    id TEXT PRIMARY KEY, latitude REAL NOT NULL, longitude REAL NOT NULL, time_zone TEXT NOT NULL, store TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  DROP TABLE IF EXISTS items;
-  CREATE TABLE items (code TEXT PRIMARY KEY, category TEXT NOT NULL, price TEXT) STRICT, WITHOUT ROWID;
-  DROP TABLE IF EXISTS store_prices;
-  CREATE TABLE store_prices (
-    item TEXT, store TEXT, price TEXT NOT NULL, PRIMARY KEY (item, store)
-  ) STRICT, WITHOUT ROWID;
-  DROP TABLE IF EXISTS members;
-  CREATE TABLE members (number TEXT, member_group TEXT, PRIMARY KEY (number, member_group)) STRICT, WITHOUT ROWID;
-  DROP TABLE IF EXISTS discounts;
-  CREATE TABLE discounts (
-    item TEXT NOT NULL, category TEXT NOT NULL, member_group TEXT NOT NULL, store TEXT NOT NULL,
-    percent REAL, amount REAL, price REAL,
-    min_quantity REAL NOT NULL, from_date TEXT NOT NULL, until_date TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX discounts_subject ON discounts (item, category);
-`
+import type { NoPrice, Price, PriceLine, PriceProvider } from '../price-provider.ts'
+import { NONE, POA } from './files.ts'
 
 /** Folders in `DATA_DIR` to which `load-prices` writes price lists and from which the app reads them. */
 export const PRICE_LIST_FOLDERS = { production: 'price-lists', staging: 'price-lists-staging' } as const
@@ -43,17 +11,11 @@ export const PRICE_LIST_FOLDERS = { production: 'price-lists', staging: 'price-l
 /** The database file in the folder of a price list. */
 export const priceListFile = (folder: string) => join(folder, 'prices.sqlite')
 
-export interface PriceList extends PriceProvider {
-  /** Whether `load-prices` has loaded one. */
-  loaded(): boolean
-  close(): void
-}
-
 /**
  * Provides prices from the database that `load-prices` writes to a folder. Each call reads in one transaction, and so sees
  * one price list as a whole. Methods throw if there is none yet.
  */
-export function openPriceList(folder: string, now: () => number = Date.now): PriceList {
+export function openPriceList(folder: string, now: () => number = Date.now): Required<PriceProvider> {
   let opened: Queries | undefined
 
   function read<T>(work: (queries: Queries) => T): T {
@@ -68,8 +30,17 @@ export function openPriceList(folder: string, now: () => number = Date.now): Pri
   }
 
   return {
-    store: async (id) => read((queries) => findStore(queries, id)),
-    nearest: async (place, limit) => read((queries) => findNearest(queries, place, limit)),
+    store: async (id) =>
+      read((queries) => {
+        const row = queries.store.get(id)
+        return row ? parseStore(row.json) : null
+      }),
+    nearest: async (place, limit) =>
+      read((queries) =>
+        queries.nearest
+          .all({ ...place, limit })
+          .map(({ json, km }) => ({ store: parseStore(json), distanceKm: Number(km) })),
+      ),
     prices: async (lines, memberNumber) => read((queries) => findPrices(queries, lines, memberNumber, now)),
     loaded() {
       try {
@@ -85,49 +56,43 @@ export function openPriceList(folder: string, now: () => number = Date.now): Pri
 type Queries = ReturnType<typeof openQueries>
 
 function openQueries(folder: string) {
-  const file = priceListFile(folder)
-  const none = `no price list in ${folder}: run npm run feature -- live-pricing load-prices FOLDER`
-  if (!existsSync(file)) throw new Error(none)
-  const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
-  if (db.prepare('PRAGMA user_version').get()?.user_version !== VERSION) {
-    db.close()
-    throw new Error(none)
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(priceListFile(folder), { readOnly: true, timeout: 1_000 })
+    return prepareQueries(db)
+  } catch (error) {
+    db?.close()
+    const problem = `no price list in ${folder}: run npm run feature -- live-pricing load-prices FOLDER`
+    throw new Error(problem, { cause: error })
   }
+}
+
+function prepareQueries(db: DatabaseSync) {
   db.function('distance_km', { deterministic: true, varargs: true }, (...coordinates) =>
     distanceKm(coordinates.map(Number)),
   )
   return {
     db,
-    store: db.prepare('SELECT time_zone, store FROM stores WHERE id = ?'),
+    store: db.prepare('SELECT time_zone, json FROM stores WHERE id = ?'),
     // At the antimeridian, the same place has two longitudes: the tolerance is for rounding errors.
     nearest: db.prepare(`
-      SELECT store, distance_km(latitude, longitude, :latitude, :longitude) AS km FROM stores
+      SELECT json, distance_km(latitude, longitude, :latitude, :longitude) AS km FROM stores
       WHERE km <= :radiusKm + 1e-6 ORDER BY km LIMIT :limit`),
     item: db.prepare(`
-      SELECT category, coalesce(store_prices.price, items.price) AS price
-      FROM items LEFT JOIN store_prices ON item = code AND store = :store WHERE code = :item`),
+      SELECT category, coalesce(prices.price, items.price) AS price
+      FROM items LEFT JOIN prices ON item = code AND store = :store WHERE code = :item`),
     member: db.prepare('SELECT 1 FROM members WHERE number = ?'),
     // Of discounts of the same kind, the largest number is the best one, or the lowest price.
     discounts: db.prepare(`
       SELECT max(percent) AS percent, max(amount) AS amount, min(price) AS price FROM discounts
       WHERE (item, category) IN (VALUES (:item, ''), ('', :category), ('', ''))
         AND store IN ('', :store)
-        AND (member_group = '' OR member_group IN (SELECT member_group FROM members WHERE number = :member))
-        AND min_quantity <= :quantity AND :today BETWEEN from_date AND until_date`),
+        AND ("group" = '' OR "group" IN (SELECT "group" FROM members WHERE number = :member))
+        AND min_quantity <= :quantity AND :today BETWEEN "from" AND until`),
   }
 }
 
 const parseStore = (json: SQLOutputValue | undefined) => storeSchema.parse(JSON.parse(String(json)))
-
-function findStore(queries: Queries, id: string) {
-  const row = queries.store.get(id)
-  return row ? parseStore(row.store) : null
-}
-
-function findNearest(queries: Queries, { latitude, longitude, radiusKm }: Place, limit: number) {
-  const rows = queries.nearest.all({ latitude, longitude, radiusKm, limit })
-  return rows.map(({ store, km }) => ({ store: parseStore(store), distanceKm: Number(km) }))
-}
 
 function findPrices(
   queries: Queries,
@@ -148,13 +113,9 @@ function findPrices(
     if (price === POA) return { error: 'price_on_application' }
     const today = dateIn(String(store.time_zone), ms)
     const sale = { item: itemId, category, store: storeId, member: memberNumber, quantity, today }
-    const { percent, amount, price: lowest } = queries.discounts.get(sale) ?? {}
-    const reductions = { percent: numberOf(percent), amount: numberOf(amount), price: numberOf(lowest) }
-    return { unitPrice: price, discount: bestDiscount(price, quantity, reductions) }
+    return { unitPrice: price, discount: bestDiscount(price, quantity, queries.discounts.get(sale) ?? {}) }
   })
 }
-
-const numberOf = (value: SQLOutputValue | undefined) => (typeof value === 'number' ? value : undefined)
 
 /** The mean radius of the Earth (IUGG), in kilometres. */
 const EARTH_KM = 6371.0088

@@ -1,128 +1,108 @@
-import { basename } from 'node:path'
-import { UnreadableFileError } from '../../../tables/errors.ts'
-import { type Decimal, readPrice } from '../../../tables/prices.ts'
-import type { OpenFile, Row } from '../../../tables/sheet.ts'
-import { openFile } from '../../../tables/table.ts'
-import { type FileRules, findFile, type Source } from './files.ts'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { parse } from 'csv-parse'
+import type { Table } from './files.ts'
 
-/** A row whose handler has found a problem with it. */
-export class RowError extends Error {}
+/** A load stops at so many problems. */
+const MAX_PROBLEMS = 100
 
-/** Throws `RowError` if a row refers to something that another file does not have. */
-export function requireKnown(kind: 'item' | 'store', id: string, isKnown: boolean): void {
-  if (!isKnown) throw new RowError(`unknown ${kind} ${id.slice(0, 100)}.`)
+/** Collects the problems of a price list. */
+export class Problems {
+  readonly #found: string[] = []
+  /** Notes a problem; line 0: with the file as a whole. Throws if there are too many. */
+  add(file: string, line: number, problem: string): void {
+    this.#found.push(`${file}${line === 0 ? '' : `, line ${line}`}: ${problem}`)
+    if (this.#found.length === MAX_PROBLEMS) this.check('There may be more.')
+  }
+  /** Throws an error that lists the problems, if there are any. `hint` is appended to its message. */
+  check(hint?: string): void {
+    const { length } = this.#found
+    if (length === 0) return
+    const title = `The price list has ${length === 1 ? '1 problem' : `${length} problems`}; nothing was loaded.`
+    throw new Error([title, ...this.#found, ...(hint ? [hint] : [])].join('\n'))
+  }
 }
 
-/** A row below the headings. */
-export interface TableRow {
-  /** The trimmed text of a column, or '' if it does not exist. */
-  cell(column: string): string
-  /**
-   * The price in a column, in dollars as text with up to 4 decimals; the words in `words` are returned as they are. Throws
-   * `RowError` if it is invalid.
-   */
-  price(column: string, words: readonly string[]): string
-}
+export type Row = Readonly<Record<string, string | number | undefined>>
+
+/** What bytes that are not UTF-8 are read as, and what UTF-16 and workbooks have. */
+const NOT_UTF8 = /[\ufffd\0]/
 
 /**
- * Reads a file by column name, in any order; a file that is not required may be missing. Reports problems with columns, and
- * with the rows for which the handler throws `RowError`.
+ * Passes each row of a CSV file (UTF-8, with commas) to `add`, which returns false if there is one with this key. The columns may
+ * be in any order. Reports what is wrong with the file, its headings, and its rows. Returns the number of rows.
  */
 export async function readRows(
-  source: Source,
-  rules: FileRules,
-  handleRow: (row: TableRow) => void,
-): Promise<void> {
-  const { problems } = source
-  const path = findFile(source.folder, rules.file)
-  if (path === undefined) {
-    if (rules.mustExist)
-      problems.addFile({ file: rules.file, line: 0, reason: 'the folder has no file with this name.' })
-    return
-  }
-  const file = basename(path)
-  let opened: OpenFile | undefined
-  try {
-    opened = await openFile(path)
-    // A hidden sheet is nobody's table.
-    const sheet = opened.sheets.find(({ isHidden }) => !isHidden) ?? opened.sheets[0]
-    let columns: string[] | undefined
-    for await (const rows of sheet?.rows() ?? []) {
-      for (const row of rows) {
-        if (columns) {
-          const problem = problemOf(tableRow(row, columns, source.decimal), row, columns, handleRow)
-          if (problem !== undefined) problems.addRow({ file, line: row.line, reason: problem })
-          continue
-        }
-        columns = row.cells.map((cell) => cell.trim().toLowerCase().replaceAll(' ', '_'))
-        const reasons = headingProblems(columns, rules)
-        for (const reason of reasons) problems.addFile({ file, line: row.line, reason })
-        if (reasons.length > 0) return
-      }
+  path: string,
+  { cells: rules, key, isRequired = false }: Table,
+  report: (line: number, problem: string) => void,
+  add: (row: Row, line: number) => boolean,
+): Promise<number> {
+  let [line, rows] = [0, 0]
+  let columns: string[] | undefined
+  const unusable = new Error()
+  function readRecord(record: string[]): void {
+    const text = record.join()
+    line += text.includes('\n') ? text.split('\n').length : 1
+    if (NOT_UTF8.test(text)) {
+      report(line, 'the file is not text in UTF-8. Save it as CSV in UTF-8.')
+      throw unusable
     }
-    if (!columns) problems.addFile({ file, line: 0, reason: 'the file is empty.' })
-  } catch (error) {
-    if (error instanceof UnreadableFileError)
-      return problems.addFile({ file, line: error.line, reason: error.problem })
-    if (error instanceof Error && 'syscall' in error)
-      throw new Error(`${path} cannot be read: ${error.message}`)
-    throw error
-  } finally {
-    opened?.close()
+    const cells = record.map((cell) => cell.trim())
+    if (!cells.some(Boolean)) return
+    if (!columns) {
+      columns = cells.map((cell) => cell.toLowerCase().replaceAll(' ', '_'))
+      const problems = headingProblems(columns, rules)
+      for (const problem of problems) report(line, problem)
+      if (problems.length > 0) throw unusable
+      return
+    }
+    rows++
+    const row = readRow(cells, columns, rules)
+    if (typeof row === 'string') report(line, row)
+    else if (!add(row, line))
+      report(line, `${key.map((name) => `${name} ${row[name]}`).join(', ')} occurs more than once.`)
   }
+  // Read here: as a stream of records, they take a quarter longer.
+  const on_record = (record: string[]) => void readRecord(record)
+  // Inch marks may stand in a cell: 90x45 2" nail.
+  const parser = parse({ bom: true, relax_quotes: true, relax_column_count: true, on_record })
+  try {
+    await pipeline(createReadStream(path, 'utf8'), parser)
+    if (!columns || (rows === 0 && isRequired)) report(0, 'the file is empty.')
+  } catch (error) {
+    const { code, syscall, message }: Record<string, unknown> = Object(error)
+    if (code === 'CSV_QUOTE_NOT_CLOSED')
+      report(line + 1, 'a quote that begins here or further down is not closed.')
+    else if (code === 'ENOENT' && isRequired) report(0, 'the folder has no file with this name.')
+    else if (syscall !== undefined && code !== 'ENOENT') report(0, `the file cannot be read: ${message}.`)
+    else if (error !== unusable && code !== 'ENOENT') throw error
+  }
+  return rows
 }
 
-/** Prices are stored with 4 decimals. */
-export const isStorable = (price: number | string) => /^\d{1,9}(\.\d{1,4})?$/.test(String(price))
-export const tooExact = (price: string) =>
-  `the price ${JSON.stringify(price.slice(0, 50))} must have at most 9 digits and 4 decimals.`
-
-/** What is wrong with the column names, if anything. */
-function headingProblems(names: readonly string[], { required, optional, hint = '' }: FileRules): string[] {
-  const known = [...required, ...optional]
-  const missing = required.filter((column) => !names.includes(column))
-  const unknown = names.filter((name) => name !== '' && !known.includes(name))
-  const repeated = names.filter((name, index) => known.includes(name) && names.indexOf(name) < index)
+/** What is wrong with the headings, if anything. One is required if its cells are. */
+function headingProblems(headings: readonly string[], { shape }: Table['cells']): string[] {
+  const known = Object.keys(shape)
+  const required = known.filter((name) => !shape[name]?.safeParse(undefined).success)
+  const missing = required.filter((name) => !headings.includes(name))
+  const wrong = headings.filter((name, at) => name && (!known.includes(name) || headings.indexOf(name) < at))
+  const use = `Use ${known.join(', ')}, separated by commas.`
   return [
-    ...missing.map((column) => `the column "${column}" is missing.`),
-    ...unknown.map((name) => `"${name.slice(0, 50)}" is an unknown column. Use ${known.join(', ')}.${hint}`),
-    ...repeated.map((name) => `the column "${name}" occurs more than once.`),
+    ...missing.map((name) => `the column "${name}" is missing.`),
+    ...wrong.map((name) => `the column "${name.slice(0, 50)}" is unknown or occurs twice. ${use}`),
   ]
 }
 
-/** Passes a row to its handler. Returns the problem with it, if there is one. */
-function problemOf(
-  tableRow: TableRow,
-  { cells }: Row,
-  columns: readonly string[],
-  handleRow: (row: TableRow) => void,
-): string | undefined {
-  if (cells.slice(columns.length).some((text) => text.trim() !== ''))
+/** A row, or what is wrong with it. */
+function readRow(cells: readonly string[], columns: readonly string[], rules: Table['cells']): Row | string {
+  if (cells.slice(columns.length).some(Boolean))
     return `it has ${cells.length} cells instead of ${columns.length}.`
-  try {
-    handleRow(tableRow)
-    return undefined
-  } catch (error) {
-    if (error instanceof RowError) return error.message
-    throw error
-  }
-}
-
-function tableRow({ cells, numbers }: Row, columns: readonly string[], decimal: Decimal): TableRow {
-  const cell = (column: string) => cells[columns.indexOf(column)]?.trim() ?? ''
-  return {
-    cell,
-    price(column, words) {
-      const text = cell(column)
-      if (words.includes(text)) return text
-      const price = readPrice(text, { decimal, currency: 'AUD' }, numbers?.[columns.indexOf(column)])
-      if (isStorable(price)) return String(price)
-      const reason = typeof price === 'string' ? price : tooExact(text)
-      const isOtherSign =
-        decimal === 'point' && typeof readPrice(text, { decimal: 'comma', currency: 'AUD' }) === 'number'
-      const hint = isOtherSign ? ' If the comma is the decimal sign, add --decimal comma.' : ''
-      const others = words.filter((word) => word !== '').join(' or ')
-      throw new RowError(`${reason}${hint}${others === '' ? '' : ` Or write ${others}.`}`)
-    },
-  }
+  const row = rules.safeParse(Object.fromEntries(columns.map((name, at) => [name, cells[at] || undefined])))
+  if (row.success) return row.data
+  const problems = row.error.issues.map(({ path, message }) => {
+    const cell = cells[columns.indexOf(path.join())]?.slice(0, 50)
+    return `${path.join()} ${cell ? `${JSON.stringify(cell)} ${message}` : 'is blank'}.`
+  })
+  return problems.join(' ')
 }

@@ -9,7 +9,7 @@ rmSync(FILE, { force: true })
 const db = new DatabaseSync(FILE)
 db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
   CREATE TABLE items (code TEXT PRIMARY KEY, name TEXT, unit TEXT, category TEXT, price TEXT) WITHOUT ROWID;
-  CREATE TABLE stores (id TEXT PRIMARY KEY, latitude REAL, longitude REAL, store TEXT) WITHOUT ROWID;
+  CREATE TABLE stores (id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE prices (item TEXT, store TEXT, price TEXT, PRIMARY KEY (item, store)) WITHOUT ROWID;
   CREATE TABLE discounts (category TEXT PRIMARY KEY, percent REAL) WITHOUT ROWID; BEGIN`)
 const insert = db.prepare('INSERT INTO items VALUES (?, ?, ?, ?, ?)')
@@ -20,9 +20,8 @@ for await (const [code, name, unit, category, price] of createReadStream(`${FOLD
 
 const rowsOf = (name: string): Record<string, string>[] =>
   parseAll(readFileSync(`${FOLDER}/${name}`), { columns: true })
-const insertStore = db.prepare('INSERT INTO stores VALUES (?, ?, ?, ?)')
-for (const row of rowsOf('stores.csv'))
-  insertStore.run(row.id ?? '', Number(row.latitude), Number(row.longitude), JSON.stringify(row))
+const insertStore = db.prepare('INSERT INTO stores VALUES (?)')
+for (const { id = '' } of rowsOf('stores.csv')) insertStore.run(id)
 const insertPrice = db.prepare('INSERT INTO prices VALUES (?, ?, ?)')
 for (const { item = '', store = '', price = '' } of rowsOf('prices.csv')) insertPrice.run(item, store, price)
 const insertDiscount = db.prepare('INSERT INTO discounts VALUES (?, ?)')

@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
-import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/csv-price-provider/price-list.ts'
-import { type Running, startAll } from '../../support/app.ts'
-import { inspect, openChromium, openPage } from '../../support/chromium.ts'
-import { PRICING_CLIENT } from '../../support/env.ts'
-import { CHROMIUM, withChromium } from '../../support/programs.ts'
-import { SAMPLE } from './support.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadPriceList } from '../../../../src/features/live-pricing/csv-price-provider/load.ts'
+import { PRICE_LIST_FOLDERS } from '../../../../src/features/live-pricing/csv-price-provider/price-list.ts'
+import { SAMPLE } from '../../../features/live-pricing/support.ts'
+import { type Running, startAll } from '../../../support/app.ts'
+import { inspect, openChromium, openPage } from '../../../support/chromium.ts'
+import { CHROMIUM, withChromium } from '../../../support/programs.ts'
 
 const DESKTOP = { viewport: { width: 1200, height: 800 } }
 const DARK_PHONE = { viewport: { width: 375, height: 700 }, colorScheme: 'dark' as const }
@@ -29,7 +28,6 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
     }
     ;[browser, app] = await Promise.all([openChromium(), startAll({}, { features: { catalogues } })])
     await loadPriceList(SAMPLE, join(app.config.dataDir, PRICE_LIST_FOLDERS.production))
-    await vi.waitFor(async () => expect(await isLoaded(app.url)).toBe(true), { timeout: 5_000 })
   })
   afterAll(async () => {
     await browser?.close()
@@ -99,31 +97,4 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
     expect([complaints, ...others.map((other) => other.complaints)].flat()).toEqual([])
     await Promise.all([close(), ...others.map((other) => other.close())])
   })
-
-  test('sees live prices without JavaScript', async () => {
-    const { page, complaints, close } = await openPage(browser, { ...DESKTOP, javaScriptEnabled: false })
-    await page.goto(`${app.platform}/login`)
-    await page.getByRole('button', { name: /Marcus Reid/ }).click()
-    await page.getByRole('link', { name: 'Suppliers' }).click()
-    await page.getByRole('link', { name: 'Summit trade range' }).first().click()
-    await page.getByLabel('Pick DK-1001').check()
-    await page.getByRole('button', { name: /Live prices/ }).click()
-    await page.getByLabel('Near this address').fill('4 Smith Street, Northcote')
-    await page.getByRole('button', { name: 'Find stores and prices' }).click()
-    expect(await page.getByRole('row').filter({ hasText: 'DK-1001' }).innerText()).toMatch(/\$6\.\d/)
-    await inspect(page, false)
-    expect(complaints).toEqual([])
-    await close()
-  })
 })
-
-/** Whether the app has found its price list. */
-async function isLoaded(url: string): Promise<boolean> {
-  const { clientId, clientSecret } = PRICING_CLIENT
-  const grant = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
-  const body = new URLSearchParams(grant)
-  const answer = await fetch(`${url}/live-pricing/connect/token`, { method: 'POST', body })
-  const { access_token: token } = (await answer.json()) as { access_token: string }
-  const search = `${url}/live-pricing/stores/nearest?latitude=-37.77&longitude=145&radius=50`
-  return (await fetch(search, { headers: { authorization: `Bearer ${token}` } })).ok
-}
