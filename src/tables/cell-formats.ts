@@ -2,8 +2,8 @@ import { format, getFormatFromId, getFormatInfo } from 'numfmt'
 import { exact } from './prices.ts'
 import { type Element, isSet } from './xml.ts'
 
-/** The longest format that is used, in characters; Excel's limit is 255. */
-const MAX_FORMAT = 1_000
+/** The longest format, in characters (Excel specifications and limits). */
+const MAX_FORMAT = 255
 /** Days between the two origins of dates that a workbook can have. */
 const DAYS_TO_1904 = 1462
 const FORMAT_OPTIONS = { locale: 'en-AU', fillChar: '', skipChar: '', nbsp: false } as const
@@ -21,11 +21,10 @@ export type CellFormats = ReturnType<typeof createCellFormats>
 /** Shows numbers as a spreadsheet does. `date1904`: dates count from 1904. */
 export function createCellFormats(date1904: boolean) {
   const custom = new Map<number, string>()
-  const idOfStyle: number[] = []
+  const styles: { format: number; isStruck: boolean }[] = []
   const shown = new Map<number, (value: number) => NumberCell>()
-  /** Which fonts, and which styles by them, strike out. */
+  /** Which fonts strike out, and whether the current one does. */
   const struckFonts: boolean[] = []
-  const struckStyles: boolean[] = []
   let isStruck = false
 
   return {
@@ -37,13 +36,13 @@ export function createCellFormats(date1904: boolean) {
         if (parent?.name === 'fonts') struckFonts.push(isStruck)
         isStruck = false
       } else if (name === 'xf' && parent?.name === 'cellXfs') {
-        idOfStyle.push(Number(attributes.numFmtId ?? 0))
-        struckStyles.push(struckFonts[Number(attributes.fontId ?? 0)] ?? false)
+        const { numFmtId = 0, fontId = 0 } = attributes
+        styles.push({ format: Number(numFmtId), isStruck: struckFonts[Number(fontId)] ?? false })
       }
     },
     /** Shows a number with the format of a cell's style. */
     show(value: number, style: number): NumberCell {
-      const id = idOfStyle[style] ?? 0
+      const id = styles[style]?.format ?? 0
       let show = shown.get(id)
       if (!show) {
         // Formats that a file refers to without defining them: ECMA-376 part 1, section 18.8.30.
@@ -53,35 +52,34 @@ export function createCellFormats(date1904: boolean) {
       return show(value)
     },
     /** Whether the font of a cell's style strikes its content out. */
-    isStruck: (style: number): boolean => struckStyles[style] ?? false,
+    isStruck: (style: number): boolean => styles[style]?.isStruck ?? false,
   }
 }
 
 /** Formats without a text of their own that do not change the value: it is shown with all its digits. */
 const IN_FULL = /^(\[\$-[^\]]*\])?(general|@|[0#?.,]*E[+-]0+|)$/i
 
-/** Shows numbers with one format. */
+/** Shows numbers with one format; with one that cannot be read, as they are. */
 function formatter(pattern: string, date1904: boolean): (value: number) => NumberCell {
-  const info = infoOf(pattern)
-  if (!info || IN_FULL.test(pattern)) {
-    return (value) => {
-      const text = inFull(value)
-      return { text, number: Number(text) }
-    }
-  }
-  if (info.isDate || ['date', 'time', 'datetime', 'duration'].includes(info.type)) {
-    return (value) => {
-      const text = format(pattern, date1904 ? value + DAYS_TO_1904 : value, FORMAT_OPTIONS)
-      return { text, number: Number.NaN }
-    }
-  }
+  const type = pattern.length > MAX_FORMAT || IN_FULL.test(pattern) ? undefined : typeOf(pattern)
+  if (type === undefined) return (value) => ({ text: inFull(value), number: exact(value) })
+  const isDate = ['date', 'time', 'datetime', 'duration'].includes(type)
   return (value) => {
     try {
-      const text = format(pattern, value, FORMAT_OPTIONS).trim()
-      return { text, number: numberIn(text, value) }
+      const text = format(pattern, isDate && date1904 ? value + DAYS_TO_1904 : value, FORMAT_OPTIONS).trim()
+      return { text, number: isDate ? Number.NaN : numberIn(text, value) }
     } catch {
       return { text: inFull(value), number: Number.NaN }
     }
+  }
+}
+
+function typeOf(pattern: string): string | undefined {
+  try {
+    const { isDate, type } = getFormatInfo(pattern)
+    return isDate ? 'date' : type
+  } catch {
+    return undefined
   }
 }
 
@@ -95,16 +93,6 @@ function numberIn(text: string, value: number): number {
   const isRounded = Math.abs(shown - Math.abs(exact(value))) <= 0.5001 * 10 ** -decimals.length
   // A price of 0.004 that is shown as 0.00 is not free.
   return isRounded && (shown !== 0 || value === 0) ? Math.sign(value) * shown : Number.NaN
-}
-
-function infoOf(pattern: string) {
-  if (pattern.length > MAX_FORMAT) return undefined
-  try {
-    return getFormatInfo(pattern)
-  } catch {
-    // A format that cannot be read shows the number as it is.
-    return undefined
-  }
 }
 
 /** A number with all its digits, where a spreadsheet would shorten a long one to 9.31235E+12. */

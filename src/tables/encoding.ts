@@ -10,33 +10,32 @@ export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
  * not UTF-8 is Windows-1252, which older accounting systems write, unless more of it is valid UTF-8 than not: it is damaged then.
  * Throws `UnreadableFileError` for that, and if the file is not text.
  */
-export async function detectEncoding(path: string, start: Buffer): Promise<Encoding> {
+export async function detectEncoding(path: string, start: Buffer, checkCpu: () => void): Promise<Encoding> {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le'
   if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be'
-  const decoder = new TextDecoder()
   let [valid, invalid] = [0, 0]
-  const see = (text: string) => {
-    if (text.includes('\0')) throw new UnreadableFileError(0, texts.unreadable.binary)
+  for await (const text of readText(path, 'utf-8', checkCpu)) {
+    if (!/[^\0-\x7f]/.test(text)) continue
     valid += text.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0
     invalid += text.match(/\ufffd/g)?.length ?? 0
   }
-  for await (const bytes of createReadStream(path, { highWaterMark: 1 << 20 }))
-    see(decoder.decode(bytes, { stream: true }))
-  see(decoder.decode())
   if (invalid === 0) return 'utf-8'
   if (valid > invalid) throw new UnreadableFileError(0, texts.unreadable.damagedText)
   return 'windows-1252'
 }
 
-/** Reads a text file and yields it in UTF-8, in chunks of any size. */
-export async function* readUtf8(path: string, encoding: Encoding): AsyncGenerator<Buffer> {
-  const source = createReadStream(path)
-  if (encoding === 'utf-8') return yield* source
+/** Reads a text file in chunks of any size, without its byte order mark. Throws `UnreadableFileError` if it is not text. */
+export async function* readText(
+  path: string,
+  encoding: Encoding,
+  checkCpu: () => void,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding)
-  for await (const bytes of source) {
+  for await (const bytes of createReadStream(path)) {
+    checkCpu()
     const text = decoder.decode(bytes, { stream: true })
     if (text.includes('\0')) throw new UnreadableFileError(0, texts.unreadable.binary)
-    yield Buffer.from(text)
+    yield text
   }
-  yield Buffer.from(decoder.decode())
+  yield decoder.decode()
 }

@@ -16,7 +16,7 @@ const FORMATS: [name: string, beginning: RegExp][] = [
     /^(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)?<(!doctype html|html|head|body|table|meta|style)\b/i,
   ],
   ['XML', /^<(\?xml|[a-z][\w:-]*[\s>])/i],
-  ['JSON, line by line (NDJSON)', /^\{"[^\n]*\}\s*\r?\n\s*\{"/],
+  ['JSON, line by line (NDJSON)', /^\{"[^\n]*\}\s*\{"/],
   ['JSON', /^(\{\s*"|\[\s*[[{"])/],
 ]
 

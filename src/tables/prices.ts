@@ -12,6 +12,8 @@ export type Currency = (typeof CURRENCIES)[number]
 const MAX_PRICE = 1e9
 
 const USUAL = /^\d{1,9}(\.\d{1,2})?$/
+/** The longest price, in characters: some expressions below take time by the square of a length. */
+const MAX_LENGTH = 100
 /** How a price may name its own currency, before or behind the digits. */
 const SIGNS: Record<Currency, RegExp> = {
   AUD: /^(?:AUD\s?\$?|AU?\$|\$)\s*|\s*(?:AUD|\$)$/gi,
@@ -22,11 +24,8 @@ const NEGATIVE = /^\(|^[-−–]\s*[$\d.,]|^\$\s*[-−–]\s*\d|\d[-−]$/
 const ROUNDED = /^\d(\.\d\d?)?E[+-]\d\d$/i
 const SCIENTIFIC = /^\d{1,12}(\.\d{1,20})?E[+-]?\d{1,2}$/i
 const SPREADSHEET_ERROR = /^(#(N\/A|NAME\?|DIV\/0!|GETTING_DATA|[A-Z]{3,8}!)|#{3,}$|Err:\d{3}$)/
-/** Thousands are in groups of three, separated by the other sign, spaces (also no-break and thin ones) or apostrophes. */
-const NUMBERS: Record<Decimal, RegExp> = {
-  point: /^(?:\d{1,12}|[1-9]\d{0,2}(?:[,\s'’]\d{3})+)?(?:\.\d{1,20})?$/,
-  comma: /^(?:\d{1,12}|[1-9]\d{0,2}(?:[.\s'’]\d{3})+)?(?:,\d{1,20})?$/,
-}
+/** Thousands are in groups of three, separated by commas, spaces (also no-break and thin ones) or apostrophes. */
+const NUMBER = /^(?:\d{1,12}|[1-9]\d{0,2}(?:[,\s'’]\d{3})+)?(?:\.\d{1,20})?$/
 
 /** Whether a cell shows an error of a spreadsheet's formula, such as `#N/A`. */
 export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.test(cell)
@@ -43,6 +42,7 @@ export function readPrice(
   // Nearly every price: skip the rest.
   if (shown === undefined && decimal === 'point' && USUAL.test(cell)) return Number(cell)
   if (cell === '') return texts.price.missing
+  if (cell.length > MAX_LENGTH) return texts.price.noAmount(shorten(cell))
   if (isSpreadsheetError(cell)) return texts.price.formulaError(shorten(cell))
   if (NEGATIVE.test(cell)) return texts.price.negative
   const digits = cell.replace(SIGNS[currency], '')
@@ -54,10 +54,10 @@ export function readPrice(
     return Number.isNaN(shown) ? texts.price.notAnAmount(shorten(cell)) : inRange(shown)
   if (ROUNDED.test(digits)) return texts.price.rounded(cell)
   if (SCIENTIFIC.test(digits)) return inRange(exact(Number(digits)))
-  if (!NUMBERS[decimal].test(digits) || !/\d/.test(digits))
+  const pointed = decimal === 'point' ? digits : digits.replace(/[.,]/g, (sign) => (sign === ',' ? '.' : ','))
+  if (!NUMBER.test(pointed) || !/\d/.test(pointed))
     return texts.price.invalid(shorten(cell), decimal === 'comma' ? '1234,50' : '1234.50')
-  const thousands = decimal === 'point' ? /[,\s'’]/g : /[.\s'’]/g
-  return inRange(exact(Number(digits.replace(thousands, '').replace(',', '.'))))
+  return inRange(exact(Number(pointed.replace(/[,\s'’]/g, ''))))
 }
 
 /** Whether a cell may be a price, with either decimal sign and in either currency. */
@@ -71,7 +71,9 @@ export const isAmount = (cell: string): boolean =>
 export const mayBePrice = (cell: string): boolean => isAmount(cell) || isSpreadsheetError(cell)
 
 /** Spreadsheets compute in binary: 926.6400000000001 is 926.64, to the 15 digits that they show. */
-export const exact = (price: number) => Number(price.toPrecision(15))
+export const exact = (price: number) =>
+  // Nearly every price has few digits: to round it takes several times as long as to see that.
+  Math.round(price * 1e4) / 1e4 === price && Math.abs(price) < 1e9 ? price : Number(price.toPrecision(15))
 
 const inRange = (price: number): number | string => {
   if (price < 0) return texts.price.negative

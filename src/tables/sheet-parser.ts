@@ -5,6 +5,7 @@ import type { Row } from './sheet.ts'
 import { texts } from './texts.ts'
 import { type Element, isSet } from './xml.ts'
 
+const { columns, damagedWorkbook } = texts.unreadable
 /** The rows of a sheet (Excel specifications and limits); the limit of columns is ours. */
 const MAX_ROW = 1_048_576
 const MAX_COLUMNS = 500
@@ -15,6 +16,8 @@ const PRINTED = /^(odd|even|first)(Header|Footer)$/
 
 /** Collects the rows of a sheet from the elements of its XML (ECMA-376 part 1, section 18.3). */
 export class SheetParser {
+  /** The complete rows that are not blank. */
+  readonly rows: Row[] = []
   readonly hiddenColumns = new Set<number>()
   /** What is printed on each page, and the hints for cells, complete when all rows have been read. */
   readonly printed: string[] = []
@@ -23,37 +26,39 @@ export class SheetParser {
   readonly #strings: readonly string[]
   readonly #formats: CellFormats
   readonly #richText = createRichText()
-  #rows: Row[] = []
   /** The row whose cells are read; its line is known at its end. */
   #row: Row = { line: 0, cells: [] }
   #lastLine = 0
   #column = -1
   #hasFormula = false
+  #nextHidden = 1
 
   constructor(strings: readonly string[], formats: CellFormats) {
     this.#strings = strings
     this.#formats = formats
   }
 
-  /** The complete rows since the last call that are not blank. */
-  takeRows(): Row[] {
-    const taken = this.#rows
-    this.#rows = []
-    return taken
-  }
-
   /** Sees each element that ends. Throws `UnreadableFileError`. */
   see(element: Element): void {
-    const { name, attributes, text } = element
-    if (name === 'c') this.#endCell(element)
+    const { name } = element
+    if (name === 'v') this.#richText.see(element)
+    else if (name === 'c') this.#endCell(element)
     else if (name === 'row') this.#endRow(element)
-    else if (name === 'col' && isSet(attributes.hidden)) {
-      for (let number = 1; number <= Math.min(Number(attributes.max), MAX_COLUMNS); number++)
-        if (number >= Number(attributes.min)) this.hiddenColumns.add(number - 1)
-    } else if (PRINTED.test(name)) this.printed.push(text.slice(0, MAX_CELL_LENGTH))
-    else if (name === 'dataValidation') this.printed.push(attributes.prompt ?? '')
     else if (name === 'f') this.#hasFormula = true
+    else if (name === 'col') this.#endColumns(element)
+    else if (name === 'dataValidation') this.printed.push(element.attributes.prompt ?? '')
+    else if (PRINTED.test(name)) this.printed.push(element.text.slice(0, MAX_CELL_LENGTH))
     else this.#richText.see(element)
+  }
+
+  /** Columns stand in their order, and in one range (section 18.3.1.13): each number is added once. */
+  #endColumns({ attributes: { min, max, hidden } }: Element): void {
+    if (!isSet(hidden)) return
+    const last = Math.min(Number(max), MAX_COLUMNS)
+    for (let number = Math.max(Number(min), this.#nextHidden); number <= last; number++) {
+      this.hiddenColumns.add(number - 1)
+      this.#nextHidden = number + 1
+    }
   }
 
   #endCell({ attributes: { r, t = '', s } }: Element): void {
@@ -64,8 +69,7 @@ export class SheetParser {
     this.#hasFormula = false
     const value = isMissing ? NO_VALUE : text
     if (value === '') return
-    if (column >= MAX_COLUMNS)
-      throw new UnreadableFileError(this.#lastLine + 1, texts.unreadable.columns(MAX_COLUMNS))
+    if (column >= MAX_COLUMNS) throw new UnreadableFileError(this.#lastLine + 1, columns(MAX_COLUMNS))
     const row = this.#row
     const style = Number(s ?? 0)
     const shown = this.#shown(isMissing ? 'e' : t, value, style)
@@ -85,8 +89,7 @@ export class SheetParser {
   #shown(type: string, value: string, style: number): { text: string; number?: number } {
     if (type === 's') {
       const shared = this.#strings[Number(value)]
-      if (shared === undefined)
-        throw new UnreadableFileError(this.#lastLine + 1, texts.unreadable.noSharedText)
+      if (shared === undefined) throw new UnreadableFileError(this.#lastLine + 1, damagedWorkbook)
       return { text: decodeEscapes(shared) }
     }
     if (type === 'b') return { text: value === '1' ? 'TRUE' : 'FALSE' }
@@ -102,9 +105,9 @@ export class SheetParser {
     const row = this.#row
     row.line = Number(r ?? this.#lastLine + 1)
     if (!(Number.isInteger(row.line) && row.line > this.#lastLine && row.line <= MAX_ROW))
-      throw new UnreadableFileError(this.#lastLine, texts.unreadable.rowNumber)
-    if (row.cells.some((cell) => cell.trim() !== '')) {
-      this.#rows.push(row)
+      throw new UnreadableFileError(this.#lastLine + 1, damagedWorkbook)
+    if (row.cells.findLast((cell) => cell.trim() !== '') !== undefined) {
+      this.rows.push(row)
       if (isSet(hidden)) this.hiddenRows++
     }
     this.#lastLine = row.line
@@ -116,9 +119,9 @@ export class SheetParser {
 /** The zero-based column of a cell such as `BC12`. */
 function columnOf(cell: string): number {
   let column = 0
-  for (const letter of /^[A-Z]{1,3}/i.exec(cell)?.[0].toUpperCase() ?? 'A')
-    column = column * 26 + letter.charCodeAt(0) - 64
-  return column - 1
+  // The last five bits of a letter are its place in the alphabet.
+  for (let at = 0; at < 3 && cell.charCodeAt(at) > 64; at++) column = column * 26 + (cell.charCodeAt(at) & 31)
+  return Math.max(column, 1) - 1
 }
 
 /** Control characters are written as `_x000D_` (ECMA-376 part 1, section 22.9.2.19). */

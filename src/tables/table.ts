@@ -1,4 +1,7 @@
-import { open } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { cpuOfProcess, createCpuLimit } from './cpu-limit.ts'
+import { withoutLines } from './delimiter.ts'
 import { detectEncoding } from './encoding.ts'
 import { UnreadableFileError } from './errors.ts'
 import { otherFormat } from './other-formats.ts'
@@ -11,25 +14,23 @@ import { openWorkbook } from './workbook.ts'
 const START_BYTES = 65_536
 
 /**
- * Opens a table for streaming: delimited text (CSV, TSV) in UTF-8, UTF-16 or Windows-1252, or an XLSX workbook.
- * Throws `UnreadableFileError`, also while reading the rows.
+ * Opens a table for streaming: delimited text (CSV, TSV) in UTF-8, UTF-16 or Windows-1252, or an XLSX workbook. `cpuMs`: what this
+ * process has used so far; reading the file may use a limited part more. Throws `UnreadableFileError`, also while reading the rows.
  */
-export async function openFile(path: string): Promise<OpenFile> {
-  const start = await firstBytes(path)
+export async function openFile(path: string, cpuMs = cpuOfProcess): Promise<OpenFile> {
+  const start = Buffer.concat(await Array.fromAsync(createReadStream(path, { end: START_BYTES })))
   if (start.length === 0) throw new UnreadableFileError(0, texts.unreadable.empty)
-  if (start.toString('latin1', 0, 4) === 'PK\u0003\u0004') return openWorkbook(path)
-  const other = otherFormat(start)
-  if (other !== undefined) throw new UnreadableFileError(0, other)
-  const encoding = await detectEncoding(path, start)
-  return { sheets: [await openTextSheet(path, encoding)], encoding, close: () => {} }
+  const isArchive = start.toString('latin1', 0, 4) === 'PK\u0003\u0004'
+  const file = isArchive ? await openWorkbook(path, cpuMs) : await openText(path, start, cpuMs)
+  const [sheet] = file.sheets
+  if (!sheet || file.sheets.length > 1) return file
+  return { ...file, sheets: [{ ...sheet, rows: () => withoutLines(sheet.rows()) }] }
 }
 
-async function firstBytes(path: string): Promise<Buffer> {
-  const file = await open(path)
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file.close()
-  }
+async function openText(path: string, start: Buffer, cpuMs: () => number): Promise<OpenFile> {
+  const other = otherFormat(start)
+  if (other !== undefined) throw new UnreadableFileError(0, other)
+  const checkCpu = createCpuLimit((await stat(path)).size, cpuMs)
+  const encoding = await detectEncoding(path, start, checkCpu)
+  return { sheets: [openTextSheet(path, start, encoding, checkCpu)], encoding, close: () => {} }
 }

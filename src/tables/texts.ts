@@ -18,13 +18,17 @@ export const texts = {
     longRow:
       'a row longer than 2 MB starts here, probably because of an unclosed quote, so the rest of the file cannot be read. Fix it and try again.',
     noSheets: 'the workbook has no sheets.',
-    noSharedText: 'a cell refers to a text that the workbook does not have: it is damaged.',
-    hugeWorkbook: 'this workbook unpacks to far more data than a price file has; save it as CSV.',
     damagedWorkbook:
       'the workbook is damaged; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
     columns: (max: number) => `it has more than ${max} columns.`,
-    rowNumber: 'the next row has no valid number.',
+    noRows: 'the file has no rows.',
+    rows: (max: number) => `it has more than ${max} rows; split it into smaller files.`,
     longCell: 'a cell is longer than a spreadsheet allows.',
+    fixedWidth:
+      'blanks separate its columns (fixed width), which cannot be read; open it in your spreadsheet as text with columns of a fixed width, save the list as XLSX or "CSV UTF-8" and try again.',
+    csvInColumn:
+      'each row is a line of CSV in one cell; select that column in your spreadsheet, choose "Text to Columns" in the menu Data, save the list as XLSX and try again.',
+    tooMuch: 'this file takes too much time or memory to read. Split it into smaller files.',
   },
 
   /** What is wrong with the price of a row. `cell`: as it is shown, truncated. */
@@ -46,6 +50,8 @@ export const texts = {
     shortened: (code: string) =>
       `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`,
   },
+
+  column: (number: number) => `column ${number}`,
 
   truncated: (text: string, length: number) => `${text}… (${length} characters)`,
 }

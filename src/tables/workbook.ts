@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { crc32 } from 'node:zlib'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { type CellFormats, createCellFormats } from './cell-formats.ts'
+import { createCpuLimit } from './cpu-limit.ts'
 import { UnreadableFileError } from './errors.ts'
 import { createRichText } from './rich-text.ts'
 import type { OpenFile, Row, Sheet } from './sheet.ts'
@@ -9,34 +10,28 @@ import { SheetParser } from './sheet-parser.ts'
 import { texts } from './texts.ts'
 import { type Element, isSet, localName, parseXml } from './xml.ts'
 
-/**
- * Office documents shrink to a tenth or so; a part of more bytes than this, unpacked, that shrank to a small part of its size is
- * hostile. The process that reads the file has limits for everything else.
- */
-const MIN_SUSPICIOUS = 50_000_000
-const MAX_RATIO = 200
+/** Office documents shrink to a tenth or so; one that unpacks to more than so many times its size gets no more time for that. */
+const MAX_RATIO = 20
 
 /** A sheet as the workbook lists it, with the path of its part in the archive. */
-interface ListedSheet {
-  name: string
-  path: string
-  isHidden: boolean
-}
+type ListedSheet = Pick<Sheet, 'name' | 'isHidden'> & { path: string }
 
 /** An open archive. Its entries are found by their paths in lower case. */
 interface Archive {
   zip: ZipFile
   entries: Map<string, Entry>
+  checkCpu: () => void
 }
 
 /**
  * Opens an XLSX workbook (ECMA-376), whose sheets are streamed. Only the shared strings are kept in memory. Throws
  * `UnreadableFileError`, also while reading the rows.
  */
-export async function openWorkbook(path: string): Promise<OpenFile> {
-  const archive = await openArchive(path).catch(rethrow)
-  const close = () => archive.zip.close()
+export async function openWorkbook(path: string, cpuMs: () => number): Promise<OpenFile> {
+  const zip = await yauzl.openPromise(path, { autoClose: false }).catch(rethrow)
+  const close = () => zip.close()
   try {
+    const archive = await readEntries(zip, cpuMs)
     const { sheets, date1904 } = await readSheets(archive)
     if (sheets.length === 0) throw new UnreadableFileError(0, texts.unreadable.noSheets)
     const strings = await readSharedStrings(archive)
@@ -49,13 +44,23 @@ export async function openWorkbook(path: string): Promise<OpenFile> {
   }
 }
 
+async function readEntries(zip: ZipFile, cpuMs: () => number): Promise<Archive> {
+  const entries = new Map<string, Entry>()
+  let bytes = 0
+  for await (const entry of zip.eachEntry()) {
+    bytes += entry.uncompressedSize
+    entries.set(entry.fileName.toLowerCase(), entry)
+  }
+  return { zip, entries, checkCpu: createCpuLimit(Math.min(bytes, zip.fileSize * MAX_RATIO), cpuMs) }
+}
+
 function openSheet(archive: Archive, sheet: ListedSheet, strings: string[], formats: CellFormats): Sheet {
   let parser = new SheetParser(strings, formats)
   async function* rows(): AsyncGenerator<Row[]> {
     parser = new SheetParser(strings, formats)
     try {
       for await (const _ of partOf(archive, sheet.path, (element) => parser.see(element)))
-        yield parser.takeRows()
+        yield parser.rows.splice(0)
     } catch (error) {
       rethrow(error)
     }
@@ -67,28 +72,11 @@ function openSheet(archive: Archive, sheet: ListedSheet, strings: string[], form
     async notes() {
       // `&C` and `&P` place and number what is printed.
       const printed = parser.printed.map((text) => text.replace(/&("[^"]*"|\d+|[A-Z])/gi, ' '))
-      return [...(await readComments(archive, sheet).catch(rethrow)), ...printed]
+      const found = [...(await readComments(archive, sheet).catch(rethrow)), ...printed]
+      return found.filter((text) => text.trim() !== '')
     },
     hiddenColumns: () => parser.hiddenColumns,
     hiddenRows: () => parser.hiddenRows,
-  }
-}
-
-async function openArchive(path: string): Promise<Archive> {
-  const entries = new Map<string, Entry>()
-  const zip = await yauzl.openPromise(path, { autoClose: false })
-  try {
-    for await (const entry of zip.eachEntry()) {
-      const { fileName, uncompressedSize, compressedSize } = entry
-      const ratio = uncompressedSize / Math.max(compressedSize, 1)
-      if (uncompressedSize > MIN_SUSPICIOUS && ratio > MAX_RATIO)
-        throw new UnreadableFileError(1, texts.unreadable.hugeWorkbook)
-      entries.set(fileName.toLowerCase(), entry)
-    }
-    return { zip, entries }
-  } catch (error) {
-    zip.close()
-    throw error
   }
 }
 
@@ -112,12 +100,14 @@ async function readPart(archive: Archive, path: string, see: (element: Element) 
 }
 
 /** Streams a part, and throws at its end if its checksum is not that of the archive. */
-async function* openPart({ zip }: Archive, entry: Entry): AsyncGenerator<Buffer> {
+async function* openPart({ zip, checkCpu }: Archive, entry: Entry): AsyncGenerator<Buffer> {
   let checksum = 0
   for await (const bytes of await zip.openReadStreamPromise(entry)) {
+    checkCpu()
     checksum = crc32(bytes, checksum)
     yield bytes
   }
+  checkCpu()
   if (checksum !== entry.crc32) throw new UnreadableFileError(0, texts.unreadable.damagedWorkbook)
 }
 
@@ -127,8 +117,8 @@ const WORKBOOK = 'xl/workbook.xml'
 async function readTargets(archive: Archive, part: string): Promise<Map<string, string>> {
   const targets = new Map<string, string>()
   const path = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`)
-  await readPart(archive, path, ({ name, attributes: { Id = '', Target = '' } }) => {
-    if (name === 'Relationship') targets.set(Id, posix.resolve('/', posix.dirname(part), Target).slice(1))
+  await readPart(archive, path, ({ attributes: { Id = '', Target = '' } }) => {
+    targets.set(Id, posix.resolve('/', posix.dirname(part), Target).slice(1))
   })
   return targets
 }
@@ -139,13 +129,13 @@ async function readComments(archive: Archive, { path }: ListedSheet): Promise<st
   const richText = createRichText()
   // Several links may lead to one part.
   for (const part of new Set((await readTargets(archive, path)).values()))
-    if (/(comment|drawing)[^/]*\.xml$/i.test(part))
+    if (/comment|drawing/i.test(posix.basename(part)) && archive.entries.has(part.toLowerCase()))
       await readPart(archive, part, (element) => {
         if (element.name === 'text' && element.parent?.name === 'threadedComment') found.push(element.text)
         else if (element.name === 'comment' || element.name === 'p') found.push(richText.take())
         else richText.see(element)
       })
-  return found.filter((text) => text.trim() !== '')
+  return found
 }
 
 /** Reads the list of sheets, and whether dates count from 1904. */
@@ -153,16 +143,18 @@ async function readSheets(archive: Archive): Promise<{ sheets: ListedSheet[]; da
   if (!archive.entries.has(WORKBOOK))
     throw new UnreadableFileError(0, texts.unreadable.otherFormat(nameOf(archive)))
   const targets = await readTargets(archive, WORKBOOK)
-  const sheets: ListedSheet[] = []
+  const sheets = new Map<string, ListedSheet>()
   let date1904 = false
   await readPart(archive, WORKBOOK, ({ name, attributes }) => {
     if (name === 'workbookPr') date1904 = isSet(attributes.date1904)
     if (name !== 'sheet') return
     const [, id = ''] = Object.entries(attributes).find(([key]) => localName(key) === 'id') ?? []
+    const path = targets.get(id) ?? ''
     const isHidden = (attributes.state ?? 'visible') !== 'visible'
-    sheets.push({ name: attributes.name ?? '', path: targets.get(id) ?? '', isHidden })
+    if (archive.entries.has(path.toLowerCase()) && !sheets.has(path))
+      sheets.set(path, { name: attributes.name ?? '', path, isHidden })
   })
-  return { sheets: sheets.filter(({ path }) => archive.entries.has(path.toLowerCase())), date1904 }
+  return { sheets: [...sheets.values()], date1904 }
 }
 
 /** What an archive is that has a file of such a name and no workbook of XLSX. */
@@ -170,12 +162,11 @@ const OTHER_ARCHIVES: [file: RegExp, name: string][] = [
   [/^xl\/workbook\.bin$/, 'an Excel binary workbook (.xlsb)'],
   [/\.iwa$/, 'a Numbers document of Apple (.numbers)'],
   [/^content\.xml$/, 'an OpenDocument spreadsheet (.ods)'],
-  [/./, 'a zip file, but not an XLSX workbook'],
 ]
 
 const nameOf = ({ entries }: Archive): string =>
   OTHER_ARCHIVES.find(([file]) => [...entries.keys()].some((name) => file.test(name)))?.[1] ??
-  'an empty zip file'
+  'a zip file, but not an XLSX workbook'
 
 /** The texts that cells refer to by number. */
 async function readSharedStrings(archive: Archive): Promise<string[]> {

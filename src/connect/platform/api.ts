@@ -251,7 +251,8 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
   if (isWebPage(text) || (body === undefined && !parsed.success))
     throw new PlatformUnavailableError('unreadable', 'the API answered something that is not JSON')
   if (parsed.success) return parsed.data
-  throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error))
+  const said = messageIn(text, secrets)
+  throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error), said)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Feature } from '../../web/kit.ts'
 import { createCatalogues } from './catalogues.ts'
 import { ASSUMPTIONS, CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
+import { createdKey } from './created.ts'
 import { createGrants } from './grants.ts'
 import { cataloguesRoutes } from './routes.ts'
 import { texts } from './texts.ts'
@@ -18,12 +19,13 @@ export default {
       return { summary: texts.tested(total), call: `GET ${PATHS.catalogues}` }
     },
   },
-  create: ({ connect, store }) => ({
+  create: ({ connect, store, config }) => ({
     routes: [
       {
         path: '/connections/:bxcontext/catalogues',
         router: cataloguesRoutes({
           catalogues: createCatalogues(connect.api),
+          noteCreated: (id) => store.set(createdKey(config.platform.apiUrl, id), 'created'),
           vault: connect.vault,
           grants: createGrants(store),
         }),

@@ -29,6 +29,7 @@ import { texts } from './texts.ts'
 
 export interface CataloguesOptions extends CataloguePageOptions {
   catalogues: Catalogues
+  noteCreated(catalogueId: string): Promise<void>
   vault: Vault
 }
 
@@ -89,7 +90,7 @@ const grantRoute = describeRoute({
 })
 
 /** Routes that list, show and create the catalogues of a connection, and grant builders access. */
-export function cataloguesRoutes({ catalogues, vault, grants }: CataloguesOptions): Router {
+export function cataloguesRoutes({ catalogues, noteCreated, vault, grants }: CataloguesOptions): Router {
   const router = Router()
   const pages = listPages({
     view: 'catalogues/catalogues',
@@ -105,6 +106,8 @@ export function cataloguesRoutes({ catalogues, vault, grants }: CataloguesOption
     try {
       const given = catalogueBody.parse(req.body ?? {})
       const catalogue = await catalogues.create(vault.tokenSource(ref), given)
+      // It exists: without the note, its first import only asks more.
+      await noteCreated(catalogue.id).catch(() => {})
       const location = pathOf(ref.bxcontext, catalogue.id)
       await sendResultOrRedirect(req, res, location, catalogue, { status: 201, notice: texts.created })
     } catch (error) {

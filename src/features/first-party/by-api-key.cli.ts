@@ -50,6 +50,7 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, { tenant, demo = fals
   return {
     store,
     api: createApi({ platform, baseUrl, http: http.api, uploads: http.uploads }),
+    apiUrl: baseUrl,
     source: access,
     /** Identifies the credentials without revealing them. */
     credential: access.id,

@@ -8,8 +8,7 @@ import { join } from 'node:path'
 /** given 8: maximum number of items per upload. */
 export const MAX_BATCH = 1000
 
-/** assumed: limits of an item's fields, in characters; codes are unique within a catalogue. */
-export const ITEM_LIMITS = { code: 100, text: 2000 } as const
+/** assumed: codes are unique within a catalogue. */
 export interface Item {
   code: string
   name?: string

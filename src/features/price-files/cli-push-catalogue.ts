@@ -1,55 +1,257 @@
 /**
- * `npm run feature -- price-files push-catalogue prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using
- * an API key. Exits with 0 only if the platform reports the import as completed, and with 2 if nobody has confirmed how the
- * file is read.
+ * `npm run feature -- price-files push-catalogue prices.csv --catalogue NAME --choice '{…}'`: imports a price file into a catalogue,
+ * using an API key. Prints what page two shows. Exits with 0 only if the platform reports the import as completed, and with 2, before
+ * anything is sent, if a person has to look at it first.
  */
 import '../../runtime/env-file.ts'
-import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, realpathSync, writeFileSync } from 'node:fs'
+import { createHash, type Hash } from 'node:crypto'
+import { createReadStream, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { Option } from 'commander'
 import * as z from 'zod'
-import { type PageOf, parseJson, retry, sleep } from '../../connect/index.ts'
-import type { Key } from '../../connect/stores.ts'
+import { parseJson } from '../../connect/index.ts'
 import { createCommand } from '../../runtime/command.ts'
+import { createLog } from '../../runtime/log.ts'
 import { print, printError } from '../../runtime/print.ts'
-import { createCatalogues } from '../catalogues/catalogues.ts'
-import {
-  CATALOGUE_SCOPES,
-  type Catalogue,
-  type NewCatalogue,
-  newCatalogueSchema,
-} from '../catalogues/contract.ts'
-import { openByApiKey } from '../first-party/by-api-key.cli.ts'
+import { givenOf } from '../../settings/read.ts'
+import { CATALOGUE_SCOPES, type Catalogue } from '../catalogues/contract.ts'
+import { type ByApiKey, openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
-import { batchCount, readBatch } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import { MAX_PROBLEMS } from './collector.ts'
-import { type Confirmed, type FileOptions, UnconfirmedError, withConfirmed } from './confirmed.cli.ts'
-import { type Progress, progressSchema } from './import.ts'
-import { audienceProblem, describeAnswers } from './questions.ts'
+import { type Choice, choiceSchema } from './choice.ts'
+import { fileGone } from './errors.ts'
+import { filledIn, readDraft } from './form.ts'
+import type { Found, Outline, Reading } from './found.ts'
+import { commandUser, type Import, type Progress } from './import.ts'
+import { Imports } from './imports.ts'
+import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
+import { readInProcess } from './read-in-process.ts'
 import { reportOf } from './report.ts'
-import { runImport, takeTurn } from './run.ts'
+import { choiceArgument, comparedSentences, exampleLines, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
+import { differencesOf, stopsUnattended } from './unattended.ts'
 
 const stop = new AbortController()
 const { signal } = stop
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => stop.abort(new Error('Stopped. Run the same command again to resume.')))
 
+/** A person has to look at the file first: the command ends with 2. */
+class StoppedError extends Error {}
+
 async function main(): Promise<void> {
   const { file, options } = readArguments()
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new Error(`The file ${file} does not exist.`)
+  const draft = options.choice === undefined ? null : readChoice(options.choice)
   if (options.report !== undefined) requireReport(options.report, file)
-  const how = `npm run feature -- price-files push-catalogue ${file} --dry-run --save-layout layout.json`
-  await withConfirmed(file, { ...options, how, signal }, async (confirmed) => {
-    const { check, layout } = confirmed
-    if (options.report !== undefined) writeFileSync(options.report, reportOf(layout, check.problems))
-    summarize(confirmed, options)
-    if (options.dryRun) print('Nothing was sent (--dry-run).')
-    else await send(confirmed, options)
-  })
+  const session = await openByApiKey(process.env, options)
+  const imports = openImports(session)
+  /** The imports of this run. */
+  const used: Import[] = []
+  const upload = async (catalogue: Catalogue) => {
+    const hash = createHash('sha256')
+    const ref = { userId: commandUser(session.credential), bxcontext: session.credential }
+    const job = await imports.upload(ref, { catalogue, fileName: basename(file), draft }, hashed(file, hash))
+    used.push(job)
+    return { job, digest: hash.digest('hex') }
+  }
+  try {
+    const catalogue = await findCatalogue(session, options, signal)
+    const read = await upload(catalogue)
+    await showPage(imports, read.job, options)
+    const earlier = await accepted(imports, read, options)
+    if (earlier) used.push(earlier)
+    if (options.dryRun) return print('Nothing was sent (--dry-run).')
+    if (catalogue.id !== '') return await send(imports, read.job, earlier)
+    const again = await upload(await createCatalogue(session, options, signal))
+    // Another run may have created it and sent something.
+    await send(imports, again.job, await accepted(imports, again, options))
+  } finally {
+    await imports.close()
+    // Those that have failed or were stopped can be resumed.
+    for (const { userId, id } of used) {
+      const now = await imports.get(userId, id).catch(() => null)
+      if (now?.state === 'ready' || now?.state === 'completed') await imports.discard(now).catch(() => {})
+    }
+    await session.close()
+  }
 }
 
-/** Empties the report of an earlier file, before anything is asked. Throws if it cannot be written, or is the price file. */
+/** Its imports are those of the API key. */
+const openImports = ({ api, apiUrl, source, store }: ByApiKey) =>
+  new Imports({
+    store,
+    apiUrl,
+    log: createLog('silent'),
+    dir: join(givenOf(process.env).DATA_DIR ?? '.data', 'imports'),
+    ...{ maxBytes: Infinity, quotaBytes: Infinity, totalBytes: Infinity },
+    read: (task) => readInProcess(task, { signal }),
+    catalogueImports: createCatalogueImports(api),
+    source: () => source,
+    describe: describeError,
+    onProgress: createProgress(),
+  })
+
+/** The bytes of a file. */
+async function* hashed(path: string, hash: Hash) {
+  for await (const chunk of createReadStream(path)) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** Prints what page two shows, and writes the report. Throws `StoppedError` if page one is to be filled in. */
+async function showPage(imports: Imports, job: Import, { report }: Options): Promise<void> {
+  const reading = await imports.reading(job)
+  if (!reading) throw fileGone()
+  const { outline, found } = reading
+  if (report !== undefined) writeFileSync(report, found ? reportOf(outline, found) : '')
+  if (!found) throw pageOne(reading)
+  printPage(outline, found, job)
+  if (found.items === 0) throw new Error(texts.errors.noItems)
+}
+
+/** An import that has been read, and the SHA-256 (hex) of its file. */
+interface Uploaded {
+  job: Import
+  digest: string
+}
+
+/**
+ * Throws `StoppedError` if a person has to look at a file who has not. Resolves to the import of an earlier run that was interrupted
+ * while it sent the same, which was looked at then; null: there is none.
+ */
+async function accepted(
+  imports: Imports,
+  { job, digest }: Uploaded,
+  { accept }: Options,
+): Promise<Import | null> {
+  const reading = await imports.reading(job)
+  if (!reading?.found) throw fileGone()
+  const code = codeOf(job, digest, reading.found)
+  const earlier = await interrupted(imports, job)
+  const mustStop = accept === undefined ? stopsUnattended(reading) : accept !== code
+  if (mustStop && !earlier) throw notAccepted(code, accept !== undefined)
+  return earlier
+}
+
+/** The import of an earlier run that has not come to its end with the same items; null: there is none. */
+async function interrupted(imports: Imports, job: Import): Promise<Import | null> {
+  const itemsOf = async (one: Import) =>
+    JSON.stringify([one.choice, await Array.fromAsync(imports.items(one))])
+  for (const other of await imports.list(job)) {
+    const isOpen = other.state !== 'ready' && other.state !== 'completed'
+    if (!isOpen || other.catalogueId !== job.catalogueId || other.items !== job.items) continue
+    const isSame = itemsOf(other).then(async (items) => items === (await itemsOf(job)))
+    // Its items may be gone.
+    if (await isSame.catch(() => false)) return other
+  }
+  return null
+}
+
+/** Sends an import, or the rest of an earlier one, to its end. Throws an error if that is not that the platform has completed it. */
+async function send(imports: Imports, job: Import, earlier: Import | null): Promise<void> {
+  const { isSent, job: sent } = earlier
+    ? await imports.resume(earlier)
+    : await imports.send(job, { seen: job.checkId, leftOut: [], confirmed: true })
+  if (!isSent) throw new StoppedError('The catalogue has received something else. Run the command again.')
+  print(`${earlier ? 'Resuming' : 'Starting'} import ${sent.id} into "${sent.catalogueName}".`)
+  const end = () => void imports.stop(sent).catch(() => {})
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
+  const { state, failure, problems, progress, rejected } = await imports.ended(sent)
+  signal.throwIfAborted()
+  if (failure !== null) throw new Error(failure)
+  if (state !== 'completed' || !progress)
+    throw new Error('It was interrupted. Run the same command again to resume.')
+  const batches = `${formatCount(progress.batches)} ${progress.batches === 1 ? 'batch' : 'batches'}`
+  const notSent = rejected > 0 ? ` ${formatCount(rejected)} rows were not sent.` : ''
+  print(`Completed: ${formatCount(progress.sent)} items in ${batches}.${notSent}`)
+  if (problems !== null) throw new Error(problems)
+}
+
+const notAccepted = (code: string, isOther: boolean) =>
+  new StoppedError(
+    `${isOther ? 'Nothing was sent: the code of --accept stands for another file, choice or difference.' : 'Nothing was sent: look at what differs.'} To send exactly this, add --accept ${code}`,
+  )
+
+/** What page one asks, and the choice as far as the file or the last one fills it in. */
+function pageOne({ outline, missing }: Reading): Error {
+  const lines = [
+    'Nothing was sent: it is not known how this file is read.',
+    ...missing.map(texts.missing),
+    'The columns:',
+    ...outline.columns.map(
+      ({ number, heading, use, samples }) =>
+        `  ${number}. ${heading} (${texts.uses[use]}): ${samples.join(' | ')}`,
+    ),
+    'The page of the import prints the choice, or complete this one:',
+    choiceArgument(readDraft(outline, filledIn(outline))),
+  ]
+  return new StoppedError(lines.join('\n'))
+}
+
+/** What page two shows. */
+function printPage(outline: Outline, found: Found, { catalogueName, catalogueScope }: Import): void {
+  const { rows, items, choice, box } = found
+  const of = `${formatCount(items)} of ${formatCount(rows)} rows can be sent`
+  print(
+    ...outline.remarks.map(texts.remark),
+    ...comparedSentences(found.compared),
+    ...exampleLines(found),
+    ...rejectedSentences(found),
+    ...box.map((reason) => `! ${texts.boxReason(reason)}`),
+    `${of} to "${catalogueName}" (${catalogueScope ?? 'visibility unknown'}), in ${texts.money(choice.money)}.`,
+    choiceArgument(choice),
+  )
+}
+
+/**
+ * Stands for this file, this choice, this catalogue and exactly these differences. A catalogue that has received nothing is known by
+ * its name, whether or not a run that was killed has created it already.
+ */
+function codeOf(
+  { catalogueId, catalogueName, receivedRevision }: Import,
+  digest: string,
+  found: Found,
+): string {
+  const to = receivedRevision === '' ? catalogueName : catalogueId
+  const all = JSON.stringify([digest, to, found.choice, differencesOf(found)])
+  return createHash('sha256').update(all).digest('hex').slice(0, 12)
+}
+
+const formatCount = (number: number): string => number.toLocaleString('en-AU')
+
+/** Prints how far an import is: a line for each tenth, for each word of the platform, and for each reason to wait. */
+function createProgress() {
+  let last = ''
+  return (
+    { phase, sent, processed, platformState, waiting }: Readonly<Progress>,
+    { items }: Import,
+  ): void => {
+    const isSent = phase === 'processing'
+    const tenth = Math.floor(((isSent ? (processed ?? 0) : sent) / items) * 10)
+    const now = `${phase} ${tenth} ${platformState} ${waiting}`
+    if (phase === 'starting' || now === last) return
+    last = now
+    const count = processed === null ? 'an unknown number' : formatCount(processed)
+    const state = platformState === null ? '' : ` ("${platformState}")`
+    const how = isSent ? `All sent; the platform${state} has processed ${count}` : `Sent ${formatCount(sent)}`
+    print(`${how} of ${formatCount(items)} items.${waiting ? ` ${waiting}` : ''}`)
+  }
+}
+
+/** Throws an error that names what is wrong in it. */
+function readChoice(text: string): Choice {
+  const json = parseJson(text)
+  if (json === undefined) throw new Error('--choice is not JSON: copy it as one argument, with its quotes.')
+  const parsed = choiceSchema.safeParse(json)
+  if (!parsed.success) throw new Error(`--choice is not complete:\n${z.prettifyError(parsed.error)}`)
+  return parsed.data
+}
+
+/** Empties the report of an earlier file. Throws if it cannot be written, or is the price file. */
 function requireReport(report: string, file: string): void {
   if (existsSync(report) && realpathSync(report) === realpathSync(file))
     throw new Error('--report points to the price file itself and would overwrite it.')
@@ -61,140 +263,10 @@ function requireReport(report: string, file: string): void {
   }
 }
 
-/** Says what was found. Throws if nothing can be sent. */
-function summarize({ check, layout }: Confirmed, options: Options): void {
-  const problem = options.scope === undefined ? undefined : audienceProblem(layout, options.scope)
-  if (problem) throw new Error(problem)
-  const ofSheet = (sheet: string) => (layout.sheets.length > 1 ? `Sheet "${sheet}", line` : 'Line')
-  for (const { sheet, line, reason } of check.problems.slice(0, 20))
-    printError(`${ofSheet(sheet)} ${line}: ${reason}`)
-  const { rows, validRows, invalidRows } = check
-  if (invalidRows > 20) {
-    const hint = options.report ? '' : `; --report FILE writes the first ${formatCount(MAX_PROBLEMS)}`
-    printError(`... and ${formatCount(invalidRows - 20)} more${hint}.`)
-  }
-  print(
-    texts.confirm.counts(rows, validRows, invalidRows),
-    `The file is read as it was confirmed on ${layout.confirmedAt}:`,
-    ...describeAnswers(layout).map((answer) => `  ${answer}`),
-    ...check.outline.remarks,
-    ...check.remarks,
-  )
-  if (validRows === 0) throw new Error('This file has no valid rows.')
-}
-
-const formatCount = (number: number): string => number.toLocaleString('en-AU')
-
-type Session = Awaited<ReturnType<typeof openByApiKey>>
-
-async function send(confirmed: Confirmed, options: Options): Promise<void> {
-  const session = await openByApiKey(process.env, options)
-  try {
-    const catalogue = await findOrCreate(session, options)
-    const problem = audienceProblem(confirmed.layout, catalogue.scope)
-    if (problem) throw new Error(problem)
-    await inTurn(session, catalogue.id, (turn) => sendInTurn(confirmed, session, catalogue, turn))
-  } finally {
-    await session.close()
-  }
-}
-
-/** How often a turn that another run has is tried again, in ms. */
-const POLL_MS = 1_000
-
-/** Works while no other import into the catalogue, or creation of a catalogue of this name, is running. */
-async function inTurn<T>(
-  { store }: Session,
-  id: string,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const take = () => retry(() => takeTurn(store, id), { signal })
-  let turn = await take()
-  if (!turn) print(texts.sending.waitingForTurn)
-  while (!turn) {
-    await sleep(POLL_MS, signal)
-    turn = await take()
-  }
-  const lost = new AbortController()
-  turn.lost.addEventListener('abort', () =>
-    lost.abort(new Error('The store was not reachable for too long. Run the same command again to resume.')),
-  )
-  try {
-    return await work(AbortSignal.any([signal, lost.signal]))
-  } finally {
-    await turn.release()
-  }
-}
-
-/** What the store remembers of an import until the platform has completed it. `digest`: SHA-256 (hex) of the items. */
-const rememberedSchema = z.object({
-  batchId: z.string(),
-  digest: z.string(),
-  accepted: progressSchema.nullable(),
-})
-
-/** Sends the items, or the rest of them if an earlier run with the same file was interrupted. */
-async function sendInTurn(
-  { check, itemsPath }: Confirmed,
-  { api, store, source, credential }: Session,
-  { id: catalogueId, name }: Catalogue,
-  turn: AbortSignal,
-): Promise<void> {
-  const key: Key = { kind: 'push', owner: credential, id: catalogueId }
-  const hash = createHash('sha256')
-  for (let index = 0; index < batchCount(check.validRows); index++)
-    hash.update(await readBatch(itemsPath, index))
-  const digest = hash.digest('hex')
-  // What cannot be read counts as absent.
-  const earlier = rememberedSchema.safeParse(parseJson((await store.get(key)) ?? '')).data
-  const isResumed = earlier?.digest === digest
-  const { batchId, accepted } = isResumed ? earlier : { batchId: randomUUID(), accepted: null }
-  const remember = (progress: Progress | null) =>
-    store.set(key, JSON.stringify({ batchId, digest, accepted: progress }))
-  await remember(accepted)
-  print(`${isResumed ? 'Resuming' : 'Starting'} import ${batchId} into "${name}".`)
-
-  const { sent, batches, job } = await runImport({
-    catalogueImports: createCatalogueImports(api),
-    source,
-    catalogueId,
-    batchId,
-    signal: turn,
-    items: check.validRows,
-    bodyOf: (index) => readBatch(itemsPath, index),
-    accepted,
-    save: remember,
-    onProgress: createProgress(check.validRows),
-  })
-  await store.delete(key)
-  const skipped =
-    check.invalidRows > 0 ? ` ${formatCount(check.invalidRows)} rows had problems and were skipped.` : ''
-  print(
-    `Completed: ${formatCount(sent)} items in ${formatCount(batches)} ${batches === 1 ? 'batch' : 'batches'}.${skipped}`,
-  )
-  if (job.message) print(`Message from the platform: ${job.message.slice(0, 500)}`)
-}
-
-/** Prints how far an import is: a line for each tenth, and for each reason to wait. */
-function createProgress(total: number): (progress: Readonly<Progress>) => void {
-  let last = ''
-  return ({ phase, sent, processed, waiting }) => {
-    const isSent = phase === 'processing'
-    const tenth = Math.floor(((isSent ? (processed ?? 0) : sent) / total) * 10)
-    const now = `${phase} ${tenth} ${waiting}`
-    if (phase === 'starting' || now === last) return
-    last = now
-    const count = processed === null ? 'an unknown number' : formatCount(processed)
-    const how = isSent ? `All sent; the platform has processed ${count}` : `Sent ${formatCount(sent)}`
-    print(`${how} of ${formatCount(total)} items.${waiting ? ` ${waiting}` : ''}`)
-  }
-}
-
-interface Options extends Pick<FileOptions, 'layout' | 'saveLayout'> {
+interface Options extends TargetOptions {
+  choice?: string
+  accept?: string
   report?: string
-  catalogue?: string
-  catalogueId?: string
-  scope?: NewCatalogue['scope']
   dryRun: boolean
   tenant?: string
   demo: boolean
@@ -214,70 +286,25 @@ function readArguments(): { file: string; options: Options } {
         'visibility of a new catalogue; must match that of an existing one',
       ).choices(CATALOGUE_SCOPES),
     )
-    .option('--layout <file>', 'how the file is read, as a person has confirmed it')
-    .option('--save-layout <file>', 'write the layout that you confirm, or that was used, to this file')
     .option(
-      '--report <file>',
-      `write the rows with problems, the first ${formatCount(MAX_PROBLEMS)}, to this CSV file`,
+      '--choice <json>',
+      'how the file is read, as a page or --dry-run prints it; the last choice by default',
     )
-    .option('--dry-run', 'check the file and send nothing', false)
+    .option('--accept <code>', 'send what an earlier run has printed this code for')
+    .option('--report <file>', 'write the rows that are not sent to this CSV file')
+    .option('--dry-run', 'print what would be sent, and send nothing', false)
     .option('--tenant <id>', 'act for this tenant; `npm run feature -- first-party tenants` lists them')
     .option('--demo', 'use the running demo, without an .env', false)
   command.parse()
   const options = command.opts<Options>()
-  if (!options.catalogue && !options.catalogueId && !options.dryRun)
+  if (!options.catalogue && !options.catalogueId)
     command.error("error: specify the catalogue with '--catalogue <name>' or '--catalogue-id <id>'")
   return { file: command.args[0] ?? '', options }
-}
-
-/**
- * Finds the catalogue by its id or name, or creates it; another run does not create it at the same time. Throws if there are
- * several, or if its scope is not the requested one.
- */
-function findOrCreate(session: Session, { catalogueId, catalogue = '', scope }: Options): Promise<Catalogue> {
-  const { api, source, credential } = session
-  const catalogues = createCatalogues(api)
-  const name = catalogue.trim()
-  const find = async () => {
-    const matches = (found: Catalogue) => (catalogueId ? found.id === catalogueId : found.name === name)
-    const [found, ...others] = (await allCatalogues(session)).filter(matches)
-    if (others.length > 0)
-      throw new Error(
-        `Several catalogues are named "${name}". Choose one with --catalogue-id: ${[found, ...others].map((one) => one?.id).join(', ')}.`,
-      )
-    // Prices for selected builders must not end up in a catalogue that every builder can see.
-    if (scope && found?.scope && found.scope.toLowerCase() !== scope.toLowerCase())
-      throw new Error(`The catalogue "${found.name}" is ${found.scope}, not ${scope}. Nothing was sent.`)
-    if (found) return found
-    if (catalogueId) throw new Error(`No catalogue has the id ${catalogueId}.`)
-    if (!scope)
-      throw new Error(`No catalogue is named "${name}". To create it, add --scope Public or --scope Managed.`)
-    const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
-    print(`Created catalogue "${name}" (${scope}).`)
-    return created
-  }
-  // If the response to a create call is lost, the catalogue may exist: look it up before trying again.
-  return inTurn(session, `${credential} ${name}`, (turn) =>
-    retry(find, { signal: turn, onWait: (reason) => print(`Retrying: ${reason}`) }),
-  )
-}
-
-async function allCatalogues({ api, source }: Session): Promise<Catalogue[]> {
-  const catalogues = createCatalogues(api)
-  const seen = new Map<string, Catalogue>()
-  for (let from: PageOf<Catalogue>['next'] = { skip: 0, after: '' }; from; ) {
-    signal.throwIfAborted()
-    const { items, next, repeated } = await catalogues.list(source, { top: 100, ...from })
-    for (const catalogue of items) seen.set(catalogue.id, catalogue)
-    if (repeated) print(`The platform lists only the first ${seen.size} catalogues.`)
-    from = next
-  }
-  return [...seen.values()]
 }
 
 try {
   await main()
 } catch (error) {
   printError(...(error instanceof z.ZodError ? z.prettifyError(error) : describeError(error)).split('\n'))
-  process.exitCode = error instanceof UnconfirmedError ? 2 : 1
+  process.exitCode = error instanceof StoppedError ? 2 : 1
 }

@@ -24,19 +24,46 @@ export const batchIdSchema = z
   .string()
   .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots, not starting with a dot')
 
-/** assumed: the final states of an import job, in lower case; every other state means that it is not finished. */
-export const COMPLETED_STATES = ['completed', 'complete', 'succeeded', 'success', 'done', 'finished']
-export const FAILED_STATES = ['failed', 'error', 'cancelled', 'canceled', 'aborted', 'rejected']
+/** A count, also as text; null if it is neither. */
+const count = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,15}$/)
+      .transform(Number),
+  ])
+  .nullish()
+  .catch(null)
 
 /** assumed: the state of an import job. The counts are of distinct items and may be absent. */
-export const importJobSchema = z.object({
+export const importJobSchema = z.looseObject({
   batchId: z.string().nullish(),
   status: z.string().min(1),
-  itemsReceived: z.number().nullish(),
-  itemsProcessed: z.number().nullish(),
+  itemsReceived: count,
+  itemsProcessed: count,
   message: z.string().nullish(),
 })
 export type ImportJob = z.infer<typeof importJobSchema>
+
+/**
+ * assumed: what the state of an import job means. One that begins with "complete" is completed, with problems if it says error or if
+ * the job counts rows that failed; one that begins with "fail", "cancel" or "reject", or has "error" in it, has failed; any other
+ * means that it is not finished.
+ */
+export function outcomeOf(job: ImportJob): 'unfinished' | 'completed' | 'problems' | 'failed' {
+  const state = job.status.trim().toLowerCase()
+  if (state.startsWith('complete'))
+    return state.includes('error') || failedRows(job) > 0 ? 'problems' : 'completed'
+  return /^(fail|cancel|reject)|error/.test(state) ? 'failed' : 'unfinished'
+}
+
+/** The most rows that a member of a job with such a name counts or lists. */
+const failedRows = (job: ImportJob): number =>
+  Object.entries(job).reduce((most, [name, value]) => {
+    if (!/fail|error|reject/i.test(name)) return most
+    return Math.max(most, Array.isArray(value) ? value.length : (count.parse(value) ?? 0))
+  }, 0)
 
 /** Items that the platform has rejected, and what it says of the first ones. */
 export interface Rejected {
@@ -71,7 +98,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'item',
     topic: 'An item',
     assumed:
-      '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue; the price is in dollars before tax; at most 100 characters for the code, 2,000 for other text.',
+      '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue, without regard to capitals; the price is in dollars before tax.',
     importance: 2,
     code: 'batches.ts#Item',
     cure: 'Rename the fields.',
@@ -90,9 +117,9 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
-      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; `Completed` and `Failed` are final, also as `Succeeded`, `Done`, `Cancelled` and similar words in any letter case. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. In any letter case, a `status` that begins with `complete` is completed, with problems if it has `error` in it or if a member with `fail`, `error` or `reject` in its name counts or lists any; one that begins with `fail`, `cancel` or `reject`, or has `error` in it, has failed; any other is polled again. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
     importance: 2,
     code: 'importJobSchema',
-    cure: 'Rename the fields in the schema, and add further final states.',
+    cure: 'Rename the fields in the schema, and change the final states in `outcomeOf`.',
   },
 ]

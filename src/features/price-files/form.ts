@@ -1,76 +1,100 @@
-/** Reads the form on which a person says how a file is to be read. */
+/** Page one as a form: what is filled in, and what it says of how the file is to be read. Pure. */
 import * as z from 'zod'
-import { DECIMALS } from '../../tables/prices.ts'
 import { badInput } from '../../web/kit.ts'
-import { type Column, type Draft, draftSchema, type SheetLayout, USES, withUse } from './layout.ts'
-import type { SheetOutline } from './outline.ts'
-import { type Question, questionsOf } from './questions.ts'
+import { type Draft, draftSchema, FIELD_USES, USES } from './choice.ts'
+import type { Outline, OutlineColumn } from './found.ts'
 import { texts } from './texts.ts'
 
 /**
- * The fields: `sheet`, the names of the sheets that are used; `use-0-2`, the use of a column by the numbers of its sheet and
- * its own, counted from 0; `headingsRow-0` and `decimal-0`; those of the questions; `again`, the name of a question that is
- * open again.
+ * The fields: `sheet`, `headingsRow`, `units`, `money` and `decimal`; `use-3`, the use of the third column; `tick-3`, the places
+ * of its values that are ticked, in the list that the page shows.
  */
 const formSchema = z.record(
   z.string(),
   z.union([z.string().transform((value) => [value]), z.array(z.string())]),
 )
-type Form = z.infer<typeof formSchema>
+
+/** Page one as it is filled in: all texts, as they were typed. */
+export interface Filled {
+  sheet: string
+  headingsRow: string
+  units: string
+  money: string
+  decimal: string
+  columns: FilledColumn[]
+}
+interface FilledColumn extends OutlineColumn {
+  said: string
+  /** The places of the ticked values. */
+  ticks: string[]
+}
+
+/** Page one as the file and the last choice fill it in, or as a form was. Throws a `ZodError` if it is no form. */
+export function filledIn(outline: Outline, body?: unknown): Filled {
+  const form = formSchema.optional().parse(body)
+  const said = (name: string, before: string) => form?.[name]?.[0]?.trim() ?? before
+  return {
+    sheet: form?.sheet?.[0] ?? outline.sheet,
+    headingsRow: said('headingsRow', String(outline.headingsRow)),
+    units: said('units', String(outline.units)),
+    money: said('money', form ? '' : (outline.money ?? '')),
+    decimal: said('decimal', outline.decimal ?? ''),
+    columns: outline.columns.map((column) => ({
+      ...column,
+      said: said(`use-${column.number}`, column.use),
+      ticks: form
+        ? (form[`tick-${column.number}`] ?? [])
+        : (column.values ?? []).flatMap(({ value }, at) =>
+            column.ticked.includes(value) ? [String(at)] : [],
+          ),
+    })),
+  }
+}
 
 /**
- * What a request says of how the file is to be read: as JSON `{draft}`, or with the fields of the page, of which only those
- * change the draft that are there. Throws `invalid_input` (400).
+ * What page one says of how the file is to be read. The columns of another sheet or heading row are others, so they are suggested
+ * anew. Throws `invalid_input` (400) with the field.
  */
-export function readDraft(body: unknown, before: Draft, outline: readonly SheetOutline[]): Draft {
-  if (typeof body === 'object' && body !== null && 'draft' in body) return draftSchema.parse(body.draft)
-  const form = formSchema.parse(body ?? {})
-  const sheets = form.sheet?.map((name) => readSheet(form, name, before, outline)) ?? before.sheets
-  let draft: Draft = { ...before, sheets }
-  for (const { name } of questionsOf(draft, outline)) {
-    const said = form.again?.includes(name) ? [] : form[name]
-    const questionIn = (one: Draft) => questionsOf(one, outline).find((question) => question.name === name)
-    if (said && offers(questionIn(draft), said)) draft = questionIn(draft)?.answered(draft, said) ?? draft
-    // The same form may have changed a column so that this is no answer any more: then the columns count.
-    else if (said && !offers(questionIn(before), said)) throw badInput(name, texts.rules.draft)
+export function readDraft(outline: Outline, filled: Filled): Draft {
+  const headingsRow = numberIn(filled, 'headingsRow', 0)
+  const isOther = filled.sheet !== outline.sheet || headingsRow !== outline.headingsRow
+  const columns = isOther ? [] : filled.columns
+  for (const { said, number } of columns)
+    if (!USES.some((use) => use === said)) throw badInput(`use-${number}`, texts.rules.choice)
+  const usedAs = (use: string) => columns.filter(({ said }) => said === use)
+  const once = (use: keyof typeof texts.uses) => {
+    const [first, second] = usedAs(use)
+    if (second) throw badInput(`use-${second.number}`, texts.rules.once(texts.uses[use]))
+    return first
   }
-  return draft
-}
-
-/** Whether all these values are among the choices of a question. */
-const offers = (question: Question | undefined, said: readonly string[]): boolean =>
-  said.every((value) => question?.choices.some(([choice]) => choice === value))
-
-function readSheet(form: Form, name: string, before: Draft, outline: readonly SheetOutline[]): SheetLayout {
-  const at = outline.findIndex((sheet) => sheet.name === name)
-  const seen = outline[at]
-  if (!seen) throw badInput('sheet', texts.rules.draft)
-  const known = before.sheets.find((sheet) => sheet.name === name)
-  // A sheet that was not used has no fields yet: its columns are suggested.
-  if (!known) return newSheet(seen)
-  const headingsRow = Number(form[`headingsRow-${at}`]?.[0] ?? known.headingsRow)
-  if (!Number.isInteger(headingsRow) || headingsRow < 0)
-    throw badInput(`headingsRow-${at}`, texts.rules.headingsRow)
-  const [decimal] = form[`decimal-${at}`] ?? []
-  return {
-    name,
+  const fields = FIELD_USES.flatMap((use) => {
+    const column = once(use)
+    return column ? [[use, { heading: column.heading, number: column.number }]] : []
+  })
+  const taxed = once('taxed')
+  const draft = draftSchema.safeParse({
+    ...Object.fromEntries(fields),
+    sheet: filled.sheet,
     headingsRow,
-    decimal: DECIMALS.find((one) => one === decimal) ?? known.decimal,
-    columns: known.columns.map((column, index) => readColumn(form, `use-${at}-${index}`, column)),
-  }
+    only: usedAs('only').map(ticked),
+    ...(taxed && { taxed: ticked(taxed) }),
+    ...(filled.money !== '' && { money: filled.money }),
+    units: numberIn(filled, 'units', 1),
+    decimal: filled.decimal === '' ? null : filled.decimal,
+  })
+  if (!draft.success) throw badInput(String(draft.error.issues[0]?.path[0]), texts.rules.choice)
+  return draft.data
 }
 
-/** A sheet that a person wants to use; its columns are suggested when the file is read. */
-export const newSheet = ({ name, headingsRow }: SheetOutline): SheetLayout => ({
-  name,
-  headingsRow,
-  decimal: 'point',
-  columns: [],
+/** The number of a field, as digits. */
+function numberIn(filled: Filled, field: 'headingsRow' | 'units', least: number): number {
+  const number = /^\d{1,7}$/.test(filled[field]) ? Number(filled[field]) : Number.NaN
+  if (!(number >= least)) throw badInput(field, texts.rules[field])
+  return number
+}
+
+const ticked = ({ heading, number, values, ticks }: FilledColumn) => ({
+  heading,
+  number,
+  values: (values ?? []).flatMap(({ value }, at) => (ticks.includes(String(at)) ? [value] : [])),
 })
-
-function readColumn(form: Form, field: string, column: Column): Column {
-  const [said = column.use] = form[field] ?? []
-  const use = USES.find((known) => known === said)
-  if (use === undefined) throw badInput(field, texts.rules.draft)
-  return withUse(column, use)
-}

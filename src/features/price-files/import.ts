@@ -1,25 +1,26 @@
 /**
- * The record of an import and its transitions, all pure. An import is uploaded, checked, confirmed by a person, and sent. Three
- * write the record of one that is sent; beside it is a note (`Active`) that it should be running, which any process looks for:
+ * The record of an import and its transitions, all pure. A file is uploaded and read; a person chooses how it is read, looks at
+ * what was found, and sends it. Beside the record of one that is sent is a note (`Active`), by which any process finds it:
  *
  * | event | written by | state | run | note |
  * | --- | --- | --- | --- | --- |
- * | its user starts it | `Imports.start`, `running` | running | one more | is written first, with that run |
- * | a process begins to send it | `Sender.begin`, `takenOver` | running | one more | stays |
- * | each batch, and every 0.4 s | `saveProgress` of the sender, `progressed` | running | must be its own | stays |
- * | sending has ended | `saveEnd` of the sender, `ended` | completed, failed | must be its own | is removed by whoever finds it |
- * | its user stops it | `Imports.stop`, `stopped` | stopped | stays | is removed by whoever finds it |
+ * | its user sends or resumes it | `Imports`, `started`, `resumed` | running | one more | is written first |
+ * | a process begins to send it | `Sender`, `takenOver` | running | one more | stays |
+ * | each batch, and every 0.4 s | `Sender`, `progressed` | stays | must be its own | stays |
+ * | sending has ended | `Sender`, `ended` | completed, failed | must be its own | stays |
+ * | its user stops it | `Imports`, `stopped` | stopped | stays | stays |
+ * | what was accepted is merged | `endImport` | stays | stays | is removed |
  *
- * A note whose run the record has not reached is of a start that is just being recorded.
+ * All of these but `stopped` happen in the turn of the catalogue (`turns.ts`), which one process has at a time.
  */
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
+import { appOwner } from '../../connect/stores.ts'
 import type { UserNotice } from '../../web/kit.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
-import type { Check } from './check-rows.ts'
+import { choiceSchema } from './choice.ts'
 import { ImportError, importNotFound } from './errors.ts'
-import { draftSchema } from './layout.ts'
-import { audienceProblem, isComplete } from './questions.ts'
+import type { Reading } from './found.ts'
 import { texts } from './texts.ts'
 
 const count = z.number().int().nonnegative()
@@ -37,6 +38,8 @@ export const progressSchema = z.object({
   /** The items that the platform has rejected in answers to these uploads, and what it says of the first ones. */
   rejected: z.object({ count, message: z.string() }),
   phase: z.enum(['starting', 'sending', 'processing']),
+  /** The platform's word for the state of its import, cut; null before it has said one. */
+  platformState: z.string().nullable(),
   /** The platform's count of processed items; null if not reported. */
   processed: z.number().nullable(),
   /** User-facing reason why the import is waiting; null if it is not. */
@@ -51,6 +54,7 @@ export const NOTHING_SENT: Progress = {
   batches: 0,
   rejected: { count: 0, message: '' },
   phase: 'starting',
+  platformState: null,
   processed: null,
   waiting: null,
 }
@@ -73,61 +77,67 @@ export const importSchema = z.object({
   createdAt: z.iso.datetime(),
   startedAt: z.iso.datetime().nullable(),
   endedAt: z.iso.datetime().nullable(),
-  /** Random for each check: the store has its items and its reading by this id. */
+  /** Random for each reading of the file: what was found and the items are stored by it, and *Send* names it. */
   checkId: z.string(),
-  /** What a person has said so far of how the file is to be read, beside what is suggested. If it is complete, the check is of it. */
-  draft: draftSchema,
-  /** When a person has confirmed how the file is read; null: nobody has, so nothing can be sent. */
-  confirmed: z.object({ at: z.iso.datetime() }).nullable(),
+  /** How the file was read; null: page one is to be filled in first, so nothing can be sent. */
+  choice: choiceSchema.nullable(),
+  /** The codes of the rows that a person left out. */
+  leftOut: z.array(z.string()),
+  /** The revision of what the catalogue had received when the file was read; empty: nothing from here. */
+  receivedRevision: z.string(),
   rows: count,
-  validRows: count,
-  invalidRows: count,
+  items: count,
+  /** Rows that are not sent. */
+  rejected: count,
   progress: progressSchema.nullable(),
+  /** What the platform says was wrong with an import that it has completed. */
+  problems: z.string().nullable(),
   /** User-facing reason why the import failed. */
   failure: z.string().nullable(),
 })
 export type Import = z.infer<typeof importSchema>
 
-/** A check with its id, and the folder of its items. */
-export interface Read {
-  checkId: string
-  check: Check
+/** Whose imports are those of the command with an API key: only the run that has started one can send it. */
+export const commandUser = (credential: string): string => appOwner(`api key ${credential}`)
+export const isOfCommand = ({ userId }: Pick<Import, 'userId'>): boolean => userId.startsWith(commandUser(''))
+
+/** A reading of a file with its id, what it was made with, and the folder of its items. */
+export interface Read extends Pick<Import, 'checkId' | 'leftOut' | 'receivedRevision'> {
+  reading: Reading
   itemsPath: string
 }
 
-const checkedBy = ({ checkId, check: { rows, validRows, invalidRows, draft, layout } }: Read) => ({
+const readBy = ({ checkId, leftOut, receivedRevision, reading: { found } }: Read) => ({
+  state: 'ready' as const,
   checkId,
-  draft,
-  confirmed: layout && { at: layout.confirmedAt },
-  rows,
-  validRows,
-  invalidRows,
+  leftOut,
+  receivedRevision,
+  choice: found?.choice ?? null,
+  rows: found?.rows ?? 0,
+  items: found?.items ?? 0,
+  rejected: found?.rejected.reduce((sum, reason) => sum + reason.count, 0) ?? 0,
+  startedAt: null,
+  endedAt: null,
+  progress: null,
+  problems: null,
+  failure: null,
 })
 
 const isoNow = () => new Date().toISOString()
 
-const placeOf = ({ id, name, scope }: Catalogue) => ({
-  catalogueId: id,
-  catalogueName: name ?? id,
-  catalogueScope: scope ?? null,
-})
-
 /** An import whose file has been read. */
 export const newImport = (
   file: Pick<Import, 'id' | 'userId' | 'bxcontext' | 'fileName' | 'bytes'>,
-  catalogue: Catalogue,
+  { id, name, scope }: Catalogue,
   read: Read,
 ): Import => ({
   ...file,
-  ...checkedBy(read),
-  ...placeOf(catalogue),
-  state: 'ready',
+  ...readBy(read),
+  catalogueId: id,
+  catalogueName: name ?? id,
+  catalogueScope: scope ?? null,
   run: 0,
   createdAt: isoNow(),
-  startedAt: null,
-  endedAt: null,
-  progress: null,
-  failure: null,
 })
 
 /** The path of its page. */
@@ -146,69 +156,40 @@ export function requireImport(value: string | null): Import {
 }
 
 /** Throws `ImportError` (409) unless the import is in one of these states. */
-function requireState({ state }: Import, ...states: Import['state'][]): void {
+export function requireState({ state }: Import, ...states: Import['state'][]): void {
   if (!states.includes(state))
     throw new ImportError(409, 'conflict', texts.errors.notPossible(texts.states[state]))
 }
 
-/** Only what its user has seen is confirmed or sent. `seen`: the `checkId` of the page. */
-function requireSeen(job: Import, seen: string | undefined): void {
-  if (seen !== undefined && seen !== job.checkId)
-    throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
-}
-
-/** The file was read again, as a person says. */
+/** The file was read again: page two is shown anew. What an earlier run has sent counts no more. */
 export function readAgain(job: Import, read: Read): Import {
-  requireState(job, 'ready')
-  return { ...job, ...checkedBy(read) }
-}
-
-/**
- * An answer that does not change which rows the table has. The file is not read again before all questions are answered, so a
- * complete draft is always that of the check. `checkId`: the check that the answer is about.
- */
-export function answered(job: Import, checkId: string, draft: Import['draft']): Import {
-  requireState(job, 'ready')
-  requireSeen(job, checkId)
-  return { ...job, draft, confirmed: null }
-}
-
-/** An import that has not been sent goes into another catalogue, for which its layout is to be confirmed. */
-export function moved(job: Import, catalogue: Catalogue): Import {
-  requireState(job, 'ready')
-  return { ...job, ...placeOf(catalogue), confirmed: null }
-}
-
-/** A person has confirmed how the file was read in a check, with its draft. Throws `ImportError` if something is missing. */
-export function confirmedImport(
-  job: Import,
-  { checkId, draft }: Pick<Import, 'checkId' | 'draft'>,
-  at: string,
-): Import {
-  requireState(job, 'ready')
-  requireSeen(job, checkId)
-  const isKnown = isComplete(job.draft) && isComplete(draft) && job.validRows > 0
-  if (!isKnown) throw new ImportError(400, 'invalid_input', texts.errors.notConfirmed)
-  return { ...job, draft, confirmed: { at } }
-}
-
-/** The import is sent, or the rest of it. Throws `ImportError` if it cannot be, and says why. */
-export function running(job: Import, seen: string | undefined): Import {
   requireState(job, 'ready', 'failed', 'stopped')
-  requireSeen(job, seen)
-  if (job.confirmed === null) throw new ImportError(400, 'invalid_input', texts.errors.notConfirmed)
-  const problem = audienceProblem(job.draft, job.catalogueScope)
-  if (problem) throw new ImportError(400, 'invalid_input', problem)
-  if (job.validRows === 0) throw new ImportError(400, 'invalid_input', texts.errors.noRows)
-  return {
-    ...job,
-    state: 'running',
-    run: job.run + 1,
-    progress: { ...(job.progress ?? NOTHING_SENT), phase: 'starting', waiting: texts.sending.waitingForTurn },
-    startedAt: isoNow(),
-    endedAt: null,
-    failure: null,
-  }
+  return { ...job, ...readBy(read) }
+}
+
+const runs = (job: Import): Import => ({
+  ...job,
+  state: 'running',
+  run: job.run + 1,
+  progress: { ...(job.progress ?? NOTHING_SENT), phase: 'starting', waiting: null },
+  startedAt: isoNow(),
+  endedAt: null,
+  failure: null,
+})
+
+/** A person sends what a page has shown. `checkId`: its reading. Throws `ImportError` (400, 409) if that cannot be sent. */
+export function started(job: Import, checkId: string): Import {
+  requireState(job, 'ready')
+  if (job.checkId !== checkId) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+  if (job.choice === null) throw new ImportError(400, 'invalid_input', texts.errors.notChosen)
+  if (job.items === 0) throw new ImportError(400, 'invalid_input', texts.errors.noItems)
+  return runs(job)
+}
+
+/** The rest of what a person has sent is sent. */
+export function resumed(job: Import): Import {
+  requireState(job, 'failed', 'stopped')
+  return runs(job)
 }
 
 /** Its user stops it. */
@@ -217,21 +198,19 @@ export function stopped(job: Import): Import {
   return { ...job, state: 'stopped', endedAt: isoNow() }
 }
 
-/** A process begins to send what should be running: it waits no more. */
-export function takenOver(job: Import): Import {
-  if (job.state !== 'running') return job
-  return { ...job, run: job.run + 1, progress: job.progress && { ...job.progress, waiting: null } }
-}
+/** A process begins to send what should be running. */
+export const takenOver = (job: Import): Import =>
+  job.state === 'running' ? { ...job, run: job.run + 1 } : job
 
 /** Only the work that began the last run goes on with it. Throws `ImportError` (409) if that run is over. */
-function requireRun(job: Import, run: number): void {
-  requireState(job, 'running')
+function requireRun(job: Import, run: number, ...states: Import['state'][]): void {
+  requireState(job, ...states)
   if (job.run !== run) throw new ImportError(409, 'conflict', texts.errors.notPossible(texts.states.running))
 }
 
-/** A run has come further. */
+/** A run has come further. One that was stopped may have sent one more batch by then. */
 export function progressed(job: Import, run: number, progress: Import['progress']): Import {
-  requireRun(job, run)
+  requireRun(job, run, 'running', 'stopped')
   return { ...job, progress }
 }
 
@@ -239,18 +218,19 @@ export function progressed(job: Import, run: number, progress: Import['progress'
 export function ended(
   job: Import,
   run: number,
-  { progress, failure }: Pick<Import, 'progress' | 'failure'>,
+  { progress, problems, failure }: Pick<Import, 'progress' | 'problems' | 'failure'>,
 ): Import {
-  requireRun(job, run)
+  requireRun(job, run, 'running')
   const state = failure === null ? 'completed' : 'failed'
-  return { ...job, state, progress, failure, endedAt: isoNow() }
+  return { ...job, state, progress, problems, failure, endedAt: isoNow() }
 }
 
 /** What the user is told of the end on the next page. */
 export function endNotice(job: Import): UserNotice {
-  const { id, fileName, catalogueName, state, progress, failure } = job
+  const { id, fileName, catalogueName, state, progress, problems, failure } = job
   const link = { href: importPath(job), label: texts.notice.open }
   if (state !== 'completed')
     return { id, text: texts.notice.stopped(fileName, failure ?? ''), tone: 'wait', link }
-  return { id, text: texts.notice.completed(fileName, progress?.sent ?? 0, catalogueName), link }
+  const text = texts.notice.completed(fileName, progress?.sent ?? 0, catalogueName)
+  return problems === null ? { id, text, link } : { id, text: `${text} ${problems}`, tone: 'wait', link }
 }

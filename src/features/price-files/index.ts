@@ -3,9 +3,9 @@ import type { Feature } from '../../web/kit.ts'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createGrants } from '../catalogues/grants.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import { checkFile } from './check-file.ts'
 import { ASSUMPTIONS, PATHS, SCOPES } from './contract.ts'
 import { Imports } from './imports.ts'
+import { readInProcess } from './read-in-process.ts'
 import { importRoutes, importSection, uploadRoute } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 import { texts } from './texts.ts'
@@ -27,7 +27,8 @@ export default {
       store,
       log,
       dir: join(config.dataDir, 'imports'),
-      read: checkFile,
+      apiUrl: config.platform.apiUrl,
+      read: readInProcess,
       catalogueImports: createCatalogueImports(connect.api),
       source: (ref) => connect.vault.tokenSource(ref),
     })
@@ -49,7 +50,7 @@ export default {
           .filter(({ state }) => state === 'running')
           .map((job) => ({ path: `/imports/${job.id}`, label: texts.importOf(job.fileName) })),
       start: () => void imports.work(shutdownSignal),
-      stop: () => imports.sender.close(),
+      stop: () => imports.close(),
     }
   },
 } satisfies Feature<PriceFilesSettings>

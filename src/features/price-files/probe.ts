@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Probe } from '../../web/kit.ts'
 import { createTestCatalogue } from '../catalogues/probe.ts'
-import { type Item, importJobSchema, PATHS } from './contract.ts'
+import { type Item, importJobSchema, outcomeOf, PATHS } from './contract.ts'
 
 const POLLS = 20
 const POLL_MS = 500
@@ -45,7 +45,7 @@ async function poll(probe: Probe, path: string): Promise<void> {
     const job = importJobSchema.safeParse(answer.json)
     if (!job.success) return probe.differ('import-state', 'it has no text field `status`', false)
     // Only a failed import has a message.
-    if (/^(completed|failed)$/i.test(job.data.status))
+    if (outcomeOf(job.data) !== 'unfinished')
       return probe.checkFields('import-state', importJobSchema, [{ message: null, ...Object(answer.json) }])
     await pause(POLL_MS)
   }

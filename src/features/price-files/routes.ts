@@ -1,14 +1,14 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute, type RouteDescription } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
-import { shorten } from '../../tables/prices.ts'
 import {
   connectionRef,
   type PageSection,
   rejectForm,
   type SendChanges,
-  sendPageOrJson,
   sendResultOrRedirect,
   UPLOAD_MS,
   wantsJson,
@@ -16,16 +16,14 @@ import {
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
-import { texts as catalogueTexts } from '../catalogues/texts.ts'
-import type { Check } from './check-rows.ts'
-import { ImportError, importNotFound } from './errors.ts'
-import { readDraft } from './form.ts'
+import { draftSchema } from './choice.ts'
+import { fileGone, ImportError, importNotFound } from './errors.ts'
+import { filledIn, readDraft } from './form.ts'
+import type { Outline } from './found.ts'
 import { type Import, importPath, importSchema } from './import.ts'
-import type { Imports } from './imports.ts'
-import { draftSchema, USES } from './layout.ts'
-import { audienceProblem, questionsOf } from './questions.ts'
+import type { Imports, SendResult } from './imports.ts'
+import { badgeOf, choosePage, comparePage, importView, listIn, progressPage, readingView } from './page.ts'
 import { reportOf } from './report.ts'
-import type { Problem } from './rows.ts'
 import { texts } from './texts.ts'
 import { receiveUpload } from './upload.ts'
 
@@ -36,17 +34,30 @@ export interface ImportRoutesOptions extends CataloguePageOptions {
   sendChanges: SendChanges
 }
 
-/** How many problems the page shows; the report has more. */
-const MAX_SHOWN = 100
 /** How often an open page polls the job, in ms. */
 const POLL_MS = 500
 
 type JobParameters = { id: string }
+type JobRequest = Request<JobParameters>
 
 const JOB_ERRORS = ['not_found', 'conflict']
 
 /** An import as JSON. */
-const importViewSchema = importSchema.omit({ userId: true })
+const importViewSchema = importSchema
+  .omit({ userId: true, items: true })
+  .extend({ itemCount: importSchema.shape.items })
+/** The JSON of its page. `items`: all that will be sent, while page two is shown. */
+const pageSchema = importViewSchema.extend({
+  reading: z.looseObject({}).nullable(),
+  items: z.array(z.looseObject({ code: z.string(), price: z.number() })).optional(),
+})
+const chooseSchema = z.object({ draft: draftSchema, goOn: z.boolean(), seen: z.string().optional() })
+const sendSchema = z.object({
+  seen: z.string(),
+  leaveOut: z.preprocess(listIn, z.array(z.string())),
+  /** A form's checkbox is "on" or absent. */
+  confirm: z.preprocess((value) => value === true || value === 'on', z.boolean()),
+})
 
 /** The section of the catalogue page with its imports and the upload form. */
 export const importSection = (imports: Imports): PageSection => ({
@@ -56,22 +67,19 @@ export const importSection = (imports: Imports): PageSection => ({
     const all = await imports.list(connectionRef(req))
     const jobs = all.filter(({ catalogueId }) => catalogueId === req.params.id)
     const views = jobs.map(importView)
-    const waiting = all.filter(
-      ({ state, draft, catalogueScope }) => state === 'ready' && audienceProblem(draft, catalogueScope),
-    )
     return {
-      data: { imports: views, importBadges: jobs.map(badgeOf), waitingImports: waiting, importTexts: texts },
+      data: { imports: views, importBadges: jobs.map(badgeOf), importTexts: texts },
       json: { imports: views },
     }
   },
 })
 
-/** Routes that show an import and its progress, confirm how its file is read, and start, stop and discard it. */
+/** Routes that show an import and its progress, say how its file is read, and send, stop and discard it. */
 export const importRoutes = (options: ImportRoutesOptions): Router =>
   Router().use(pageRoutes(options), actionRoutes(options))
 
 /** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
-async function jobOf(imports: Imports, req: Request<JobParameters>): Promise<Import> {
+async function jobOf(imports: Imports, req: JobRequest): Promise<Import> {
   const { userId, bxcontext } = connectionRef(req)
   const job = await imports.get(userId, req.params.id)
   if (job.bxcontext !== bxcontext) throw importNotFound()
@@ -126,7 +134,13 @@ function pageRoutes(options: ImportRoutesOptions): Router {
   return Router()
     .get(
       '/:id',
-      describeRoute({ summary: 'The state of an import.', response: importViewSchema, errors: JOB_ERRORS }),
+      describeRoute({
+        summary:
+          'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `change` shows page one.',
+        query: z.object({ change: z.string().optional() }),
+        response: pageSchema,
+        errors: JOB_ERRORS,
+      }),
       jobHandler(options),
     )
     .get(
@@ -149,188 +163,199 @@ function pageRoutes(options: ImportRoutesOptions): Router {
     .get(
       '/:id/report.csv',
       describeRoute({
-        summary: 'The rows with problems.',
+        summary: 'The rows that are not sent, up to 50 for each reason.',
         response: z.string(),
         responseType: 'text/csv',
         errors: JOB_ERRORS,
       }),
       async (req, res) => {
         const job = await jobOf(imports, req)
-        const check = await imports.reading(job)
-        if (!check || job.invalidRows === 0) throw new ImportError(404, 'not_found', texts.errors.noReport)
+        const reading = await imports.reading(job)
+        if (!reading?.found?.rejected.length) throw new ImportError(404, 'not_found', texts.errors.noReport)
         res
-          .attachment(`${job.fileName.replace(/(-problems)?\.\w+$/, '')}-problems.csv`)
+          .attachment(`${job.fileName.replace(/(-not-sent)?\.\w+$/, '')}-not-sent.csv`)
           .type('text/csv; charset=utf-8')
-          .send(reportOf(job.draft, check.problems))
+          .send(reportOf(reading.outline, reading.found))
       },
     )
 }
 
-/** What a user does with an import. Each action answers with what it is then, and goes to its page unless `pathOf` says otherwise. */
-function actionRoutes({ imports, catalogues, vault }: ImportRoutesOptions): Router {
-  const router = Router()
-  const action = (
-    name: string,
-    { errors = [], ...description }: Partial<RouteDescription> & { summary: string },
-    run: (job: Import, req: Request<JobParameters>) => Promise<Import>,
-    pathOf = (job: Import) => `${importPath(job)}${job.state === 'ready' ? '#next' : ''}`,
-  ) =>
-    router.post(
-      `/:id/${name}`,
-      describeRoute({ ...description, response: importViewSchema, errors: [...JOB_ERRORS, ...errors] }),
-      async (req: Request<JobParameters>, res: Response) => {
-        const job = await run(await jobOf(imports, req), req)
-        await sendResultOrRedirect(req, res, pathOf(job), importView(job), {
-          status: description.status ?? 200,
-        })
-      },
-    )
-  action(
-    'layout',
-    {
-      summary:
-        'Says how the file is to be read, and reads it again. As JSON: `{draft}` with `sheets`, `tax`, `currency` and `audience`, as the answer shows it. With `confirm` and the same draft, confirms it: the items can be sent, and so can those of the next file of this layout.',
-      body: z.object({
-        draft: draftSchema,
-        confirm: z.literal('on').optional(),
-        seen: z.string().optional(),
-      }),
-      errors: ['invalid_input'],
-    },
-    (job, req) => answer(imports, job, req),
-  )
-  const moveSchema = z.object({ catalogueId: z.string() })
-  action(
-    'move',
-    {
-      summary: 'Moves an import that has not been sent into another catalogue, with what has been answered.',
-      body: moveSchema,
-      errors: ['not_connected', 'invalid_input'],
-    },
-    async (job, { body }) => {
-      const { catalogueId } = moveSchema.parse(body)
-      return imports.move(job.userId, job.id, await catalogues.get(vault.tokenSource(job), catalogueId))
-    },
-  )
-  action(
-    'start',
-    {
-      summary: 'Sends the items, or the rest of them. Answers `202`.',
-      status: 202,
-      errors: ['invalid_input'],
-    },
-    async (job, req) => {
-      // Another tab has sent it already.
-      const isSent = job.state === 'completed' || job.state === 'running'
-      return isSent && !wantsJson(req) ? job : imports.start(job.userId, job.id, seenIn(req))
-    },
-  )
-  action(
-    'stop',
-    { summary: 'Stops sending: the state is then `stopped`. `start` resumes.' },
-    ({ userId, id }) => imports.stop(userId, id),
-  )
-  action(
-    'discard',
-    {
-      summary:
-        'Deletes the file and the import here, and answers what it was. Items that the platform has accepted stay there.',
-    },
-    ({ userId, id }) => imports.discard(userId, id),
-    ({ bxcontext, catalogueId }) =>
-      `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,
-  )
-  return router
-}
-
-/** The check that a page has shown. */
-const seenIn = ({ body }: Request<JobParameters>): string | undefined =>
-  body?.seen === undefined ? undefined : String(body.seen)
-
-/**
- * The answers of a person: its last button is "This is right". If the form says anything else than what was read, the file is
- * read again first.
- */
-async function answer(imports: Imports, job: Import, req: Request<JobParameters>): Promise<Import> {
-  const { userId, id } = job
-  const check = await imports.reading(job)
-  const draft = readDraft(req.body, job.draft, check?.outline.sheets ?? [])
-  const isSeen = JSON.stringify(draft) === JSON.stringify(job.draft)
-  return req.body?.confirm !== undefined && isSeen
-    ? imports.confirm(userId, id, seenIn(req))
-    : imports.answer(job, draft)
-}
-
-function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<JobParameters> {
+function jobHandler(options: ImportRoutesOptions): RequestHandler<JobParameters> {
+  const { imports } = options
   return async (req, res) => {
     const job = await jobOf(imports, req)
-    const view = importView(job)
-    const check = await imports.reading(job)
-    const reading = check && { ...check, problems: check.problems.slice(0, MAX_SHOWN).map(shown) }
-    const step = check && stepOf(job, check)
-    if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(job.userId, job.id)
-    sendPageOrJson(req, res, {
-      view: 'price-files/import',
-      title: job.fileName,
-      data: {
-        job: { ...view, ...badgeOf(job) },
-        bxcontext: job.bxcontext,
-        reading,
-        listed: check?.problems.length ?? 0,
-        step,
-        uses: USES,
-        isUnfinished: job.state === 'running',
-        isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(vault, job)),
-        importTexts: texts,
-        catalogueTexts,
-      },
-      json: { ...view, reading, step },
-    })
+    if (wantsJson(req)) {
+      const reading = await imports.reading(job)
+      const json = { ...importView(job), reading: reading && readingView(reading) }
+      res.vary('Accept').type('json')
+      const items = job.state === 'ready' && reading?.found ? imports.items(job) : null
+      return pipeline(Readable.from(jsonOf(json, items)), res)
+    }
+    if (job.endedAt !== null) await imports.markSeen(job)
+    const { view, title, data } = await pageOf(options, job, req.query.change !== undefined)
+    res.vary('Accept')
+    res.page(view, { title, ...data })
   }
 }
 
-/** A problem as the page shows it; the report has its whole row. */
-const shown = ({ cells, ...problem }: Problem): Problem => ({
-  ...problem,
-  cells: cells.slice(0, 8).map((cell) => shorten(cell, 60)),
-})
-
-/** What a person is asked next, and what they have answered. */
-function stepOf({ draft, catalogueScope }: Import, { problem, outline }: Check) {
-  const questions = questionsOf(draft, outline.sheets, catalogueScope)
-  const open = questions.filter(({ answer }) => answer === undefined)
-  return {
-    problem,
-    question: open[0] ?? null,
-    left: open.length,
-    answers: questions.filter(({ answer }) => answer !== undefined),
-    audienceProblem: audienceProblem(draft, catalogueScope) ?? null,
+/** An object as JSON, with all items of an import, of which there may be too many for the memory; null: none. */
+async function* jsonOf(view: object, items: AsyncIterable<unknown> | null): AsyncGenerator<string> {
+  const text = JSON.stringify(view)
+  if (!items) return yield text
+  yield `${text.slice(0, -1)},"items":[`
+  let comma = ''
+  for await (const item of items) {
+    yield comma + JSON.stringify(item)
+    comma = ','
   }
+  yield ']}'
+}
+
+/** The page of an import. `isChange`: page one. */
+async function pageOf({ imports, vault }: ImportRoutesOptions, job: Import, isChange: boolean) {
+  const reading = await imports.reading(job)
+  if (job.state !== 'ready' || !reading) return progressPage(job, reading, await isRevoked(vault, job))
+  return reading.found && !isChange
+    ? comparePage(job, reading, reading.found)
+    : choosePage(vault, job, reading)
 }
 
 /** Whether the user must reconnect before items can be sent. */
-async function isRevoked(vault: Vault, { userId, bxcontext }: Import): Promise<boolean> {
+async function isRevoked(vault: Vault, { userId, bxcontext, state }: Import): Promise<boolean> {
+  if (state !== 'failed') return false
   const connection = await vault.find({ userId, bxcontext }).catch(() => null)
   return connection?.view.state === 'revoked'
 }
 
-const TONES: Record<Import['state'], string> = {
-  ready: '',
-  running: '',
-  completed: 'connected',
-  failed: 'revoked',
-  stopped: 'degraded',
+/** What a user does with an import. */
+interface Action {
+  name: string
+  description: Partial<RouteDescription> & { summary: string }
+  /** `isDone`: false if nothing was done, because what a page has shown is no more so. */
+  run(job: Import, req: JobRequest): Promise<{ job: Import; isDone: boolean }>
+  /** Where a browser goes then; to the page of the import by default. */
+  pathOf?(job: Import): string
 }
 
-/** The label and CSS class of a job's badge. */
-function badgeOf({ state, confirmed, validRows }: Import): { label: string; tone: string } {
-  const { states } = texts
-  if (state !== 'ready') return { label: states[state], tone: TONES[state] }
-  if (!confirmed) return { label: states.needsInput, tone: '' }
-  return validRows === 0
-    ? { label: states.nothingToSend, tone: 'degraded' }
-    : { label: states.ready, tone: '' }
+const done = async (job: Promise<Import>) => ({ job: await job, isDone: true })
+const sent = async (result: Promise<SendResult>) => {
+  const { job, isSent } = await result
+  return { job, isDone: isSent }
 }
 
-/** An import for pages and JSON. */
-export const importView = ({ userId: _, ...job }: Import) => job
+/** Each action answers with what the import is then, or with its page and why it was refused. */
+function actionRoutes(options: ImportRoutesOptions): Router {
+  const { imports } = options
+  const router = Router()
+  for (const { name, description, run, pathOf = importPath } of actionsOf(options))
+    router.post(
+      `/:id/${name}`,
+      describeRoute({
+        response: importViewSchema,
+        ...description,
+        errors: [...JOB_ERRORS, ...(description.errors ?? [])],
+      }),
+      async (req: JobRequest, res: Response) => {
+        const before = await jobOf(imports, req)
+        try {
+          const { job, isDone } = await run(before, req)
+          if (!isDone && wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+          const { status = 200 } = description
+          if (isDone) return await sendResultOrRedirect(req, res, pathOf(job), importView(job), { status })
+          const notice = name === 'send' ? texts.send.shownAgain : texts.errors.readOtherwise
+          await sendResultOrRedirect(req, res, importPath(job), null, { notice, tone: 'wait' })
+        } catch (error) {
+          const page = async () =>
+            pageOf(options, await imports.get(before.userId, before.id), name === 'choice')
+          await rejectForm(req, res, error, page)
+        }
+      },
+    )
+  return router
+}
+
+function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[] {
+  // What the catalogue received is compared, which only those see to whom the platform shows the catalogue.
+  const seesCatalogue = (job: Import) => catalogues.get(vault.tokenSource(job), job.catalogueId)
+  return [
+    {
+      name: 'choice',
+      description: CHOICE,
+      async run(job, req) {
+        const reading = await imports.reading(job)
+        if (!reading) throw fileGone()
+        const { seen, draft, goOn } = chosenIn(req, reading.outline)
+        if (seen !== undefined && seen !== job.checkId) return { job, isDone: false }
+        await seesCatalogue(job)
+        return done(imports.choose(job, { draft, goOn }))
+      },
+    },
+    {
+      name: 'send',
+      description: SEND,
+      async run(job, req) {
+        // Another tab has sent it already.
+        if (job.state !== 'ready' && !wantsJson(req)) return { job, isDone: true }
+        const { seen, leaveOut, confirm } = sendSchema.parse(req.body ?? {})
+        await seesCatalogue(job)
+        return sent(imports.send(job, { seen, leftOut: leaveOut, confirmed: confirm }))
+      },
+    },
+    {
+      name: 'resume',
+      description: RESUME,
+      async run(job) {
+        await seesCatalogue(job)
+        return sent(imports.resume(job))
+      },
+    },
+    {
+      name: 'stop',
+      description: { summary: 'Stops sending: the state is then `stopped`. `resume` goes on.' },
+      run: (job) => done(imports.stop(job)),
+    },
+    {
+      name: 'discard',
+      description: {
+        summary: 'Deletes the file and the import here, and answers what it was. What was sent stays there.',
+      },
+      // A page that shows a file that is not sent discards no import that another tab is sending.
+      run: (job, { body }) =>
+        (body?.state ?? job.state) === job.state
+          ? done(imports.discard(job))
+          : Promise.resolve({ job, isDone: false }),
+      pathOf: ({ bxcontext, catalogueId }) =>
+        `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,
+    },
+  ]
+}
+
+const CHOICE = {
+  summary:
+    'Says how the file is to be read, and reads it again: a `draft`, and with `goOn` the items that can be sent, if nothing is missing (`reading.missing`).',
+  body: chooseSchema,
+  errors: ['invalid_input', 'not_connected'],
+}
+const SEND = {
+  summary:
+    'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent; if they differ from `leftOut`, the file is read again without them, nothing is sent, and the answer is `409`, as it is if the page has changed. `confirm`: true if `reading.found.box` has reasons.',
+  body: sendSchema,
+  status: 202,
+  errors: ['invalid_input', 'not_connected'],
+}
+const RESUME = {
+  summary:
+    'Sends the rest of an import that was stopped or has failed, and answers `202`. If something else was sent into the catalogue meanwhile, the file is read again, and the answer is `409`.',
+  status: 202,
+  errors: ['not_connected'],
+}
+
+/** What a request says of how the file is to be read: as JSON, or with the fields of page one. */
+function chosenIn(req: JobRequest, outline: Outline): z.infer<typeof chooseSchema> {
+  if (req.is('json')) return chooseSchema.parse(req.body)
+  const { seen, do: pressed } = z.looseObject({ seen: z.string(), do: z.string() }).parse(req.body ?? {})
+  const draft = readDraft(outline, filledIn(outline, req.body))
+  // Nobody has seen the columns of another sheet or heading row.
+  const isSeen = draft.sheet === outline.sheet && draft.headingsRow === outline.headingsRow
+  return { seen, goOn: pressed === 'continue' && isSeen, draft }
+}

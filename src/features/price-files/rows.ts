@@ -1,177 +1,141 @@
 /** What a row of a table comes to: arithmetic on the columns that a person has named, and nothing else. */
 import { codeDamage } from '../../tables/damaged-codes.ts'
-import { exact, isAmount, isSpreadsheetError, readPrice, shorten } from '../../tables/prices.ts'
+import { exact, isSpreadsheetError, readPrice, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
-import { ITEM_LIMITS, type Item } from './batches.ts'
-import type { Column, SheetLayout, Statements } from './layout.ts'
-import { texts } from './texts.ts'
+import { texts } from '../../tables/texts.ts'
+import type { Item } from './batches.ts'
+import { isFilled, textOf, valueIn } from './cells.ts'
+import type { Choice, Ticked } from './choice.ts'
+import type { Reason } from './found.ts'
+import type { ReceivedPrice } from './received.ts'
+import { MONEY } from './uses.ts'
 
-/** A rejected row. */
+/** Why a row is no item. `detail`: the cell that is meant, cut. */
 export interface Problem {
-  /** The sheet; empty for text. */
-  sheet: string
-  /** Line number, starting at 1. */
-  line: number
-  /** User-facing reason. */
-  reason: string
-  cells: string[]
+  reason: Reason
+  detail: string
 }
 
-/**
- * An item, the reason why the row is none, or null if it is left out because it is not for sale. `removed`: the tax that was removed
- * from its price, in dollars.
- */
-export type RowResult = { item: Item; removed: number } | string | null
-
-type TextUse = 'code' | 'name' | 'description' | 'unit' | 'category'
-
-/** A column whose cells say yes or no. */
-interface Flag {
-  heading: string
-  index: number
-  meanings: Map<string, boolean>
+/** A code of the file, or one that was received before. */
+export interface Code {
+  received: ReceivedPrice | null
+  /** What comes of its rows: another row may have another price. */
+  state: 'absent' | 'leftOut' | 'notSent' | 'sent'
+  /** Of its first row that is an item. */
+  item: Item | null
+  row: number
 }
-
-/** A column that says how many the price is for. */
-interface Per {
-  heading: string
-  index: number
-  divide: boolean
-}
-
-/** Where the columns of each use are. */
-function placesOf({ columns }: SheetLayout) {
-  const textColumns: { use: TextUse; index: number }[] = []
-  const notForSale: Flag[] = []
-  let price = -1
-  let taxIncluded: Flag | undefined
-  let per: Per | undefined
-  for (const [index, column] of columns.entries()) {
-    switch (column.use) {
-      case 'ignored':
-        break
-      case 'price':
-        price = index
-        break
-      case 'price is for this many':
-        per = { index, heading: column.heading, divide: column.divide === true }
-        break
-      case 'tax included':
-        taxIncluded = flagOf(column, index)
-        break
-      case 'not for sale if':
-        notForSale.push(flagOf(column, index))
-        break
-      default:
-        textColumns.push({ use: column.use, index })
-    }
-  }
-  return { textColumns, notForSale, price, taxIncluded, per }
-}
-
-const flagOf = ({ heading, yes, no }: Extract<Column, { yes: string[] }>, index: number): Flag => ({
-  heading,
-  index,
-  meanings: new Map([
-    ...yes.map((cell) => [cell, true] as const),
-    ...no.map((cell) => [cell, false] as const),
-  ]),
+export const newCode = (received: ReceivedPrice | null): Code => ({
+  received,
+  state: 'absent',
+  item: null,
+  row: 0,
 })
 
-/** What the cell of a flag means, or that nobody has said so. */
-function isYes({ heading, index, meanings }: Flag, cells: readonly string[]): boolean | string {
-  const cell = textOf(cells[index])
-  return meanings.get(cell) ?? texts.row.unknownValue(heading, shorten(cell, 40))
+/** An item that may be one of the ten rows: not of every one the cells are kept in memory. */
+export interface Candidate {
+  code: Code
+  item: Item
+  cells: readonly string[]
 }
 
-/** Creates a function that reads the rows of a sheet. */
+/** How a formula is shown that the program that wrote the workbook has not computed. */
+const NO_VALUE = '#FORMULA!'
+const TEXT_USES = ['name', 'description', 'unit', 'category'] as const
+
+const problem = (reason: Reason, cell = ''): Problem => ({ reason, detail: shorten(cell, 200) })
+
+/** Creates a function that reads the rows of a table. `leftOut`: codes that a person has left out, in lower case. */
 export function createRowReader(
-  sheet: SheetLayout,
-  { tax, currency }: Pick<Statements, 'tax' | 'currency'>,
-  delimiter: string | undefined,
-): (row: Row) => RowResult {
-  const places = placesOf(sheet)
-  const used = sheet.columns.flatMap(({ use }, index) => (use === 'ignored' ? [] : [index]))
+  choice: Choice,
+  { width, delimiter }: Pick<Shape, 'width' | 'delimiter'>,
+  leftOut: ReadonlySet<string>,
+): (row: Row) => Item | Problem {
+  const at = (column: { number: number } | undefined) => (column ? column.number - 1 : -1)
+  const [code, price, count] = [at(choice.code), at(choice.price), at(choice.count)]
+  const others = TEXT_USES.flatMap((use) => (choice[use] ? [{ use, index: at(choice[use]) }] : []))
+  const used = [code, price, count, ...others.map(({ index }) => index)]
+  const only = choice.only.map(tickedIn)
+  const { currency, tax } = MONEY[choice.money]
+  const isTaxed = choice.taxed ? tickedIn(choice.taxed) : () => true
+  const how = { decimal: choice.decimal ?? 'point', currency }
+  const shape = { width, delimiter, price, how }
 
   return ({ cells, numbers, struck }) => {
-    const shape = shapeProblem(cells, sheet, places.price, delimiter)
-    if (shape !== undefined) return shape
-    for (const flag of places.notForSale) {
-      const isLeftOut = isYes(flag, cells)
-      if (typeof isLeftOut === 'string') return isLeftOut
-      if (isLeftOut) return null
-    }
-    if (struck?.some((column) => used.includes(column))) return texts.row.struck
-    const item: Item = { code: '', price: 0 }
-    for (const { use, index } of places.textColumns) {
+    const misshapen = shapeProblem(cells, shape)
+    if (misshapen) return misshapen
+    const item: Item = { code: textOf(cells[code]), price: 0 }
+    const amount = textOf(cells[price])
+    if (item.code === '') return problem('noCode')
+    if (amount === '') return problem('noPrice')
+    for (const isTicked of only) if (!isTicked(cells)) return problem('notTicked')
+    const struckOut = struck?.find((column) => used.includes(column))
+    if (struckOut !== undefined) return problem('struckOut', cells[struckOut])
+    const wrongCode = textProblem('code', item.code) ?? damageOf(item.code, numbers?.[code])
+    if (wrongCode) return wrongCode
+    for (const { use, index } of others) {
       const text = textOf(cells[index])
-      const cell = use === 'code' ? text.replace(QUOTED, '$1').trim() : text
-      if (cell === '') continue
-      const problem = textProblem(use, cell, numbers?.[index])
-      if (problem) return problem
-      item[use] = cell
+      if (text === '') continue
+      const wrong = textProblem(use, text)
+      if (wrong) return wrong
+      item[use] = text
     }
-    if (item.code === '') return texts.row.noCode
-    const how = { decimal: sheet.decimal, currency }
-    const price = readPrice(textOf(cells[places.price]), how, numbers?.[places.price])
-    if (typeof price === 'string') return price
-    const isIncluded = places.taxIncluded ? isYes(places.taxIncluded, cells) : tax > 0
-    if (typeof isIncluded === 'string') return isIncluded
-    // The price that is listed is rounded, and not that of one of a thousand nails.
-    const beforeTax = isIncluded ? withoutTax(price, tax) : price
-    const { per } = places
-    const each = per
-      ? priceOfOne(beforeTax, textOf(cells[per.index]), { ...per, ...how, shown: numbers?.[per.index] })
-      : beforeTax
-    if (typeof each === 'string') return each
-    item.price = each
-    return { item, removed: isIncluded ? exact((each * tax) / 100) : 0 }
+    const read = readPrice(amount, how, numbers?.[price])
+    if (typeof read === 'string') return priceProblem(amount, read)
+    const divisor = choice.count ? countIn(textOf(cells[count]), how, numbers?.[count]) : 1
+    if (!(divisor > 0)) return problem('count', cells[count])
+    const beforeTax = tax > 0 && isTaxed(cells) ? withoutTax(read, tax) : read
+    const parts = divisor * choice.units
+    item.price = parts === 1 ? beforeTax : exact(beforeTax / parts)
+    return leftOut.size > 0 && leftOut.has(item.code.toLowerCase()) ? problem('leftOut') : item
   }
 }
 
-/**
- * The price of one, where a cell such as `EA`, `100`, `100 EA` or `per 100` says how many the price is for; or the problem. `shown`:
- * the number of a spreadsheet's cell.
- */
-function priceOfOne(
-  price: number,
-  cell: string,
-  { divide, heading, shown, ...how }: Per & Parameters<typeof readPrice>[1] & { shown: number | undefined },
-): number | string {
-  if (/^(ea|each)$/i.test(cell)) return price
-  const [found = '', other] = cell.match(/(?<!\b[ckm]?m|\d)\d(?:[\d.,]*\d)?/gi) ?? []
-  const count = shown ?? (other === undefined ? readPrice(found, how) : Number.NaN)
-  if (typeof count === 'string' || !(count > 0)) return texts.row.notANumber(shorten(cell, 40))
-  if (count === 1) return price
-  return divide ? exact(price / count) : texts.row.severalUnits(count, heading)
+/** Whether a row has one of the ticked values. */
+function tickedIn({ number, values }: Ticked): (cells: readonly string[]) => boolean {
+  const ticked = new Set(values)
+  return (cells) => ticked.has(valueIn(cells[number - 1]))
 }
 
 /** To the cent, half up. 15 digits first: 1.005 dollars are 100.49999999999999 cents to a computer. */
 const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 + tax / 100)) * 100)) / 100
 
-/** Typographic quotes around a code are not part of it. */
-const QUOTED = /^[“”„‘’](.*)[“”‘’]$/s
+function priceProblem(cell: string, said: string): Problem {
+  const error = errorIn(cell)
+  if (error) return error
+  return problem(said === texts.price.negative ? 'negativePrice' : 'unreadablePrice', cell)
+}
 
-/** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123, and so is an apostrophe. */
-export function textOf(cell = ''): string {
-  const text = cell.trim()
-  if (text.startsWith('="') && text.endsWith('"') && text.length > 2) return text.slice(2, -1)
-  return /^'([=+@＝＋－＠-]|0\d*$)/.test(text) ? text.slice(1) : text
+const errorIn = (cell: string): Problem | undefined =>
+  isSpreadsheetError(cell) ? problem(cell === NO_VALUE ? 'noValue' : 'errorCell', cell) : undefined
+
+/**
+ * How many the price is for, where a cell says `EA`, `100`, `100 EA` or `per 100`; NaN if it does not say one number. `shown`: the
+ * number of a spreadsheet's cell.
+ */
+function countIn(cell: string, how: Parameters<typeof readPrice>[1], shown: number | undefined): number {
+  if (/^(ea|each)$/i.test(cell)) return 1
+  // The digit of `m2` is none of a number.
+  const [found = '', other] = cell.match(/(?<!\b[ckm]?m|\d)\d(?:[\d.,]*\d)?/gi) ?? []
+  const count = shown ?? (other === undefined ? readPrice(found, how) : Number.NaN)
+  return typeof count === 'string' ? Number.NaN : count
+}
+
+/** How the rows of a table are made. */
+interface Shape {
+  width: number
+  delimiter: string | undefined
+  /** Where the price is, and how it is read. */
+  price: number
+  how: Parameters<typeof readPrice>[1]
 }
 
 /** Cells that are not under a heading, and rows that an open quote has put into one cell. */
-function shapeProblem(
-  cells: string[],
-  { columns }: SheetLayout,
-  price: number,
-  delimiter: string | undefined,
-): string | undefined {
-  const { length } = columns
-  if (
-    cells.length > length &&
-    cells.slice(length).some((cell) => cell.trim() !== '' && !isSpreadsheetError(cell))
-  )
-    return texts.row[delimiter === undefined ? 'cells' : 'cellsOfText'](cells.length, length)
+function shapeProblem(cells: string[], { width, delimiter, price, how }: Shape): Problem | undefined {
+  for (let index = width; index < cells.length; index++) {
+    const cell = cells[index] ?? ''
+    if (isFilled(cell) && !isSpreadsheetError(cell)) return problem('moreCells', cell)
+  }
   if (delimiter === undefined) return undefined
   // Runs for every cell: avoid allocations for cells without a line break.
   for (let index = 0; index < cells.length; index++) {
@@ -179,25 +143,25 @@ function shapeProblem(
     if (!cell.includes('\n') && !cell.includes('\r')) continue
     const lines = cell.split(/\r\n|\n|\r/).map((line) => line.split(delimiter))
     const first = [...cells.slice(0, index), ...(lines[0] ?? [])]
-    const isRow = (row: readonly string[]) => isAmount(row[price] ?? '')
-    const isCut = first.length === length && cells.length < length && isRow(first)
+    const isRow = (row: readonly string[]) => typeof readPrice((row[price] ?? '').trim(), how) === 'number'
+    const isCut = first.length === width && cells.length < width && isRow(first)
     if (isCut || lines.slice(1).some((line) => line.length > 1 && isRow(line)))
-      return texts.row.unclosedQuote(lines.length)
+      return problem('openQuote', cell)
   }
   return undefined
 }
 
 /** Control characters other than tabs and line breaks, and characters that change the text direction. */
 const UNPRINTABLE = /[^\P{Cc}\t\n\r]|\p{Bidi_Control}/u
+const INVISIBLE = /[\p{Cc}\p{Cf}]/u
 
-function textProblem(use: TextUse, cell: string, shown: number | undefined): string | undefined {
-  const max = use === 'code' ? ITEM_LIMITS.code : ITEM_LIMITS.text
-  if (cell.length > max) return texts.row.tooLong(texts.uses[use], cell.length, max)
-  if (isSpreadsheetError(cell)) return texts.row.formulaError(texts.uses[use], shorten(cell))
+function textProblem(use: 'code' | (typeof TEXT_USES)[number], text: string): Problem | undefined {
+  const error = errorIn(text)
+  if (error) return error
   // Nearly every text is ASCII, which is faster to test.
-  const isPlain = /^[ -~]*$/.test(cell)
-  if (use !== 'code')
-    return !isPlain && UNPRINTABLE.test(cell) ? texts.row.invisible(texts.uses[use]) : undefined
-  if (!isPlain && /[\p{Cc}\p{Cf}]/u.test(cell)) return texts.row.invisible(texts.uses.code)
-  return codeDamage(cell, shown)
+  if (/^[ -~]*$/.test(text)) return undefined
+  return (use === 'code' ? INVISIBLE : UNPRINTABLE).test(text) ? problem('invisible', text) : undefined
 }
+
+const damageOf = (code: string, shown: number | undefined): Problem | undefined =>
+  codeDamage(code, shown) === undefined ? undefined : problem('damagedCode', code)

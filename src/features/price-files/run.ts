@@ -1,11 +1,10 @@
 /** Sends a price file to the platform (specification 4.4): starts a job, uploads the batches in order, and polls the job. */
 import { NotFoundError, PlatformRejectedError, PlatformUnavailableError } from '../../connect/errors.ts'
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
-import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
 import { webTexts } from '../../web/kit.ts'
 import { firstCode, MAX_BATCH } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
-import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'
+import { type ImportJob, outcomeOf } from './contract.ts'
 import { ImportFailedError } from './errors.ts'
 import { NOTHING_SENT, type Progress } from './import.ts'
 import { texts } from './texts.ts'
@@ -43,24 +42,17 @@ export interface ImportOptions {
 export interface ImportResult {
   sent: number
   batches: number
+  /** What the platform says was wrong, in a sentence; null if it says nothing of the kind. */
+  problems: string | null
   /** The job in its final state. */
   job: ImportJob
 }
 
 const MAX_POLL_MS = 10_000
+/** How much of the platform's word for a state, and of an answer that is not understood, is shown, in characters. */
+const [MAX_STATE, MAX_ANSWER] = [50, 200]
 /** How often an import that the platform has closed is continued in a new one. */
 const MAX_NEW_IMPORTS = 5
-
-/** Identifies the turn of a catalogue: imports into it run one after the other, whichever process or command sends them. */
-export const turnKey = (catalogueId: string): Key => ({
-  kind: 'catalogue-import',
-  owner: appOwner('catalogue-imports'),
-  id: catalogueId,
-})
-
-/** Takes the turn of a catalogue. `ms`: how long that of a killed process lasts. Resolves to null if another import has it. */
-export const takeTurn = (store: KeyValueStore, catalogueId: string, ms = 10_000): Promise<Lease | null> =>
-  acquireLease(store, turnKey(catalogueId), ms)
 
 /** An import with what it has accepted so far. */
 interface Run {
@@ -90,14 +82,22 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
     throw new ImportFailedError(
       texts.failures.rejectedItems(rejected.count, sent + rejected.count, rejected.message),
     )
-  return { sent, batches, job }
+  const problems = outcomeOf(job) === 'problems' ? texts.failures.problems(wordsOf(job)) : null
+  return { sent, batches, problems, job }
 }
 
 function createRun(options: ImportOptions): Run {
   const { accepted, signal, retryTimeoutMs: timeoutMs = 300_000, pauseMs = 500 } = options
   const run: Run = {
     options,
-    progress: { ...NOTHING_SENT, ...accepted, phase: 'starting', processed: null, waiting: null },
+    progress: {
+      ...NOTHING_SENT,
+      ...accepted,
+      phase: 'starting',
+      platformState: null,
+      processed: null,
+      waiting: null,
+    },
     report(change) {
       run.progress = { ...run.progress, ...change }
       options.onProgress?.(run.progress)
@@ -203,12 +203,21 @@ async function pollUntilCompleted({ options, progress, report, call }: Run): Pro
   const deadline = performance.now() + completionTimeoutMs
   for (let pause = options.pauseMs ?? 500; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
     const batchId = progress.batchId ?? options.batchId
-    const job = await call(() => catalogueImports.get(source, catalogueId, batchId))
-    if (job.itemsProcessed != null) report({ processed: job.itemsProcessed })
-    if (isCompleted(job)) return job
-    if (isFailed(job)) throw new ImportFailedError(texts.failures.notCompleted(messageOf(job)))
-    if (performance.now() + pause > deadline)
-      throw new ImportFailedError(texts.failures.stillProcessing(job.status.slice(0, 50)))
+    const job = await call(() => catalogueImports.get(source, catalogueId, batchId)).catch((error) => {
+      throw refusal(error, (said) => texts.failures.notUnderstood(said.slice(0, MAX_ANSWER)))
+    })
+    const platformState = job.status.slice(0, MAX_STATE)
+    report({ platformState, ...(job.itemsProcessed != null && { processed: job.itemsProcessed }) })
+    switch (outcomeOf(job)) {
+      case 'completed':
+      case 'problems':
+        return job
+      case 'failed':
+        throw new ImportFailedError(texts.failures.notCompleted(wordsOf(job)))
+      case 'unfinished':
+        if (performance.now() + pause > deadline)
+          throw new ImportFailedError(texts.failures.stillProcessing(platformState))
+    }
     await sleep(pause, signal)
   }
 }
@@ -219,8 +228,11 @@ const refusal = (error: unknown, text: (said: string) => string): unknown =>
     ? new ImportFailedError(text(error.platformMessage), { reason: error.reason })
     : error
 
-const isCompleted = ({ status }: ImportJob) => COMPLETED_STATES.includes(status.toLowerCase())
-const isFailed = ({ status }: ImportJob) => FAILED_STATES.includes(status.toLowerCase())
+const isCompleted = (job: ImportJob) => ['completed', 'problems'].includes(outcomeOf(job))
+const isFailed = (job: ImportJob) => outcomeOf(job) === 'failed'
 
 /** The platform's message about a job; empty if it has none. */
 const messageOf = ({ message }: ImportJob) => message?.slice(0, 500) ?? ''
+/** The platform's word for the state of a job, with its message. */
+const wordsOf = (job: ImportJob) =>
+  [job.status.slice(0, MAX_STATE), messageOf(job)].filter(Boolean).join(': ')

@@ -8,9 +8,9 @@ import { gunzip, gzip } from 'node:zlib'
 import type { Logger } from 'pino'
 import { allOwners, appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { forgetUserNotice } from '../../web/kit.ts'
-import { batchCount, readBatch } from './batches.ts'
-import type { Check } from './check-rows.ts'
+import { batchCount, type Item, readBatch } from './batches.ts'
 import { fileGone } from './errors.ts'
+import type { Reading } from './found.ts'
 import { type Import, parseImport, type Read, requireImport } from './import.ts'
 import { receiveFile } from './work-folder.ts'
 
@@ -26,23 +26,18 @@ const importKey = (userId: string, id: string): Key => ({ kind: IMPORT, owner: u
 /** How many bytes the files of all imports have that the store keeps, by import. */
 const SPACE = { kind: 'import-space', owner: appOwner('imports') } as const
 const spaceKey = (id: string): Key => ({ ...SPACE, id })
-/** The notes of what should be running, so that any process can send it. */
+/** The notes of what is being sent, so that any process can go on with it. */
 const ACTIVE = { kind: 'active-import', owner: appOwner('imports') } as const
 const activeKey = (userId: string, id: string): Key => ({ ...ACTIVE, id: `${id} ${userId}` })
-/** A part of the file, which has the name `file`, or of a check, which has its id: what it has found, and then the items. */
+/** A part of the file, which has the name `file`, or of a reading, which has its id: what it has found, and then the items. */
 const partKey = (importId: string, name: string, index: number): Key => ({
   kind: 'import-part',
   owner: importId,
   id: `${name} ${index}`,
 })
 
-/** A note that an import should be running. It is written before the record, and removed when that has ended. */
-export interface Active {
-  userId: string
-  id: string
-  /** The number that its run has, or will have as soon as its record says so. */
-  run: number
-}
+/** A note that an import is being sent. It is written before the record, and removed when what was accepted is merged. */
+export type Active = Pick<Import, 'userId' | 'id' | 'catalogueId'>
 
 /** The imports in the store. Every method throws `StoreUnavailableError`. */
 export class StoredImports {
@@ -96,7 +91,7 @@ export class StoredImports {
       let index = 0
       for await (const chunk of createReadStream(path, { highWaterMark: PART_BYTES }))
         await this.#writePart(id, 'file', index++, chunk)
-      await this.addCheck(job, read)
+      await this.addReading(job, read)
     } catch (error) {
       // The user learns why the upload failed. What is left of it is found by its record, and deleted later.
       await this.discard(userId, id).catch(() => {})
@@ -113,15 +108,15 @@ export class StoredImports {
     await receiveFile(path, parts())
   }
 
-  /** Stores what was found and the items. The former last: without it, nothing can be confirmed. */
-  async addCheck({ id }: Pick<Import, 'id'>, { checkId, check, itemsPath }: Read): Promise<void> {
-    for (let index = 0; index < batchCount(check.validRows); index++)
+  /** Stores what was found and the items. The former last: without it, nothing can be sent. */
+  async addReading({ id }: Pick<Import, 'id'>, { checkId, reading, itemsPath }: Read): Promise<void> {
+    for (let index = 0; index < batchCount(reading.found?.items ?? 0); index++)
       await this.#writePart(id, checkId, index + 1, await readBatch(itemsPath, index))
-    await this.#writePart(id, checkId, 0, Buffer.from(JSON.stringify(check)))
+    await this.#writePart(id, checkId, 0, Buffer.from(JSON.stringify(reading)))
   }
 
-  /** What the last check has found; null if it is gone. */
-  async reading({ id, checkId }: Import): Promise<Check | null> {
+  /** What was found in the file; null if it is gone. */
+  async reading({ id, checkId }: Import): Promise<Reading | null> {
     const part = await this.#readPart(id, checkId, 0)
     return part && JSON.parse(part.toString())
   }
@@ -131,15 +126,21 @@ export class StoredImports {
     return this.#requirePart(id, checkId, index + 1)
   }
 
-  /** Deletes what a check has found and its items. */
-  deleteCheck({ id, checkId, validRows }: Import): Promise<void> {
-    return this.#deleteParts(id, checkId, 0, 1 + batchCount(validRows))
+  /** The items of the first upload requests. Throws `ImportError` (409) if they are gone. */
+  async *items(job: Import, batches = batchCount(job.items)): AsyncGenerator<Item> {
+    for (let index = 0; index < batches; index++)
+      yield* JSON.parse((await this.body(job, index)).toString()).items
+  }
+
+  /** Deletes what a reading has found and its items. */
+  deleteReading({ id, checkId, items }: Pick<Import, 'id' | 'checkId' | 'items'>): Promise<void> {
+    return this.#deleteParts(id, checkId, 0, 1 + batchCount(items))
   }
 
   /** Deletes what an import needs no more when it is completed: all but its record, and what was found for the report. */
-  async deleteSent({ id, bytes, checkId, validRows }: Import): Promise<void> {
+  async deleteSent({ id, bytes, checkId, items }: Import): Promise<void> {
     await this.#deleteParts(id, 'file', 0, fileParts(bytes))
-    await this.#deleteParts(id, checkId, 1, 1 + batchCount(validRows))
+    await this.#deleteParts(id, checkId, 1, 1 + batchCount(items))
     await this.#store.delete(spaceKey(id))
   }
 
@@ -164,7 +165,7 @@ export class StoredImports {
   async #delete(userId: string, id: string, job: Import | null): Promise<void> {
     if (job) {
       await this.deleteSent(job)
-      await this.deleteCheck(job)
+      await this.deleteReading(job)
     } else await this.#store.delete(spaceKey(id))
     await this.markSeen(userId, id)
     await this.#store.delete(activeKey(userId, id))
@@ -176,23 +177,25 @@ export class StoredImports {
     return forgetUserNotice(this.#store, userId, id)
   }
 
-  /** The imports that should be running. */
-  async active(): Promise<Active[]> {
+  /** The imports that are being sent, or those into one catalogue. */
+  async active(catalogueId?: string): Promise<Active[]> {
     const all = await this.#store.list(ACTIVE.kind, ACTIVE.owner)
-    return all.map(({ key, value }) => {
-      const [id = '', ...userId] = key.id.split(' ')
-      return { id, userId: userId.join(' '), run: Number(value) }
-    })
+    return all
+      .filter(({ value }) => catalogueId === undefined || value === catalogueId)
+      .map(({ key, value }) => {
+        const [id = '', ...userId] = key.id.split(' ')
+        return { id, userId: userId.join(' '), catalogueId: value }
+      })
   }
 
-  /** Notes that an import should be running, before its record says so. */
-  noteActive({ userId, id, run }: Active): Promise<void> {
-    return this.#store.set(activeKey(userId, id), String(run))
+  /** Notes that an import is being sent, before its record says so. */
+  noteActive({ userId, id, catalogueId }: Active): Promise<void> {
+    return this.#store.set(activeKey(userId, id), catalogueId)
   }
 
-  /** Removes an import from those that should be running, unless it was started again meanwhile. */
-  async endActive({ userId, id, run }: Active): Promise<void> {
-    await this.#store.compareAndSet(activeKey(userId, id), String(run), null)
+  /** Removes that note. */
+  async endActive({ userId, id }: Active): Promise<void> {
+    await this.#store.delete(activeKey(userId, id))
   }
 
   async #writePart(importId: string, name: string, index: number, bytes: Uint8Array): Promise<void> {

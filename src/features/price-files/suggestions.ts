@@ -1,153 +1,116 @@
-/**
- * Suggests how a file may be read: as its last one was, and otherwise from a short list of headings. A suggestion never decides: a
- * person confirms it.
- */
-import { type Decimal, isAmount, mayBePrice, readPrice } from '../../tables/prices.ts'
+/** Suggests what columns are, by a short list of headings. A suggestion never decides: a person sees it on page one. */
+import { isSpreadsheetError } from '../../tables/prices.ts'
 import type { Row } from '../../tables/sheet.ts'
-import { pairSheets } from './confirmation.ts'
-import { type Column, columnFor, type Draft, type Layout, type SheetLayout, type Use } from './layout.ts'
-import { headingsOf, repeats, type SheetHead } from './outline.ts'
+import { clean, isFilled } from './cells.ts'
+import type { Use } from './uses.ts'
 
-const CODE =
-  /code|sku|number$|^(item|product|part|model)?(no|num|id)$|^(mpn|material|ean|gtin|plu|item|product|part|ref|reference|model)$/
-const PRICE = /^(srp|msrp|rrp|retail|sell|list|each)|price|rrp/
+/** A heading is longer only if it is a note. */
+const MAX_HEADING = 60
+/** In lower case, without anything but letters and digits; `#` is how many write "number". */
+const normalize = (heading: string) =>
+  clean(heading)
+    .slice(0, MAX_HEADING)
+    .toLowerCase()
+    .replaceAll('#', 'no')
+    .replace(/[^\p{L}\p{N}]/gu, '')
 
-/** What is looked for, the most certain first, with headings in lower case and without anything but letters and digits. */
-const HEADINGS: [use: Use, heading: RegExp][] = [
-  ['price', PRICE],
-  ['code', /^(item|product|stock|part|supplier|article|material|catalogue|cat)?(code|no|num|number|id|sku)$/],
-  ['code', CODE],
-  ['name', /^(item|product|short)?(name|title)$/],
-  ['name', /name|desc|^product$|^item$/],
-  ['description', /^(long|full|extended|item|product)?desc(ription)?2?$|^details?$|^specification$/],
-  ['unit', /^(sell|sales|base)?(units?|unitofmeasure|unitofmeasurecode|um|measure)$|uom/],
-  ['category', /^(item|product|sub)?(category|group|family|range|department|class|type)(name)?$/],
+const OF_CODES =
+  'item|product|prod|stock|part|supplier|vendor|manufacturers?|mfr|mfg|material|article|catalogue|catalog|model|style|variant|inventory|order|our|your|the|purchase|sales'
+const CODES = 'codes?|skus?|no|nos|num|number|id|mpn|ref|reference|plu'
+/** A code for certain: `Item Code`, `SKU`, `Supplier No`. */
+const CODE = new RegExp(`^(?:${OF_CODES})*(?:${CODES})(?:${OF_CODES}|${CODES})*$|^(?:material|article|part)$`)
+/** A column that may be the code as well, so that another one is not suggested; not a tax code, and not a barcode. */
+const MAYBE_CODE = /code|sku|^model|mpn/
+const OTHER_CODE =
+  /(?:tax|gst|vat|currency|unit|uom|measure|category|group|class|family|range|colou?r|discount|price|status|bar|ean|gtin|apn|post|country|tariff|warranty|brand|size|finish|location|bin)code|barcode/
+
+/** A column that may be the price. */
+const PRICE =
+  /pric|cost|rrp|srp|retail|trade|wholesale|dealer|contract|sell|buy|nett?$|^net|list|amount|^rate$|^each$|tier|level|gst|aud$|nzd$/
+/** What stands beside prices. */
+const NO_PRICE =
+  /(?:pric\p{L}*)(?:unit|level|group|basis|per|qty|quantity|date|code|type|category|list|break|class|status|notes?)$|qty|quantity|date|weight|percent|(?:tax|gst)rate|taxcode|discount|sellunit|unitofsale|min(?:imum)?order/u
+const NUMBER = /^[^\p{L}\d%]{0,4}(?:AUD?|NZD?)?[^\p{L}\d%]{0,4}\d[\d.,\s]*[^\p{L}%]{0,3}(?:AUD|NZD)?$/iu
+
+/** What is a name beside a code, and may be the code otherwise. */
+const BESIDE_CODE = /^(?:product|item)$/
+/** The other uses, the most certain heading of each first. */
+const OTHERS: [use: Use, heading: RegExp][] = [
+  ['name', /^(?:item|product|prod|short|stock)*(?:name|title)$/],
+  ['name', /^(?:item|product|prod|short|stock|part|material|article|sales)*desc(?:ription|r)?1?$/],
+  ['name', BESIDE_CODE],
   [
-    'price is for this many',
-    /^(price|pricing|basis|base|std|per)(per|unit|qty|quantity|basis|divisor|factor)$|^(per|basis|divisor)$/,
+    'description',
+    /^(?:long|full|extended|item|product|sales|further)*desc(?:ription)?2?$|^details?$|^specifications?$/,
   ],
-  ['tax included', /(price|tax|gst).*incl?(usive|uded|udes?)?|^incl?(udes?|uding|usive)?.*(tax|gst)/],
+  ['unit', /^(?:sell|sales|selling|base|stock)?(?:units?|unitofmeasure(?:code)?|uom|um|measure)$/],
+  ['category', /^(?:item|product|sub|stock|main)*(?:category|group|family|range|department|class)(?:name)?$/],
+  [
+    'count',
+    /^(?:pric(?:e|ing))?per$|^pric(?:e|ing)(?:unit|basis|divisor)$|^(?:price)?basis(?:qty|quantity)?$/,
+  ],
 ]
-const DIGITS = /\d/
-/** A column that says which prices include tax has no more different cells than this. */
-const MAX_FLAGS = 20
+/** How many a price is for: a number, or one. */
+const COUNT = /\d|^(?:ea|each)$/i
 
-const normalize = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
-
-/** A column with its different cells among the first rows. */
-interface Seen {
-  heading: string
-  cells: string[]
-}
-
-/** What a sheet may be read as; `headingsRow`: the row of its headings, 0 for none. */
-export function suggestSheet(
-  { sheet, rows }: SheetHead,
-  headingsRow = suggestHeadingsRow(rows.slice(0, 100)),
-): SheetLayout {
-  const below = rows.filter(({ line }) => line > headingsRow)
-  const seen = headingsAt(rows, headingsRow).map((heading, index): Seen => {
-    const cells = below.map((row) => row.cells[index]?.trim() ?? '')
-    return { heading, cells: [...new Set(cells)].filter((cell) => cell !== '') }
-  })
-  const columns = suggestColumns(seen)
-  const prices = seen[columns.findIndex(({ use }) => use === 'price')]?.cells ?? []
-  return { name: sheet.name, headingsRow, decimal: suggestDecimal(prices), columns }
-}
-
-const headingsAt = (rows: readonly Row[], headingsRow: number) =>
-  headingsOf(
-    rows.find(({ line }) => line === headingsRow),
-    rows,
+/** What each column may be used for. Where two columns could be the code, or the price, neither is suggested. `rows`: some of the table. */
+export function suggestUses(headings: readonly string[], rows: readonly Row[]): Use[] {
+  const names = headings.map(normalize)
+  const cellsOf = (index: number) =>
+    rows.map(({ cells }) => cells[index]?.trim() ?? '').filter((cell) => cell !== '')
+  const uses = headings.map((): Use => 'ignored')
+  const [code, ...otherCodes] = placesIn(names, mayBeCode)
+  if (code !== undefined && otherCodes.length === 0 && CODE.test(names[code] ?? '')) uses[code] = 'code'
+  const [price, ...otherPrices] = placesIn(
+    names,
+    (name, index) => mayBePrice(name) && cellsOf(index).some(isNumber),
   )
-
-/** The row that names a code and a price, or else the first one that fills most columns and has no number; 0: none. */
-function suggestHeadingsRow(rows: readonly Row[]): number {
-  const filled = ({ cells }: Row) => cells.filter((cell) => cell.trim() !== '').length
-  const width = Math.max(0, ...rows.map(filled))
-  const words = rows.filter(({ cells }) => !cells.some(isAmount))
-  const has = ({ cells }: Row, heading: RegExp) => cells.some((cell) => heading.test(normalize(cell)))
-  const named = words.find((row) => filled(row) > 1 && has(row, CODE) && has(row, PRICE))
-  return (named ?? words.find((row) => filled(row) * 2 > width))?.line ?? 0
-}
-
-/** The columns of a sheet with what they may be used for. Of several prices none is suggested: a person chooses one. */
-function suggestColumns(columns: readonly Seen[]): Column[] {
-  const names = columns.map(({ heading }) => normalize(heading))
-  const taken = new Map<number, Use>()
-  for (const [use, known] of HEADINGS) {
-    const places = names.flatMap((name, index) => {
-      const isFree = !taken.has(index) && fits(use, columns[index]?.cells ?? [])
-      return isFree && known.test(name) ? [index] : []
-    })
-    const [place] = places
-    const isSeveral = use === 'price' && places.length > 1
-    if (place !== undefined && !isSeveral && ![...taken.values()].includes(use)) taken.set(place, use)
+  if (price !== undefined && otherPrices.length === 0) uses[price] = 'price'
+  for (const [use, known] of OTHERS) {
+    if (uses.includes(use) || (known === BESIDE_CODE && !uses.includes('code'))) continue
+    const place = names.findIndex(
+      (name, index) =>
+        uses[index] === 'ignored' &&
+        known.test(name) &&
+        (use !== 'count' || (cellsOf(index).length > 0 && cellsOf(index).every((cell) => COUNT.test(cell)))),
+    )
+    if (place >= 0) uses[place] = use
   }
-  return columns.map(({ heading }, index) => columnFor(heading, taken.get(index) ?? 'ignored'))
+  return uses
 }
 
-/** Whether the cells of a column may be what the use is about. */
-function fits(use: Use, cells: readonly string[]): boolean {
-  if (use === 'price') return cells.some(mayBePrice)
-  if (use === 'price is for this many') return cells.length > 0 && cells.every((cell) => DIGITS.test(cell))
-  return use !== 'tax included' || (cells.length <= MAX_FLAGS && !cells.some(isAmount))
+const placesIn = (names: readonly string[], isIt: (name: string, index: number) => boolean): number[] =>
+  names.flatMap((name, index) => (isIt(name, index) ? [index] : []))
+const mayBeCode = (name: string) => CODE.test(name) || (MAYBE_CODE.test(name) && !OTHER_CODE.test(name))
+const mayBePrice = (name: string) => PRICE.test(name) && !NO_PRICE.test(name)
+const isNumber = (cell: string) => NUMBER.test(cell.slice(0, MAX_HEADING)) || isSpreadsheetError(cell)
+
+const isKnown = (cell: string) => {
+  const name = normalize(cell)
+  return mayBeCode(name) || mayBePrice(name) || OTHERS.some(([, known]) => known.test(name))
 }
 
-/** The decimal sign that more of these prices can be read with. */
-function suggestDecimal(prices: readonly string[]): Decimal {
-  const readable = (decimal: Decimal) =>
-    prices.filter((price) => typeof readPrice(price, { decimal, currency: 'AUD' }) === 'number').length
-  return readable('comma') > readable('point') ? 'comma' : 'point'
-}
-
-/** Whether a sheet seems to be a price list, whatever its price is. */
-export const isList = ({ columns }: SheetLayout): boolean =>
-  columns.some(({ use }) => use === 'code') && columns.some(({ heading }) => PRICE.test(normalize(heading)))
-
-/** What a file may be read as: the sheets of an earlier layout, or the first visible list. */
-export function suggestDraft(heads: readonly SheetHead[], earlier: Layout | undefined): Draft {
-  const names = heads.map(({ sheet }) => sheet.name)
-  const pairs = earlier && pairSheets(earlier, names)
-  const kept = (earlier?.sheets ?? []).flatMap((before) => {
-    const head = heads.find(({ sheet }) => sheet.name === pairs?.get(before.name))
-    return head ? [suggestAgain(head, before)] : []
-  })
-  if (kept.length > 0) return { sheets: kept }
-  const sheets = heads.filter(({ sheet }) => !sheet.isHidden).map((head) => suggestSheet(head))
-  const first = sheets.find(isList) ?? sheets.find(({ columns }) => columns.length > 0)
-  return { sheets: first ? [first] : [] }
-}
+/** How many rows are searched for the headings, and how many cells of each. */
+const [SEARCHED_ROWS, MAX_SEARCHED] = [100, 200]
 
 /**
- * A sheet with the earlier answers for the columns that are the same; its headings may be on another row. Suggestions for
- * other columns do not compete with these answers.
+ * The row that has the most known headings, at least two, else the first one that fills most columns and has no number; 0: none.
+ * `isSure`: whether its headings are known.
  */
-function suggestAgain(head: SheetHead, before: SheetLayout): SheetLayout {
-  const headings = before.columns.map(({ heading }) => heading)
-  const row = before.headingsRow === 0 ? 0 : head.rows.find((one) => repeats(one, headings))?.line
-  const sheet = suggestSheet(head, row)
-  const now = new Set(sheet.columns.map(({ heading }) => heading))
-  const columns = sheet.columns.map((column, index): Column => {
-    const { heading } = column
-    if (before.columns[index]?.heading === heading) return before.columns[index]
-    const isTaken = before.columns.some((other) => other.use === column.use && now.has(other.heading))
-    const same = before.columns.find((other) => other.heading === heading && heading !== '')
-    return same ?? (isTaken ? columnFor(heading, 'ignored') : column)
-  })
-  return { ...sheet, decimal: before.decimal, columns }
-}
-
-/** A draft for a file: a sheet whose headings are others than its columns say gets those columns anew. */
-export function withHeadings(draft: Draft, heads: readonly SheetHead[]): Draft {
-  const sheets = draft.sheets.flatMap((sheet) => {
-    const head = heads.find((one) => one.sheet.name === sheet.name)
-    if (!head) return []
-    const headings = headingsAt(head.rows, sheet.headingsRow)
-    const isSame =
-      headings.length === sheet.columns.length &&
-      headings.every((heading, index) => sheet.columns[index]?.heading === heading)
-    return [isSame ? sheet : suggestSheet(head, sheet.headingsRow)]
-  })
-  return { ...draft, sheets }
+export function suggestHeadingsRow(rows: readonly Row[]): { headingsRow: number; isSure: boolean } {
+  const searched = rows.slice(0, SEARCHED_ROWS)
+  const [best] = searched
+    .map(({ line, cells: all }) => {
+      const cells = all.slice(0, MAX_SEARCHED)
+      const numbers = cells.filter((cell) => isNumber(cell.trim()))
+      return { line, known: cells.filter(isKnown).length - numbers.length }
+    })
+    .sort((a, b) => b.known - a.known)
+  if (best && best.known > 1) return { headingsRow: best.line, isSure: true }
+  const filled = ({ cells }: Row) => cells.filter(isFilled).length
+  const width = Math.max(0, ...searched.map(filled))
+  const first = searched.find(
+    (row) => filled(row) * 2 > width && !row.cells.some((cell) => isNumber(cell.trim())),
+  )
+  return { headingsRow: first?.line ?? 0, isSure: false }
 }

@@ -1,12 +1,40 @@
-import type { Currency } from '../../tables/prices.ts'
 import { format } from '../../web/kit.ts'
-import type { Use } from './layout.ts'
+import { MONEY, type Money, type Use } from './choice.ts'
+import type { BoxReason, Missing, Reason, Remark } from './found.ts'
 
 const { count, isolated, pluralize } = format
 
+/** What a column may be used for. */
+const USE_WORDS = {
+  code: 'code',
+  price: 'price',
+  name: 'name',
+  description: 'description',
+  unit: 'unit',
+  category: 'category',
+  count: 'price is for this many',
+  only: 'only rows where this is …',
+  taxed: 'including GST only where this is …',
+  ignored: 'not sent',
+} satisfies Record<Use, string>
+
+const CURRENCIES = { AUD: 'Australian dollars', NZD: 'New Zealand dollars' }
+
+/** An answer about the money, such as "Australian dollars, including 10 % GST". */
+function money(answer: Money): string {
+  const { currency, tax } = MONEY[answer]
+  return `${CURRENCIES[currency]}, ${tax === 0 ? 'before GST' : `including ${tax} % GST`}`
+}
+
+/** A value of a cell; a blank one has a word. */
+const valueText = (value: string) => (value === '' ? '(blank)' : value)
+
+/** A new price divided by the old one. */
+const factor = (of: number) => `× ${count(of)}`
+
 /**
- * What users read on the pages of this feature, by code, as in `src/web/texts.ts`. `src/tables/texts.ts` has what is wrong
- * with a file or a price. Problems of a row follow its line number.
+ * What users read on the pages of this feature and in its command, by code, as in `src/web/texts.ts`; `sentences.ts` says which
+ * one stands for what was found. `src/tables/texts.ts` has what is wrong with a file.
  */
 export const texts = {
   /** What the permission is for; begins with "to". */
@@ -15,19 +43,11 @@ export const texts = {
   /** The platform has no such import. */
   importNotFound: 'There is no such import in this account.',
 
-  /** What a column may be used for. */
-  uses: {
-    code: 'code',
-    name: 'name',
-    description: 'description',
-    unit: 'unit',
-    category: 'category',
-    price: 'price',
-    'price is for this many': 'price is for this many',
-    'tax included': 'tax included',
-    'not for sale if': 'not for sale if',
-    ignored: 'ignored',
-  } satisfies Record<Use, string>,
+  uses: USE_WORDS,
+  currencies: CURRENCIES,
+  money,
+  value: valueText,
+  factor,
 
   /** The section of a catalogue. */
   section: {
@@ -45,7 +65,6 @@ export const texts = {
   states: {
     ready: 'ready to send',
     needsInput: 'needs your input',
-    nothingToSend: 'nothing to send',
     running: 'running',
     completed: 'completed',
     failed: 'failed',
@@ -72,107 +91,181 @@ export const texts = {
     discardNow: 'Discard the import',
   },
 
-  /** The page on which a person confirms how the file is read. */
-  confirm: {
-    title: 'Confirm how this file is read',
-    changed: 'This file differs from the one that was confirmed before:',
-    kept: 'The earlier answers are kept for what is the same.',
-    askedAgain:
-      'The columns that are the same keep their use. Because the file says something else, the questions about its prices are asked again.',
-    follows: 'This file is read as it was confirmed for files of this layout:',
-    change: 'Change',
-    toNext: 'Continue',
-    left: (questions: number) => (questions === 1 ? 'Last question.' : `${questions} questions left.`),
-    answers: 'How the file is read',
-    toManaged: 'Open or create a Managed catalogue',
-    moveHere: (file: string) => `Move ${isolated(file)} here, with its answers`,
-    waitsHere:
-      'These files have prices that are not for everyone, and are in a catalogue that every builder sees:',
-    says: 'What else the file says',
-    saysNothing: 'Nothing.',
-    sheetSays: (sheet: string) => `Sheet “${sheet}”`,
-    hiddenSheet: 'hidden',
-    sheets: 'Sheets',
-    useSheet: (sheet: string) => `Send the items of “${sheet}”`,
-    columnsTitle: 'Columns',
-    columnsOf: (sheet: string) => `Columns of “${sheet}”`,
-    column: 'Column',
-    columnNumber: (number: number) => `Column ${number}`,
-    samples: 'Cells',
-    blank: '(blank)',
-    isHidden: 'hidden in the workbook',
-    use: 'Use',
+  /** Page one: what the columns are, and what the prices are. */
+  choose: {
+    filledIn: (who: string, at: string) => `Filled in as ${who} chose on ${at}.`,
+    you: 'you',
+    someone: 'someone',
+    commandLine: 'the command line',
+    file: 'The file',
+    row: 'Row',
+    sheet: 'Sheet',
+    hiddenSheet: (name: string) => `${name} (hidden)`,
     headingsRow: 'Row of the headings (0: none)',
-    decimal: 'Decimal sign',
-    point: 'Point: 1,234.50',
-    comma: 'Comma: 1.234,50',
-    useColumns: 'Use these columns',
-    useAnswers: 'Use these answers',
-    priceSent: 'Price sent, before GST',
-    less: (tax: string) => `less ${tax} GST`,
-    rows: 'Rows as they will be sent',
-    rowsOf: (sheet: string) => `Rows of “${sheet}” as they will be sent`,
-    /** `row`: its line, behind the name of its sheet, and its code if it has one. */
-    isSkipped: (row: string, reason: string) => `Line ${row} is left out: ${reason}`,
-    moreSkipped: 'More are listed below.',
-    counts: (rows: number, valid: number, invalid: number) =>
-      `Checked ${pluralize(rows, 'row')}: ${count(valid)} ready, ${count(invalid)} with problems.`,
-    right: 'This is right',
-    notSentYet: 'Nothing is sent yet.',
-    choose: 'choose…',
-    notUsed: 'not used',
-    cancelled: 'Nothing was confirmed, so nothing was sent.',
-    notConfirmed:
-      'Nobody has confirmed how this file is read, so nothing was read from it. What would have to be confirmed:',
-    howInTerminal: (command: string) =>
-      `Confirm it in a terminal: ${command}. Then use --layout layout.json.`,
+    again: 'Show again',
+    columns: 'Columns',
+    columnNumber: (number: number) => `Column ${number}`,
+    isHidden: 'hidden',
+    useOf: (column: string) => `Use of ${column}`,
+    tick: 'Tick the values that are meant.',
+    manyMore: (values: number) => `and ${count(values)} more`,
+    moreToTick: '“Show again” lists all of them.',
+    manyValues: (max: number) => `more than ${count(max)} different values:`,
+    oneValue: (columns: number) => `${pluralize(columns, 'column')} with one value:`,
+    moneyOf: (heading: string) => `The prices under ${isolated(heading)} are in`,
+    units: 'A price is for this many units',
+    decimal: (cell: string) => `Decimal sign of ${cell}`,
+    decimals: { point: 'Point: 1,234.50', comma: 'Comma: 1.234,50' },
+    goOn: 'Continue',
   },
 
-  /** What a person is asked of the columns, and of the prices. */
-  questions: {
-    column: (use: string, sheet: string) => `Which column is the ${use}${inSheet(sheet)}?`,
-    cells: {
-      'tax included': (heading: string) => `The price includes GST if “${heading}” says:`,
-      'not for sale if': (heading: string) => `An item is not for sale if “${heading}” says:`,
-    },
-    none: 'None of these',
-    both: 'Both',
-    several: (heading: string) =>
-      `“${heading}” says how many the price is for. What is sent of a row whose price is for more than one?`,
-    divided: 'The price of one: the price is divided',
-    rejected: 'Nothing: the row is listed as a problem',
-    tax: 'Are the prices before GST?',
-    /** If a column says which prices include tax. */
-    taxOfColumn: 'How much GST is included?',
-    beforeTax: 'Before GST',
-    including: (percent: number) => `Including ${percent} % GST`,
-    ofColumn: (percent: number) => `${percent} %`,
-    currency: 'In which currency are the prices?',
-    currencies: { AUD: 'Australian dollars', NZD: 'New Zealand dollars' } satisfies Record<Currency, string>,
-    otherCurrency: 'For another currency, convert the prices first.',
-    audience: 'Who may see the prices?',
+  /** Why page one is to be filled in. */
+  missing(reason: Missing): string {
+    switch (reason.kind) {
+      case 'notChosen':
+        return 'Say what the columns are, and what the prices are.'
+      case 'unanswered':
+        return {
+          code: 'Choose the column of the codes.',
+          price: 'Choose the column of the prices.',
+          money: 'Say which money the prices are in.',
+        }[reason.what]
+      case 'noSheet':
+        return `The file has no sheet ${isolated(reason.name)}: choose one.`
+      case 'noColumn':
+        return `The file has no column ${isolated(reason.heading)}, which was used as “${USE_WORDS[reason.use]}”.`
+      case 'usedTwice':
+        return `Only one column can be used as “${USE_WORDS[reason.use]}”.`
+      case 'nothingTicked':
+        return `Tick the values of ${isolated(reason.heading)} that are meant.`
+      case 'manyValues':
+        return `${isolated(reason.heading)} has too many values to tick: choose another use for it.`
+      case 'taxedBeforeGst':
+        return 'Some rows include GST, but the answer about the prices is “before GST”.'
+      case 'decimal':
+        return `Choose the decimal sign: ${isolated(reason.cell)} reads differently under the two.`
+    }
+  },
+
+  /** Page two: what differs. */
+  compare: {
+    title: 'What differs',
+    change: 'Change',
+    nothingReceived: 'Nothing was sent to this catalogue from here yet.',
+    unfinished: 'The last import was not finished.',
+    prices: (same: number, higher: string, lower: string) =>
+      `${pluralize(same, 'price is', 'prices are')} the same, ${higher}, ${lower}.`,
+    higher: (items: number, factor: string) => `${count(items)} higher${upTo(factor)}`,
+    lower: (items: number, factor: string) => `${count(items)} lower${upTo(factor)}`,
+    codes: (added: number, gone: number) => `${count(added)} new, ${count(gone)} no longer in the file.`,
+    gone: 'Not in the file, and kept in the catalogue:',
+    newTexts: (place: string) => `New${inPlace(place)}:`,
+    goneTexts: (place: string) => `No longer there${inPlace(place)}:`,
+    uncompared: (more: number) => `${pluralize(more, 'more text was', 'more texts were')} not compared.`,
+    newValues: (heading: string) => `New values of ${isolated(heading)}:`,
+    value: (value: string, rows: number) => `${value} (${pluralize(rows, 'row')})`,
+    dates: (dates: number, heading: string) => `${pluralize(dates, 'new date')} in ${isolated(heading)}.`,
+    isMany: (heading: string) => `${isolated(heading)} has too many values to compare.`,
+    more: (more: number) => `${count(more)} more`,
+  },
+
+  /** The ten rows. */
+  examples: {
+    title: (shown: number, items: number) =>
+      shown === items ? `All ${pluralize(items, 'item')}` : `${shown} of ${pluralize(items, 'item')}`,
+    leaveOut: (code: string) => `Leave out ${code}`,
+    hint: 'Tick to leave out.',
+    constants: 'The same in every row:',
+    row: (row: number) => `row ${row}`,
+    isNew: 'new',
+    same: 'as before',
+    zero: 'before: 0',
+    per: (unit: string) => `per ${isolated(unit)}`,
+    newMark: (cell: string) => `${cell} (new)`,
+  },
+
+  /** The rows that are not sent. */
+  rejected: {
+    title: 'Rows not sent',
+    rows: (reason: string, rows: number) => `${reason} (${count(rows)})`,
+    row: (row: number) => `Row ${row}`,
+    newRow: (row: number) => `  Row ${row} (new)`,
+    isNew: 'new',
+    otherRow: (row: string) => `see row ${row}`,
+    first: (shown: number) => `The first ${count(shown)}, new ones first:`,
+    cures: {
+      damagedCode: 'A spreadsheet has changed them: format the column as text, and enter them again.',
+      noValue: 'Open the file in your spreadsheet, and save it.',
+      otherPrice: 'The same code with different prices or units: none is sent, because each could be wrong.',
+    } as Partial<Record<Reason, string>>,
+    download: 'CSV',
+    downloadAll: 'Download the rows that are not sent as CSV',
+    line: 'Row',
+    reason: 'Reason',
+    detail: 'Detail',
+    undo: (code: string) => `Leave out ${code}, as before`,
+    reasons: {
+      noCode: 'No code',
+      noPrice: 'No price',
+      unreadablePrice: 'Unreadable price',
+      negativePrice: 'Negative price',
+      otherPrice: 'Code with two prices',
+      damagedCode: 'Damaged code',
+      errorCell: 'Error in a cell',
+      noValue: 'Formula without a value',
+      struckOut: 'Struck out',
+      count: 'Price that this count cannot divide',
+      notTicked: 'Value not ticked',
+      moreCells: 'More cells than headings',
+      openQuote: 'Quote not closed',
+      invisible: 'Invisible characters or line breaks',
+      leftOut: 'Left out by hand',
+    } satisfies Record<Reason, string>,
+  },
+
+  /** The box that asks for a tick. */
+  box: { title: 'Look at this before you send', tick: 'I have looked, and this is right.' },
+
+  /** Why it is there. */
+  boxReason(reason: BoxReason): string {
+    switch (reason.kind) {
+      case 'nothingReceived':
+        return 'Nothing can be compared: the catalogue may have other prices.'
+      case 'halfOutside':
+        return `${ofKnown(reason, 'price')} changed by more than 7 % down or 8.5 % up.`
+      case 'farOutside':
+        return `${ofKnown(reason, 'price')} at least halved or doubled.`
+      case 'oneFactor':
+        return `${ofKnown(reason, 'price')} changed by the same factor: ${factor(reason.factor)}.`
+      case 'unknownCodes':
+        return `${count(reason.items)} of ${pluralize(reason.of, 'code')} were not received from here before.`
+      case 'knownNotSent':
+        return `${ofKnown(reason, 'item')} will not be sent.`
+      case 'money':
+        return `Last time, the prices were in ${money(reason.before)}.`
+      case 'units':
+        return `Last time, a price was for ${pluralize(reason.before, 'unit')}.`
+      case 'priceColumn':
+        return `Last time, the prices were those of ${isolated(reason.before)}.`
+      case 'newValue':
+        return `${isolated(reason.heading)} has a new value: ${isolated(valueText(reason.value))}, in ${pluralize(reason.count, 'row')}.`
+      case 'manyValues':
+        return `${isolated(reason.heading)} had at most five values, and now has too many to compare.`
+    }
+  },
+
+  /** Send, and what goes where. */
+  send: {
     audiences: {
-      everyone: 'Everyone (list or retail prices)',
-      selected: 'Only builders with access (trade prices)',
+      Public: (currency: string) => `Every connected builder sees these prices in ${currency}.`,
+      Managed: (currency: string) => `Builders with access see these prices in ${currency}.`,
     },
-    publicCatalogue: 'Every builder sees this catalogue.',
-    everySheet:
-      'The answer is about every sheet that is used. If one differs, send it by an upload of its own, without the others.',
-  },
-
-  /** What will be sent. */
-  ready: {
-    title: 'What will be sent',
-    rows: (valid: number, all: number, catalogue: string) =>
-      `${count(valid)} of ${count(all)} rows can be sent to “${isolated(catalogue)}”. Nothing has been sent yet.`,
-    rowsWithProblems: (valid: number, all: number, catalogue: string, invalid: number) =>
-      `${count(valid)} of ${count(all)} rows can be sent to “${isolated(catalogue)}”; ${pluralize(invalid, 'row has a problem', 'rows have problems')} and will be skipped. Nothing has been sent yet.`,
-    none: (all: number) =>
-      all === 0
-        ? 'The file has no rows that can be sent.'
-        : `0 of ${pluralize(all, 'row')} can be sent: each has a problem, or is not for sale. Correct those that are listed below, and upload the file again.`,
-    othersStay: 'Items that are in the catalogue and not in this file stay there.',
-    send: (items: number) => `Send ${pluralize(items, 'item')}`,
+    unknownAudience: (currency: string) => `The platform does not say who sees these prices in ${currency}.`,
+    send: (items: number, catalogue: string) => `Send ${pluralize(items, 'item')} to ${isolated(catalogue)}`,
+    nothing: 'Nothing can be sent.',
+    shownAgain: 'Nothing was sent yet: this is what will be sent now. Look at it, and send it.',
+    choice: 'For the command line',
+    choiceHint: 'The next files of this catalogue can be sent by a command with this argument:',
   },
 
   /** Sending, and what became of it. */
@@ -190,7 +283,8 @@ export const texts = {
     sentOf: (sent: number, all: number, batches: number) =>
       `${count(sent)} of ${count(all)}, in ${pluralize(batches, 'batch', 'batches')}`,
     processed: 'Processed by the platform',
-    skipped: 'Skipped',
+    platformState: 'State on the platform',
+    skipped: 'Not sent',
     rows: (rows: number) => pluralize(rows, 'row'),
     started: 'Started',
     ended: { completed: 'Finished', stopped: 'Stopped', failed: 'Failed' },
@@ -203,27 +297,11 @@ export const texts = {
     open: 'Open the catalogue',
     waits: (file: string, catalogue: string) =>
       `The import of ${isolated(file)} into “${isolated(catalogue)}” waits.`,
-    waitingForTurn:
-      'Imports into one catalogue run one after the other: this one begins when no other is running.',
   },
 
   /** Sending waits for the platform, with the title of its outage on other pages, or for the store. */
   waiting: (title = "The app's own data store is not available") =>
     `${title}. The app tries again automatically.`,
-
-  /** The rows with problems. */
-  problems: {
-    title: 'Problems',
-    all: (rows: number) => `Download ${count(rows)} as CSV`,
-    first: (shown: number, rows: number) => `The first ${shown} of ${count(rows)} rows`,
-    willBeSkipped: 'Rows that will be skipped',
-    wereSkipped: 'Rows that were skipped',
-    line: 'Line',
-    reason: 'Reason',
-    row: 'Row',
-    sheet: 'Sheet',
-    hint: 'Correct these rows in your file, and upload it again: a file of the same layout needs no confirmation.',
-  },
 
   /** Why an import has failed. `message`: what the platform says, if it does. */
   failures: {
@@ -244,6 +322,10 @@ export const texts = {
         : `The platform completed the import with ${accepted} of the ${sent} items that were sent: ${message}`,
     rejectedItems: (rejected: number, sent: number, message: string) =>
       `The import is incomplete: the platform rejected ${rejected} of ${sent} items. ${message}`,
+    /** `words`: the platform's. */
+    problems: (words: string) => `The platform says that there were problems: ${words}`,
+    notUnderstood: (answer: string) =>
+      `The platform's answer about the import is not understood. It begins: ${answer}`,
     stillProcessing: (state: string) =>
       `All items were sent, but the platform is still processing them (state: "${state}"). Run the import again later.`,
   },
@@ -270,90 +352,44 @@ export const texts = {
       'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
     tooMany: (max: number) => `${max} of your uploads are being read. Wait for one to finish.`,
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
-    notConfirmed: 'Confirm how the file is read first.',
-    readOtherwise: 'The file is read in another way by now. Look at it again.',
-    noRows: 'This file has no valid rows.',
+    notChosen: 'Say first what the columns are, and what the prices are.',
+    readOtherwise: 'This import has changed meanwhile. Look at it again.',
+    noItems: 'No row of this file can be sent.',
+    otherRunning:
+      'Something else is being sent into this catalogue. Nothing was sent: try again when that has ended.',
     uploadInterrupted: 'The upload was interrupted or is not a valid form.',
   },
 
   /** Rules for the fields of the form. */
   rules: {
     file: 'choose a price file',
-    draft: 'choose from what the page offers',
+    confirm: 'tick the box to send this',
+    choice: 'choose from what the page offers',
     headingsRow: 'give the number of a row, or 0',
+    units: 'give a number from 1',
+    once: (use: string) => `use only one column as “${use}”`,
   },
 
   /** Why a file cannot be read, beside what `src/tables/texts.ts` has. */
   unreadable: {
     noRows: 'the file has no rows.',
-    manyColumns: (columns: number, max: number) => `it has ${columns} columns; the maximum is ${max}.`,
-    manyRows: (max: number) => `it has more than ${count(max)} rows. Split it into smaller files.`,
     tooMuch: 'this file takes too much time or memory to check. Split it into smaller files.',
   },
 
-  /** What keeps a layout from being confirmed. */
-  layout: {
-    noSheet: 'Choose a sheet.',
-    twice: (use: string, sheet: string) => `Only one column can be used as “${use}”${inSheet(sheet)}.`,
-    manyCells: (heading: string, use: string) =>
-      `The column “${heading}” has too many or too long cells for “${use}”: choose another use for it.`,
-    taxOnOneSheet: (sheet: string) =>
-      `“${sheet}” has no column for “tax included”, and another sheet has: send it by an upload of its own.`,
-    publicCatalogue:
-      'These prices are not for everyone, and this catalogue is not Managed: every builder would see them. Open or create a Managed one: this file can be moved there, with its answers.',
-    noRows: 'No row has a code and a price: choose other columns, or another row of headings.',
-    manyTexts:
-      'There is more text outside the tables than can be looked at. Choose other columns or another row of headings, or delete rows without a code or a price, or whole sheets, from the file.',
-  },
-
-  /** What is different from the file that a layout was confirmed for. */
-  changed: {
-    headings: 'the headings or the number of columns',
-    sheetNew: (sheet: string) => `new sheet “${sheet}”`,
-    sheetMissing: (sheet: string) => `no sheet “${sheet}” any more`,
-    columnNew: (column: string) => `new column “${column}”`,
-    columnMissing: (column: string) => `no column “${column}” any more`,
-    columnsMoved: 'the columns are in another order',
-    textNew: (text: string) => `the file now says “${text}”`,
-    textMissing: (text: string) => `the file no longer says “${text}”`,
-  },
-
   /** How a file was read. */
-  remarks: {
-    utf16: 'The file is in UTF-16.',
-    windows1252:
-      'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.',
-    hiddenRows: (rows: number) =>
-      `${pluralize(rows, 'row is', 'rows are')} hidden in the workbook, and sent all the same.`,
-    repeatedRows: (rows: number) =>
-      `${pluralize(rows, 'row repeats', 'rows repeat')} an item that is sent once.`,
-    notForSale: (rows: number) => `${pluralize(rows, 'row is', 'rows are')} left out as not for sale.`,
-    free: (items: number) => `${pluralize(items, 'item has', 'items have')} a price of 0.`,
-  },
-
-  /** What is wrong with a row. */
-  row: {
-    noCode: 'the code is missing.',
-    unclosedQuote: (lines: number) =>
-      `a quote is not closed: one cell contains ${lines} lines that look like rows.`,
-    cells: (cells: number, headings: number) => `it has ${cells} cells under ${headings} headings.`,
-    cellsOfText: (cells: number, headings: number) =>
-      `it has ${cells} cells under ${headings} headings; a cell may need quotes.`,
-    tooLong: (field: string, length: number, max: number) =>
-      `the ${field} has ${length} characters; the maximum is ${max}.`,
-    formulaError: (field: string, cell: string) =>
-      `the ${field} is an error of a spreadsheet formula ("${cell}").`,
-    invisible: (field: string) => `the ${field} contains a line break or an invisible character.`,
-    /** `sheet`: if it is another one. */
-    otherPrice: (code: string, line: number, sheet = '') =>
-      `the code "${code}" has another price or unit on line ${line}${inSheet(sheet)}, so neither is sent.`,
-    struck: 'a cell is struck out: write what counts, or delete the row if the item is no longer sold.',
-    notANumber: (cell: string) => `how many the price is for is not a number ("${cell}").`,
-    severalUnits: (count: number, heading: string) =>
-      `the price is for ${count}, not for one. To send the price of one, choose that prices are divided by “${heading}”.`,
-    unknownValue: (heading: string, cell: string) =>
-      `the column "${heading}" says "${cell}", which nobody has confirmed the meaning of.`,
+  remark(remark: Remark): string {
+    switch (remark.kind) {
+      case 'utf16':
+        return 'The file is in UTF-16.'
+      case 'windows1252':
+        return 'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.'
+      case 'hiddenRows':
+        return `${pluralize(remark.rows, 'row is', 'rows are')} hidden in the workbook, and sent all the same.`
+    }
   },
 }
 
-const inSheet = (sheet: string) => (sheet === '' ? '' : ` in the sheet “${sheet}”`)
+const upTo = (factor: string) => (factor === '' ? '' : ` (up to ${factor})`)
+const inPlace = (place: string) => (place === '' ? '' : ` in ${isolated(place)}`)
+const ofKnown = ({ items, of }: { items: number; of: number }, what: string) =>
+  `${count(items)} of ${pluralize(of, `known ${what}`)}`

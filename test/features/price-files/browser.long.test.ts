@@ -1,61 +1,42 @@
-import type { Browser, Locator, Page } from 'playwright-core'
+import { readFileSync } from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
-import { inspect, openChromium, openPage } from '../../support/chromium.ts'
+import { inspect, openChromium, openPage, startWalk } from '../../support/chromium.ts'
 import { CHROMIUM, withChromium } from '../../support/programs.ts'
-import { type Cell, workbook } from '../../support/xlsx.ts'
 
 const DESKTOP = { viewport: { width: 1280, height: 720 } }
-const DARK_PHONE = { viewport: { width: 375, height: 700 }, colorScheme: 'dark' as const }
 
-const LIST = '"$"#,##0.00'
-/** A price list as suppliers send it: titles, two prices, 11 of 5,000 rows with a problem. */
-const BAD: Cell[][] = [
-  [null, 'no code', 'each', 1, 1],
-  ...Array.from({ length: 6 }, (_, row): Cell[] => [`P-${row}`, 'on request', 'each', 'POA', 'POA']),
-  ['N-1', '=cmd()', 'each', -4, -4],
-  ['E-1', 'lost reference', 'each', { error: '#REF!' }, { error: '#REF!' }],
-  ['T-1', 'other price', 'each', 99, 99],
-]
-const ROWS = Array.from({ length: 5_000 - BAD.length }, (_, row): Cell[] => [
-  `T-${row}`,
-  `Timber; ${row} mm`,
-  'each',
-  { value: row + 1, format: LIST },
-  { value: (row + 1) * 1.1, format: LIST },
-])
-const XLSX = {
-  name: 'price list.xlsx',
-  mimeType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  buffer: Buffer.from(
-    workbook([
-      {
-        name: 'National',
-        rows: [
-          ['Summit Supplies Pty Ltd'],
-          ['Price list, valid from 1 July 2026'],
-          [],
-          ['Item No.', 'Product', 'UOM', 'List price', 'RRP inc GST'],
-          ...ROWS,
-          ...BAD,
-        ],
-      },
-    ]),
-  ),
-}
-
-const CSV = {
-  name: 'strange prices.csv',
+const csv = (name: string, lines: string[]) => ({
+  name,
   mimeType: 'text/csv',
-  buffer: Buffer.from(
-    [
-      'Artikel;Bezeichnung;Einheit;Our list price;Notes',
-      ...Array.from({ length: 20 }, (_, row) => `T-${row};"Timber; ${row} mm";each;${row + 1},50;`),
-      ';no code;each;1,00;',
-      'T-Y;negative;each;-4,00;',
-    ].join('\r\n'),
+  buffer: Buffer.from(lines.join('\n')),
+})
+const SAMPLE = readFileSync('src/features/price-files/sample/price-list.csv', 'utf8').trim().split('\n')
+
+/** Forty columns under eighteen rows of notes, with ten items and their thirty attributes. */
+const WIDE = csv('wide.csv', [
+  ...Array.from(
+    { length: 18 },
+    (_, row) => `"${row}. All prices are subject to change without notice, ${'and so on '.repeat(9)}."`,
   ),
-}
+  [
+    'SKU',
+    'Item name',
+    'RRP',
+    'Status',
+    ...Array.from({ length: 36 }, (_, at) => `Attribute_number_${at}`),
+  ].join(','),
+  ...Array.from({ length: 60 }, (_, row) =>
+    [
+      `HX-${row}`,
+      `Mixer tap, series ${row}`.replace(',', ''),
+      row + 1,
+      row % 9 ? 'Active' : 'Deleted',
+      ...Array.from({ length: 36 }, (_, at) => (at % 2 ? 'the same' : `value-${(row * at) % 25}`)),
+    ].join(','),
+  ),
+])
 
 describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
   let browser: Browser
@@ -69,105 +50,85 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await app?.close()
   })
 
-  test('creates a catalogue, publishes a workbook with titles, two price columns and problems, watches, and reads the report; a dark phone shows the same pages', async () => {
-    const { page, complaints, close } = await openPage(browser, DESKTOP)
-    const phone = await openPage(browser, DARK_PHONE)
-    const onPhone = async () => {
-      await phone.page.context().addCookies(await page.context().cookies())
-      // Without the fragment: else the page would not be loaded again.
-      await phone.page.goto(page.url().replace(/#.*/, ''))
-      await inspect(phone.page, true)
-    }
-    const look = () => Promise.all([inspect(page, true), onPhone()])
+  test('answers one question for the first file of the sample; the next month is one page and one press, with at most 60 words before it', async () => {
+    const walk = await startWalk(browser, { maxBytes: 90_000 })
+    const { page } = walk
     await connect(page, app)
-    await page.getByRole('link', { name: 'Catalogues' }).click()
-    await page.getByText('New catalogue').click()
-    await look()
-    await create(page, 'National RRP')
-    await look()
+    await upload(page, 'National RRP', csv('price-list.csv', SAMPLE))
+    await walk.look()
+    await page.getByLabel('Australian dollars, before GST').check()
+    await press(page, 'Continue')
+    await page.getByRole('heading', { name: 'What differs' }).waitFor()
+    await walk.look()
+    await press(page, 'Send 5 items')
+    await done(page, 5)
+    await walk.look()
 
-    // Everything that the file says, every column, and three questions, one after the other.
-    await page.getByLabel('Price file').setInputFiles(XLSX)
-    await page.getByRole('button', { name: 'Upload and check' }).click()
-    await page.getByText('Price list, valid from 1 July 2026').waitFor()
-    // Which of two prices is sent, a person says: the question is in view beside the columns, and the page is light.
-    const question = page.getByRole('group', { name: 'Which column is the price?' })
-    await expectInView(question, DESKTOP)
-    expect((await page.content()).length).toBeLessThan(60_000)
-    await look()
-    await page.getByRole('button', { name: 'RRP inc GST' }).click()
-    await pressEnterInField(page)
-    await expectInView(page.getByRole('group', { name: 'Are the prices before GST?' }), DESKTOP)
-    await look()
-    await page.getByRole('button', { name: 'Including 10 %' }).click()
-    await page.getByRole('button', { name: 'Australian dollars' }).waitFor()
-    await look()
-    // With the keyboard alone.
-    await page.getByRole('button', { name: 'Australian dollars' }).focus()
-    await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Everyone' }).click()
-    await page.getByRole('button', { name: 'This is right' }).waitFor()
-    await pressEnterInField(page)
-    await expectInView(page.getByRole('button', { name: 'This is right' }), DESKTOP)
-    await look()
-    // On a phone, the ten rows take no more than two of its heights.
-    expect((await phone.page.locator('table.sent').boundingBox())?.height).toBeLessThan(
-      2 * DARK_PHONE.viewport.height,
-    )
-    await page.getByRole('button', { name: 'This is right' }).click()
-    await page.getByText('as it was confirmed').waitFor()
-
-    // First rows and every problem row, before anything is sent.
-    const main = page.locator('main')
-    await page.getByRole('heading', { name: 'Problems' }).waitFor()
-    expect(await main.innerText()).toMatch(
-      /4,989 of 5,000 rows[\s\S]*11 rows have problems[\s\S]*Nothing has been sent yet/,
-    )
-    expect(await main.innerText()).toMatch(
-      /Which column is the price\?\s+RRP inc GST[\s\S]*Including 10 % GST[\s\S]*Australian dollars/,
-    )
-    const problems = await page.locator('.problems tbody tr').allInnerTexts()
-    expect(problems.join('\n')).toMatch(
-      /6[\s\S]*another price or unit on line 5004[\s\S]*code is missing[\s\S]*"POA" is not an amount[\s\S]*negative[\s\S]*#REF!/,
-    )
-    expect((await app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(false)
-    await look()
-
-    // Send, leave, come back, watch to the end.
-    await page.getByRole('button', { name: 'Send 4,989 items' }).click()
-    const importUrl = page.url()
-    await inspect(page, true)
-    await page.goto(`${app.url}/connections`)
-    await page.goto(importUrl)
-    expect(await main.innerText()).toMatch(/Sending items|processing them|Starting|completed/)
-    await look()
-    await page.locator('#live').getByText('The platform has completed the import: 4,989 items sent').waitFor()
-    await look()
-    expect(await main.innerText()).toMatch(/Items sent[\s\S]*4,989 of 4,989, in 5 batches/)
-    const report = await page.request.get(`${importUrl}/report.csv`)
-    expect(await report.text()).toContain("'=cmd()")
-    expect(report.headers()['content-disposition']).toContain('price list-problems.csv')
-
-    // The next file of this layout needs two clicks.
     await page.getByRole('link', { name: 'Open the catalogue' }).click()
-    expect(await main.innerText()).toMatch(/Items[\s\S]*4,989/)
-    await look()
-    await page.getByLabel('Price file').setInputFiles(XLSX)
-    await page.getByRole('button', { name: 'Upload and check' }).click()
-    await page.getByRole('button', { name: 'Send 4,989 items' }).click()
-    await page.locator('#live').getByText('The platform has completed the import: 4,989 items sent').waitFor()
-    expect([...complaints, ...phone.complaints]).toEqual([])
-    await close()
-    await phone.close()
+    await walk.look()
+    const next = SAMPLE.map((line) => line.replace('8.95', '9.25').replace('64.50', '66.10'))
+    await choose(page, csv('price-list.csv', next))
+    await page.getByRole('heading', { name: 'What differs' }).waitFor()
+    await walk.look()
+    // What is read before the press, beside the rows of the file.
+    const words = (await page.evaluate(`(() => {
+      for (const row of document.querySelectorAll('.crumbs, .examples')) row.style.display = 'none'
+      const text = document.querySelector('main').innerText
+      return text.slice(0, text.lastIndexOf('Send ')).split(/\\s+/).filter(Boolean)
+    })()`)) as string[]
+    expect(words.length, words.join(' ')).toBeLessThanOrEqual(60)
+    expect(words.join(' ')).toMatch(/3 prices are the same, 2 higher/)
+    await press(page, 'Send 5 items')
+    await done(page, 5)
+    await walk.inspectWithoutScripts()
+    expect(walk.complaints).toEqual([])
+    await walk.close()
+  })
+
+  test('sees all of forty columns and eighteen notes on a phone, chooses with the keyboard alone, and leaves a row out', async () => {
+    const walk = await startWalk(browser, { maxBytes: 250_000 })
+    const { page } = walk
+    await connect(page, app)
+    await upload(page, 'Wide', WIDE)
+    await walk.look()
+    expect(await page.locator('.above tr').count()).toBe(18)
+    expect(await page.locator('.column').count()).toBe(40)
+    // Values are ticked only where they count.
+    const ticks = page.locator('.column', { hasText: 'Status' }).getByRole('checkbox')
+    expect(await ticks.first().isVisible()).toBe(false)
+    await page.getByLabel('Use of Status').focus()
+    await page.keyboard.press('o')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Space')
+    expect(await ticks.first().isChecked()).toBe(true)
+    await page.getByLabel('Australian dollars, before GST').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('button', { name: 'Continue' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: '10 of 53 items' }).waitFor()
+    await walk.look()
+    const first = page.locator('.examples').getByRole('checkbox').first()
+    await first.focus()
+    await page.keyboard.press('Space')
+    await press(page, 'Send 53 items')
+    await page.getByText('Nothing was sent yet').waitFor()
+    await page.getByText('Left out by hand (1)').waitFor()
+    await walk.look()
+    await press(page, 'Send 52 items')
+    await done(page, 52)
+    await walk.inspectWithoutScripts()
+    expect(walk.complaints).toEqual([])
+    await walk.close()
   })
 
   test('keeps the question of Stop open while the page updates by itself, stops and resumes, and learns on the list of connections, without a reload, that the import has ended', async () => {
     const { page, complaints, close } = await openPage(browser, DESKTOP)
     await connect(page, app)
-    await upload(page, 'Stopped by hand')
-    await chooseColumns(page)
+    await upload(page, 'Stopped by hand', csv('strange prices.csv', SAMPLE))
+    await page.getByLabel('Australian dollars, before GST').check()
+    await press(page, 'Continue')
     await app.fault('items', '429', undefined, 1)
-    await press(page, 'Send 20 items')
+    await press(page, 'Send 5 items')
     await page.getByText('The platform is busy').waitFor()
     await page.getByText('Stop…').click()
     await app.fault('items', '500')
@@ -181,7 +142,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     const link = page.getByRole('link', { name: 'Import of strange prices.csv' })
     await link.waitFor()
     await app.fault('items', 'none')
-    await page.getByRole('status').getByText('20 items sent to “Stopped by hand”').waitFor()
+    await page.getByRole('status').getByText('5 items sent to “Stopped by hand”').waitFor()
     await link.waitFor({ state: 'detached' })
     await inspect(page, true)
     expect(complaints).toEqual([])
@@ -190,72 +151,54 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
 
   test('does it without JavaScript', async () => {
     const { page, complaints, close } = await openPage(browser, { ...DESKTOP, javaScriptEnabled: false })
-    const look = () => inspect(page, false)
     await connect(page, app)
-    await upload(page, 'Without scripts')
-    await look()
-    await chooseColumns(page)
-    await page.getByRole('heading', { name: 'Problems' }).waitFor()
-    await look()
-    await press(page, 'Send 20 items')
-    const done = page.locator('#live').getByText('The platform has completed the import: 20 items sent')
+    await upload(page, 'Without scripts', csv('prices.csv', ['Notes', ...SAMPLE]))
+    await page.getByLabel('Row of the headings').fill('0')
+    await press(page, 'Show again')
+    await page.getByLabel('New Zealand dollars, before GST').check()
+    await page.getByLabel('Row of the headings').fill('2')
+    await press(page, 'Show again')
+    expect(await page.getByLabel('New Zealand dollars, before GST').isChecked()).toBe(true)
+    await inspect(page, false)
+    await press(page, 'Continue')
+    await press(page, 'Send 5 items')
+    const sent = page.locator('#live').getByText('The platform has completed the import: 5 items sent')
     await expect
       .poll(async () => {
-        if ((await done.count()) === 0) await page.reload()
-        return done.count()
+        if ((await sent.count()) === 0) await page.reload()
+        return sent.count()
       })
       .toBe(1)
-    await look()
     expect(complaints).toEqual([])
     await close()
   })
 })
 
-/** Enter presses the first button of a form: it must answer nothing. */
-async function pressEnterInField(page: Page): Promise<void> {
-  const answer = page.waitForResponse((response) => response.request().method() === 'POST')
-  await page.getByLabel('Row of the headings').press('Enter')
-  await answer
-}
-
-async function expectInView(locator: Locator, { viewport }: typeof DESKTOP): Promise<void> {
-  await locator.waitFor()
-  const { y, height } = (await locator.boundingBox()) ?? { y: -1, height: 0 }
-  expect(y).toBeGreaterThanOrEqual(0)
-  expect(y + height).toBeLessThanOrEqual(viewport.height)
-}
-
 /** Signs in and connects the supplier's account. */
 async function connect(page: Page, app: Running): Promise<void> {
-  const press = (name: string) => page.getByRole('button', { name }).first().click()
   await page.goto(app.url)
   await page.getByLabel('Your name').fill('Sam')
-  await press('Sign in')
-  await press('Connect an account')
-  await press('Priya Nair')
-  await press('Allow access')
+  for (const name of ['Sign in', 'Connect an account', 'Priya Nair', 'Allow access'])
+    await page.getByRole('button', { name }).first().click()
 }
 
-async function create(page: Page, name: string): Promise<void> {
-  await page.getByLabel('Name').fill(name)
-  await page.getByRole('button', { name: 'Create catalogue' }).click()
-}
+type File = Parameters<ReturnType<Page['getByLabel']>['setInputFiles']>[0]
 
-/** Uploads the file into a new catalogue. */
-async function upload(page: Page, catalogue: string): Promise<void> {
+/** Uploads a file into a new catalogue. */
+async function upload(page: Page, catalogue: string, file: File): Promise<void> {
   await page.getByRole('link', { name: 'Catalogues' }).click()
   await page.getByText('New catalogue').click()
-  await create(page, catalogue)
-  await page.getByLabel('Price file').setInputFiles(CSV)
+  await page.getByLabel('Name').fill(catalogue)
+  await press(page, 'Create catalogue')
+  await choose(page, file)
+}
+
+async function choose(page: Page, file: File): Promise<void> {
+  await page.getByLabel('Price file').setInputFiles(file)
   await press(page, 'Upload and check')
 }
 
-async function chooseColumns(page: Page): Promise<void> {
-  await page.getByLabel('Use: Artikel').selectOption('code')
-  await page.getByLabel('Use: Bezeichnung').selectOption('name')
-  await page.getByLabel('Use: Our list price').selectOption('price')
-  for (const name of ['Use these columns', 'Before GST', 'Australian dollars', 'Everyone', 'This is right'])
-    await press(page, name)
-}
+const done = (page: Page, items: number) =>
+  page.locator('#live').getByText(`The platform has completed the import: ${items} items sent`).waitFor()
 
 const press = (page: Page, name: string) => page.getByRole('button', { name }).last().click()

@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { checkFile } from '../../../src/features/price-files/check-file.ts'
-import { UnreadableFileError } from '../../../src/tables/errors.ts'
+import { readInProcess } from '../../../src/features/price-files/read-in-process.ts'
 import { tempDir } from '../../support/env.ts'
-import { type Cell, workbook } from '../../support/xlsx.ts'
-import { rowsOf } from './pages-support.ts'
+import { workbook } from '../../support/xlsx.ts'
+import { AS_NEW, failure, readTable } from './tables/support.ts'
+
+const TOO_MUCH = 'This file takes too much time or memory to read. Split it into smaller files.'
 
 let dir: ReturnType<typeof tempDir>
 beforeEach(() => {
@@ -14,60 +15,64 @@ beforeEach(() => {
 })
 afterEach(() => dir.remove())
 
-const CODES = [
-  ['Code', 'Price'],
-  ['A', 1],
-] satisfies Cell[][]
 const withPart = (path: string, part: string) =>
-  workbook([{ name: 'Prices', rows: CODES }], { parts: { [path]: part } })
-const sheetWith = (before: string) =>
-  withPart('xl/worksheets/sheet1.xml', `<worksheet>${before}<sheetData><row/></sheetData></worksheet>`)
+  workbook(
+    [
+      {
+        name: 'Prices',
+        rows: [
+          ['Code', 'Price'],
+          ['A', 1],
+        ],
+      },
+    ],
+    { parts: { [path]: part } },
+  )
+const sheetOf = (xml: string) => withPart('xl/worksheets/sheet1.xml', `<worksheet>${xml}</worksheet>`)
 
-test.each<[string, () => string | Uint8Array]>([
-  ['hidden columns without an end', () => sheetWith('<cols><col min="1" max="Infinity" hidden="1"/></cols>')],
-  ['an attribute of 40 MB', () => sheetWith(`<cols a="${'1'.repeat(40_000_000)}"/>`)],
-  [
-    'a shared text of 45 MB',
-    () => withPart('xl/sharedStrings.xml', `<sst><si><t>${'x'.repeat(45_000_000)}</t></si></sst>`),
-  ],
-  [
-    'sheets with long names',
-    () =>
-      workbook([{ name: 'Prices', rows: [] }], {
-        parts: {
-          'xl/workbook.xml': `<workbook><sheets>${Array.from({ length: 60 }, (_, at) => `<sheet name="${at}${'x'.repeat(200_000)}" id="rId1"/>`).join('')}</sheets></workbook>`,
-        },
-      }),
-  ],
-  [
-    '10,000 sheets',
-    () =>
-      withPart(
-        'xl/workbook.xml',
-        `<workbook><sheets>${'<sheet name="a"/>'.repeat(10_000)}</sheets></workbook>`,
-      ),
-  ],
-])('a hostile file ends at a limit, and the app goes on: %s', async (_name, create) => {
-  await expect(checkFile({ path: dir.write(create()) })).rejects.toBeInstanceOf(UnreadableFileError)
-  expect((await checkFile({ path: dir.write('Code,Price\nA,1\n') })).rows).toBe(1)
+test('a process that reads a file ends at its limit of memory, leaves nothing, and the app goes on', async () => {
+  const path = dir.write(withPart('xl/styles.xml', '<a>'.repeat(2_500_000)))
+  await expect(readInProcess({ ...AS_NEW, path, itemsPath: join(dir.dir, 'items') })).rejects.toThrow(
+    TOO_MUCH,
+  )
+  expect(readdirSync(dir.dir)).toEqual(['prices.csv'])
+  expect(await readInProcess({ ...AS_NEW, path: dir.write('Code,Price\nA,1\n') })).toBeDefined()
 })
 
-test.each([
-  ['memory', () => withPart('xl/styles.xml', '<a>'.repeat(15_000_000)), {}],
-  ['time', () => rowsOf(100_000), { timeoutMs: 1 }],
-])('a process that reads a file is killed at its limit of %s', async (_name, create, limits) => {
-  const path = dir.write(create())
-  const checking = checkFile({ path, itemsPath: join(dir.dir, 'items') }, limits)
-  await expect(checking).rejects.toThrow('This file takes too much time or memory to check.')
-  expect(readdirSync(dir.dir)).toEqual(['prices.csv'])
+test('a file is refused when it takes more than 5 s of CPU time, or 0.3 s for each of its megabytes', async () => {
+  const rows = (megabytes: number) => `${'x'.repeat(999_999)}\n`.repeat(megabytes)
+  /** The CPU time that has passed at each look at it, in ms. */
+  const after =
+    (...times: number[]) =>
+    () =>
+      (times.length > 1 ? times.shift() : times[0]) ?? 0
+  expect(await failure(rows(1), after(7_000, 12_000))).toBe('none')
+  expect(await failure(rows(1), after(7_000, 12_001))).toBe(TOO_MUCH)
+  expect(await failure(rows(20), after(0, 6_000))).toBe('none')
+  expect(await failure(rows(20), after(0, 6_001))).toBe(TOO_MUCH)
+  expect(await failure(workbook([{ name: 'P', rows: [['A']] }]), after(0, 5_001))).toBe(TOO_MUCH)
+})
+
+test('a workbook has no more time for what it only repeats', async () => {
+  const sheet = sheetOf(`<sheetData>${'<row/>'.repeat(4_000_000)}</sheetData>`)
+  let used = 0
+  const cpuMs = () => used++ && 5_001
+  expect(await failure(sheet, cpuMs)).toBe(TOO_MUCH)
+})
+
+test('each sheet is read once, however often a workbook lists it', async () => {
+  const list = '<sheet name="a" id="rId1"/>'.repeat(10_000)
+  const { sheets } = await readTable(
+    withPart('xl/workbook.xml', `<workbook><sheets>${list}</sheets></workbook>`),
+  )
+  expect(sheets).toHaveLength(1)
 })
 
 test('a process that reads a file is killed when its work is stopped', async () => {
-  // Reading a pipe that nobody writes to never ends.
   const path = join(dir.dir, 'pipe')
   execFileSync('sh', ['-c', `mkfifo '${path}'`])
   const stop = new AbortController()
-  const checking = checkFile({ path }, { signal: stop.signal })
+  const reading = readInProcess({ ...AS_NEW, path }, { signal: stop.signal })
   stop.abort(new Error('stopped'))
-  await expect(checking).rejects.toThrow('stopped')
+  await expect(reading).rejects.toThrow('stopped')
 })

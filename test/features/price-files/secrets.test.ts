@@ -18,7 +18,7 @@ test('after every import and fault, no secret is in a log line, page, error, or 
   const form = { name: 'Prices', scope: 'Managed' }
   const newCatalogue = async () => (await visitor.post(`${at}/catalogues`, { form, accept })).json().id
 
-  /** A price file, from its upload to its report. Only the first one has to be confirmed. */
+  /** A price file, from its upload to its report. */
   async function importOnce(id: string): Promise<void> {
     await visitor.get(`${at}/catalogues`)
     await newCatalogue()
@@ -26,12 +26,12 @@ test('after every import and fault, no secret is in a log line, page, error, or 
     const csv = { ...fileForm('code,price\nA1,1\n,2\n'), accept }
     const job = (await visitor.post(`${at}/catalogues/${id}/imports`, csv)).json()
     const importUrl = `${at}/imports/${job.id}`
-    if (job.id && !job.confirmed) {
-      const answers = { tax: '0', currency: 'AUD', audience: 'everyone' }
-      await visitor.post(`${importUrl}/layout`, { form: answers })
-      await visitor.post(`${importUrl}/layout`, { form: { confirm: 'on' } })
+    const form = { headingsRow: '1', units: '1', money: 'AUD before GST', 'use-1': 'code', 'use-2': 'price' }
+    if (job.id) {
+      await visitor.post(`${importUrl}/choice`, { form: { ...form, seen: job.checkId, do: 'continue' } })
+      const { checkId } = (await visitor.get(importUrl, { accept })).json()
+      await visitor.post(`${importUrl}/send`, { form: { seen: checkId, confirm: 'on' } })
     }
-    await visitor.post(`${importUrl}/start`)
     const state = async () => (await visitor.get(importUrl, { accept })).json().state
     if (job.id) await vi.waitFor(async () => expect(await state()).not.toBe('running'), 30_000)
     for (const path of ['', '/report.csv', '/live']) await visitor.get(importUrl + path)

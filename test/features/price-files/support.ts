@@ -32,7 +32,10 @@ export async function startPlatform(options: Partial<SandboxOptions> = {}): Prom
 }
 
 /** Every item of a catalogue in the sandbox at `url`, by code. */
-async function itemsOf(url: string, catalogueId: string): Promise<Map<string, Record<string, unknown>>> {
+export async function itemsOf(
+  url: string,
+  catalogueId: string,
+): Promise<Map<string, Record<string, unknown>>> {
   const all = new Map<string, Record<string, unknown>>()
   for (let after = ''; ; ) {
     const query = new URLSearchParams({ after, top: '5000' })

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fileForm } from '../../support/file-form.ts'
 import { connected } from '../../support/flow.ts'
-import { type Cell, workbook } from '../../support/xlsx.ts'
 import { JSON_TYPE, type Pages, rowsOf, startPages } from './pages-support.ts'
 
 let pages: Pages
@@ -14,7 +13,7 @@ afterAll(() => pages.close())
 
 describe('an uploaded price file', () => {
   test('is read before anything is sent, sent on demand, and reported', async () => {
-    const { upload, act, ended, visitor, urlOf } = pages
+    const { upload, send, act, ended, visitor, urlOf } = pages
     const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2.50\n`)
     expect(status).toBe(201)
     expect(json).toMatchObject({
@@ -22,21 +21,17 @@ describe('an uploaded price file', () => {
       state: 'ready',
       bxcontext: 'summit-supplies',
       rows: 1502,
-      validRows: 1499,
-      invalidRows: 3,
-      confirmed: { at: expect.any(String) },
-      reading: {
-        // The row that is taken back later is shown, too.
-        problems: [{ line: 3, cells: ['C1', 'Board 1', '2'] }, { line: 1502 }, { line: 1503 }],
-      },
+      rejected: 3,
     })
-    expect(json.reading.preview).toHaveLength(10)
-    expect(json.reading.preview[0]?.item).toEqual({ code: 'C0', name: 'Board 0', price: 1 })
+    expect(json.items).toHaveLength(1499)
+    expect(json.items[0]).toEqual({ code: 'C0', name: 'Board 0', price: 1 })
+    expect(json.reading.found?.examples).toHaveLength(10)
     expect(JSON.stringify(json)).not.toContain('userId')
     expect((await pages.app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(false)
-    expect((await act(json.id, 'start')).status).toBe(202)
+    expect((await send(json.id)).status).toBe(202)
     expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1499, batches: 2 } })
     const report = await visitor.get(`${urlOf(json.id)}/report.csv`)
+    expect(report.text).toMatch(/"1502","No code",,,"no code","1"/)
     expect(report.text.trim().split('\r\n')).toHaveLength(4)
     expect(report.headers.get('content-type')).toContain('text/csv')
     const { store } = pages.app.services
@@ -45,26 +40,12 @@ describe('an uploaded price file', () => {
     expect(await store.ofOwner(json.id)).toEqual([])
   })
 
-  test('of several sheets names the sheet of each problem', async () => {
-    const rows = [
-      ['Code', 'Price'],
-      ['A', 1],
-      ['B', -1],
-    ] satisfies Cell[][]
-    const content = workbook(['Nails', 'Boards'].map((name, at) => ({ name, rows: rows.slice(0, 3 - at) })))
-    const { json } = await pages.upload(Buffer.from(content), { answers: { sheets: ['Nails', 'Boards'] } })
-    const { text } = await pages.visitor.get(pages.urlOf(json.id))
-    expect(text).toMatch(/<td data-label="Sheet">Nails<\/td>\s*<th scope="row" class="number">[^\n]*3</)
-  })
-
-  test.each([
-    ['A,-1\n', 'each has a problem, or is not for sale'],
-    ['', 'The file has no rows that can be sent'],
-  ])('of a known layout of which no row can be sent says why: %j', async (rows, words) => {
+  test('of which no row can be sent says so, and has no button to send', async () => {
     const { upload, visitor, urlOf } = pages
-    await upload('Code,RRP\nA,1\n', { answers: { uses: { RRP: 'price' } } })
-    const { json } = await upload(`Code,RRP\n${rows}`, { answers: false })
-    expect((await visitor.get(urlOf(json.id))).text).toContain(words)
+    const { json } = await upload('Code,RRP\nA,-1\n')
+    const { text } = await visitor.get(urlOf(json.id))
+    expect(text).toContain('Nothing can be sent')
+    expect(text).not.toMatch(/>Send \d/)
   })
 
   test('that cannot be read says why on the page of its form, and is not kept', async () => {
@@ -87,7 +68,7 @@ describe('an uploaded price file', () => {
     const other = await connected(app, { name: 'mallory' })
     for (const path of ['', '/report.csv', '/live'])
       expect((await other.get(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
-    for (const path of ['/start', '/discard', '/layout', '/stop'])
+    for (const path of ['/choice', '/send', '/resume', '/stop', '/discard'])
       expect((await other.post(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
     expect((await visitor.get(`${app.url}/connections/other/imports/${json.id}`, JSON_TYPE)).status).toBe(404)
   })

@@ -16,15 +16,15 @@ test('a user who is deleted leaves nothing of price files, sent or not, and the 
   const visitor = await connected(app, { ...SAM, name })
   const pages = await openPages(app, visitor)
   const sent = (await pages.upload(rowsOf(3))).json
-  await pages.act(sent.id, 'start')
+  await pages.send(sent.id)
   await pages.ended(sent.id)
-  const waiting = (await pages.upload('code,name,price\nA1,Nail,\n', { answers: false })).json
+  const waiting = (await pages.upload('code,name,price\nA1,Nail,\n')).json
   const exported = await exportUser(app.services, name)
   expect(exported.features).toMatchObject({
-    'price-files': { [waiting.id]: { rows: 1, validRows: 0 }, [sent.id]: { rows: 3 } },
+    'price-files': { found: { [waiting.id]: { found: { rows: 1, items: 0 } }, [sent.id]: {} } },
   })
   await visitor.post(`${app.url}/sign-out`)
   await deleteUser(app.services, name, { yes: true })
   for (const { key } of await app.services.store.ofOwner(name)) await app.services.store.delete(key)
-  expect(await foundInStore(app, [name, sent.id, waiting.id])).toEqual([])
+  expect(await foundInStore(app, [name, waiting.id])).toEqual([])
 })

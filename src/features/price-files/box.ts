@@ -1,0 +1,59 @@
+/** When page two asks for a tick before anything is sent. Each function is one rule. */
+import { placeOf } from './cells.ts'
+import type { Choice } from './choice.ts'
+import type { BoxReason, Compared } from './found.ts'
+
+/** New/old of a price that rises or falls as prices do. */
+const [LOW, HIGH] = [0.93, 1.085]
+const isOutside = (factor: number) => factor < LOW || factor > HIGH
+
+/** Half of the items that were received before have a price outside 0.93 to 1.085 of the old one. */
+export function halfOutside(factors: readonly number[]): BoxReason[] {
+  const items = factors.filter(isOutside).length
+  return items > 0 && items * 2 >= factors.length ? [{ kind: 'halfOutside', items, of: factors.length }] : []
+}
+
+/** One percent of them, at least two, have half the old price or less, or twice as much or more. */
+export function farOutside(factors: readonly number[]): BoxReason[] {
+  const items = factors.filter((factor) => factor < 0.5 || factor > 2).length
+  return items >= Math.max(2, factors.length / 100) ? [{ kind: 'farOutside', items, of: factors.length }] : []
+}
+
+/** A tenth of them, at least ten, have changed by one and the same factor, to 0.2 %, outside 0.93 to 1.085. */
+export function oneFactor(factors: readonly number[]): BoxReason[] {
+  const sorted = factors.filter(isOutside).sort((a, b) => a - b)
+  let [items, factor, from] = [0, 1, 0]
+  for (const [to, highest] of sorted.entries()) {
+    while ((sorted[from] ?? highest) * 1.002 < highest) from++
+    if (to - from + 1 > items) [items, factor] = [to - from + 1, sorted[(from + to) >> 1] ?? highest]
+  }
+  const isOne = items >= Math.max(10, factors.length / 10)
+  return isOne ? [{ kind: 'oneFactor', items, of: factors.length, factor }] : []
+}
+
+/** Half of the items have codes that were not received before. */
+export const unknownCodes = (items: number, added: number): BoxReason[] =>
+  added > 0 && added * 2 >= items ? [{ kind: 'unknownCodes', items: added, of: items }] : []
+
+/** A fifth of the codes in the file that were received before will not be sent. */
+export const knownNotSent = (known: number, notSent: number): BoxReason[] =>
+  notSent > 0 && notSent * 5 >= known ? [{ kind: 'knownNotSent', items: notSent, of: known }] : []
+
+/** The money, the units or the price column are others than last time. */
+export function otherChoice(choice: Choice, last: Choice, headings: readonly string[]): BoxReason[] {
+  const isSameColumn = placeOf(last.price, headings) === choice.price.number - 1
+  return [
+    ...(choice.money === last.money ? [] : [{ kind: 'money' as const, before: last.money }]),
+    ...(choice.units === last.units ? [] : [{ kind: 'units' as const, before: last.units }]),
+    ...(isSameColumn ? [] : [{ kind: 'priceColumn' as const, before: last.price.heading }]),
+  ]
+}
+
+/** A column that had at most five values has a new one that is no date. */
+export const newValues = (columns: Compared['newValues']): BoxReason[] =>
+  columns
+    .filter(({ hadAtMostFive }) => hadAtMostFive)
+    .flatMap(({ heading, values, isMany }): BoxReason[] => [
+      ...values.map(({ value, count }): BoxReason => ({ kind: 'newValue', heading, value, count })),
+      ...(isMany ? [{ kind: 'manyValues' as const, heading }] : []),
+    ])

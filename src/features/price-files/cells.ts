@@ -1,0 +1,45 @@
+/** Cells as texts that are shown and compared. */
+import { createHash } from 'node:crypto'
+import type { ChosenColumn } from './choice.ts'
+
+/** How much of a text is remembered; of a longer one, a hash tells whether the rest is the same. */
+const MAX_KEPT = 200
+
+/** A text on one line, without repeated spaces. */
+export const clean = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+/** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123, and so is an apostrophe. */
+export function textOf(cell = ''): string {
+  const text = cell.trim()
+  if (text[0] !== '=' && text[0] !== "'") return text
+  if (text.startsWith('="') && text.endsWith('"') && text.length > 2) return text.slice(2, -1)
+  return /^'([=+@＝＋－＠-]|0\d*$)/.test(text) ? text.slice(1) : text
+}
+
+/** A text as it is remembered: short, and different for each text. */
+export const keptText = (text: string): string =>
+  text.length <= MAX_KEPT
+    ? text
+    : `${text.slice(0, MAX_KEPT)}…${createHash('sha256').update(text).digest('hex')}`
+
+/** A remembered text as it is shown: without its hash. */
+export const shownText = (kept: string): string => kept.slice(0, MAX_KEPT + 1)
+
+/** The value of a cell, as it is counted, ticked and remembered. */
+export const valueIn = (cell: string | undefined): string => keptText(clean(textOf(cell)))
+
+export const isFilled = (cell: string | undefined): boolean =>
+  cell !== undefined && cell !== '' && /\S/.test(cell)
+
+/** A row as one text. */
+export const rowText = (cells: readonly string[]): string => cells.map(clean).filter(Boolean).join(' · ')
+
+/**
+ * Where a column stands among these headings, from 0: by its heading if that is not blank and stands there once, else by its number
+ * if the heading there is the same text. -1: it is missing.
+ */
+export function placeOf({ heading, number }: ChosenColumn, headings: readonly string[]): number {
+  const place = heading === '' ? -1 : headings.indexOf(heading)
+  if (place >= 0 && headings.indexOf(heading, place + 1) < 0) return place
+  return headings[number - 1] === heading ? number - 1 : -1
+}

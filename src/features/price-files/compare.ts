@@ -1,0 +1,117 @@
+/** What differs from what a catalogue received before. Each function is one rule. */
+import { keptText, placeOf, shownText } from './cells.ts'
+import type { Tally } from './columns.ts'
+import { type FileTexts, keyOf } from './file-texts.ts'
+import type { Compared } from './found.ts'
+import type { Received, SentFile } from './received.ts'
+import { type Code, newCode } from './rows.ts'
+
+/** What a file is compared with. */
+export interface Past {
+  file: SentFile
+  isUnfinished: boolean
+  /** The codes that were received, in lower case. */
+  codes: Map<string, Code>
+  /** Keys of texts. */
+  texts: ReadonlySet<string>
+}
+
+/** The last file with the same headings, else the last one; null: nothing was received from here. */
+export function pastOf(received: Received | null, headings: readonly string[]): Past | null {
+  const kept = headings.map(keptText).join('\n')
+  const files = received?.files ?? []
+  const file = files.find(({ memory }) => memory.headings.join('\n') === kept) ?? files[0]
+  if (!received || !file) return null
+  const codes = new Map<string, Code>()
+  for (const price of received.prices) codes.set(price.code.toLowerCase(), newCode(price))
+  return { file, isUnfinished: received.isUnfinished, codes, texts: new Set(file.memory.texts.map(keyOf)) }
+}
+
+/** New/old: 1 for the same price, Infinity if it was 0 before; null: the code was not received before. */
+export const factorOf = (price: number, received: Code['received']): number | null => {
+  if (received === null) return null
+  return price === received.price ? 1 : price / received.price
+}
+
+/** Counts the prices that are the same, higher, lower and new. `factors`: those of the items that were received before. */
+export function comparePrices(sent: readonly Code[]) {
+  const all = sent.flatMap(({ item, received }) => (item ? [factorOf(item.price, received)] : []))
+  const factors = all.filter((factor) => factor !== null)
+  const changed = factors.filter((factor) => factor !== 1)
+  const extreme = (pick: (a: number, b: number) => number) =>
+    changed.length > 0 ? changed.reduce((a, b) => pick(a, b)) : null
+  const higher = changed.filter((factor) => factor > 1).length
+  const counts = {
+    same: factors.length - changed.length,
+    higher,
+    lower: changed.length - higher,
+    largest: extreme(Math.max),
+    smallest: extreme(Math.min),
+    added: all.length - factors.length,
+  }
+  return { counts, factors }
+}
+
+const MAX_GONE = 50
+
+/** The codes that the file which this one is compared with was the last to have, and that are in no row any more. */
+export function goneCodes(past: Past | null) {
+  const gone = [...(past?.codes.values() ?? [])].flatMap(({ received, state }) =>
+    received && received.file === past?.file.number && state === 'absent' ? [received.code] : [],
+  )
+  return { gone: gone.length, goneCodes: gone.slice(0, MAX_GONE) }
+}
+
+/** Texts that the last file did not have, and those that are gone. `isItem`: whether a code is one of an item by now. */
+export function compareTexts(
+  past: Past | null,
+  { byKey, uncompared }: FileTexts,
+  isItem: (code: string) => boolean,
+): Pick<Compared, 'newTexts' | 'goneTexts' | 'uncomparedTexts'> {
+  if (!past) return { newTexts: [], goneTexts: [], uncomparedTexts: 0 }
+  return {
+    newTexts: [...byKey].filter(([key]) => !past.texts.has(key)).map(([, text]) => text),
+    goneTexts: past.file.memory.texts
+      .filter((text) => !byKey.has(keyOf(text)) && !isItem(text.code.toLowerCase()))
+      .map((text) => ({ ...text, text: shownText(text.text) })),
+    uncomparedTexts: uncompared,
+  }
+}
+
+/** The values that a column had; null: too many to remember; undefined: there was no such column, or it was not compared. */
+export function oldValues(
+  past: Past | null,
+  heading: string,
+  number: number,
+): readonly string[] | null | undefined {
+  const memory = past?.file.memory
+  const place = memory ? placeOf({ heading: keptText(heading), number }, memory.headings) : -1
+  return memory?.values.find((column) => column.number === place + 1)?.values
+}
+
+const DAY = '(?:0?[1-9]|[12]\\d|3[01])'
+const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\\.?'
+const YEAR = '(?:\\d{4}|\\d{2})'
+const DATE = new RegExp(
+  `^(?:${DAY}[-/.]${DAY}[-/.]${YEAR}|\\d{4}[-/.]${DAY}[-/.]${DAY}|(?:${DAY}(?:st|nd|rd|th)?[-/ ])?${MONTH}[-/ ]${YEAR}|${MONTH} ${DAY},? ${YEAR})(?:[ ,T]+\\d{1,2}:.{1,15})?$`,
+  'i',
+)
+/** Whether a value is a date: those change with each list. */
+export const isDate = (value: string): boolean => DATE.test(value)
+
+/** A column with so few values says what its rows are. */
+const MAX_FEW = 5
+
+/** The values that a column did not have. `tallies`: those that it has now; null: too many. */
+export function compareValues(
+  heading: string,
+  tallies: readonly Tally[] | null,
+  old: readonly string[] | null | undefined,
+): Compared['newValues'] {
+  if (!old) return []
+  const had = new Set(old)
+  const now = (tallies ?? []).filter(({ value }) => !had.has(value))
+  const values = now.filter(({ value }) => !isDate(value)).map(({ value, count }) => ({ value, count }))
+  const column = { heading, values, dates: now.length - values.length, isMany: tallies === null }
+  return now.length > 0 || column.isMany ? [{ ...column, hadAtMostFive: old.length <= MAX_FEW }] : []
+}

@@ -1,0 +1,186 @@
+/** What was found in a price file: what page one shows of it (`Outline`), and page two (`Found`). Data alone; `sentences.ts` words it. */
+import type { Item } from './batches.ts'
+import type { Choice, ChosenColumn, Draft } from './choice.ts'
+import type { FileMemory, PlacedText, Received, SentFile } from './received.ts'
+import type { Use } from './uses.ts'
+
+/** A value of a column and the number of its rows. A blank cell is an empty text. */
+export interface Value {
+  value: string
+  count: number
+}
+
+/** A column as page one shows it. */
+export interface OutlineColumn extends ChosenColumn {
+  isHidden: boolean
+  /** The different values with their counts, the most frequent first; null if there are more than `MAX_VALUES`. */
+  values: Value[] | null
+  /** Up to three of its cells, cut. */
+  samples: string[]
+  /** The use that is filled in: from the last choice, else suggested by the heading. */
+  use: Use
+  /** The values that are ticked, for `only` and `taxed`. */
+  ticked: string[]
+}
+
+/** What page one shows. */
+export interface Outline {
+  /** The file whose choice is filled in, and who sent it; null: the columns are suggested, or a person has filled them in. */
+  lastChoice: Pick<SentFile, 'at' | 'by'> | null
+  sheets: { name: string; isHidden: boolean }[]
+  /** The sheet that is shown; empty for text. */
+  sheet: string
+  /** 0: none. */
+  headingsRow: number
+  /** All rows above the table, each as one text. */
+  above: { row: number; text: string }[]
+  /** The first six rows of the table. */
+  rows: { row: number; cells: string[] }[]
+  columns: OutlineColumn[]
+  /** The money, units and decimal sign that are filled in. */
+  money: Choice['money'] | null
+  units: number
+  decimal: Choice['decimal']
+  /** A cell of the price column that reads differently under the two decimal signs; null: none, so nothing is asked. */
+  ambiguousPrice: string | null
+  /** Rows and columns that are hidden, how the text is encoded: codes, for `sentences.ts`. */
+  remarks: Remark[]
+}
+
+export type Remark = { kind: 'utf16' | 'windows1252' } | { kind: 'hiddenRows'; rows: number }
+
+/** Why a row is not sent. */
+export const REASONS = [
+  'noCode',
+  'noPrice',
+  'unreadablePrice',
+  'negativePrice',
+  'otherPrice',
+  'damagedCode',
+  'errorCell',
+  'noValue',
+  'struckOut',
+  'count',
+  'notTicked',
+  'moreCells',
+  'openQuote',
+  'invisible',
+  'leftOut',
+] as const
+export type Reason = (typeof REASONS)[number]
+
+/** A row that will not be sent. */
+export interface Rejected {
+  row: number
+  reason: Reason
+  /** The cell that is meant, cut; or the row of the other price. */
+  detail: string
+  /** Its code, if it has one. */
+  code: string
+  /** Whether this catalogue received the code before, or the last file had no such row. */
+  isNew: boolean
+  cells: string[]
+}
+
+/** One of the ten rows, or a row of the report. */
+export interface Example {
+  row: number
+  item: Item
+  /** Dollars before tax; null: the code was not received before. */
+  oldPrice: number | null
+  /** All cells that are not sent as they stand, and that are not the same in every row. `isNew`: a value that the column did not have. */
+  others: { heading: string; value: string; isNew: boolean }[]
+}
+
+/** What differs from what the catalogue received last from here. */
+export interface Compared {
+  /** The last file: with the same headings, else the last one; null: nothing was received from here. */
+  with: { fileName: string; at: string; isUnfinished: boolean } | null
+  same: number
+  higher: number
+  lower: number
+  /** The largest and the smallest new/old of a changed price; null: none changed. A factor may be Infinity (0 before): null in JSON. */
+  largest: number | null
+  smallest: number | null
+  added: number
+  gone: number
+  /** Some of the codes that are no longer in the file. */
+  goneCodes: string[]
+  /** Texts that the last file did not have, beside those that are gone. */
+  newTexts: PlacedText[]
+  goneTexts: PlacedText[]
+  /** How many more texts there are than are compared. */
+  uncomparedTexts: number
+  /** Values that a column did not have. `dates`: how many of them are dates; they are not listed. */
+  newValues: { heading: string; values: Value[]; dates: number; isMany: boolean; hadAtMostFive: boolean }[]
+}
+
+/** Why page two asks for a tick before anything is sent. Numbers are counts of items. */
+export type BoxReason =
+  | { kind: 'nothingReceived' }
+  | { kind: 'halfOutside'; items: number; of: number }
+  | { kind: 'farOutside'; items: number; of: number }
+  | { kind: 'oneFactor'; items: number; of: number; factor: number }
+  | { kind: 'unknownCodes'; items: number; of: number }
+  | { kind: 'knownNotSent'; items: number; of: number }
+  | { kind: 'money'; before: Choice['money'] }
+  | { kind: 'units'; before: number }
+  | { kind: 'priceColumn'; before: string }
+  | { kind: 'newValue'; heading: string; value: string; count: number }
+  /** The column had at most five values, and now has too many to count. */
+  | { kind: 'manyValues'; heading: string }
+
+/** What page two shows. */
+export interface Found {
+  /** As it was used: the columns as this file has them. */
+  choice: Choice
+  rows: number
+  items: number
+  compared: Compared
+  /** What is the same in every row, once. */
+  constants: { heading: string; value: string }[]
+  /** Ten rows. */
+  examples: Example[]
+  /** Counts by reason, and up to 50 rows of each, new ones first. */
+  rejected: { reason: Reason; count: number; rows: Rejected[] }[]
+  box: BoxReason[]
+  /** What is remembered of this file when it has been sent. */
+  memory: FileMemory
+}
+
+/** What reading a file comes to. */
+export interface Reading {
+  outline: Outline
+  /** Page two; null: page one is to be filled in first, because of `missing`. */
+  found: Found | null
+  missing: Missing[]
+}
+
+/** Why page one is to be filled in. */
+export type Missing =
+  /** Nobody has chosen anything for this catalogue, or for this file ("Show again", "Change"). */
+  | { kind: 'notChosen' }
+  | { kind: 'unanswered'; what: 'code' | 'price' | 'money' }
+  /** The last choice has a sheet or a column that this file does not have. */
+  | { kind: 'noSheet'; name: string }
+  | { kind: 'noColumn'; use: Use; heading: string }
+  | { kind: 'usedTwice'; use: Use }
+  | { kind: 'nothingTicked'; heading: string }
+  | { kind: 'manyValues'; heading: string }
+  /** Some rows include GST, and the answer about the money is "before GST". */
+  | { kind: 'taxedBeforeGst' }
+  /** The price's cell reads differently under the two decimal signs. */
+  | { kind: 'decimal'; cell: string }
+
+/** How a file is to be read. */
+export interface ReadOptions {
+  /** Page one as it was filled in; null: the last choice for these headings, else the last one, else suggestions. */
+  draft: Draft | null
+  /** Whether the person goes on to page two with the draft; without a draft, page two is shown if the last choice fits. */
+  goOn: boolean
+  received: Received | null
+  /** The codes of rows that a person left out by hand. */
+  leftOut: readonly string[]
+  /** The folder to write the items to as upload requests, for `readBatch`. */
+  itemsPath?: string
+}

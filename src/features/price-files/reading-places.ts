@@ -1,0 +1,49 @@
+/** How many files are read at the same time. Only one of them may have this size, in bytes, or a larger one. */
+const PLACES = 2
+const LARGE = 1_000_000
+
+interface Turn {
+  userId: string
+  isLarge: boolean
+  start: () => void
+}
+
+/**
+ * Lets two files be read at the same time, of which at most one is large, and at most one of each user: nobody's files delay
+ * those of others for long. Who has waited longest is next.
+ */
+export function createReadingPlaces() {
+  const reading = new Set<Turn>()
+  const waiting = new Set<Turn>()
+
+  const hasPlace = ({ userId, isLarge }: Turn) =>
+    reading.size < PLACES &&
+    ![...reading].some((other) => other.userId === userId || (isLarge && other.isLarge))
+
+  function startNext(): void {
+    for (const turn of waiting) {
+      if (!hasPlace(turn)) continue
+      waiting.delete(turn)
+      reading.add(turn)
+      turn.start()
+    }
+  }
+
+  /** Reads a file of a user when it has a place. `bytes`: its size. */
+  return async <T>(
+    { userId, bytes }: { userId: string; bytes: number },
+    read: () => Promise<T>,
+  ): Promise<T> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const turn = { userId, isLarge: bytes >= LARGE, start: resolve }
+    waiting.add(turn)
+    startNext()
+    await promise
+    try {
+      return await read()
+    } finally {
+      reading.delete(turn)
+      startNext()
+    }
+  }
+}

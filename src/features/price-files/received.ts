@@ -1,0 +1,113 @@
+/** What a catalogue received from here: codes and prices merged over its files, and what the last files said beside them. Pure. */
+import * as z from 'zod'
+import { choiceSchema } from './choice.ts'
+
+/**
+ * A text of a file. `where`: the headings of its columns, or what it is; empty: it stands in the first column. A row with a code is
+ * compared by its `code`, so that figures in it do not count.
+ */
+const placedTextSchema = z.object({
+  where: z.string(),
+  text: z.string(),
+  row: z.number().nullable(),
+  code: z.string(),
+})
+export type PlacedText = z.infer<typeof placedTextSchema>
+
+/** What is remembered of a file beside its items, each text as `keptText` writes it. */
+const memorySchema = z.object({
+  headings: z.array(z.string()),
+  texts: z.array(placedTextSchema),
+  /** The values of each column that is none of code, price, name and description; null: more than `MAX_VALUES`. */
+  values: z.array(
+    z.object({ heading: z.string(), number: z.number(), values: z.array(z.string()).nullable() }),
+  ),
+})
+export type FileMemory = z.infer<typeof memorySchema>
+
+/** Who sent a file; null: a user who has been deleted. */
+export const senderSchema = z
+  .union([z.object({ userId: z.string(), bxcontext: z.string() }), z.literal('command line')])
+  .nullable()
+
+/** A file that was sent, and who chose how it is read. */
+const sentFileSchema = z.object({
+  /** Counts the files of the catalogue. */
+  number: z.int().positive(),
+  fileName: z.string(),
+  at: z.iso.datetime(),
+  by: senderSchema,
+  choice: choiceSchema,
+  memory: memorySchema,
+})
+export type SentFile = z.infer<typeof sentFileSchema>
+
+/** How many files are remembered: the last one of each set of headings. */
+export const MAX_FILES = 5
+/** A code that was in none of so many last files is forgotten. */
+export const FORGOTTEN_AFTER = 24
+/** The most codes that are remembered; beyond it, those that were sent longest ago are forgotten. */
+export const MAX_CODES = 200_000
+
+export const receivedSchema = z.object({
+  /** Random for each write: *Send* names the one that its page compared with. */
+  revision: z.string(),
+  /** Whether the last import did not complete. */
+  isUnfinished: z.boolean(),
+  /** The last file first, at most one for the same headings. */
+  files: z.array(sentFileSchema),
+})
+
+/** The record without its prices. */
+export type ReceivedHead = z.infer<typeof receivedSchema>
+
+/** A price that the catalogue received, in dollars before tax. `file`: the number of the last file that had the code. */
+export interface ReceivedPrice {
+  code: string
+  price: number
+  file: number
+}
+
+/** What a catalogue received. `isOwn`: this app created it, so that it has nothing that is not from here. */
+export interface Received extends ReceivedHead {
+  prices: ReceivedPrice[]
+  isOwn: boolean
+}
+
+/** A file of which the platform has accepted items. */
+export interface Sent extends Omit<SentFile, 'number'> {
+  items: Iterable<Pick<ReceivedPrice, 'code' | 'price'>>
+  /** Whether its import was completed. */
+  isComplete: boolean
+}
+
+/** What a catalogue has received after a file was sent. The store gives it another revision. */
+export function afterSending(received: Received | null, { items, isComplete, ...file }: Sent): Received {
+  const before: Received = received ?? {
+    revision: '',
+    isUnfinished: false,
+    files: [],
+    prices: [],
+    isOwn: false,
+  }
+  const number = (before.files[0]?.number ?? 0) + 1
+  const prices = new Map(before.prices.map((one) => [one.code.toLowerCase(), one]))
+  let accepted = 0
+  for (const { code, price } of items) {
+    // A code that comes again is the latest one.
+    prices.delete(code.toLowerCase())
+    prices.set(code.toLowerCase(), { code, price, file: number })
+    accepted++
+  }
+  // Of a file that the platform has accepted nothing of, nothing is known.
+  if (accepted === 0 && !isComplete) return { ...before, isUnfinished: true }
+  const headings = file.memory.headings.join('\n')
+  const others = before.files.filter(({ memory }) => memory.headings.join('\n') !== headings)
+  const kept = [...prices.values()].filter((one) => number - one.file < FORGOTTEN_AFTER)
+  return {
+    ...before,
+    isUnfinished: !isComplete,
+    files: [{ ...file, number }, ...others].slice(0, MAX_FILES),
+    prices: kept.slice(-MAX_CODES),
+  }
+}

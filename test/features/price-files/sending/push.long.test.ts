@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { itemsOfRows, priceFile, type SupplierPlatform, startPlatform } from '../support.ts'
+import { AS_CHOSEN, accepted, GOOD, printed, push, pushed } from './push-support.ts'
+import { CHOICE } from './service-support.ts'
+
+const TO_NEW = ['--catalogue', 'C', '--scope', 'Public']
+
+let platform: SupplierPlatform
+let args: string[]
+beforeEach(async () => {
+  platform = await startPlatform()
+  args = await accepted(platform, [platform.write(GOOD), ...TO_NEW, ...AS_CHOSEN])
+})
+afterEach(() => platform.close())
+
+describe('push-catalogue', () => {
+  test('also waits for a platform that fails before the import', async () => {
+    await platform.fault('catalogues', '500', 4)
+    const { code, output } = await pushed(platform, args)
+    expect(output).toContain('Retrying: the API answered 500')
+    expect(code).toBe(0)
+  })
+
+  test('stopped by Ctrl-C says how to resume, and resumes the same import, after some batches too', async () => {
+    const path = platform.write(
+      `code,price\n${Array.from({ length: 2_500 }, (_, row) => `C${row},1`).join('\n')}\n`,
+    )
+    const long = await accepted(platform, [path, ...TO_NEW, ...AS_CHOSEN])
+    const stopped = push(platform, long)
+    await printed(stopped, 'Sent 1,000 of')
+    stopped.child.kill('SIGINT')
+    expect(await stopped.exited).toBe(1)
+    expect(stopped.output()).toContain('Run the same command again')
+    const [, batch = '?'] = /Starting import (\S+)/.exec(stopped.output()) ?? []
+    const again = await pushed(platform, long)
+    expect(again.output).toContain(`Resuming import ${batch}`)
+    expect(again.output).toContain('The last import was not finished')
+    expect(again.code).toBe(0)
+    // It has ended: what it sent is what the next file is compared with.
+    expect((await pushed(platform, [path, ...TO_NEW])).output).toMatch(
+      /2,500 prices are the same[\s\S]*Starting import/,
+    )
+  })
+
+  test.each([
+    ['rejects a token twice', 'items', 'expired', 'The platform rejected the request'],
+    ['forbids uploads', 'items', 'forbidden', 'The API key is not allowed to do this (403)'],
+    ['forbids catalogues', 'catalogues', 'forbidden', 'The API key is not allowed to do this (403)'],
+    ['fails the import', 'import', 'failed', 'could not complete'],
+    ['answers a login with garbage', 'login', 'garbage', 'Completed'],
+  ])('prints no key and no token when the platform %s', async (_name, endpoint, fault, words) => {
+    await platform.fault(endpoint, fault, endpoint === 'login' ? 1 : 2)
+    const { code, output } = await pushed(platform, args)
+    // 0 only if the platform has completed the import.
+    expect(code).toBe(words === 'Completed' ? 0 : 1)
+    expect(output).toContain(words)
+    expect(output.includes('Completed: ')).toBe(words === 'Completed')
+    expect(output).not.toMatch(/sandbox-(api|subscription)-key|fp_|bearer/i)
+  })
+
+  test('that finds another run into its catalogue is refused, and sends nothing', async () => {
+    await platform.fault('items', '429', undefined, 1)
+    const first = push(platform, args)
+    await printed(first, 'tries again automatically')
+    for (const to of [TO_NEW, ['--catalogue-id', (await platform.catalogueIds()).get('C') ?? '']]) {
+      const { code, output } = await pushed(platform, [
+        platform.write(GOOD, 'second.csv'),
+        ...to,
+        ...AS_CHOSEN,
+      ])
+      expect(code).toBe(1)
+      expect(output).toContain('Something else is being sent into this catalogue')
+    }
+    await platform.fault('items', 'none')
+    expect(await first.exited, first.output()).toBe(0)
+  })
+
+  test('of two runs at once creates the catalogue once', async () => {
+    const both = await Promise.all([1, 2].map(() => push(platform, args).exited))
+    expect(both).toContain(0)
+    // It would say that there are several.
+    const { code, output } = await pushed(platform, [platform.write(GOOD), ...TO_NEW])
+    expect(code, output).toBe(0)
+  })
+})
+
+const ROWS = 12_000
+
+test('push-catalogue killed at eight random moments and run again: the same items, none twice, none missing', async () => {
+  const path = platform.write(priceFile(ROWS))
+  const columns = { name: 2, unit: 3, category: 4, price: 5 }
+  const used = Object.entries(columns).map(([heading, number]) => [heading, { heading, number }])
+  const choice = JSON.stringify({ ...CHOICE, ...Object.fromEntries(used) })
+  // As text: a comparison of so many objects would take longer than the import.
+  const text = (items: Iterable<object>) =>
+    JSON.stringify([...items], ['code', 'name', 'unit', 'category', 'price'])
+  const expected = text(itemsOfRows(ROWS).values())
+  let interrupted = 0
+  const round = async (number: number) => {
+    const to = [path, '--catalogue', `C${number}`, '--scope', 'Public', '--choice', choice]
+    const env = { DATA_DIR: join(platform.dir, `data-${number}`) }
+    const args = await accepted(platform, to, env)
+    const killed = push(platform, args, env)
+    // A quarter anywhere from its start on, the others while it sends or shortly after.
+    const sending = number % 4 > 0
+    if (sending) await printed(killed, 'Starting import')
+    await setTimeout(Math.random() * (sending ? 600 : 1500))
+    if ((await killed.kill()) === 'SIGKILL' && sending) interrupted++
+    // The turn of the killed one.
+    await setTimeout(10_500)
+    const again = push(platform, args, env)
+    const code = await again.exited
+    // One that was killed after its last word had completed it.
+    const isSeen = code === 2 && again.output().includes('12,000 prices are the same')
+    expect(code === 0 || isSeen, again.output()).toBe(true)
+    const id = (await platform.catalogueIds()).get(`C${number}`) ?? ''
+    const found = await platform.items(id)
+    expect(text(found.values()) === expected, `${found.size} items`).toBe(true)
+  }
+  for (let number = 0; number < 8; number += 4)
+    await Promise.all([0, 1, 2, 3].map((more) => round(number + more)))
+  expect(interrupted).toBeGreaterThan(2)
+})
