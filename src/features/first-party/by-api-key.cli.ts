@@ -10,6 +10,8 @@ import { createStore } from '../../web/kit.ts'
 import { createFirstPartyAccess } from './access.ts'
 import { requiredFirstPartySettings } from './settings.ts'
 
+export type ByApiKey = Awaited<ReturnType<typeof openByApiKey>>
+
 export interface ByApiKeyOptions {
   /** Overrides `PLATFORM_TENANT_ID`; an empty string means no tenant. */
   tenant?: string
