@@ -101,7 +101,6 @@ export class SupplierClient {
     this.clock = clock
     this.#send = (path, call) => send(baseUrl, path, call, clock.now(), options.fetch)
     this.#encodings = tokenJson ? ['json'] : ['form', 'json']
-    this.#secrets.add(clientSecret)
     this.#secrets.add(Buffer.from(`${clientId}:${clientSecret}`).toString('base64'))
   }
 

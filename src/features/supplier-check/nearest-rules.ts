@@ -12,7 +12,7 @@ const DISTANCES_KM = [16, 22, 30, 36, 44]
 const SURE_KM = 25
 /** Widest first: a supplier may refuse a distance. */
 const WIDE_KM = [20_000, 5_000, 500, 100]
-const MAX_PLACES = 10
+const MAX_PLACES = 6
 /** Closer to a pole, there is no east. */
 const MAX_LATITUDE = 80
 

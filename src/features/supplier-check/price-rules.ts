@@ -21,8 +21,8 @@ const HALF_CENT = 0.005 + 1e-9
 /** Lines for items that do not exist: a made-up code, one that begins like that of an item, and a wildcard. */
 async function unknownLines(supplier: Supplier): Promise<Line[]> {
   const store = await priceStore(supplier)
-  const [{ code: known } = { code: 'none' }] = namedPrices(supplier)
-  return [UNKNOWN_ID, `${known}-${UNKNOWN_ID}`, '%'].map((code) => lineOf(code, store))
+  const [named] = namedPrices(supplier)
+  return [UNKNOWN_ID, `${named?.code}-${UNKNOWN_ID}`, '%'].map((code) => lineOf(code, store))
 }
 
 /** A line for each item that has a price without a member number. */

@@ -8,7 +8,7 @@ import { knownStores } from './stores.ts'
 /** A tax of 10 % (Australia), 15 % (New Zealand) or 20 % on top of a price, as factors, and how far they may be off. */
 const [TAX_FACTORS, FACTOR_SLACK] = [[1.1, 1.15, 1.2], 0.005]
 
-const [AT_ONCE, MAX_OTHER_STORES] = [10, 3]
+const [AT_ONCE, MAX_OTHER_STORES] = [10, 2]
 
 const NO_MEMBER = 'no price of a member is known; name one: --member NUMBER:CODE=PRICE'
 

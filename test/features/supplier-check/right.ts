@@ -144,7 +144,13 @@ export const RIGHT: [name: string, change: Change, more?: More][] = [
       position: { lat: String(latitude), lng: String(longitude) },
     })),
   ],
-  ['the Earth is larger by 0.4 %', (right) => ({ km: (at, store) => right.km(at, store) * 1.004 })],
+  [
+    'the Earth is smaller by 0.4 %, and a store is at the very edge of a search',
+    (right) => ({
+      km: (at, store) => right.km(at, store) * 0.996,
+      stores: [...right.stores, { id: 'edge', latitude: -37.81, longitude: 146.1015 }],
+    }),
+  ],
   [
     'the distance is a diameter',
     (right) => ({ search: (latitude, longitude, radius) => right.search(latitude, longitude, radius / 2) }),
@@ -182,6 +188,15 @@ export const RIGHT: [name: string, change: Change, more?: More][] = [
     { known: { storeId: "店舗 0/#?%&+'", notInRange: [] } },
   ],
   ['store ids are in storeNumber', eachStore(({ id, ...store }) => ({ storeNumber: id, ...store }))],
+  [
+    'lines are answered in the opposite order',
+    (right) => ({
+      async prices(request) {
+        const { status, body } = await right.prices(request)
+        return { status, body: body.toReversed() }
+      },
+    }),
+  ],
   [
     'lines are answered by item code, and repeat their line under other names',
     (right) => ({

@@ -49,7 +49,7 @@ test.each<[string, Change, string]>([
   const findings = await check(change)
   expect(idsOf(findings, 'wrong')).toContain(rule)
   const texts = JSON.stringify(findings)
-  for (const secret of ['of-the-Model', 'OF-THE-MODEL', '0053ecret', 'Token-0', 'TOKEN-0', '-abcde'])
+  for (const secret of ['of-the-Model', 'OF-THE-MODEL', '0053ecret', 'Token-', 'TOKEN-', '-abcde'])
     expect(texts.includes(secret), secret).toBe(false)
   for (const encoding of ['base64', 'hex'] as const)
     expect(texts).not.toContain(Buffer.from(CLIENT.secret).toString(encoding).replace(/=+$/, '').slice(0, -2))
