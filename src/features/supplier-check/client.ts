@@ -53,8 +53,7 @@ export interface PriceRequest {
 }
 
 const REAL_CLOCK: Clock = { now: Date.now, sleep: (ms) => sleep(ms) }
-const JSON_TYPE = 'application/json'
-const FORM_TYPE = 'application/x-www-form-urlencoded'
+const [JSON_TYPE, FORM_TYPE] = ['application/json', 'application/x-www-form-urlencoded']
 
 /** How often a call that is limited (429) is sent, and the longest wait that is honoured, in ms. */
 const [MAX_ATTEMPTS, MAX_WAIT_MS] = [6, 60_000]
@@ -127,8 +126,8 @@ export class SupplierClient {
   }
 
   /** Sends a token request with these fields, or with this text as its body. */
-  async requestToken(sent: Readonly<Record<string, string>> | string): Promise<Exchange> {
-    const isJson = this.encoding === 'json'
+  async requestToken(sent: Readonly<Record<string, string>> | string, as = this.encoding): Promise<Exchange> {
+    const isJson = as === 'json'
     if (typeof sent !== 'string') this.#secrets.add(sent.client_secret ?? '')
     const encoded = isJson ? JSON.stringify(sent) : new URLSearchParams(sent).toString()
     const exchange = await this.call(PATHS.token, {

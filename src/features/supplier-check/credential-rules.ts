@@ -3,19 +3,19 @@ import { expectStatus, inTurn } from './outcomes.ts'
 import { type Rule, type Rules, UNKNOWN_ID } from './rule.ts'
 
 /** What a token request sends, and how a message calls it. */
-type Attempt = [what: string, sent: Record<string, string> | string]
+type Attempt = [what: string, sent: Record<string, string> | string, as?: 'form' | 'json']
 
 /** A rule that these token requests are answered with one of these statuses. */
 const refused = (
   sentence: string,
   statuses: readonly number[],
-  attemptsOf: (valid: Credentials, isJson: boolean) => Attempt[],
+  attemptsOf: (valid: Credentials) => Attempt[],
 ): Rule => ({
   given: ['7', sentence],
   needs: ['token.issued'],
   check: ({ client }) =>
-    inTurn(attemptsOf(client.credentials, client.encoding === 'json'), async ([what, sent]) => {
-      const exchange = await client.requestToken(sent)
+    inTurn(attemptsOf(client.credentials), async ([what, sent, as]) => {
+      const exchange = await client.requestToken(sent, as)
       return expectStatus(exchange, statuses, `A token request with ${what}`)
     }),
 })
@@ -51,8 +51,9 @@ export const CREDENTIAL_RULES: Rules = {
         Object.fromEntries(Object.entries(valid).filter(([name]) => name !== missing)),
       ]),
   ),
-  'token.malformed': refused('A malformed token request returns 400.', [400], (_valid, isJson) => [
-    ['a malformed body', isJson ? '{"grant_type": "client_cred' : 'grant_type%%%&&=%'],
+  'token.malformed': refused('A malformed token request returns 400 (or 415).', [400, 415], () => [
+    ['a malformed form', 'grant_type%%%&&=%', 'form'],
+    ['JSON that is cut off', '{"grant_type": "client_cred', 'json'],
     ['an empty body', ''],
   ]),
   'token.empty-secret': refused('An empty client_secret returns 400 or 401.', [400, 401], (valid) => [

@@ -13,7 +13,7 @@ import { AMOUNTS, type AnsweredLine, amountsOf, costOf, type Line, textsOf } fro
 import { type Rules, type Supplier, UNKNOWN_ID } from './rule.ts'
 
 /** Quantities of so many items for which a total is checked. An item may have no price for some of them. */
-const [QUANTITIES, MAX_ITEMS] = [[1, 2, 7, 12, 300, 2.5], 4]
+const [QUANTITIES, MAX_ITEMS] = [[1, 2, 7, 12, 300, 9_999, 2.5], 4]
 
 /** Half a cent, and what floating-point numbers differ by. */
 const HALF_CENT = 0.005 + 1e-9

@@ -38,12 +38,9 @@ export async function unknownStore(supplier: Supplier): Promise<StoreId> {
 /** A line for one of an item, or for more. */
 export const lineOf = (itemId: string, storeId: StoreId, quantity = 1) => ({ itemId, storeId, quantity })
 
-/** Floating-point numbers differ by less, in dollars. */
-const EPSILON = 1e-9
-
-/** Whether one costs what was named. */
+/** Whether one costs what was named. Floating-point numbers may differ by a billionth. */
 export const isPrice = (cost: number | undefined, { price, tolerance }: NamedPrice) =>
-  cost !== undefined && Math.abs(cost - price) <= tolerance + EPSILON
+  cost !== undefined && Math.abs(cost - price) <= tolerance + 1e-9
 
 /** Throws `WrongError` unless a price request returned 200, and `UnprovenError` if none of this check did. */
 export function expectUnderstood({ client }: Supplier, { exchange }: PriceRequest): Exchange {

@@ -136,20 +136,18 @@ export function readAnswers(exchange: Exchange, lines: readonly Line[]): Answere
   if (left.length !== lines.length || answers.length !== lines.length) return []
   const inOrder = lines.map((line, index) => ({ line, answer: left[index] ?? {}, exchange }))
   const repeated = lines.flatMap((line) => {
-    const exact = left.findIndex((answer) => repeats(answer, [line.itemId, line.storeId]))
-    const index = exact < 0 ? left.findIndex((answer) => repeats(answer, [line.itemId])) : exact
+    const exact = left.findIndex((answer) => repeats(answer, line))
+    const index = exact < 0 ? left.findIndex((answer) => repeats(answer, { itemId: line.itemId })) : exact
     return left.splice(index < 0 ? left.length : index, 1).map((answer) => ({ line, answer, exchange }))
   })
   return repeated.length === lines.length ? repeated : inOrder
 }
 
-/** Whether an answer has these values in fields that are no amounts, as texts or numbers. */
-function repeats(
-  { unitPrice: _u, discount: _d, totalPrice: _t, ...others }: Json,
-  values: readonly StoreId[],
-) {
-  const own = Object.values(others).map(String)
-  return values.every((value) => own.includes(String(value)))
+/** Whether an answer has these values of a line, as texts or numbers: under their names, or else in any field. */
+function repeats(answer: Json, line: Partial<Line>): boolean {
+  const { unitPrice: _u, discount: _d, totalPrice: _t, ...others } = answer
+  const own = (name: string) => (name in answer ? [answer[name]] : Object.values(others)).map(String)
+  return Object.entries(line).every(([name, value]) => own(name).includes(String(value)))
 }
 
 /** The texts of an answer at any depth, each with its path, but for those that repeat its line. */

@@ -45,6 +45,6 @@ export const jsonOf = ({ id, rule, outcome, reason, call }: Finding) => ({
 
 /** 0 if every rule is proven, 1 if one is wrong, and 2 if none is wrong and one is unproven. */
 export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
-  if (findings.some(({ outcome }) => outcome === 'wrong')) return 1
-  return findings.every(({ outcome }) => outcome === 'proven') ? 0 : 2
+  const outcomes = new Set(findings.map(({ outcome }) => outcome))
+  return outcomes.has('wrong') ? 1 : outcomes.has('unproven') ? 2 : 0
 }

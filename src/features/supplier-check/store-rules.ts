@@ -4,7 +4,7 @@ import { idOf, isRecord, type StoreId } from './read.ts'
 import { type Rules, type Supplier, UNKNOWN_ID } from './rule.ts'
 import { knownStores, NO_STORES, spread } from './stores.ts'
 
-const MAX_LOOKUPS = 6
+const MAX_LOOKUPS = 12
 
 /** Texts that a server may take for something else than an id, or fail on. */
 const ODD_IDS = ['%', '*', "'", '"', 'é😀', 'x'.repeat(300)]

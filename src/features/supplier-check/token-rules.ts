@@ -16,11 +16,8 @@ const ENDPOINTS: readonly { path: string; body?: unknown }[] = [
 /** How many more tokens are requested. */
 const MORE = 5
 
-/** How old a token of a longer life than `--wait` is when it is tried for the last time, at least, in ms. */
-const SAMPLE_MS = 5_000
-
-/** How long servers may accept a token after its end, as clocks differ, in ms. */
-const LEEWAY_MS = 30_000
+/** How old a token of a long life is when it is tried last, and how long servers may accept one that has ended, in ms. */
+const [SAMPLE_MS, LEEWAY_MS] = [5_000, 30_000]
 
 /** Calls each endpoint with this token, or without one. */
 async function callAll(client: SupplierClient, token: string | undefined): Promise<Exchange[]> {

@@ -189,6 +189,27 @@ export const RIGHT: [name: string, change: Change, more?: More][] = [
   ],
   ['store ids are in storeNumber', eachStore(({ id, ...store }) => ({ storeNumber: id, ...store }))],
   [
+    'a store id is a number like the quantity, and lines are answered in the opposite order',
+    (right) => ({
+      ...ids((index) => String(index + 1))(right),
+      async prices(request) {
+        const { status, body } = await right.prices(request)
+        return { status, body: body.toReversed() }
+      },
+    }),
+    { known: { storeId: '1', notInRange: [] } },
+  ],
+  [
+    'each 30th line has no price for a moment',
+    (right) => {
+      let lines = 0
+      return {
+        priceLine: (line, ...rest) =>
+          ++lines % 31 === 0 ? right.failedLine(line, 'unavailable') : right.priceLine(line, ...rest),
+      }
+    },
+  ],
+  [
     'lines are answered in the opposite order',
     (right) => ({
       async prices(request) {

@@ -69,11 +69,18 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
     }),
   ],
   [
+    'token.malformed',
+    'JSON that is cut off is a fault',
+    (right) => ({
+      token: (asked) => (!asked.isForm && asked.json === undefined ? { status: 500 } : right.token(asked)),
+    }),
+  ],
+  [
     'token.empty-secret',
     'an empty secret is accepted',
     (right) => ({
       token: (asked) =>
-        asked.form.client_secret === ''
+        asked.form?.client_secret === ''
           ? right.token({ ...asked, form: { ...asked.form, client_secret: CLIENT.secret } })
           : right.token(asked),
     }),
@@ -382,6 +389,11 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
   ],
   [
     'prices.total',
+    'the total is a number of 32 bits, in cents',
+    (right) => ({ total: (...line) => Math.min(right.total(...line), 20_000) }),
+  ],
+  [
+    'prices.total',
     'the total has tax',
     () => ({ total: (unit, quantity, discount) => cents((unit * quantity - discount) * 1.1) }),
   ],
@@ -448,7 +460,7 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
         },
       }
     },
-    { also: ['member.other-request', 'price.beside-others', 'price.other-store'] },
+    { also: ['member.other-request', 'price.beside-others', 'price.ten-at-once', 'price.other-store'] },
   ],
   [
     'member.other-request',
@@ -488,6 +500,14 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
         },
       }
     },
+  ],
+  [
+    'price.ten-at-once',
+    'the tenth line has no discount',
+    (right) => ({
+      priceLine: (line, member, index, lines) =>
+        right.priceLine(line, index > 8 ? undefined : member, index, lines),
+    }),
   ],
   [
     'price.other-store',
