@@ -26,10 +26,7 @@ export const isRefused = ({ status }: Exchange) => status === 401 || status === 
 /** What a call returned, to complete "must return 200, not ...". */
 export const describe = ({ status, text }: Exchange) => (status === 0 ? text : String(status))
 
-/**
- * HTTP/1.1, a connection for each call (a server may close one that is idle), and for each address of the host longer than a
- * handshake with one lost packet takes.
- */
+/** A connection for each call, as servers close idle ones, with time for a handshake that loses a packet. */
 const dispatcher = new Agent({
   allowH2: false,
   pipelining: 0,

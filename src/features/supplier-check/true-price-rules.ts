@@ -8,7 +8,7 @@ import { knownStores } from './stores.ts'
 /** A tax of 10 % (Australia), 15 % (New Zealand) or 20 % on top of a price, as factors, and how far they may be off. */
 const [TAX_FACTORS, FACTOR_SLACK] = [[1.1, 1.15, 1.2], 0.005]
 
-const [AT_ONCE, MAX_OTHER_STORES] = [10, 2]
+const MAX_OTHER_STORES = 2
 
 const NO_MEMBER = 'no price of a member is known; name one: --member NUMBER:CODE=PRICE'
 
@@ -20,17 +20,26 @@ function faultOf({ line, answer }: AnsweredLine, named: NamedPrice, where: strin
   return `One ${line.itemId} has ${amounts} for ${member} at store ${line.storeId}, ${where}: it costs ${named.price}.`
 }
 
-/** Requests prices, and once more if a line has none: it may have none for a moment. */
-async function askTwice(supplier: Supplier, lines: readonly Line[], memberNumber?: string) {
-  const answers = await askPrices(supplier, lines, memberNumber)
-  const isComplete = answers.every((answered) => costOf(answered) !== undefined)
-  return isComplete ? answers : askPrices(supplier, lines, memberNumber)
+/** A line and, if its price is known, what one of its item costs. */
+type PricedLine = [line: Line, named: NamedPrice | undefined]
+
+/** Requests prices, and once more if a line whose price is known has none: it may have none for a moment. */
+async function askTwice(supplier: Supplier, priced: PricedLine[], memberNumber?: string) {
+  const prices = new Map(priced)
+  const lines = priced.map(([line]) => line)
+  const ask = async () => {
+    const answers = await askPrices(supplier, lines, memberNumber)
+    return answers.map((answered) => ({ answered, named: prices.get(answered.line) }))
+  }
+  const first = await ask()
+  return first.some(({ answered, named }) => named && costOf(answered) === undefined) ? ask() : first
 }
 
 /** Asks for one of an item and nothing else: how it is answered, if the price is right, and if it includes a tax. */
 async function askAlone(supplier: Supplier, named: NamedPrice) {
   const line = lineOf(named.code, await priceStore(supplier))
-  const answered = firstOf(await askTwice(supplier, [line], named.memberNumber), 'there is no answer')
+  const answers = await askTwice(supplier, [[line, named]], named.memberNumber)
+  const { answered } = firstOf(answers, 'there is no answer')
   const cost = costOf(answered)
   const isTax = (factor: number) => Math.abs((cost ?? 0) / named.price - factor) < FACTOR_SLACK
   const isRight = isPrice(cost, named)
@@ -58,16 +67,17 @@ const rightGroups = remember(async (supplier: Supplier): Promise<NamedPrice[][]>
   return [...Map.groupBy(right, ({ memberNumber }) => memberNumber).values()]
 })
 
-/** A line and, if its price is known, what one of its item costs. */
-type PricedLine = [line: Line, named: NamedPrice | undefined]
+/** Ten of these, again and again the same ones. */
+function tenOf<T>(all: readonly T[]): T[] {
+  const many = Array.from({ length: 10 }, () => all)
+  return many.flat().slice(0, 10)
+}
 
 /** Requests prices of a member, or of none. Throws `WrongError` unless each line whose price is known costs that. */
 async function expectPrices(supplier: Supplier, priced: PricedLine[], where: string, memberNumber?: string) {
-  const named = new Map(priced)
-  return inTurn(await askTwice(supplier, [...priced.map(([line]) => line)], memberNumber), (answered) => {
-    const price = named.get(answered.line)
-    if (!price) return answered.exchange
-    return expectThat(isPrice(costOf(answered), price), answered.exchange, faultOf(answered, price, where))
+  return inTurn(await askTwice(supplier, priced, memberNumber), ({ answered, named }) => {
+    if (!named) return answered.exchange
+    return expectThat(isPrice(costOf(answered), named), answered.exchange, faultOf(answered, named, where))
   })
 }
 
@@ -140,15 +150,11 @@ export const TRUE_PRICE_RULES: Rules = {
     async check(supplier) {
       const store = await priceStore(supplier)
       const right = (await rightGroups(supplier)).flat()
-      const ten = Array.from({ length: AT_ONCE }, () => right)
-        .flat()
-        .slice(0, AT_ONCE)
-      const where = 'among ten requests at once'
-      const requests = ten.map((named) =>
-        expectPrices(supplier, [[lineOf(named.code, store), named]], where, named.memberNumber),
+      const requests = tenOf(right).map((named) =>
+        expectPrices(supplier, [[lineOf(named.code, store), named]], 'ten at once', named.memberNumber),
       )
       await Promise.all(requests)
-      return expectSame(supplier, 'in ten lines', (own) => Array(AT_ONCE).fill(own).flat().slice(0, AT_ONCE))
+      return expectSame(supplier, 'in ten lines', tenOf)
     },
   },
   'price.other-store': {

@@ -3,7 +3,7 @@ import { SupplierClient } from '../../../src/features/supplier-check/client.ts'
 import type { Known } from '../../../src/features/supplier-check/rule.ts'
 import { type Change, CLIENT, modelFetch } from './model.ts'
 
-const price = (code: string, amount: number, memberNumber?: string) => ({
+export const price = (code: string, amount: number, memberNumber?: string) => ({
   code,
   price: amount,
   tolerance: 0.005,
@@ -21,7 +21,11 @@ export const KNOWN: Known = {
 }
 
 /** Checks the model with a change, by a clock that only the sleeping of the check turns forward. */
-export function check(change?: Change, known: Partial<Known> = {}): Promise<Finding[]> {
+export function check(
+  change?: Change,
+  known: Partial<Known> = {},
+  options: { tokenJson?: boolean } = {},
+): Promise<Finding[]> {
   let time = Date.now()
   const clock = {
     now: () => time,
@@ -30,6 +34,7 @@ export function check(change?: Change, known: Partial<Known> = {}): Promise<Find
     },
   }
   const client = new SupplierClient({
+    ...options,
     baseUrl: 'http://model',
     clientId: CLIENT.id,
     clientSecret: CLIENT.secret,

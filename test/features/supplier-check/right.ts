@@ -199,16 +199,16 @@ export const RIGHT: [name: string, change: Change, more?: More][] = [
     }),
     { known: { storeId: '1', notInRange: [] } },
   ],
-  [
-    'each 30th line has no price for a moment',
+  ...[0, 10, 20].map((phase): (typeof RIGHT)[number] => [
+    `each 31st line, from ${phase}, has no price for a moment`,
     (right) => {
-      let lines = 0
+      let lines = phase
       return {
         priceLine: (line, ...rest) =>
           ++lines % 31 === 0 ? right.failedLine(line, 'unavailable') : right.priceLine(line, ...rest),
       }
     },
-  ],
+  ]),
   [
     'lines are answered in the opposite order',
     (right) => ({
