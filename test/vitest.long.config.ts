@@ -12,7 +12,6 @@ const LONGEST = [
   'demo-script',
   'chromium',
   'proxies',
-  'collection',
   'kill',
   'processes',
 ]

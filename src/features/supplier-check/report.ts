@@ -1,54 +1,50 @@
-import { type Finding, isBroken } from './check-supplier.ts'
-import type { Rule } from './rule.ts'
+import type { Finding } from './check-supplier.ts'
 
-/** What a report is about. It holds no secrets: findings have none, and the address has neither credentials nor a query. */
-export interface Report {
-  /** The address that was checked. */
-  baseUrl: string
-  findings: readonly Finding[]
-  /** Whether only rules that the specification gives count. */
-  givenOnly: boolean
+const MARKS = { proven: 'proven  ', wrong: 'WRONG   ', unproven: 'unproven' } as const
+
+/** A finding as lines of text. The call is shown if the rule is wrong, or if that is asked for. */
+export function linesOf({ id, rule, outcome, reason, call }: Finding, withCall: boolean): string[] {
+  const [section, sentence] = rule.given
+  const head = `${MARKS[outcome]}  ${id.padEnd(24)}  ${sentence} (§${section})`
+  const why = reason === undefined ? [] : [asSentence(reason)]
+  const isShown = call && (outcome === 'wrong' || withCall)
+  const sent = isShown ? cut(call.request, MAX_REQUEST).split('\n') : []
+  const answer = isShown ? `${call.status || ''} ${cut(call.answer, MAX_ANSWER)}`.split('\n') : []
+  const details = [...why, ...sent.map((line) => `> ${line}`), ...answer.map((line) => `< ${line}`)]
+  return [head, ...details.map((line) => `          ${line}`)]
 }
 
-/** The basis of a rule, such as `given, §4.1` or `assumed`. */
-export const basisOf = ({ given }: Rule) => (given === undefined ? 'assumed' : `given, ${given}`)
+/** The longest request and answer that are shown, in characters. */
+const [MAX_REQUEST, MAX_ANSWER] = [600, 1_000]
 
-/** What a finding means: a broken rule that does not count is a warning. */
-export function resultOf(finding: Finding, givenOnly: boolean): 'pass' | 'fail' | 'warning' | 'not checked' {
-  if (finding.outcome === 'unchecked') return 'not checked'
-  if (finding.outcome === 'pass') return 'pass'
-  return isBroken(finding, givenOnly) ? 'fail' : 'warning'
+const cut = (text: string, max: number) => (text.length > max ? `${text.slice(0, max)} ...` : text)
+const asSentence = (text: string) =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`
+
+/** The outcome of the check as lines: how many rules, and the names of those that are not proven. */
+export function summaryOf(findings: readonly Finding[]): string[] {
+  const idsOf = (outcome: Finding['outcome']) =>
+    findings.filter((finding) => finding.outcome === outcome).map(({ id }) => id)
+  const [proven, wrong, unproven] = [idsOf('proven'), idsOf('wrong'), idsOf('unproven')]
+  return [
+    `${findings.length} rules: ${proven.length} proven, ${wrong.length} wrong, ${unproven.length} unproven.`,
+    ...(wrong.length > 0 ? [`Wrong: ${wrong.join(', ')}.`] : []),
+    ...(unproven.length > 0 ? [`Unproven: ${unproven.join(', ')}.`] : []),
+  ]
 }
 
-/** The numbers of rules, as a sentence. */
-export function summaryOf({ findings, givenOnly }: Omit<Report, 'baseUrl'>): string {
-  const count = (result: string) =>
-    findings.filter((finding) => resultOf(finding, givenOnly) === result).length
-  const warnings = givenOnly ? `, ${count('warning')} assumed rules broken` : ''
-  return `${count('pass')} rules passed, ${count('fail')} failed${warnings}, ${count('not checked')} could not be checked.`
+/** A finding as JSON. */
+export const jsonOf = ({ id, rule, outcome, reason, call }: Finding) => ({
+  rule: id,
+  section: rule.given[0],
+  requirement: rule.given[1],
+  outcome,
+  reason,
+  ...call,
+})
+
+/** 0 if every rule is proven, 1 if one is wrong, and 2 if none is wrong and one is unproven. */
+export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
+  const outcomes = new Set(findings.map(({ outcome }) => outcome))
+  return outcomes.has('wrong') ? 1 : outcomes.has('unproven') ? 2 : 0
 }
-
-/** The call of a finding as text: the request, and the answer below it. */
-export function callOf({ call }: Finding): string {
-  if (!call) return ''
-  const { request, status, answer } = call
-  return `> ${request.replaceAll('\n', '\n> ')}\n< ${status || ''} ${answer.replaceAll('\n', '\n< ')}`
-}
-
-/** Characters that are not allowed in XML 1.0, and those that control a terminal. */
-const CONTROL = /(?![\n\t])[\p{Cc}\p{Cs}\ufffe\uffff]/gu
-
-/** Replaces control characters and halves of surrogate pairs, so that a text can be printed or put into a document. */
-const printable = (text: string) => text.replace(CONTROL, '\ufffd')
-
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Escapes a text for HTML and XML, in elements and in attributes. */
-export const escapeText = (text: string) =>
-  printable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
