@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 import { ROOT, read } from '../support/documents.ts'
 import { tempDir } from '../support/env.ts'
 
-/** The code of docs/recipes.md as it is written, by its file, which the first line names. */
+/** The features of these documents as they are written, by their files, which the first lines name. */
 const RECIPES = new Map(
-  [...read('docs/recipes.md').matchAll(/```ts\n(\/\/ (\S+)\n[\s\S]*?)```/g)].map(
-    ([, code = '', file = '']) => [`src/features/${file}`, code],
-  ),
+  ['docs/recipes.md', 'docs/other-languages.md']
+    .flatMap((doc) => [...read(doc).matchAll(/```ts\n(\/\/ (\S+)\n[\s\S]*?)```/g)])
+    .map(([, code = '', file = '']) => [`src/features/${file}`, code]),
 )
 
 /** A copy of the project with the recipes as features. `recipes`: their files. */
