@@ -1,4 +1,4 @@
-/** Runs the features of docs/recipes.md and docs/other-languages.md, as they are written there, in a copy of the project, against its sandbox. */
+/** Runs the features of docs/recipes.md, docs/other-languages.md and docs/teams.md, as they are written there, in a copy of the project, against its sandbox. */
 import { execFile } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -9,12 +9,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { Running } from '../support/app.ts'
 import { all, read } from '../support/documents.ts'
 import { testEnv } from '../support/env.ts'
-import { connected, signedIn } from '../support/flow.ts'
+import { connected, connectionsOf, signedIn, toCallback } from '../support/flow.ts'
+import { startOwnProvider } from '../support/openid-provider.ts'
 import { run } from '../support/process.ts'
 import { program } from '../support/programs.ts'
 import { anotherVault } from '../support/stored.ts'
 import { consent } from '../support/vault.ts'
-import type { Visitor } from '../support/visitor.ts'
+import { createVisitor, type Visitor } from '../support/visitor.ts'
 import { projectWithRecipes } from './recipes.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
@@ -291,4 +292,26 @@ describe.each([
     expect(await call(ENV.SERVICE_TOKENS_KEY)).toContain('access of ann')
     expect(await call('wrong')).toMatch(/401[\s\S]*unauthenticated|unauthenticated[\s\S]*401/)
   })
+})
+
+test('the people of a company share a connection, whoever made it; another company has none, and nobody signs in without one', async () => {
+  const provider = await startOwnProvider()
+  const team = await support.startAll({ ...ENV, ...provider.env })
+  onTestFinished(() => team.close().then(provider.close))
+  const enter = async (name: string, org_id?: unknown) => {
+    const visitor = createVisitor()
+    provider.choices.claims = { sub: name, name, org_id }
+    return { visitor, page: await visitor.follow(await visitor.get(`${team.url}/sign-in`)) }
+  }
+  const { visitor: ann } = await enter('Ann', 'acme')
+  await ann.get(await toCallback(team, ann))
+  const { visitor: bob, page } = await enter('Bob', 'acme')
+  expect(page.text).toContain('class="who">Bob<')
+  expect(await connectionsOf(team, bob)).toMatchObject([{ bxcontext: 'harbour-homes', status: 'active' }])
+  // Ann has left: what she has still open is her session.
+  const again = await enter('Ann', 'other')
+  expect(await connectionsOf(team, again.visitor)).toEqual([])
+  expect(await connectionsOf(team, ann)).toEqual(await connectionsOf(team, bob))
+  for (const company of [undefined, '', 7])
+    expect((await enter('Ann', company)).page.text).toContain('The sign-in service did not say who you are.')
 })
