@@ -4,6 +4,7 @@ import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { NamedFeature } from './features/load.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
+import { connectPageRoute } from './web/connect-page.ts'
 import { connectionGuard } from './web/connection-guard.ts'
 import {
   type ConnectionLink,
@@ -77,6 +78,7 @@ export function partsOf(dependencies: Dependencies): Parts {
       { path: '/', router: signIn.routes },
       { path: '/', router: homeRoute(ofConnections) },
       ...(platform.sandboxUrl ? [{ path: '/customer-view', router: customerViewRoute() }] : []),
+      { path: '/connect', router: connectPageRoute(ofConnections) },
       { path: '/connect', router: connectRoutes(flow) },
       { path: '/connections', router: connectionsRoutes(ofConnections) },
     ],

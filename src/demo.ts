@@ -4,27 +4,19 @@
  */
 
 import { loadFeatures, loadTools } from './features/load.ts'
-import { loadEnvFile, sandboxEnv } from './runtime/load-env-file.ts'
+import { loadEnvFile } from './runtime/load-env-file.ts'
 import { createLog } from './runtime/log.ts'
 import { print } from './runtime/print.ts'
 import { readableLog } from './runtime/readable-log.ts'
 import { configOf, start } from './runtime/run-app.ts'
-import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
+import { demoEnv, openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
 
 try {
   loadEnvFile({ demo: true })
   const settings = await sandboxSettings(process.env)
   const features = await loadFeatures()
-  const env = {
-    LOG_LEVEL: 'info',
-    ...process.env,
-    ...sandboxEnv(process.env),
-    PLATFORM_CLIENT_ID: settings.clientId,
-    PLATFORM_CLIENT_SECRET: settings.clientSecret,
-    ...settings.shared,
-  }
-  const config = configOf(env, features)
+  const config = configOf({ LOG_LEVEL: 'info', ...demoEnv(process.env, settings) }, features)
   for (const prepare of (await loadTools('demo')).values()) await prepare(config.dataDir)
   const sandbox = await openSandbox(settings)
   const app = await start(config, features, createLog(config.logLevel, readableLog()))

@@ -2,15 +2,29 @@ import { StoreUnavailableError } from '../connect/errors.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { loadFeatures } from '../features/load.ts'
+import { isForDemo } from '../runtime/load-env-file.ts'
 import { createLog } from '../runtime/log.ts'
+import { printError } from '../runtime/print.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
+
+/** The settings of the app; without any of a platform, those of `npm run demo`, which may be running. */
+async function settingsOfApp(): Promise<NodeJS.ProcessEnv> {
+  if (!isForDemo(process.env)) return process.env
+  printError('No platform is set: this is the data of npm run demo.')
+  const { demoEnv, sandboxSettings } = await import('../runtime/run-sandbox.ts')
+  return demoEnv(process.env, await sandboxSettings(process.env))
+}
 
 /** Runs the work of a command with the app's store and vault, and closes them. Prints what fails, and ends the process then. */
 export async function withApp(work: (app: Dependencies) => Promise<void>): Promise<void> {
   try {
     const features = await loadFeatures()
-    const app = await createDependencies(configOf(process.env, features), createLog('silent'), features)
+    const app = await createDependencies(
+      configOf(await settingsOfApp(), features),
+      createLog('silent'),
+      features,
+    )
     try {
       await ready(app.store)
       await work(app)

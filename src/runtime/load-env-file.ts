@@ -49,3 +49,14 @@ export function missingSandboxEnv(env: Environment): Partial<ReturnType<typeof s
   const hasAddress = given.PLATFORM_APP_URL || given.PLATFORM_AUTH_URL || given.PLATFORM_API_URL
   return !port || hasAddress || NODE_ENV === 'production' ? {} : sandboxEnv(env)
 }
+
+/**
+ * Whether nothing is set of a platform, but perhaps the addresses of the sandbox, and this is not production. Then commands work on
+ * the data of `npm run demo`.
+ */
+export function isForDemo(env: Environment): boolean {
+  const given = givenOf(env)
+  const { SANDBOX_URL: _, INTERNAL_URLS: __, ...sandbox } = sandboxEnv(env)
+  const isElsewhere = Object.entries(sandbox).some(([name, address]) => (given[name] ?? address) !== address)
+  return given.NODE_ENV !== 'production' && !given.PLATFORM_CLIENT_ID && !isElsewhere
+}

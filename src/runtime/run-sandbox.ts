@@ -7,6 +7,7 @@ import { createSandbox } from '../sandbox/sandbox.ts'
 import { browserUrl, localUrl } from '../settings/fields.ts'
 import { givenOf, readSettings } from '../settings/read.ts'
 import { texts } from '../web/texts.ts'
+import { sandboxEnv } from './load-env-file.ts'
 import { listen } from './serve.ts'
 
 export type SandboxSettings = Awaited<ReturnType<typeof sandboxSettings>>
@@ -47,6 +48,15 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv) {
     dataDir: given.DATA_DIR ?? '.data',
   }
 }
+
+/** The environment of the app that uses this sandbox, in `npm run demo`. */
+export const demoEnv = (env: NodeJS.ProcessEnv, { clientId, clientSecret, shared }: SandboxSettings) => ({
+  ...env,
+  ...sandboxEnv(env),
+  PLATFORM_CLIENT_ID: clientId,
+  PLATFORM_CLIENT_SECRET: clientSecret,
+  ...shared,
+})
 
 /** Starts the sandbox. `summary` lists its URL and accounts. */
 export async function openSandbox(settings: SandboxSettings) {

@@ -288,7 +288,7 @@ export async function rejectForm(
  */
 function recovery(req: Request, error: unknown, { next }: Problem) {
   const connects = next === 'connect' || next === 'consent'
-  const reload = req.method === 'GET' && !pathOf(req).toLowerCase().startsWith('/connect/')
+  const reload = req.method === 'GET' && !/^\/connect\/./i.test(pathOf(req))
   const currentPath = (reload && localPath(req.originalUrl)) || '/connections'
   // Still encoded. Error handlers have no access to route parameters.
   const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []

@@ -18,6 +18,9 @@ export interface ErrorText {
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
 /** A heading, and what follows it; in JSON, both are one text. */
 const outage = (title: string, more: string): ErrorText => ({ title, detail: `${title}. ${more}` })
+/** What a connection is for. */
+const purpose = (scopes: readonly string[]) =>
+  `This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password is not shared, and you can end access at any time.`
 const unfinished = (detail: string): ErrorText => ({ title: 'The connection could not be finished', detail })
 
 export const texts = {
@@ -74,7 +77,7 @@ export const texts = {
     pageTitle: 'Connect your account',
     title: 'Connect your account on the platform',
     lead: (scopes: readonly string[]) =>
-      `Sign in here, then allow access on the platform. This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password is not shared, and you can end access at any time.`,
+      `Sign in here, then allow access on the platform. ${purpose(scopes)}`,
     steps: 'What happens when you connect',
     choose: 'Choose the business',
     chooseHint: 'You log in on the platform and pick which business to connect.',
@@ -117,6 +120,14 @@ export const texts = {
     title: 'You are signed out here',
     lead: 'Your sign-in service may still have a session. You are taken there to end it too.',
     continue: 'Continue',
+  },
+
+  /** Where links in mails and on other sites lead. */
+  connectPage: {
+    reconnect: (name: string) => `Reconnect ${isolated(name)}`,
+    lead: (scopes: readonly string[]) => `Allow access on the platform. ${purpose(scopes)}`,
+    signedInAs: (user: string) =>
+      `You are signed in as ${isolated(user)}, who will have the connection. Nothing happens until you press the button.`,
   },
 
   toPlatform: {
@@ -344,6 +355,12 @@ export const texts = {
     too_many_attempts: {
       title: 'Too many sign-ins have failed',
       detail: 'Too many sign-ins have failed. Please try again later.',
+    },
+    /** Of a link to a connection. */
+    not_connected: {
+      title: 'You do not have this connection',
+      detail:
+        'This link is for a connection that another user has, or that was disconnected. Nothing was connected. If you have another account in this app, sign out, and open the link again.',
     },
     label_changed: {
       title: 'The name was changed meanwhile',

@@ -7,7 +7,7 @@ import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
 import { openCodespace } from '../support/codespace.ts'
 import { connectDemo, type Demo, openDemo } from '../support/demo.ts'
-import { type Program, runProgram } from '../support/process.ts'
+import { command, type Program, runProgram } from '../support/process.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 describe('the demo', () => {
@@ -61,6 +61,17 @@ describe('the demo', () => {
     const page = await visitor.get(`${demo.app}/connections`)
     expect(page.text).toContain('ridgeline-build')
     expect((await visitor.post(`${demo.app}/connections/ridgeline-build/refresh`)).status).toBe(303)
+  })
+
+  test('shares its data with the commands, which need no settings either, while it runs', async () => {
+    await connectDemo(createVisitor(), demo)
+    const connections = (...args: string[]) =>
+      command('src/cli/connections.ts', { DATA_DIR: demo.dir }, { args })
+    const { output } = await connections('list')
+    expect(output).toContain('this is the data of npm run demo')
+    expect(output).toContain('ann\tridgeline-build\tactive\tRidgeline Build')
+    expect((await connections('revoke', 'ann', 'ridgeline-build')).code).toBe(0)
+    expect((await connections('list')).output).toContain('0 connections.')
   })
 })
 

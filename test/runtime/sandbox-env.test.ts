@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { missingSandboxEnv } from '../../src/runtime/load-env-file.ts'
+import { isForDemo, missingSandboxEnv } from '../../src/runtime/load-env-file.ts'
 import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
 import { localUrl } from '../../src/settings/fields.ts'
@@ -72,4 +72,14 @@ describe('the platform’s addresses', () => {
   ])('are not the sandbox’s with %j', (env) => {
     expect(missingSandboxEnv({ SANDBOX_PORT: '4400', ...env })).toEqual({})
   })
+})
+
+test('commands work on the data of the demo if nothing names another platform, and never in production', () => {
+  const ports = { PORT: '3100', SANDBOX_PORT: '4500' }
+  for (const env of [{}, ports, { ...ports, ...missingSandboxEnv(ports) }]) {
+    expect(isForDemo(env)).toBe(true)
+    expect(isForDemo({ ...env, NODE_ENV: 'production' })).toBe(false)
+    for (const name of ['PLATFORM_CLIENT_ID', 'PLATFORM_APP_URL', 'PLATFORM_API_URL'])
+      expect(isForDemo({ ...env, [name]: 'https://api.example' }), name).toBe(false)
+  }
 })

@@ -1,20 +1,28 @@
-/** Runs the features of docs/recipes.md, as they are written there, in a copy of the project, against its sandbox. */
+/** Runs the features of docs/recipes.md, docs/other-languages.md and docs/teams.md, as they are written there, in a copy of the project, against its sandbox. */
+import { execFile } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Running } from '../support/app.ts'
+import { all, read } from '../support/documents.ts'
 import { testEnv } from '../support/env.ts'
-import { connected, signedIn } from '../support/flow.ts'
+import { connected, connectionsOf, signedIn, toCallback } from '../support/flow.ts'
+import { startOwnProvider } from '../support/openid-provider.ts'
 import { run } from '../support/process.ts'
-import type { Visitor } from '../support/visitor.ts'
+import { program } from '../support/programs.ts'
+import { anotherVault } from '../support/stored.ts'
+import { consent } from '../support/vault.ts'
+import { createVisitor, type Visitor } from '../support/visitor.ts'
 import { projectWithRecipes } from './recipes.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
 const KEY = randomBytes(32)
 const ENV = {
   DELIVERIES_SECRET: `whsec_${KEY.toString('base64')}`,
+  SERVICE_TOKENS_KEY: randomBytes(32).toString('hex'),
   TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
 }
 
@@ -182,4 +190,128 @@ test('a table of your own is in the backup of the store', async () => {
   expect(db.prepare("SELECT text FROM notes WHERE user_id = 'ann'").all()).toEqual([
     { text: 'Send the plans' },
   ])
+})
+
+/** Asks for a token, as a service does. */
+async function tokenFor(
+  user: string,
+  { headers = {}, key = ENV.SERVICE_TOKENS_KEY, bxcontext = 'harbour-homes' } = {},
+) {
+  const query = new URLSearchParams({ user, bxcontext })
+  const authorization = `Bearer ${key}`
+  const answer = await fetch(`${app.url}/internal/token?${query}`, {
+    headers: { ...JSON_TYPE, authorization, ...headers },
+  })
+  return {
+    status: answer.status,
+    cache: answer.headers.get('cache-control'),
+    ...JSON.parse(await answer.text()),
+  }
+}
+
+/** Connects a user with made-up tokens, which the sandbox does not know, so long ago. `seconds`: how long. */
+async function connectedAgo(userId: string, seconds: number) {
+  const vault = anotherVault(app, { now: () => Date.now() - seconds * 1_000 })
+  await consent(vault, { accessToken: `access of ${userId}` }, { userId, bxcontext: 'harbour-homes' })
+}
+
+test('a service in another language gets the token of each user, with its end, and of no connection that is not theirs', async () => {
+  await connectedAgo('una', 10)
+  await connectedAgo('vic', 20)
+  for (const user of ['una', 'vic']) {
+    const { accessToken, expiresAt, cache } = await tokenFor(user)
+    expect({ accessToken, cache }).toEqual({ accessToken: `access of ${user}`, cache: 'no-store' })
+    expect(Date.parse(expiresAt) - Date.now()).toBeLessThan(300_000)
+    expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now())
+  }
+  expect(await tokenFor('una', { bxcontext: 'ridgeline-build' })).toMatchObject({
+    status: 404,
+    code: 'not_connected',
+  })
+  expect(await tokenFor('')).toMatchObject({ status: 400, code: 'invalid_input', field: 'user' })
+})
+
+test('a service gets 503 while the platform does not answer, and 409 when access has ended', async () => {
+  await connectedAgo('wes', 400)
+  await app.fault('refresh', '500', 1)
+  expect(await tokenFor('wes')).toMatchObject({ status: 503, code: 'platform_unavailable' })
+  await connectedAgo('wes', 400)
+  expect(await tokenFor('wes')).toMatchObject({ status: 409, code: 'connection_revoked' })
+})
+
+test('a service that sends back a token that the platform rejected gets a newer one, or learns that access has ended', async () => {
+  await connectedAgo('xia', 10)
+  const { accessToken } = await tokenFor('xia')
+  expect(await tokenFor('xia', { headers: { 'x-rejected-token': 'an older one' } })).toMatchObject({
+    accessToken,
+  })
+  expect(await tokenFor('xia', { headers: { 'x-rejected-token': accessToken } })).toMatchObject({
+    code: 'connection_revoked',
+  })
+})
+
+test('a service with no key, a wrong one, or one that is nearly right gets 401, and nothing of it is in the log', async () => {
+  await connectedAgo('yan', 10)
+  const key = ENV.SERVICE_TOKENS_KEY
+  const wrong = ['', 'wrong', key.slice(0, -1), `${key}0`, key.toUpperCase()]
+  for (const given of wrong)
+    expect(await tokenFor('yan', { key: given })).toMatchObject({ status: 401, code: 'unauthenticated' })
+  expect(await tokenFor('yan', { headers: { authorization: key } })).toMatchObject({ status: 401 })
+  expect(await tokenFor('yan')).toMatchObject({ status: 200 })
+  const log = app.logLines.join('')
+  expect(log).toContain('/internal/token')
+  for (const secret of [key.slice(0, -1), key.toUpperCase(), 'access of', 'yan'])
+    expect(log).not.toContain(secret)
+})
+
+test('without its key, there is no address for services', async () => {
+  const { SERVICE_TOKENS_KEY: _, ...env } = ENV
+  const without = await support.startAll(env)
+  onTestFinished(() => without.close())
+  const headers = { ...JSON_TYPE, authorization: 'Bearer undefined' }
+  expect((await fetch(`${without.url}/internal/token?user=ann&bxcontext=x`, { headers })).status).toBe(404)
+})
+
+describe.each([
+  ['curl', 'sh', ['sh', '-c']],
+  ['python3', 'python', ['python3', '-c']],
+])('a service by %s', (name, language, [file = '', option = '']) => {
+  test.skipIf(!program(name))('gets a token by the call that is on the page', async () => {
+    await connectedAgo('ann', 10)
+    const [code = ''] = all(
+      read('docs/other-languages.md'),
+      new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'),
+    )
+    const call = (key: string) =>
+      promisify(execFile)(file, [option, code.replace('http://localhost:3000', app.url)], {
+        env: { PATH: process.env.PATH, SERVICE_TOKENS_KEY: key },
+      }).then(
+        ({ stdout }) => stdout,
+        ({ stdout, stderr }) => stdout + stderr,
+      )
+    expect(await call(ENV.SERVICE_TOKENS_KEY)).toContain('access of ann')
+    expect(await call('wrong')).toMatch(/401[\s\S]*unauthenticated|unauthenticated[\s\S]*401/)
+  })
+})
+
+test('the people of a company share a connection, whoever made it; another company has none, and nobody signs in without one', async () => {
+  const provider = await startOwnProvider()
+  const team = await support.startAll({ ...ENV, ...provider.env })
+  onTestFinished(() => team.close().then(provider.close))
+  const enter = async (name: string, org_id?: unknown) => {
+    const visitor = createVisitor()
+    provider.choices.claims = { sub: name, name, org_id }
+    return { visitor, page: await visitor.follow(await visitor.get(`${team.url}/sign-in`)) }
+  }
+  const { visitor: ann } = await enter('Ann', 'acme')
+  await ann.get(await toCallback(team, ann))
+  const { visitor: bob, page } = await enter('Bob', 'acme')
+  expect(page.text).toContain('class="who">Bob<')
+  expect(await connectionsOf(team, bob)).toMatchObject([{ bxcontext: 'harbour-homes', status: 'active' }])
+  // Ann has left: what she has still open is her session.
+  const again = await enter('Ann', 'other')
+  expect(await connectionsOf(team, again.visitor)).toEqual([])
+  expect(await connectionsOf(team, ann)).toEqual(await connectionsOf(team, bob))
+  for (const company of [undefined, '', 7])
+    expect((await enter('Ann', company)).page.text).toContain('The sign-in service did not say who you are.')
 })

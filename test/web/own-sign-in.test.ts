@@ -6,6 +6,7 @@ import { passwordSignIn } from '../../src/web/password-sign-in.ts'
 import { isUserId, signIn } from '../../src/web/user.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { testEnv } from '../support/env.ts'
+import { connectionsOf, toCallback } from '../support/flow.ts'
 import { command } from '../support/process.ts'
 import { createVisitor } from '../support/visitor.ts'
 
@@ -131,6 +132,40 @@ describe('an app with a sign-in of its own', () => {
     expect((await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann' } })).status).toBe(401)
     expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
   })
+})
+
+// docs/teams.md. A test of recipes does the same with OpenID Connect.
+test('two people for whom it returns one id have one connection, which stays when the one who made it leaves', async () => {
+  const members: Record<string, string> = { ann: 'acme', bob: 'acme', cy: 'other' }
+  const app = await startAll({}, {}, undefined, undefined, (options) => ({
+    ...passwordSignIn(options),
+    routes: Router().get('/sign-in', async (req, res) => {
+      const name = String(req.query.name)
+      const companyId = members[name]
+      if (!companyId) throw new Error('a member without a company cannot sign in')
+      await signIn(req, { id: `company:${companyId}`, name })
+      res.redirect('/')
+    }),
+  }))
+  const enter = async (name: string) => {
+    const visitor = createVisitor()
+    const { status } = await visitor.get(`${app.url}/sign-in?name=${name}`)
+    return { visitor, status }
+  }
+  const { visitor: ann } = await enter('ann')
+  await ann.get(await toCallback(app, ann))
+  const { visitor: bob } = await enter('bob')
+  expect((await bob.get(`${app.url}/connections`)).text).toContain('class="who">bob<')
+  expect(await connectionsOf(app, bob)).toEqual(await connectionsOf(app, ann))
+  expect(await connectionsOf(app, bob)).toMatchObject([{ bxcontext: 'harbour-homes', status: 'active' }])
+  expect(await connectionsOf(app, (await enter('cy')).visitor)).toEqual([])
+
+  delete members.ann
+  expect((await enter('ann')).status).toBe(500)
+  expect(await connectionsOf(app, ann)).toHaveLength(1)
+  const test = await bob.post(`${app.url}/connections/harbour-homes/test`, { accept: 'application/json' })
+  expect(test.json()).toMatchObject({ ok: true })
+  await app.close()
 })
 
 test.each([
