@@ -162,7 +162,7 @@ describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
     expect(new TextDecoder().decode(value)).toMatch(/^retry: /)
   })
 
-  test.skipIf(skip || !existsSync('src/features/price-files'))(
+  test.skipIf(skip || !existsSync('src/features/supplier/price-files'))(
     'a price file of 20 MB arrives whole',
     async () => {
       const ROWS = 3_000

@@ -1,0 +1,66 @@
+import * as z from 'zod'
+import { type ConnectionRef, parseJson, type Vault } from '../../../connect/index.ts'
+import type { Key, KeyValueStore } from '../../../connect/stores.ts'
+import type { BuilderRequests } from './builder-requests.ts'
+import type { BuilderRequest } from './contract.ts'
+import type { Events } from './webhook-events.ts'
+
+export type Pending = ReturnType<typeof createPending>
+
+interface PendingOptions {
+  store: KeyValueStore
+  builderRequests: BuilderRequests
+  events: Events
+  vault: Vault
+}
+
+/** The latest fetch: the ids of the requests, and those of the events that had been received before it. */
+const latestSchema = z
+  .object({ requests: z.array(z.string()), events: z.array(z.string()) })
+  .catch({ requests: [], events: [] })
+
+const key = ({ userId, bxcontext }: ConnectionRef): Key => ({
+  kind: 'builder-requests',
+  owner: userId,
+  id: bxcontext,
+})
+
+/**
+ * Fetches the pending builder requests, and stores what was found beside the events that had arrived before it: so each process
+ * knows whether there is news.
+ */
+export function createPending({ store, builderRequests, events, vault }: PendingOptions) {
+  /** The latest fetch, and the events received so far. */
+  async function load(ref: ConnectionRef) {
+    const [text, received] = await Promise.all([store.get(key(ref)), events.recent(ref.bxcontext)])
+    return { ...latestSchema.parse(parseJson(text ?? '')), received }
+  }
+
+  return {
+    /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
+    async fetch(ref: ConnectionRef): Promise<BuilderRequest[]> {
+      // Before the list: an event that arrives meanwhile is later than the list.
+      const received = await events.recent(ref.bxcontext).catch(() => [])
+      const found = await builderRequests.list(vault.tokenSource(ref))
+      const requests = found.map(({ integrationConnectionId }) => integrationConnectionId)
+      const latest = JSON.stringify({ requests, events: received.map(({ id }) => id) })
+      // The list is what the caller needs.
+      await store.set(key(ref), latest).catch(() => {})
+      return found
+    },
+
+    /** What is known of a connection's requests without asking the platform, as text to compare: a page that shows them reloads. */
+    async snapshot(ref: ConnectionRef): Promise<string> {
+      const { requests, received } = await load(ref)
+      return JSON.stringify([requests, received.map(({ id }) => id)])
+    },
+
+    /** The requests that the latest fetch found, and those that an event has announced since. Does not ask the platform. */
+    async count(ref: ConnectionRef): Promise<number> {
+      const { requests, events: before, received } = await load(ref)
+      // An event that names no business may be about another one.
+      const announced = received.filter(({ known, bxcontext }) => known && bxcontext !== null)
+      return requests.length + announced.filter(({ id }) => !before.includes(id)).length
+    },
+  }
+}

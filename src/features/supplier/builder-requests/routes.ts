@@ -1,0 +1,164 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import { NotFoundError } from '../../../connect/errors.ts'
+import { describeRoute } from '../../../connect/express.ts'
+import type { ConnectionRef, Vault } from '../../../connect/index.ts'
+import {
+  connectionRef,
+  currentUser,
+  READ_ERRORS,
+  type SendChanges,
+  sendPageOrJson,
+  sendResultOrRedirect,
+  wantsJson,
+} from '../../../web/kit.ts'
+import { type Grant, grantSchema } from '../../catalogues/grants.ts'
+import type { History } from '../../catalogues/history.ts'
+import type { BuilderRequests } from './builder-requests.ts'
+import { builderRequestSchema, revisionOf } from './contract.ts'
+import { type Decision, decisionSchema } from './decisions.ts'
+import { BuilderRequestError } from './errors.ts'
+import type { Pending } from './pending.ts'
+import { texts } from './texts.ts'
+import type { Events } from './webhook-events.ts'
+
+export interface BuilderRequestsOptions {
+  builderRequests: BuilderRequests
+  pending: Pending
+  decisions: History<Decision>
+  grants: History<Grant>
+  events: Events
+  vault: Vault
+  /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
+  hasWebhook: boolean
+  sendChanges: SendChanges
+}
+
+/** How often an open page looks for an event and another list, in ms. */
+const COMPARE_MS = 500
+
+/** A decision, and the access that the builder has been granted since. */
+const decidedSchema = decisionSchema.extend({
+  access: z.array(grantSchema),
+})
+
+/** What a decision is called in the addresses of the platform and of this app, and afterwards. */
+const OUTCOMES = { accept: 'accepted', reject: 'rejected' } as const
+type Answer = keyof typeof OUTCOMES
+
+const listRoute = describeRoute({
+  summary:
+    '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, decidedBy, decidedAt, access}`, with the catalogues to which the builder was granted access here.',
+  response: z.object({ items: z.array(builderRequestSchema), decided: z.array(decidedSchema) }),
+  errors: READ_ERRORS,
+})
+const liveRoute = describeRoute({
+  summary: 'Server-sent events.',
+  response: z.string(),
+  responseType: 'text/event-stream',
+  errors: READ_ERRORS,
+})
+/** Routes that list builder requests, with live updates, and accept or reject them. */
+export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
+  const { pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
+  // How often an open page polls the platform: also with a webhook, as deliveries may be lost.
+  const pollMs = hasWebhook ? 60_000 : 10_000
+  const router = Router()
+  router.get('/', listRoute, async (req, res) => {
+    const ref = connectionRef(req)
+    const requests = await pending.fetch(ref)
+    const granted = await grants.list(ref)
+    const decided = (await decisions.list(ref)).map((decision) => ({
+      ...decision,
+      access: granted.filter(({ externalRef }) => externalRef === decision.externalRef),
+    }))
+    const received = hasWebhook ? await events.recent(ref.bxcontext) : []
+    const shown = { requests, decided, events: received, hasWebhook }
+    sendPageOrJson(req, res, {
+      view: 'supplier/builder-requests/builder-requests',
+      title: texts.title,
+      data: { bxcontext: ref.bxcontext, ...shown, requestTexts: texts },
+      json: { items: requests, decided },
+    })
+  })
+  router.get('/live', liveRoute, async (req, res) => {
+    const ref = connectionRef(req)
+    // Fail with an HTTP status before the stream starts.
+    await vault.accessToken(ref)
+    let fetchedAt = performance.now()
+    const getSnapshot = async () => {
+      if (performance.now() - fetchedAt > pollMs) {
+        fetchedAt = performance.now()
+        await pending.fetch(ref)
+      }
+      return pending.snapshot(ref)
+    }
+    sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
+  })
+  for (const decision of ['accept', 'reject'] as const) answerRoutes(router, decision, options)
+  return router
+}
+
+/** The page that asks, by the name of the builder, since no answer can be undone here; and the answer. */
+function answerRoutes(router: Router, decision: Answer, options: BuilderRequestsOptions): void {
+  const { builderRequests, pending, decisions, vault } = options
+  const status = OUTCOMES[decision]
+  const askRoute = describeRoute({
+    summary: `Asks whether to ${decision} a request, and says what that means.`,
+    response: builderRequestSchema,
+    errors: [...READ_ERRORS, 'not_found'],
+  })
+  router.get(`/:id/${decision}`, askRoute, async (req, res) => {
+    const ref = connectionRef(req)
+    const request = await findRequest(pending, ref, req.params.id)
+    if (!request) throw new NotFoundError(texts.notFound)
+    const title = texts.ask[decision].title(request.builder?.name || texts.unnamedBuilder)
+    const shown = revisionOf(request)
+    const data = { bxcontext: ref.bxcontext, id: req.params.id, decision, shown, requestTexts: texts }
+    sendPageOrJson(req, res, { view: 'supplier/builder-requests/answer', title, data, json: request })
+  })
+
+  const decisionRoute = describeRoute({
+    summary: `${decision === 'accept' ? 'Accepts' : 'Rejects'} a request. Field: \`shown\`, the revision of the request that the page showed (optional). If the request is another one meanwhile, nothing happens.`,
+    body: z.object({ shown: z.string().optional() }),
+    response: z.object({ integrationConnectionId: z.string(), status: z.literal(status) }),
+    errors: [...READ_ERRORS, 'not_found', 'request_changed'],
+  })
+  router.post(`/:id/${decision}`, decisionRoute, async (req, res) => {
+    const ref = connectionRef(req)
+    const { id } = req.params
+    const path = `/connections/${encodeURIComponent(ref.bxcontext)}`
+    const request = await findRequest(pending, ref, id)
+    const shown = req.body?.shown
+    if (shown !== undefined && shown !== (request && revisionOf(request))) {
+      const changed = new BuilderRequestError('request_changed', texts.changed.detail)
+      if (wantsJson(req)) throw changed
+      const notice = { notice: changed.message, tone: 'wait' } as const
+      return sendResultOrRedirect(req, res, `${path}/builder-requests`, null, notice)
+    }
+    if (!request) throw new NotFoundError(texts.notFound)
+    await builderRequests[decision](vault.tokenSource(ref), id)
+    const externalRef = request.externalRef ?? null
+    await decisions.note(ref, id, {
+      integrationConnectionId: id,
+      builder: request.builder?.name ?? null,
+      externalRef,
+      decision: status,
+      decidedBy: currentUser(req)?.name ?? '',
+      decidedAt: new Date().toISOString(),
+    })
+    // Updates open pages. The decision is made even if this fails.
+    await pending.fetch(ref).catch(() => {})
+    // Where access to a catalogue is granted, with the builder's account number filled in.
+    const href = `${path}/catalogues${externalRef ? `?account=${encodeURIComponent(externalRef)}` : ''}`
+    const grant = decision === 'accept' && { link: { href, label: texts.grantAccess } }
+    const result = { integrationConnectionId: id, status }
+    await sendResultOrRedirect(req, res, `${path}/builder-requests`, result, {
+      notice: texts[status],
+      ...grant,
+    })
+  })
+}
+
+const findRequest = async (pending: Pending, ref: ConnectionRef, id: string) =>
+  (await pending.fetch(ref)).find(({ integrationConnectionId }) => integrationConnectionId === id)

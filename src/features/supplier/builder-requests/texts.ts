@@ -1,0 +1,72 @@
+import { format } from '../../../web/kit.ts'
+
+/** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
+export const texts = {
+  title: 'Builder requests',
+  /** What the permission is for; begins with "to". */
+  reason: 'to answer the connection requests of builders',
+  notFound: 'There is no such builder request in this account.',
+  /** A form was sent from a page that shows an older state of its request. */
+  changed: {
+    title: 'The request has changed',
+    detail:
+      'This request has changed since you opened the page, or somebody has answered it. Nothing was done.',
+  },
+  accepted: 'The builder is connected, and sees your Public catalogues. Managed ones need access.',
+  rejected: 'The request was rejected.',
+
+  updatedByWebhook: 'Updated in real time',
+  updatedByPolling: 'Checked every few seconds',
+  reloads: 'This page reloads every 15 seconds.',
+  suppliers: 'Suppliers, where builders ask to connect',
+  none: 'No pending requests. Requests from builders you approved in advance are accepted automatically.',
+
+  unnamedBuilder: 'A builder',
+  /** Read to those who listen when a request arrives. */
+  asks: (builder: string) => `${builder} asks to connect`,
+  accountNumber: (account: string) => `Account ${format.isolated(account)}`,
+  contact: 'Contact',
+  email: 'Email',
+  phone: 'Phone',
+  suburb: 'Suburb',
+  requested: 'Requested',
+  accept: 'Accept',
+  reject: 'Reject',
+  grantAccess: 'Grant access',
+  /** The questions before an answer, with what undoes it. */
+  ask: {
+    accept: {
+      title: (builder: string) => `Accept the request of ${format.isolated(builder)}?`,
+      lead: 'The builder is connected, and sees your Public catalogues and their prices. This cannot be undone here: ask the platform’s support to end the connection.',
+    },
+    reject: {
+      title: (builder: string) => `Reject the request of ${format.isolated(builder)}?`,
+      lead: 'The builder is told so, and does not see your catalogues and prices. This cannot be undone here: to connect later, the builder has to ask again.',
+    },
+    cancel: 'Decide later',
+  },
+
+  builder: 'Builder',
+  account: 'Account',
+  when: 'When',
+  acceptedBuilders: {
+    title: 'Accepted builders',
+    access: 'Access granted here',
+    /** Follows the names of Managed catalogues. */
+    andPublic: 'and Public catalogues',
+    onlyPublic: 'Public catalogues',
+    acceptedBy: 'Accepted by',
+    hint: 'This list has the requests that you accepted in this app, and your last 500 grants of access.',
+    grant: 'Grant access to a Managed catalogue',
+  },
+  rejectedRequests: {
+    title: 'Rejected requests',
+    rejectedBy: 'Rejected by',
+  },
+  events: {
+    title: 'Details: events received',
+    event: 'Event',
+    received: 'Received',
+    unknown: 'unknown',
+  },
+}

@@ -1,0 +1,72 @@
+import { createHash, randomUUID } from 'node:crypto'
+import * as z from 'zod'
+import { parseJson } from '../../../connect/index.ts'
+import { appOwner, type Key, type KeyValueStore, update } from '../../../connect/stores.ts'
+import { BUILDER_REQUESTED, type WebhookEvent } from './contract.ts'
+
+const receivedSchema = z.object({
+  id: z.string(),
+  type: z.string(),
+  /** The business that the event is about, if given. */
+  bxcontext: z.string().nullable(),
+  /** Whether this app supports the event type. */
+  known: z.boolean(),
+  /** ISO 8601. */
+  receivedAt: z.string(),
+})
+/** What is stored; an invalid list counts as empty, since it is only displayed. */
+const listSchema = z.array(receivedSchema).catch([])
+const parse = (value: string | null) => listSchema.parse(parseJson(value ?? ''))
+/** A received event, without its data: the app fetches current data from the platform instead. */
+type ReceivedEvent = z.infer<typeof receivedSchema>
+
+export type Events = ReturnType<typeof createEvents>
+
+/** How long events are kept to recognise them when they come again, in ms. */
+const KEPT_MS = 24 * 3_600_000
+/** How many events are kept of a bxcontext. */
+const MAX_RECENT = 10
+
+const seenKey = (id: string): Key => {
+  // An id may be any text; a key is well-formed.
+  const digest = createHash('sha256').update(id).digest('base64url')
+  return { kind: 'webhook-seen', owner: appOwner(digest), id: '' }
+}
+const recentKey = (bxcontext: string | null): Key => ({
+  kind: 'webhook-recent',
+  owner: appOwner('platform'),
+  id: bxcontext ?? '',
+})
+
+/** Stores the events received by the webhook. Its methods throw `StoreUnavailableError`. */
+export function createEvents(store: KeyValueStore) {
+  /** Whether the event was received in the last 24 hours. */
+  const isKnown = async (id: string) => (await store.get(seenKey(id))) !== null
+  return {
+    isKnown,
+    /** Stores an event, unless it is known; then resolves to false. */
+    async add({ id, type, data }: Pick<WebhookEvent, 'type' | 'data'> & { id: string }): Promise<boolean> {
+      if (await isKnown(id)) return false
+      const event: ReceivedEvent = {
+        id,
+        type: type ?? 'unknown',
+        bxcontext: data?.bxcontext ?? null,
+        known: type === BUILDER_REQUESTED,
+        receivedAt: new Date().toISOString(),
+      }
+      const withEvent = (value: string | null) => {
+        const others = parse(value).filter((other) => other.id !== id)
+        return JSON.stringify([event, ...others].slice(0, MAX_RECENT))
+      }
+      // Before it counts as received, so that the next delivery of what fails is new; appending twice keeps it once.
+      await update(store, recentKey(event.bxcontext), withEvent, KEPT_MS)
+      return store.compareAndSet(seenKey(id), null, randomUUID(), KEPT_MS)
+    },
+
+    /** Returns the latest ten events of a bxcontext and the latest ten without one, newest first. */
+    async recent(bxcontext: string): Promise<ReceivedEvent[]> {
+      const values = await Promise.all([store.get(recentKey(bxcontext)), store.get(recentKey(null))])
+      return values.flatMap(parse).sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1))
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { type RequestHandler, Router } from 'express'
+import type { Logger } from 'pino'
+import * as z from 'zod'
+import { describeRoute } from '../../../connect/express.ts'
+import { rawBody } from '../../../web/kit.ts'
+import { isStale, webhookEventSchema } from './contract.ts'
+import { isSigned, MAX_BODY, readEvent } from './delivery.ts'
+import { BuilderRequestError, WEBHOOK_CODES } from './errors.ts'
+import type { BuilderRequestsSettings } from './settings.ts'
+import type { Events } from './webhook-events.ts'
+
+/**
+ * `POST /webhooks/platform` (specification 6), where it is mounted. Verifies the signature of the raw body in constant time before parsing
+ * it, and stores each event id once. Nothing is fetched: open pages notice the stored event, and ask with their own tokens.
+ */
+export function webhookRoutes(settings: BuilderRequestsSettings, events: Events, log: Logger): Router {
+  return Router().post(
+    '/',
+    describeRoute({
+      isPublic: true,
+      summary: 'Receives events of the platform. It checks a signature in place of a session.',
+      body: webhookEventSchema,
+      bodyType: 'application/json',
+      status: 202,
+      response: z.object({ received: z.string(), fresh: z.boolean() }),
+      errors: WEBHOOK_CODES,
+    }),
+    acceptsEvents(settings),
+    rawBody(MAX_BODY),
+    receiveEvent(settings, events, log),
+  )
+}
+
+/** Refuses what cannot be an event, before its body is read. */
+function acceptsEvents({ webhookSecrets }: BuilderRequestsSettings): RequestHandler {
+  return (req, _res, next) => {
+    // The caller is a server: always return errors as JSON.
+    req.headers.accept = 'application/problem+json'
+    if (webhookSecrets.length === 0)
+      throw new BuilderRequestError(
+        'webhook_disabled',
+        'The webhook is disabled: PLATFORM_WEBHOOK_SECRET is not set.',
+      )
+    const isJson = req.is(['application/json', 'application/cloudevents+json'])
+    if (!isJson || !['identity', 'gzip'].includes(req.get('content-encoding') ?? 'identity'))
+      throw new BuilderRequestError(
+        'unsupported_media_type',
+        'The webhook accepts only application/json and application/cloudevents+json, plain or as gzip.',
+      )
+    next()
+  }
+}
+
+function receiveEvent(
+  { webhookSecrets, webhookHeader: header }: BuilderRequestsSettings,
+  events: Events,
+  log: Logger,
+): RequestHandler {
+  return async (req, res) => {
+    if (!isSigned(req.body, req.get(header), webhookSecrets)) {
+      const message = `The signature in ${header} is missing or does not match the body.`
+      throw new BuilderRequestError('invalid_signature', message)
+    }
+    const event = readEvent(req.body, req.get('content-encoding'))
+    // An event without an id is identified by its body.
+    const id = event.id ?? createHash('sha256').update(req.body).digest('hex')
+    // One that is known is acknowledged however late it comes again: else the platform would go on sending it.
+    if (isStale(event) && !(await events.isKnown(id))) {
+      const message = 'The time of the event differs from the server time by more than 5 minutes.'
+      throw new BuilderRequestError('stale_event', message)
+    }
+    const fresh = await events.add({ ...event, id })
+    res.status(fresh ? 202 : 200).json({ received: id, fresh })
+    log.info({ type: event.type ?? 'unknown', fresh }, 'webhook')
+  }
+}

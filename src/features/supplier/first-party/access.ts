@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import type { Logger } from 'pino'
+import { ConnectionRevokedError, DecryptionError, NotConnectedError } from '../../../connect/errors.ts'
+import {
+  type EncryptionKey,
+  type Platform,
+  platform,
+  type TokenSource,
+  Vault,
+  type VaultOptions,
+} from '../../../connect/index.ts'
+import type { KeyValueStore } from '../../../connect/stores.ts'
+import { type FirstPartyOptions, firstPartyHeaders, logIn, refresh } from './first-party.ts'
+
+export interface FirstPartyAccessOptions extends FirstPartyOptions {
+  store: KeyValueStore
+  /** Keys for the tokens: the first encrypts, all of them decrypt. */
+  keys: readonly EncryptionKey[]
+  log: Logger
+  now?: () => number
+}
+
+/** A source of tokens. `id` identifies the credentials and the tenant without revealing them; the same in every process. */
+export type FirstPartyAccess = TokenSource & { readonly id: string }
+
+/** A platform of its own beside users' connections: its keys in the store have its name. */
+const FIRST_PARTY: Platform = { ...platform, name: 'firstparty' }
+
+/** The errors of a record without valid tokens. */
+const NO_TOKENS = [NotConnectedError, ConnectionRevokedError, DecryptionError]
+
+/** The vault of first-party tokens. */
+export const createFirstPartyVault = (
+  options: Pick<VaultOptions, 'store' | 'keys' | 'log' | 'now' | 'client'>,
+  refresh: VaultOptions['oauth']['refresh'],
+): Vault => new Vault({ ...options, platform: FIRST_PARTY, oauth: { refresh, scopes: [] } })
+
+/**
+ * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and
+ * refreshed like users' tokens. If there are no valid tokens, it logs in; concurrent callers and processes share a
+ * login. Its methods throw `ConfigurationError` if the platform rejects the credentials, and the errors of
+ * `Vault.accessToken`.
+ */
+export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
+  const { store, keys, log, now = Date.now, email, apiKey, subscriptionKey, tenantId = '' } = options
+  // The owner is a hash of the credentials, so a new key starts a new record.
+  const userId = createHash('sha256')
+    .update(JSON.stringify([email, apiKey, subscriptionKey]))
+    .digest('hex')
+  const ref = { userId, bxcontext: tenantId }
+  const client = { clientId: email, clientSecret: JSON.stringify([apiKey, subscriptionKey, tenantId]) }
+  const vault = createFirstPartyVault({ store, keys, log, now, client }, ({ refreshToken }) =>
+    refresh(options, refreshToken),
+  )
+  const source = vault.tokenSource(ref)
+
+  /** Gets a token. Logs in first if there are no valid tokens. */
+  async function withLogin(getToken: () => Promise<string>): Promise<string> {
+    try {
+      return await getToken()
+    } catch (error) {
+      if (!NO_TOKENS.some((kind) => error instanceof kind)) throw error
+      await vault.logIn(ref, () => logIn(options))
+      return source.accessToken()
+    }
+  }
+
+  const id = `${FIRST_PARTY.name}:${userId}:${tenantId}`
+  return {
+    ...source,
+    id,
+    headers: firstPartyHeaders(subscriptionKey),
+    accessToken: () => withLogin(source.accessToken),
+    refresh: (rejected) => withLogin(() => source.refresh(rejected)),
+  }
+}

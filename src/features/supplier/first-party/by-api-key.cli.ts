@@ -1,0 +1,87 @@
+import * as z from 'zod'
+import { apiSettings, generalSettings, storeSettings } from '../../../config.ts'
+import { createApi, createHttpPools, platform } from '../../../connect/index.ts'
+import { ready } from '../../../connect/stores.ts'
+import { withDevelopmentSecrets } from '../../../runtime/dev-secrets.ts'
+import { createLog } from '../../../runtime/log.ts'
+import { localUrl } from '../../../settings/fields.ts'
+import { type Environment, givenOf, readSettings, variablesOf } from '../../../settings/read.ts'
+import { createStore } from '../../../web/kit.ts'
+import { createFirstPartyAccess } from './access.ts'
+import { requiredFirstPartySettings } from './settings.ts'
+
+export type ByApiKey = Awaited<ReturnType<typeof openByApiKey>>
+
+export interface ByApiKeyOptions {
+  /** Overrides `PLATFORM_TENANT_ID`; an empty string means no tenant. */
+  tenant?: string
+  /** Uses the demo's sandbox and its credentials. Throws an error if it does not answer. */
+  demo?: boolean
+}
+
+/**
+ * Opens what a command with an API key needs: the store, the API client and a token source. Throws `ConfigError` and
+ * `StoreUnavailableError`.
+ */
+export async function openByApiKey(env: NodeJS.ProcessEnv, { tenant, demo = false }: ByApiKeyOptions = {}) {
+  if (demo) await requireSandbox(env)
+  const settings = readSettings(withDevelopmentSecrets(demo ? demoEnv(env) : env), (given) =>
+    z.object({
+      ...generalSettings().shape,
+      ...storeSettings(given).shape,
+      ...apiSettings(given).shape,
+      credentials: requiredFirstPartySettings(given),
+    }),
+  )
+  const { apiUrl: baseUrl, proxies, internalUrls, tokenEncryptionKeys: keys } = settings
+  const tenantId = (tenant ?? settings.credentials.tenantId) || undefined
+  const log = createLog('silent')
+  const { store } = await createStore(settings, log)
+  const http = createHttpPools(platform, { proxies, internalUrls })
+  const close = async () => {
+    await Promise.all([http.close(), store.close()])
+  }
+  try {
+    await ready(store)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const credentials = { ...settings.credentials, tenantId, baseUrl, http: http.tokens }
+  const access = createFirstPartyAccess({ ...credentials, store, keys, log })
+  return {
+    store,
+    api: createApi({ platform, baseUrl, http: http.api, uploads: http.uploads }),
+    apiUrl: baseUrl,
+    source: access,
+    /** Identifies the credentials without revealing them. */
+    credential: access.id,
+    close,
+  }
+}
+
+/** The address of the demo's sandbox on this machine, from the variables that `npm run demo` reads as well. */
+function sandboxUrl(env: Environment): string {
+  const given = givenOf(env)
+  return localUrl(given, given.SANDBOX_PORT ?? 4400)
+}
+
+/** The environment of a command with `--demo`: the demo's sandbox, with its well-known API key of a supplier. */
+export function demoEnv(env: Environment): Environment {
+  const ofSandbox = variablesOf(requiredFirstPartySettings(env)).map(
+    ([name, schema]) => [name, z.globalRegistry.get(schema)?.sandbox] as const,
+  )
+  return { ...env, ...Object.fromEntries(ofSandbox), PLATFORM_API_URL: `${sandboxUrl(env)}/api` }
+}
+
+/** Throws an error that says what to do if the demo's sandbox does not answer. */
+async function requireSandbox(env: Environment): Promise<void> {
+  const url = sandboxUrl(env)
+  const init = { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(3_000) }
+  const answer = await fetch(`${url}/sandbox/faults`, init).catch(() => null)
+  await answer?.body?.cancel()
+  if (!answer?.ok)
+    throw new Error(
+      `No sandbox answers at ${url}. Start it with npm run demo. If it uses another port, set SANDBOX_PORT here too.`,
+    )
+}

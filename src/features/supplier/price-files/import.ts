@@ -1,0 +1,236 @@
+/**
+ * The record of an import and its transitions, all pure. A file is uploaded and read; a person chooses how it is read, looks at
+ * what was found, and sends it. Beside the record of one that is sent is a note (`Active`), by which any process finds it:
+ *
+ * | event | written by | state | run | note |
+ * | --- | --- | --- | --- | --- |
+ * | its user sends or resumes it | `Imports`, `started`, `resumed` | running | one more | is written first |
+ * | a process begins to send it | `Sender`, `takenOver` | running | one more | stays |
+ * | each batch, and every 0.4 s | `Sender`, `progressed` | stays | must be its own | stays |
+ * | sending has ended | `Sender`, `ended` | completed, failed | must be its own | stays |
+ * | its user stops it | `Imports`, `stopped` | stopped | stays | stays |
+ * | what was accepted is merged | `endImport` | stays | stays | is removed |
+ *
+ * All of these but `stopped` happen in the turn of the catalogue (`turns.ts`), which one process has at a time.
+ */
+import * as z from 'zod'
+import { parseJson } from '../../../connect/index.ts'
+import { appOwner } from '../../../connect/stores.ts'
+import type { UserNotice } from '../../../web/kit.ts'
+import type { Catalogue } from '../../catalogues/contract.ts'
+import { choiceSchema } from './choice.ts'
+import { ImportError, importNotFound } from './errors.ts'
+import type { Reading } from './found.ts'
+import { texts } from './texts.ts'
+
+const count = z.number().int().nonnegative()
+
+/** How far an import is, so that an interrupted one resumes with the next batch that the platform has not accepted. */
+export const progressSchema = z.object({
+  /** The platform's import that the batches go into; null before it is started. */
+  batchId: z.string().nullable(),
+  /** Items accepted into that import. */
+  importSent: count,
+  /** Items accepted by the platform, also into earlier imports that were completed while this one was interrupted. */
+  sent: count,
+  /** Uploads accepted by the platform, in the order of the file. */
+  batches: count,
+  /** The items that the platform has rejected in answers to these uploads, and what it says of the first ones. */
+  rejected: z.object({ count, message: z.string() }),
+  phase: z.enum(['starting', 'sending', 'processing']),
+  /** The platform's word for the state of its import, cut; null before it has said one. */
+  platformState: z.string().nullable(),
+  /** The platform's count of processed items; null if not reported. */
+  processed: z.number().nullable(),
+  /** User-facing reason why the import is waiting; null if it is not. */
+  waiting: z.string().nullable(),
+})
+export type Progress = z.infer<typeof progressSchema>
+
+export const NOTHING_SENT: Progress = {
+  batchId: null,
+  importSent: 0,
+  sent: 0,
+  batches: 0,
+  rejected: { count: 0, message: '' },
+  phase: 'starting',
+  platformState: null,
+  processed: null,
+  waiting: null,
+}
+
+export const importSchema = z.object({
+  /** Also the platform's id of this import, the same for every run, so that a run resumes the previous one. */
+  id: z.string(),
+  userId: z.string(),
+  bxcontext: z.string(),
+  catalogueId: z.string(),
+  catalogueName: z.string(),
+  /** Who sees the catalogue: `Public` or `Managed`. */
+  catalogueScope: z.string().nullable(),
+  fileName: z.string(),
+  /** The size of the file. */
+  bytes: count,
+  state: z.enum(['ready', 'running', 'completed', 'failed', 'stopped']),
+  /** Grows with each run: only the process that began the last one writes its progress. */
+  run: count,
+  createdAt: z.iso.datetime(),
+  startedAt: z.iso.datetime().nullable(),
+  endedAt: z.iso.datetime().nullable(),
+  /** Random for each reading of the file: what was found and the items are stored by it, and *Send* names it. */
+  checkId: z.string(),
+  /** How the file was read; null: page one is to be filled in first, so nothing can be sent. */
+  choice: choiceSchema.nullable(),
+  /** The codes of the rows that a person left out. */
+  leftOut: z.array(z.string()),
+  /** The revision of what the catalogue had received when the file was read; empty: nothing from here. */
+  receivedRevision: z.string(),
+  rows: count,
+  items: count,
+  /** Rows that are not sent. */
+  rejected: count,
+  progress: progressSchema.nullable(),
+  /** What the platform says was wrong with an import that it has completed. */
+  problems: z.string().nullable(),
+  /** User-facing reason why the import failed. */
+  failure: z.string().nullable(),
+})
+export type Import = z.infer<typeof importSchema>
+
+/** Whose imports are those of the command with an API key: only the run that has started one can send it. */
+export const commandUser = (credential: string): string => appOwner(`api key ${credential}`)
+export const isOfCommand = ({ userId }: Pick<Import, 'userId'>): boolean => userId.startsWith(commandUser(''))
+
+/** A reading of a file with its id, what it was made with, and the folder of its items. */
+export interface Read extends Pick<Import, 'checkId' | 'leftOut' | 'receivedRevision'> {
+  reading: Reading
+  itemsPath: string
+}
+
+const readBy = ({ checkId, leftOut, receivedRevision, reading: { found } }: Read) => ({
+  state: 'ready' as const,
+  checkId,
+  leftOut,
+  receivedRevision,
+  choice: found?.choice ?? null,
+  rows: found?.rows ?? 0,
+  items: found?.items ?? 0,
+  rejected: found?.rejected.reduce((sum, reason) => sum + reason.count, 0) ?? 0,
+  startedAt: null,
+  endedAt: null,
+  progress: null,
+  problems: null,
+  failure: null,
+})
+
+const isoNow = () => new Date().toISOString()
+
+/** An import whose file has been read. */
+export const newImport = (
+  file: Pick<Import, 'id' | 'userId' | 'bxcontext' | 'fileName' | 'bytes'>,
+  { id, name, scope }: Catalogue,
+  read: Read,
+): Import => ({
+  ...file,
+  ...readBy(read),
+  catalogueId: id,
+  catalogueName: name ?? id,
+  catalogueScope: scope ?? null,
+  run: 0,
+  createdAt: isoNow(),
+})
+
+/** The path of its page. */
+export const importPath = ({ bxcontext, id }: Pick<Import, 'bxcontext' | 'id'>) =>
+  `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
+
+/** Parses a stored import; null if it is gone, or another version has written it. */
+export const parseImport = (value: string | null): Import | null =>
+  importSchema.safeParse(parseJson(value ?? '')).data ?? null
+
+/** Parses a stored import. Throws `ImportError` (404) if there is none. */
+export function requireImport(value: string | null): Import {
+  const found = parseImport(value)
+  if (!found) throw importNotFound()
+  return found
+}
+
+/** Throws `ImportError` (409) unless the import is in one of these states. */
+export function requireState({ state }: Import, ...states: Import['state'][]): void {
+  if (!states.includes(state))
+    throw new ImportError(409, 'conflict', texts.errors.notPossible(texts.states[state]))
+}
+
+/** The file was read again: page two is shown anew. What an earlier run has sent counts no more. */
+export function readAgain(job: Import, read: Read): Import {
+  requireState(job, 'ready', 'failed', 'stopped')
+  return { ...job, ...readBy(read) }
+}
+
+const runs = (job: Import): Import => ({
+  ...job,
+  state: 'running',
+  run: job.run + 1,
+  progress: { ...(job.progress ?? NOTHING_SENT), phase: 'starting', waiting: null },
+  startedAt: isoNow(),
+  endedAt: null,
+  failure: null,
+})
+
+/** A person sends what a page has shown. `checkId`: its reading. Throws `ImportError` (400, 409) if that cannot be sent. */
+export function started(job: Import, checkId: string): Import {
+  requireState(job, 'ready')
+  if (job.checkId !== checkId) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+  if (job.choice === null) throw new ImportError(400, 'invalid_input', texts.errors.notChosen)
+  if (job.items === 0) throw new ImportError(400, 'invalid_input', texts.errors.noItems)
+  return runs(job)
+}
+
+/** The rest of what a person has sent is sent. */
+export function resumed(job: Import): Import {
+  requireState(job, 'failed', 'stopped')
+  return runs(job)
+}
+
+/** Its user stops it. */
+export function stopped(job: Import): Import {
+  requireState(job, 'running')
+  return { ...job, state: 'stopped', endedAt: isoNow() }
+}
+
+/** A process begins to send what should be running. */
+export const takenOver = (job: Import): Import =>
+  job.state === 'running' ? { ...job, run: job.run + 1 } : job
+
+/** Only the work that began the last run goes on with it. Throws `ImportError` (409) if that run is over. */
+function requireRun(job: Import, run: number, ...states: Import['state'][]): void {
+  requireState(job, ...states)
+  if (job.run !== run) throw new ImportError(409, 'conflict', texts.errors.notPossible(texts.states.running))
+}
+
+/** A run has come further. One that was stopped may have sent one more batch by then. */
+export function progressed(job: Import, run: number, progress: Import['progress']): Import {
+  requireRun(job, run, 'running', 'stopped')
+  return { ...job, progress }
+}
+
+/** A run has ended. `failure`: why it failed; null: it did not. */
+export function ended(
+  job: Import,
+  run: number,
+  { progress, problems, failure }: Pick<Import, 'progress' | 'problems' | 'failure'>,
+): Import {
+  requireRun(job, run, 'running')
+  const state = failure === null ? 'completed' : 'failed'
+  return { ...job, state, progress, problems, failure, endedAt: isoNow() }
+}
+
+/** What the user is told of the end on the next page. */
+export function endNotice(job: Import): UserNotice {
+  const { id, fileName, catalogueName, state, progress, problems, failure } = job
+  const link = { href: importPath(job), label: texts.notice.open }
+  if (state !== 'completed')
+    return { id, text: texts.notice.stopped(fileName, failure ?? ''), tone: 'wait', link }
+  const text = texts.notice.completed(fileName, progress?.sent ?? 0, catalogueName)
+  return problems === null ? { id, text, link } : { id, text: `${text} ${problems}`, tone: 'wait', link }
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import type { Feature } from '../../../web/kit.ts'
+import { createCatalogues } from '../../catalogues/catalogues.ts'
+import { createGrants } from '../../catalogues/grants.ts'
+import { createCatalogueImports } from './catalogue-imports.ts'
+import { ASSUMPTIONS, PATHS, SCOPES } from './contract.ts'
+import { Imports } from './imports.ts'
+import { readInProcess } from './read-in-process.ts'
+import { importRoutes, importSection, uploadRoute } from './routes.ts'
+import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
+import { texts } from './texts.ts'
+
+/** Imports price files into a catalogue: on web pages, and from the command line (`npm run feature -- price-files push-catalogue`). */
+export default {
+  title: 'A supplier sends prices from a spreadsheet into a catalogue',
+  order: 40,
+  needs: ['catalogues', 'first-party'],
+  settings: priceFilesSettings,
+  scopes: SCOPES,
+  contract: { assumptions: ASSUMPTIONS, paths: PATHS },
+  probe: () => import('./probe.ts'),
+  deleteUser: () => import('./delete-user.ts'),
+  exportUser: () => import('./export-user.ts'),
+  create({ connect, store, log, config, shutdownSignal, sendChanges }, settings) {
+    const imports = new Imports({
+      ...settings,
+      store,
+      log,
+      dir: join(config.dataDir, 'imports'),
+      apiUrl: config.platform.apiUrl,
+      read: readInProcess,
+      catalogueImports: createCatalogueImports(connect.api),
+      source: (ref) => connect.vault.tokenSource(ref),
+    })
+    const options = {
+      imports,
+      catalogues: createCatalogues(connect.api),
+      vault: connect.vault,
+      sendChanges,
+      grants: createGrants(store),
+    }
+    return {
+      routes: [
+        { path: '/connections/:bxcontext/catalogues', router: uploadRoute(options) },
+        { path: '/connections/:bxcontext/imports', router: importRoutes(options) },
+      ],
+      sections: [importSection(imports)],
+      connectionLinks: async (ref) =>
+        (await imports.list(ref))
+          .filter(({ state }) => state === 'running')
+          .map((job) => ({ path: `/imports/${job.id}`, label: texts.importOf(job.fileName) })),
+      start: () => void imports.work(shutdownSignal),
+      stop: () => imports.close(),
+    }
+  },
+} satisfies Feature<PriceFilesSettings>

@@ -1,0 +1,151 @@
+/** Collects what the rows of a table come to: items, each code once, and rows that are not sent. */
+import { shorten } from '../tables/prices.ts'
+import type { Row } from '../tables/sheet.ts'
+import type { Item } from './batches.ts'
+import { isFilled, rowText, textOf } from './cells.ts'
+import type { Tally } from './columns.ts'
+import { factorOf, type Past } from './compare.ts'
+import type { FileTexts } from './file-texts.ts'
+import { REASONS, type Reason, type Rejected } from './found.ts'
+import { type Candidate, type Code, newCode, type Problem } from './rows.ts'
+
+/** How many rows are listed for each reason, and how many are kept of each rank: some are not sent, or have several ranks. */
+const [MAX_LISTED, MAX_RANKED] = [50, 50]
+export const MAX_CELL = 200
+
+/** Where a row stands: the columns that it fills beside the first one, in which titles and notes are. */
+export const placeOfRow = (cells: readonly string[], labels: readonly string[]): string =>
+  cells.flatMap((cell, index) => (index > 0 && isFilled(cell) ? (labels[index] ?? []) : [])).join(' · ')
+
+export class Items {
+  /** In lower case. */
+  readonly codes: Map<string, Code>
+  /** Those that have an item, in the order of the file. */
+  readonly inOrder: Code[] = []
+  readonly ranks = {
+    rises: new Top(),
+    falls: new Top(),
+    dearest: new Top(),
+    cheapest: new Top(),
+    added: new Top(),
+    first: new Top(),
+  }
+  readonly #rejected = new Map<Reason, { count: number; fresh: Rejected[]; known: Rejected[] }>()
+  readonly #codePlace: number
+  readonly #past: Past | null
+  readonly #texts: FileTexts
+  readonly #labels: readonly string[]
+
+  /** `codePlace`: the column of the codes, from 0; `labels`: the names of the columns. Rows that are not sent are added to `texts`. */
+  constructor(codePlace: number, past: Past | null, texts: FileTexts, labels: readonly string[]) {
+    this.#codePlace = codePlace
+    this.#past = past
+    this.codes = past?.codes ?? new Map()
+    this.#texts = texts
+    this.#labels = labels
+  }
+
+  /** Adds what a row comes to. `tallies`: its values that want an item. */
+  add({ line, cells }: Row, result: Item | Problem, tallies: readonly Tally[]): void {
+    if ('reason' in result) {
+      this.#reject(textOf(cells[this.#codePlace]), line, result, cells)
+      return
+    }
+    const code = this.#codeOf(result.code)
+    const { item } = code
+    if (item === null) {
+      code.item = result
+      code.row = line
+      code.state = 'sent'
+      this.inOrder.push(code)
+      this.#rank({ code, item: result, cells })
+      for (const tally of tallies) tally.items.push({ code, item: result, cells })
+      return
+    }
+    const isSent = code.state === 'sent'
+    if (isSent && item.price === result.price && item.unit === result.unit) return
+    code.state = 'notSent'
+    this.#reject(result.code, line, { reason: 'otherPrice', detail: String(code.row) }, cells)
+    const before = Object.values(item).map(String)
+    if (isSent) this.#reject(item.code, code.row, { reason: 'otherPrice', detail: String(line) }, before)
+  }
+
+  /** The items that are sent, in the order of the file. */
+  *sent(): Generator<Item> {
+    for (const { item, state } of this.inOrder) if (item && state === 'sent') yield item
+  }
+
+  /** The rows that are not sent, by their reasons; those that are new first. */
+  get rejected(): { reason: Reason; count: number; rows: Rejected[] }[] {
+    const byRow = (rows: Rejected[]) => rows.toSorted((a, b) => a.row - b.row)
+    return REASONS.flatMap((reason) => {
+      const { count, fresh, known } = this.#rejected.get(reason) ?? { count: 0, fresh: [], known: [] }
+      return count > 0
+        ? [{ reason, count, rows: [...byRow(fresh), ...byRow(known)].slice(0, MAX_LISTED) }]
+        : []
+    })
+  }
+
+  #reject(code: string, row: number, { reason, detail }: Problem, cells: readonly string[]): void {
+    const known = this.codes.get(code.toLowerCase())
+    if (known?.state === 'absent' || known?.state === 'leftOut')
+      known.state = reason === 'leftOut' ? 'leftOut' : 'notSent'
+    const wasReceived = Boolean(known?.received)
+    // Whoever ticks values, or leaves a row out, knows what is not sent.
+    const isKnown = reason === 'notTicked' || reason === 'leftOut' || this.#wasText(row, code, cells)
+    const isNew = this.#past !== null && (wasReceived || !isKnown)
+    const found = this.#rejected.get(reason) ?? { count: 0, fresh: [], known: [] }
+    this.#rejected.set(reason, found)
+    found.count++
+    const list = isNew ? found.fresh : found.known
+    if (list.length === MAX_LISTED) return
+    const cut = cells.map((cell) => shorten(cell.trim(), MAX_CELL))
+    list.push({ row, reason, detail, code: shorten(code, MAX_CELL), isNew, cells: cut })
+  }
+
+  #codeOf(text: string): Code {
+    const key = text.toLowerCase()
+    const known = this.codes.get(key)
+    if (known) return known
+    const code = newCode(null)
+    this.codes.set(key, code)
+    return code
+  }
+
+  /** Adds a row to the texts: of one with a code, descriptions are cut. Returns whether the last file had it. */
+  #wasText(row: number, code: string, cells: readonly string[]): boolean {
+    const whole = rowText(cells)
+    const text = code === '' ? whole : shorten(whole, code.length + MAX_CELL)
+    const key = this.#texts.add({ where: placeOfRow(cells, this.#labels), text, row, code })
+    return this.#past?.texts.has(key) === true
+  }
+
+  #rank(candidate: Candidate): void {
+    const { rises, falls, dearest, cheapest, added, first } = this.ranks
+    const { price } = candidate.item
+    const factor = factorOf(price, candidate.code.received)
+    if (factor === null) added.add(0, candidate)
+    else if (factor > 1) rises.add(factor, candidate)
+    else if (factor < 1) falls.add(-factor, candidate)
+    dearest.add(price, candidate)
+    cheapest.add(-price, candidate)
+    first.add(0, candidate)
+  }
+}
+
+/** Keeps the items with the highest ranks, and of the same rank the first ones. */
+class Top {
+  readonly #kept: { rank: number; candidate: Candidate }[] = []
+
+  add(rank: number, candidate: Candidate): void {
+    const last = this.#kept[MAX_RANKED - 1]
+    if (last && rank <= last.rank) return
+    const place = this.#kept.findLastIndex((other) => other.rank >= rank) + 1
+    this.#kept.splice(place, 0, { rank, candidate })
+    this.#kept.length = Math.min(this.#kept.length, MAX_RANKED)
+  }
+
+  get candidates(): Candidate[] {
+    return this.#kept.map(({ candidate }) => candidate)
+  }
+}

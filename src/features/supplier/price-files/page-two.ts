@@ -1,0 +1,182 @@
+/** What page two shows: what differs, ten rows, the rows that are not sent, and the box. */
+import { readPrice, shorten } from '../tables/prices.ts'
+import * as box from './box.ts'
+import { keptText, textOf, valueIn } from './cells.ts'
+import type { Choice } from './choice.ts'
+import type { Tally } from './columns.ts'
+import {
+  comparePrices,
+  compareTexts,
+  compareValues,
+  goneCodes,
+  isDate,
+  oldValues,
+  type Past,
+} from './compare.ts'
+import { keep } from './file-texts.ts'
+import type { BoxReason, Compared, Example, Found } from './found.ts'
+import { type Items, MAX_CELL } from './items.ts'
+import type { FileMemory, Received } from './received.ts'
+import type { Candidate, Code } from './rows.ts'
+import type { Scan } from './scan.ts'
+import { MONEY } from './uses.ts'
+
+const SHOWN = 10
+
+/** A file that was read as it was chosen. */
+interface Read {
+  choice: Choice
+  items: Items
+  headings: readonly string[]
+  scan: Pick<Scan, 'past' | 'labels' | 'rows' | 'columns' | 'texts'>
+}
+
+/** A column as it is compared. */
+interface ComparedColumn {
+  label: string
+  isCompared: boolean
+  /** Its values; null: too many, or it is not compared. */
+  tallies: Tally[] | null
+  /** Those of the last file. */
+  old: readonly string[] | null | undefined
+  /** Whether its cells stand in the first line of a row. */
+  isFirst: boolean
+  /** What is the same in every row, if it is not there; else empty. */
+  constant: string
+}
+
+export function foundIn(read: Read, received: Received | null): Found {
+  const { choice, items, headings, scan } = read
+  const columns = headings.map((_, index) => compareColumn(read, index))
+  const { counts, factors } = comparePrices(items.inOrder.filter(({ state }) => state === 'sent'))
+  const { past } = scan
+  const compared: Compared = {
+    with: past && { fileName: past.file.fileName, at: past.file.at, isUnfinished: past.isUnfinished },
+    ...counts,
+    ...goneCodes(past),
+    ...compareTexts(past, scan.texts, (code) => items.codes.get(code)?.state === 'sent'),
+    newValues: columns.flatMap(({ label, tallies, old }) => compareValues(label, tallies, old)),
+  }
+  return {
+    choice,
+    rows: scan.rows,
+    items: factors.length + compared.added,
+    compared,
+    constants: columns.flatMap(({ label, constant }) =>
+      constant === '' ? [] : [{ heading: label, value: constant }],
+    ),
+    examples: chooseRows(items, columns, past !== null).map((row) => exampleOf(row, choice, columns)),
+    rejected: items.rejected,
+    box: past ? boxOf(read, past, compared, factors) : received?.isOwn ? [] : [{ kind: 'nothingReceived' }],
+    memory: {
+      headings: headings.map(keptText),
+      texts: [...scan.texts.byKey.values()].map(keep),
+      values: valuesOf(headings, columns),
+    },
+  }
+}
+
+function compareColumn({ choice, headings, scan }: Read, index: number): ComparedColumn {
+  const { code, price, name, description, unit } = choice
+  const isOne = (list: ({ number: number } | undefined)[]) =>
+    list.some((column) => column?.number === index + 1)
+  const isCompared = !isOne([code, price, name, description])
+  const isFirst = isOne([code, name, unit])
+  const tallies = isCompared ? scan.columns.tallies(index) : null
+  return {
+    label: scan.labels[index] ?? '',
+    isCompared,
+    tallies,
+    old: isCompared ? oldValues(scan.past, headings[index] ?? '', index + 1) : undefined,
+    isFirst,
+    constant: (!isFirst && tallies?.length === 1 && tallies[0]?.value) || '',
+  }
+}
+
+/** All reasons for a tick. */
+function boxOf(
+  { choice, headings }: Read,
+  past: Past,
+  compared: Compared,
+  factors: readonly number[],
+): BoxReason[] {
+  const notSent = [...past.codes.values()].filter(
+    ({ received, state }) => received && state === 'notSent',
+  ).length
+  return [
+    ...box.otherChoice(choice, past.file.choice, headings),
+    ...box.halfOutside(factors),
+    ...box.farOutside(factors),
+    ...box.oneFactor(factors),
+    ...box.unknownCodes(factors.length + compared.added, compared.added),
+    ...box.knownNotSent(factors.length + notSent, notSent),
+    ...box.newValues(compared.newValues),
+  ]
+}
+
+/** The characters of all values that are remembered: those of the columns behind are not. */
+const MAX_CHARACTERS = 300_000
+
+function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[]): FileMemory['values'] {
+  let left = MAX_CHARACTERS
+  return columns.flatMap(({ tallies, isCompared }, index) => {
+    const values = tallies?.map(({ value }) => value) ?? []
+    left -= values.join('').length
+    const kept = tallies && left >= 0 ? values : null
+    return isCompared ? [{ heading: keptText(headings[index] ?? ''), number: index + 1, values: kept }] : []
+  })
+}
+
+/**
+ * Chooses ten rows, in this order and no row twice: three with a new value (the rarest first), the two largest rises, the two largest
+ * falls, the dearest, the cheapest, new codes if something was received before, the rarest values, and the first rows.
+ */
+function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPast: boolean): Candidate[] {
+  const chosen = new Map<Code, Candidate>()
+  function take(from: readonly Candidate[], most = SHOWN): void {
+    const end = Math.min(chosen.size + most, SHOWN)
+    for (const one of from)
+      if (chosen.size < end && one.code.state === 'sent' && !chosen.has(one.code)) chosen.set(one.code, one)
+  }
+  /** One row of each value, then another one of each. */
+  const rarest = (tallies: Tally[]) => {
+    const sorted = tallies.sort((a, b) => a.count - b.count)
+    return [0, 1, 2].flatMap((nth) => sorted.flatMap(({ items }) => items[nth] ?? []))
+  }
+  take(
+    rarest(columns.flatMap(({ tallies, old }) => (tallies ?? []).filter(({ value }) => isNewIn(old, value)))),
+    3,
+  )
+  take(ranks.rises.candidates, 2)
+  take(ranks.falls.candidates, 2)
+  take(ranks.dearest.candidates, 1)
+  take(ranks.cheapest.candidates, 1)
+  if (hasPast) take(ranks.added.candidates)
+  take(rarest(columns.flatMap(({ tallies }) => tallies ?? [])))
+  take(ranks.first.candidates)
+  return [...chosen.values()]
+}
+
+/** Whether a column did not have a value. A new date is expected. */
+const isNewIn = (old: ComparedColumn['old'], value: string) =>
+  old?.includes(value) === false && !isDate(value)
+
+/** A row with its other cells: those that are new, and those that are neither in its first line nor the same in every row. */
+function exampleOf(
+  { code, item, cells }: Candidate,
+  choice: Choice,
+  columns: readonly ComparedColumn[],
+): Example {
+  const how = { decimal: choice.decimal ?? 'point', currency: MONEY[choice.money].currency }
+  const others = columns.flatMap(({ label, old, isFirst, constant }, index) => {
+    const value = valueIn(cells[index])
+    const isNew = isNewIn(old, value)
+    const isPrice = index === choice.price.number - 1 && readPrice(textOf(cells[index]), how) === item.price
+    const isShown = isNew || !(value === '' || value === constant || isFirst || isPrice)
+    return isShown ? [{ heading: label, value: shorten(value, MAX_CELL), isNew }] : []
+  })
+  const shown = { ...item }
+  for (const use of ['name', 'description', 'unit', 'category'] as const)
+    if (shown[use] !== undefined) shown[use] = shorten(shown[use], MAX_CELL)
+  return { row: code.row, item: shown, oldPrice: code.received?.price ?? null, others }
+}

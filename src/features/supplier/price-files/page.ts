@@ -1,0 +1,194 @@
+/** What the pages of an import show: page one, page two, and how sending goes. */
+import type { Vault } from '../../../connect/index.ts'
+import { shorten } from '../tables/prices.ts'
+import { format } from '../../../web/kit.ts'
+import { texts as catalogueTexts } from '../../catalogues/texts.ts'
+import { MAX_VALUES, MONEY, USES } from './choice.ts'
+import { type Filled, filledIn } from './form.ts'
+import type { Found, Missing, Outline, Reading, Rejected } from './found.ts'
+import type { Import } from './import.ts'
+import type { SentFile } from './received.ts'
+import { changeText, choiceArgument, detailText, differencesIn, reasonSentence } from './sentences.ts'
+import { texts } from './texts.ts'
+
+type RejectedForm = Parameters<typeof typedIn>[0]
+
+/** How many different values of a column page one shows, unless they are to be ticked. */
+const MAX_SHOWN = 20
+
+/** An import for pages and JSON, whose `items` are all of them. */
+export const importView = ({ userId: _, items, ...job }: Import) => ({ ...job, itemCount: items })
+
+/** What was read, for JSON: without what is remembered of the file, and who of the users chose. */
+export const readingView = ({ outline, found, missing }: Reading) => {
+  const { lastChoice, ...shown } = outline
+  const { memory: _, ...sent } = found ?? { memory: null }
+  return { outline: { ...shown, filledInAt: lastChoice?.at ?? null }, found: found && sent, missing }
+}
+
+/** The data that every page of an import has. */
+const shared = (job: Import, reading: Reading | null) => ({
+  job: { ...importView(job), ...badgeOf(job) },
+  bxcontext: job.bxcontext,
+  rejected: reading?.found ? rejectedData(reading.found) : [],
+  importTexts: texts,
+  catalogueTexts,
+  styles: ['/assets/price-files/price-files.css'],
+})
+
+/** What was typed into a form of these pages that has failed, or that was sent when the session had ended. */
+const typedIn = (form?: { values: Record<string, unknown> }) =>
+  form?.values.seen === undefined ? undefined : form.values
+
+/** Page one. */
+export async function choosePage(vault: Vault, job: Import, { outline, missing }: Reading) {
+  const open = missing.filter(({ kind }) => kind !== 'notChosen')
+  return {
+    view: 'supplier/price-files/choose',
+    title: job.fileName,
+    data: {
+      ...shared(job, null),
+      outline,
+      fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
+      lead: outline.lastChoice
+        ? await chosenBy(vault, job, outline.lastChoice)
+        : texts.missing({ kind: 'notChosen' }),
+      remarks: outline.remarks.map(texts.remark),
+      missing: open.map(texts.missing),
+      /** The field that has the focus, as `format.invalid` wants it. */
+      first: { field: open[0] ? fieldOf(open[0], outline) : null },
+      uses: USES,
+      money: Object.keys(MONEY),
+      maxValues: MAX_VALUES,
+    },
+  }
+}
+
+/** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
+function columnLists(filled: Filled) {
+  const all = filled.columns.map((column) => {
+    const isTicked = column.said === 'only' || column.said === 'taxed'
+    const values = (column.values ?? []).slice(0, isTicked ? MAX_VALUES : MAX_SHOWN)
+    return { ...column, shown: values, more: (column.values?.length ?? 0) - values.length }
+  })
+  const used = all.filter(({ said }) => said !== 'ignored')
+  const others = all.filter(({ said }) => said === 'ignored')
+  return {
+    filled,
+    priceHeading: used.find(({ said }) => said === 'price')?.heading ?? '',
+    columns: [...used, ...others.filter(({ values }) => values?.length !== 1)],
+    folded: others.filter(({ values }) => values?.length === 1),
+  }
+}
+
+/** The field of page one that is meant. */
+function fieldOf(missing: Missing, { columns }: Outline): string {
+  const useOf = (heading: string) => {
+    const column = columns.find((one) => one.heading === heading) ?? columns[0]
+    return `use-${column?.number}`
+  }
+  switch (missing.kind) {
+    case 'unanswered':
+      return missing.what === 'money' ? 'money' : useOf('')
+    case 'noSheet':
+      return 'sheet'
+    case 'nothingTicked':
+    case 'manyValues':
+    case 'noColumn':
+      return useOf(missing.heading)
+    case 'taxedBeforeGst':
+      return 'money'
+    case 'decimal':
+      return 'decimal'
+    case 'usedTwice':
+    case 'notChosen':
+      return useOf('')
+  }
+}
+
+/** Whose choice is filled in: the person as the platform names them, and when. */
+async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentFile, 'at' | 'by'>) {
+  const { you, someone, commandLine, filledIn: sentence } = texts.choose
+  if (by === null) return sentence(someone, at)
+  if (by === 'command line') return sentence(commandLine, at)
+  if (by.userId === userId) return sentence(you, at)
+  const connection = await vault.find(by).catch(() => null)
+  return sentence(connection?.userName ? format.isolated(connection.userName) : someone, at)
+}
+
+/** Page two. */
+export function comparePage(job: Import, reading: Reading, found: Found) {
+  const { compared, choice, items, examples, constants } = found
+  const { send } = texts
+  const [, audience = send.unknownAudience] =
+    Object.entries(send.audiences).find(([scope]) => scope === job.catalogueScope) ?? []
+  const listed = [...examples.map(({ item }) => item.code), ...leftOutIn(found).map(({ code }) => code)]
+  return {
+    view: 'supplier/price-files/compare',
+    title: job.fileName,
+    data: {
+      ...shared(job, reading),
+      differences: differencesIn(compared),
+      items,
+      constants,
+      examples: examples.map((example) => ({ ...example, change: changeText(example) })),
+      ticksOf: (form?: RejectedForm) => {
+        const typed = typedIn(form)
+        const leftOut = typed ? listIn(typed.leaveOut) : job.leftOut
+        const isLeftOut = (code: string) => leftOut.some((one) => one.toLowerCase() === code.toLowerCase())
+        return {
+          isLeftOut,
+          /** Rows that are left out and not on this page. */
+          others: leftOut.filter((code) => !listed.includes(code)),
+          isConfirmed: typed?.confirm === 'on',
+        }
+      },
+      box: found.box.map(texts.boxReason),
+      audience: audience(texts.currencies[MONEY[choice.money].currency]),
+      choice: choiceArgument(choice),
+      remarks: reading.outline.remarks.map(texts.remark),
+    },
+  }
+}
+
+/** The values of a field of a form that may be there several times. */
+export const listIn = (field: unknown): string[] =>
+  field === undefined ? [] : Array.isArray(field) ? field.map(String) : [String(field)]
+
+const leftOutIn = ({ rejected }: Found): Rejected[] =>
+  rejected.flatMap(({ reason, rows }) => (reason === 'leftOut' ? rows : []))
+
+const rejectedData = ({ rejected }: Found) =>
+  rejected.map(({ reason, count, rows }) => ({
+    reason,
+    sentence: reasonSentence(reason, count),
+    cure: texts.rejected.cures[reason] ?? '',
+    isNew: rows.some(({ isNew }) => isNew),
+    count,
+    rows: rows.map((row) => ({
+      ...row,
+      detail: detailText(row),
+      cells: row.cells.slice(0, 8).map((cell) => shorten(cell, 60)),
+    })),
+  }))
+
+/** An import that is sent, or was. `isRevoked`: the account must be connected again first. */
+export const progressPage = (job: Import, reading: Reading | null, isRevoked: boolean) => ({
+  view: 'supplier/price-files/progress',
+  title: job.fileName,
+  data: { ...shared(job, reading), isRevoked, isUnfinished: job.state === 'running' },
+})
+
+const TONES: Record<Import['state'], string> = {
+  ready: '',
+  running: '',
+  completed: 'connected',
+  failed: 'revoked',
+  stopped: 'degraded',
+}
+
+/** The label and CSS class of a job's badge. */
+export function badgeOf({ state, choice }: Import): { label: string; tone: string } {
+  const { states } = texts
+  return { label: state === 'ready' && !choice ? states.needsInput : states[state], tone: TONES[state] }
+}

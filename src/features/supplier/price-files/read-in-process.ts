@@ -1,0 +1,67 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import { StoreUnavailableError } from '../../../connect/errors.ts'
+import { UnreadableFileError } from '../tables/errors.ts'
+import { texts } from '../tables/texts.ts'
+import type { Reading } from './found.ts'
+import type { ReadAnswer, ReadTask } from './reading-process.ts'
+
+/** Reading limits its own CPU time (`src/features/supplier/tables/cpu-limit.ts`). This is for what hangs without using any, in ms. */
+const MAX_MS = 600_000
+/** The heap of V8, in MB: all that a file may fill. */
+export const HEAP_MB = 400
+export const HEAP = [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8']
+
+/**
+ * Reads a price file in a child process, which a hostile file may kill without harm. What it writes may stay behind if it fails.
+ * Throws `UnreadableFileError`, also if the process takes too much memory or time, `StoreUnavailableError` if a file cannot be
+ * written, and the signal's reason if aborted.
+ */
+export async function readInProcess(
+  task: ReadTask,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<Reading> {
+  signal?.throwIfAborted()
+  const cache = getCompileCacheDir()
+  const child = fork(new URL('./reading-process.ts', import.meta.url), {
+    execArgv: HEAP,
+    // No secrets of this process; without the cache, a small file would take twice the CPU time.
+    env: { NODE_COMPILE_CACHE: cache && dirname(cache) },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    timeout: MAX_MS,
+    killSignal: 'SIGKILL',
+  })
+  const kill = () => child.kill('SIGKILL')
+  signal?.addEventListener('abort', kill)
+  let answer: ReadAnswer | undefined
+  child.once('message', (message: ReadAnswer) => {
+    answer = message
+  })
+  // An error here is that it has exited.
+  child.send(task, () => {})
+  // The answer may be read after its end; and then it writes to no file any more.
+  await Promise.all([once(child, 'exit'), once(child, 'disconnect')])
+  signal?.removeEventListener('abort', kill)
+  signal?.throwIfAborted()
+  if (answer) return readingOf(answer)
+  const { exitCode, signalCode } = child
+  if (signalCode !== null || Number(exitCode) >= 128)
+    throw new UnreadableFileError(0, texts.unreadable.tooMuch)
+  throw new Error(`the process that reads the price file exited with ${exitCode}`)
+}
+
+/** What the process has read. Throws what has failed there. */
+function readingOf(answer: ReadAnswer): Reading {
+  switch (answer.kind) {
+    case 'read':
+      return answer.reading
+    case 'unreadable':
+      throw new UnreadableFileError(answer.line, answer.problem)
+    case 'unwritable':
+      throw new StoreUnavailableError(`the items cannot be written (${answer.problem})`)
+    case 'failed':
+      throw new Error(answer.problem)
+  }
+}

@@ -1,0 +1,44 @@
+/** The process that reads a price file: `read-in-process.ts` starts it. It ends when its answer is sent, or when its parent has ended. */
+import { flushCompileCache } from 'node:module'
+import { UnreadableFileError } from '../tables/errors.ts'
+import { texts } from '../tables/texts.ts'
+import type { Reading, ReadOptions } from './found.ts'
+import { readPriceFile } from './read-price-file.ts'
+
+export type ReadTask = ReadOptions & { path: string }
+
+/** What the process answers. `line`: 0 if the problem is of no line. */
+export type ReadAnswer =
+  | { kind: 'read'; reading: Reading }
+  | { kind: 'unreadable' | 'unwritable' | 'failed'; line: number; problem: string }
+
+/** Characters of an answer, several times those of an ordinary file: the app keeps it, and shows it on a page. */
+const MAX_ANSWER = 5_000_000
+
+async function answerTo({ path, ...options }: ReadTask): Promise<ReadAnswer> {
+  try {
+    const reading = await readPriceFile(path, options)
+    if (JSON.stringify(reading).length > MAX_ANSWER) throw new RangeError()
+    return { kind: 'read', reading }
+  } catch (error) {
+    if (error instanceof UnreadableFileError) {
+      const { line, problem } = error
+      return { kind: 'unreadable', line, problem }
+    }
+    // An array, a buffer, a text or an answer that would be too large.
+    if (error instanceof RangeError) return { kind: 'unreadable', line: 0, problem: texts.unreadable.tooMuch }
+    const { code, message } = error as NodeJS.ErrnoException
+    const isOfSystem = typeof code === 'string' && /^E[A-Z]+$/.test(code)
+    return isOfSystem
+      ? { kind: 'unwritable', line: 0, problem: code }
+      : { kind: 'failed', line: 0, problem: message }
+  }
+}
+
+// Both would come from a terminal, whose command decides what happens to this process.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
+process.once('disconnect', () => process.exit())
+process.once('message', async (task: ReadTask) => {
+  flushCompileCache()
+  process.send?.(await answerTo(task), () => process.disconnect())
+})

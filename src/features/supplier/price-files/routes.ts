@@ -1,0 +1,361 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import * as z from 'zod'
+import { describeRoute, type RouteDescription } from '../../../connect/express.ts'
+import type { Vault } from '../../../connect/index.ts'
+import {
+  connectionRef,
+  type PageSection,
+  rejectForm,
+  type SendChanges,
+  sendResultOrRedirect,
+  UPLOAD_MS,
+  wantsJson,
+} from '../../../web/kit.ts'
+import type { Catalogues } from '../../catalogues/catalogues.ts'
+import type { Catalogue } from '../../catalogues/contract.ts'
+import { type CataloguePageOptions, cataloguePage } from '../../catalogues/page.ts'
+import { draftSchema } from './choice.ts'
+import { fileGone, ImportError, importNotFound } from './errors.ts'
+import { filledIn, readDraft } from './form.ts'
+import type { Outline } from './found.ts'
+import { type Import, importPath, importSchema } from './import.ts'
+import type { Imports, SendResult } from './imports.ts'
+import { badgeOf, choosePage, comparePage, importView, listIn, progressPage, readingView } from './page.ts'
+import { reportOf } from './report.ts'
+import { texts } from './texts.ts'
+import { receiveUpload } from './upload.ts'
+
+export interface ImportRoutesOptions extends CataloguePageOptions {
+  imports: Imports
+  catalogues: Catalogues
+  vault: Vault
+  sendChanges: SendChanges
+}
+
+/** How often an open page polls the job, in ms. */
+const POLL_MS = 500
+
+type JobParameters = { id: string }
+type JobRequest = Request<JobParameters>
+
+const JOB_ERRORS = ['not_found', 'conflict']
+
+/** An import as JSON. */
+const importViewSchema = importSchema
+  .omit({ userId: true, items: true })
+  .extend({ itemCount: importSchema.shape.items })
+/** The JSON of its page. `items`: all that will be sent, while page two is shown. */
+const pageSchema = importViewSchema.extend({
+  reading: z.looseObject({}).nullable(),
+  items: z.array(z.looseObject({ code: z.string(), price: z.number() })).optional(),
+})
+const chooseSchema = z.object({ draft: draftSchema, goOn: z.boolean(), seen: z.string().optional() })
+const sendSchema = z.object({
+  seen: z.string(),
+  leaveOut: z.preprocess(listIn, z.array(z.string())),
+  /** A form's checkbox is "on" or absent. */
+  confirm: z.preprocess((value) => value === true || value === 'on', z.boolean()),
+})
+
+/** The section of the catalogue page with its imports and the upload form. */
+export const importSection = (imports: Imports): PageSection => ({
+  page: 'catalogues/catalogue',
+  view: 'supplier/price-files/section',
+  async load(req) {
+    const all = await imports.list(connectionRef(req))
+    const jobs = all.filter(({ catalogueId }) => catalogueId === req.params.id)
+    const views = jobs.map(importView)
+    return {
+      data: { imports: views, importBadges: jobs.map(badgeOf), importTexts: texts },
+      json: { imports: views },
+    }
+  },
+})
+
+/** Routes that show an import and its progress, say how its file is read, and send, stop and discard it. */
+export const importRoutes = (options: ImportRoutesOptions): Router =>
+  Router().use(pageRoutes(options), actionRoutes(options))
+
+/** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
+async function jobOf(imports: Imports, req: JobRequest): Promise<Import> {
+  const { userId, bxcontext } = connectionRef(req)
+  const job = await imports.get(userId, req.params.id)
+  if (job.bxcontext !== bxcontext) throw importNotFound()
+  return job
+}
+
+/** Uploads a price file for a catalogue. */
+export function uploadRoute(options: ImportRoutesOptions): Router {
+  const { imports, catalogues, vault } = options
+  return Router().post(
+    '/:id/imports',
+    describeRoute({
+      summary:
+        'Uploads a price file as `multipart/form-data`, within 15 minutes. Reads it and sends nothing. Answers `201` with the import.',
+      body: z.string(),
+      bodyType: 'multipart/form-data',
+      status: 201,
+      response: importViewSchema,
+      errors: [
+        'not_connected',
+        'payload_too_large',
+        'upload_quota_exceeded',
+        'storage_full',
+        'file_unreadable',
+        'conflict',
+      ],
+    }),
+    async (req, res) => {
+      const ref = connectionRef(req)
+      const { id } = req.params
+      req.extendBodyDeadline(UPLOAD_MS)
+      let catalogue: Catalogue = { id }
+      try {
+        catalogue = await catalogues.get(vault.tokenSource(ref), id)
+        const job = await receiveUpload(req, (file, fileName) =>
+          imports.upload(ref, { catalogue, fileName }, file),
+        )
+        await sendResultOrRedirect(req, res, importPath(job), importView(job), { status: 201 })
+      } catch (error) {
+        await rejectForm(req, res, error, async () => {
+          const page = await cataloguePage(res, ref, catalogue, options)
+          return { ...page, data: { ...page.data, uploadRejected: true } }
+        })
+      }
+    },
+  )
+}
+
+/** The page of a job, its live updates, and its report. */
+function pageRoutes(options: ImportRoutesOptions): Router {
+  const { imports, sendChanges } = options
+  return Router()
+    .get(
+      '/:id',
+      describeRoute({
+        summary:
+          'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `change` shows page one.',
+        query: z.object({ change: z.string().optional() }),
+        response: pageSchema,
+        errors: JOB_ERRORS,
+      }),
+      jobHandler(options),
+    )
+    .get(
+      '/:id/live',
+      describeRoute({
+        summary: 'Server-sent events.',
+        response: z.string(),
+        responseType: 'text/event-stream',
+        errors: JOB_ERRORS,
+      }),
+      async (req, res) => {
+        const { userId, id } = await jobOf(imports, req)
+        const getSnapshot = async () => {
+          const current = await imports.get(userId, id)
+          return current.state === 'running' ? JSON.stringify(importView(current)) : null
+        }
+        sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
+      },
+    )
+    .get(
+      '/:id/report.csv',
+      describeRoute({
+        summary: 'The rows that are not sent, up to 50 for each reason.',
+        response: z.string(),
+        responseType: 'text/csv',
+        errors: JOB_ERRORS,
+      }),
+      async (req, res) => {
+        const job = await jobOf(imports, req)
+        const reading = await imports.reading(job)
+        if (!reading?.found?.rejected.length) throw new ImportError(404, 'not_found', texts.errors.noReport)
+        res
+          .attachment(`${job.fileName.replace(/(-not-sent)?\.\w+$/, '')}-not-sent.csv`)
+          .type('text/csv; charset=utf-8')
+          .send(reportOf(reading.outline, reading.found))
+      },
+    )
+}
+
+function jobHandler(options: ImportRoutesOptions): RequestHandler<JobParameters> {
+  const { imports } = options
+  return async (req, res) => {
+    const job = await jobOf(imports, req)
+    if (wantsJson(req)) {
+      const reading = await imports.reading(job)
+      const json = { ...importView(job), reading: reading && readingView(reading) }
+      res.vary('Accept').type('json')
+      const items = job.state === 'ready' && reading?.found ? imports.items(job) : null
+      return pipeline(Readable.from(jsonOf(json, items)), res)
+    }
+    if (job.endedAt !== null) await imports.markSeen(job)
+    const { view, title, data } = await pageOf(options, job, req.query.change !== undefined)
+    res.vary('Accept')
+    res.page(view, { title, ...data })
+  }
+}
+
+/** An object as JSON, with all items of an import, of which there may be too many for the memory; null: none. */
+async function* jsonOf(view: object, items: AsyncIterable<unknown> | null): AsyncGenerator<string> {
+  const text = JSON.stringify(view)
+  if (!items) return yield text
+  yield `${text.slice(0, -1)},"items":[`
+  let comma = ''
+  for await (const item of items) {
+    yield comma + JSON.stringify(item)
+    comma = ','
+  }
+  yield ']}'
+}
+
+/** The page of an import. `isChange`: page one. */
+async function pageOf({ imports, vault }: ImportRoutesOptions, job: Import, isChange: boolean) {
+  const reading = await imports.reading(job)
+  if (job.state !== 'ready' || !reading) return progressPage(job, reading, await isRevoked(vault, job))
+  return reading.found && !isChange
+    ? comparePage(job, reading, reading.found)
+    : choosePage(vault, job, reading)
+}
+
+/** Whether the user must reconnect before items can be sent. */
+async function isRevoked(vault: Vault, { userId, bxcontext, state }: Import): Promise<boolean> {
+  if (state !== 'failed') return false
+  const connection = await vault.find({ userId, bxcontext }).catch(() => null)
+  return connection?.view.state === 'revoked'
+}
+
+/** What a user does with an import. */
+interface Action {
+  name: string
+  description: Partial<RouteDescription> & { summary: string }
+  /** `isDone`: false if nothing was done, because what a page has shown is no more so. */
+  run(job: Import, req: JobRequest): Promise<{ job: Import; isDone: boolean }>
+  /** Where a browser goes then; to the page of the import by default. */
+  pathOf?(job: Import): string
+}
+
+const done = async (job: Promise<Import>) => ({ job: await job, isDone: true })
+const sent = async (result: Promise<SendResult>) => {
+  const { job, isSent } = await result
+  return { job, isDone: isSent }
+}
+
+/** Each action answers with what the import is then, or with its page and why it was refused. */
+function actionRoutes(options: ImportRoutesOptions): Router {
+  const { imports } = options
+  const router = Router()
+  for (const { name, description, run, pathOf = importPath } of actionsOf(options))
+    router.post(
+      `/:id/${name}`,
+      describeRoute({
+        response: importViewSchema,
+        ...description,
+        errors: [...JOB_ERRORS, ...(description.errors ?? [])],
+      }),
+      async (req: JobRequest, res: Response) => {
+        const before = await jobOf(imports, req)
+        try {
+          const { job, isDone } = await run(before, req)
+          if (!isDone && wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+          const { status = 200 } = description
+          if (isDone) return await sendResultOrRedirect(req, res, pathOf(job), importView(job), { status })
+          const notice = name === 'send' ? texts.send.shownAgain : texts.errors.readOtherwise
+          await sendResultOrRedirect(req, res, importPath(job), null, { notice, tone: 'wait' })
+        } catch (error) {
+          const page = async () =>
+            pageOf(options, await imports.get(before.userId, before.id), name === 'choice')
+          await rejectForm(req, res, error, page)
+        }
+      },
+    )
+  return router
+}
+
+function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[] {
+  // What the catalogue received is compared, which only those see to whom the platform shows the catalogue.
+  const seesCatalogue = (job: Import) => catalogues.get(vault.tokenSource(job), job.catalogueId)
+  return [
+    {
+      name: 'choice',
+      description: CHOICE,
+      async run(job, req) {
+        const reading = await imports.reading(job)
+        if (!reading) throw fileGone()
+        const { seen, draft, goOn } = chosenIn(req, reading.outline)
+        if (seen !== undefined && seen !== job.checkId) return { job, isDone: false }
+        await seesCatalogue(job)
+        return done(imports.choose(job, { draft, goOn }))
+      },
+    },
+    {
+      name: 'send',
+      description: SEND,
+      async run(job, req) {
+        // Another tab has sent it already.
+        if (job.state !== 'ready' && !wantsJson(req)) return { job, isDone: true }
+        const { seen, leaveOut, confirm } = sendSchema.parse(req.body ?? {})
+        await seesCatalogue(job)
+        return sent(imports.send(job, { seen, leftOut: leaveOut, confirmed: confirm }))
+      },
+    },
+    {
+      name: 'resume',
+      description: RESUME,
+      async run(job) {
+        await seesCatalogue(job)
+        return sent(imports.resume(job))
+      },
+    },
+    {
+      name: 'stop',
+      description: { summary: 'Stops sending: the state is then `stopped`. `resume` goes on.' },
+      run: (job) => done(imports.stop(job)),
+    },
+    {
+      name: 'discard',
+      description: {
+        summary: 'Deletes the file and the import here, and answers what it was. What was sent stays there.',
+      },
+      // A page that shows a file that is not sent discards no import that another tab is sending.
+      run: (job, { body }) =>
+        (body?.state ?? job.state) === job.state
+          ? done(imports.discard(job))
+          : Promise.resolve({ job, isDone: false }),
+      pathOf: ({ bxcontext, catalogueId }) =>
+        `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,
+    },
+  ]
+}
+
+const CHOICE = {
+  summary:
+    'Says how the file is to be read, and reads it again: a `draft`, and with `goOn` the items that can be sent, if nothing is missing (`reading.missing`).',
+  body: chooseSchema,
+  errors: ['invalid_input', 'not_connected'],
+}
+const SEND = {
+  summary:
+    'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent; if they differ from `leftOut`, the file is read again without them, nothing is sent, and the answer is `409`, as it is if the page has changed. `confirm`: true if `reading.found.box` has reasons.',
+  body: sendSchema,
+  status: 202,
+  errors: ['invalid_input', 'not_connected'],
+}
+const RESUME = {
+  summary:
+    'Sends the rest of an import that was stopped or has failed, and answers `202`. If something else was sent into the catalogue meanwhile, the file is read again, and the answer is `409`.',
+  status: 202,
+  errors: ['not_connected'],
+}
+
+/** What a request says of how the file is to be read: as JSON, or with the fields of page one. */
+function chosenIn(req: JobRequest, outline: Outline): z.infer<typeof chooseSchema> {
+  if (req.is('json')) return chooseSchema.parse(req.body)
+  const { seen, do: pressed } = z.looseObject({ seen: z.string(), do: z.string() }).parse(req.body ?? {})
+  const draft = readDraft(outline, filledIn(outline, req.body))
+  // Nobody has seen the columns of another sheet or heading row.
+  const isSeen = draft.sheet === outline.sheet && draft.headingsRow === outline.headingsRow
+  return { seen, goOn: pressed === 'continue' && isSeen, draft }
+}

@@ -1,0 +1,167 @@
+/** What a row of a table comes to: arithmetic on the columns that a person has named, and nothing else. */
+import { codeDamage } from '../tables/damaged-codes.ts'
+import { exact, isSpreadsheetError, readPrice, shorten } from '../tables/prices.ts'
+import type { Row } from '../tables/sheet.ts'
+import { texts } from '../tables/texts.ts'
+import type { Item } from './batches.ts'
+import { isFilled, textOf, valueIn } from './cells.ts'
+import type { Choice, Ticked } from './choice.ts'
+import type { Reason } from './found.ts'
+import type { ReceivedPrice } from './received.ts'
+import { MONEY } from './uses.ts'
+
+/** Why a row is no item. `detail`: the cell that is meant, cut. */
+export interface Problem {
+  reason: Reason
+  detail: string
+}
+
+/** A code of the file, or one that was received before. */
+export interface Code {
+  received: ReceivedPrice | null
+  /** What comes of its rows: another row may have another price. */
+  state: 'absent' | 'leftOut' | 'notSent' | 'sent'
+  /** Of its first row that is an item. */
+  item: Item | null
+  row: number
+}
+export const newCode = (received: ReceivedPrice | null): Code => ({
+  received,
+  state: 'absent',
+  item: null,
+  row: 0,
+})
+
+/** An item that may be one of the ten rows: not of every one the cells are kept in memory. */
+export interface Candidate {
+  code: Code
+  item: Item
+  cells: readonly string[]
+}
+
+/** How a formula is shown that the program that wrote the workbook has not computed. */
+const NO_VALUE = '#FORMULA!'
+const TEXT_USES = ['name', 'description', 'unit', 'category'] as const
+
+const problem = (reason: Reason, cell = ''): Problem => ({ reason, detail: shorten(cell, 200) })
+
+/** Creates a function that reads the rows of a table. `leftOut`: codes that a person has left out, in lower case. */
+export function createRowReader(
+  choice: Choice,
+  { width, delimiter }: Pick<Shape, 'width' | 'delimiter'>,
+  leftOut: ReadonlySet<string>,
+): (row: Row) => Item | Problem {
+  const at = (column: { number: number } | undefined) => (column ? column.number - 1 : -1)
+  const [code, price, count] = [at(choice.code), at(choice.price), at(choice.count)]
+  const others = TEXT_USES.flatMap((use) => (choice[use] ? [{ use, index: at(choice[use]) }] : []))
+  const used = [code, price, count, ...others.map(({ index }) => index)]
+  const only = choice.only.map(tickedIn)
+  const { currency, tax } = MONEY[choice.money]
+  const isTaxed = choice.taxed ? tickedIn(choice.taxed) : () => true
+  const how = { decimal: choice.decimal ?? 'point', currency }
+  const shape = { width, delimiter, price, how }
+
+  return ({ cells, numbers, struck }) => {
+    const misshapen = shapeProblem(cells, shape)
+    if (misshapen) return misshapen
+    const item: Item = { code: textOf(cells[code]), price: 0 }
+    const amount = textOf(cells[price])
+    if (item.code === '') return problem('noCode')
+    if (amount === '') return problem('noPrice')
+    for (const isTicked of only) if (!isTicked(cells)) return problem('notTicked')
+    const struckOut = struck?.find((column) => used.includes(column))
+    if (struckOut !== undefined) return problem('struckOut', cells[struckOut])
+    const wrongCode = textProblem('code', item.code) ?? damageOf(item.code, numbers?.[code])
+    if (wrongCode) return wrongCode
+    for (const { use, index } of others) {
+      const text = textOf(cells[index])
+      if (text === '') continue
+      const wrong = textProblem(use, text)
+      if (wrong) return wrong
+      item[use] = text
+    }
+    const read = readPrice(amount, how, numbers?.[price])
+    if (typeof read === 'string') return priceProblem(amount, read)
+    const divisor = choice.count ? countIn(textOf(cells[count]), how, numbers?.[count]) : 1
+    if (!(divisor > 0)) return problem('count', cells[count])
+    const beforeTax = tax > 0 && isTaxed(cells) ? withoutTax(read, tax) : read
+    const parts = divisor * choice.units
+    item.price = parts === 1 ? beforeTax : exact(beforeTax / parts)
+    return leftOut.size > 0 && leftOut.has(item.code.toLowerCase()) ? problem('leftOut') : item
+  }
+}
+
+/** Whether a row has one of the ticked values. */
+function tickedIn({ number, values }: Ticked): (cells: readonly string[]) => boolean {
+  const ticked = new Set(values)
+  return (cells) => ticked.has(valueIn(cells[number - 1]))
+}
+
+/** To the cent, half up. 15 digits first: 1.005 dollars are 100.49999999999999 cents to a computer. */
+const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 + tax / 100)) * 100)) / 100
+
+function priceProblem(cell: string, said: string): Problem {
+  const error = errorIn(cell)
+  if (error) return error
+  return problem(said === texts.price.negative ? 'negativePrice' : 'unreadablePrice', cell)
+}
+
+const errorIn = (cell: string): Problem | undefined =>
+  isSpreadsheetError(cell) ? problem(cell === NO_VALUE ? 'noValue' : 'errorCell', cell) : undefined
+
+/**
+ * How many the price is for, where a cell says `EA`, `100`, `100 EA` or `per 100`; NaN if it does not say one number. `shown`: the
+ * number of a spreadsheet's cell.
+ */
+function countIn(cell: string, how: Parameters<typeof readPrice>[1], shown: number | undefined): number {
+  if (/^(ea|each)$/i.test(cell)) return 1
+  // The digit of `m2` is none of a number.
+  const [found = '', other] = cell.match(/(?<!\b[ckm]?m|\d)\d(?:[\d.,]*\d)?/gi) ?? []
+  const count = shown ?? (other === undefined ? readPrice(found, how) : Number.NaN)
+  return typeof count === 'string' ? Number.NaN : count
+}
+
+/** How the rows of a table are made. */
+interface Shape {
+  width: number
+  delimiter: string | undefined
+  /** Where the price is, and how it is read. */
+  price: number
+  how: Parameters<typeof readPrice>[1]
+}
+
+/** Cells that are not under a heading, and rows that an open quote has put into one cell. */
+function shapeProblem(cells: string[], { width, delimiter, price, how }: Shape): Problem | undefined {
+  for (let index = width; index < cells.length; index++) {
+    const cell = cells[index] ?? ''
+    if (isFilled(cell) && !isSpreadsheetError(cell)) return problem('moreCells', cell)
+  }
+  if (delimiter === undefined) return undefined
+  // Runs for every cell: avoid allocations for cells without a line break.
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index] ?? ''
+    if (!cell.includes('\n') && !cell.includes('\r')) continue
+    const lines = cell.split(/\r\n|\n|\r/).map((line) => line.split(delimiter))
+    const first = [...cells.slice(0, index), ...(lines[0] ?? [])]
+    const isRow = (row: readonly string[]) => typeof readPrice((row[price] ?? '').trim(), how) === 'number'
+    const isCut = first.length === width && cells.length < width && isRow(first)
+    if (isCut || lines.slice(1).some((line) => line.length > 1 && isRow(line)))
+      return problem('openQuote', cell)
+  }
+  return undefined
+}
+
+/** Control characters other than tabs and line breaks, and characters that change the text direction. */
+const UNPRINTABLE = /[^\P{Cc}\t\n\r]|\p{Bidi_Control}/u
+const INVISIBLE = /[\p{Cc}\p{Cf}]/u
+
+function textProblem(use: 'code' | (typeof TEXT_USES)[number], text: string): Problem | undefined {
+  const error = errorIn(text)
+  if (error) return error
+  // Nearly every text is ASCII, which is faster to test.
+  if (/^[ -~]*$/.test(text)) return undefined
+  return (use === 'code' ? INVISIBLE : UNPRINTABLE).test(text) ? problem('invisible', text) : undefined
+}
+
+const damageOf = (code: string, shown: number | undefined): Problem | undefined =>
+  codeDamage(code, shown) === undefined ? undefined : problem('damagedCode', code)

@@ -1,0 +1,145 @@
+/** Reads every row of a file once. */
+import { UnreadableFileError } from '../tables/errors.ts'
+import { type Currency, DECIMALS, readPrice, shorten } from '../tables/prices.ts'
+import type { OpenFile, Row } from '../tables/sheet.ts'
+import { texts as tableTexts } from '../tables/texts.ts'
+import type { Item } from './batches.ts'
+import { clean, isFilled, placeOf, rowText, textOf } from './cells.ts'
+import type { Choice } from './choice.ts'
+import { Columns } from './columns.ts'
+import { type Past, pastOf } from './compare.ts'
+import { FileTexts } from './file-texts.ts'
+import type { Outline, ReadOptions } from './found.ts'
+import { Items, MAX_CELL, placeOfRow } from './items.ts'
+import { createRowReader, type Problem } from './rows.ts'
+import { fillIn, type Table } from './table.ts'
+import { MONEY, type Use } from './uses.ts'
+
+/** The most rows of a table: their codes are kept in memory. */
+const MAX_ROWS = 500_000
+/** How many rows page one shows of a table, and above it: nobody reads more. */
+const [SHOWN_ROWS, MAX_ABOVE] = [6, 1_000]
+
+/** What the rows of a file come to. */
+export class Scan {
+  readonly past: Past | null
+  /** The names of the columns: with a number where the heading is blank or stands there twice. */
+  readonly labels: readonly string[]
+  readonly columns: Columns
+  readonly texts = new FileTexts()
+  /** Null: nobody has said what is an item. */
+  readonly items: Items | null
+  /** How many rows the table has. */
+  rows = 0
+  readonly #table: Table
+  readonly #readRow: ((row: Row) => Item | Problem) | null
+  readonly #above: Outline['above'] = []
+  readonly #shown: Outline['rows'] = []
+  readonly #uses: ReturnType<typeof fillIn>
+  /** Where the code and the price are, also if they are only suggested; -1: nowhere. */
+  readonly #places: { code: number; price: number }
+  readonly #currency: Currency
+  #ambiguousPrice: string | null = null
+
+  constructor(table: Table, choice: Choice | null, { received, leftOut }: ReadOptions) {
+    const { sheet, headings, draft } = table
+    this.#table = table
+    this.#uses = fillIn(table)
+    const placeFor = (use: Use) => this.#uses.findIndex((column) => column.use === use)
+    this.#places = { code: placeFor('code'), price: placeFor('price') }
+    this.#currency = draft?.money ? MONEY[draft.money].currency : 'AUD'
+    this.past = pastOf(received, headings)
+    this.labels = headings.map((heading, index) => {
+      const isOne = headings.indexOf(heading) === headings.lastIndexOf(heading)
+      const column = tableTexts.column(index + 1)
+      return heading === '' ? column : isOne ? heading : `${heading} (${column})`
+    })
+    this.columns = new Columns(headings.length)
+    this.items = choice && new Items(choice.code.number - 1, this.past, this.texts, this.labels)
+    const shape = { width: headings.length, delimiter: sheet.delimiter }
+    this.#readRow =
+      choice && createRowReader(choice, shape, new Set(leftOut.map((code) => code.toLowerCase())))
+  }
+
+  /** Throws `UnreadableFileError`. */
+  async read(file: OpenFile): Promise<void> {
+    const { sheet, headings, headingsRow } = this.#table
+    const add = (where: string, text: string, row: number | null = null) =>
+      this.texts.add({ where, text, row, code: '' })
+    for (const { name } of file.sheets) add('sheets', clean(name))
+    for (const heading of headings) add('headings', heading, headingsRow)
+    for await (const rows of sheet.rows())
+      for (const row of rows) {
+        if (row.line > headingsRow) this.#see(row)
+        else if (row.line < headingsRow) {
+          const text = rowText(row.cells)
+          if (this.#above.length < MAX_ABOVE) this.#above.push({ row: row.line, text })
+          add(placeOfRow(row.cells, this.labels), text, row.line)
+        }
+      }
+    for (const note of await sheet.notes()) add('notes', clean(note))
+  }
+
+  #see(row: Row): void {
+    const { line, cells, numbers } = row
+    const { code, price } = this.#places
+    if (++this.rows > MAX_ROWS) throw new UnreadableFileError(0, tableTexts.unreadable.rows(MAX_ROWS))
+    if (this.#shown.length < SHOWN_ROWS) {
+      const shown = this.labels.map((_, index) => shorten(textOf(cells[index]), MAX_CELL))
+      this.#shown.push({ row: line, cells: shown })
+    }
+    const result = this.#readRow?.(row)
+    // A title or a note has no values of columns; nor has an item without a price.
+    const isInTable =
+      code < 0 || price < 0
+        ? cells.filter(isFilled).length > 1
+        : isFilled(cells[code]) && isFilled(cells[price])
+    const isWanted = result ? 'price' in result || result.reason === 'notTicked' : isInTable
+    const tallies = isWanted ? this.columns.see(cells) : []
+    if (result) this.items?.add(row, result, tallies)
+    if (isInTable && this.#ambiguousPrice === null && numbers?.[price] === undefined)
+      this.#ambiguousPrice = ambiguityOf(textOf(cells[price]), this.#currency)
+  }
+
+  /** What page one shows. */
+  outline(file: OpenFile): Outline {
+    const { sheet, headings, headingsRow, draft, lastChoice } = this.#table
+    const hiddenColumns = sheet.hiddenColumns()
+    const rows = sheet.hiddenRows()
+    const isSamePrice = draft?.price && placeOf(draft.price, headings) >= 0
+    return {
+      lastChoice,
+      sheets: file.sheets.map(({ name, isHidden }) => ({ name, isHidden })),
+      sheet: sheet.name,
+      headingsRow,
+      above: this.#above,
+      rows: this.#shown,
+      columns: headings.map((heading, index) => ({
+        heading,
+        number: index + 1,
+        isHidden: hiddenColumns.has(index),
+        values: this.columns.tallies(index)?.map(({ value, count }) => ({ value, count })) ?? null,
+        samples: this.columns.samples(index),
+        use: this.#uses[index]?.use ?? 'ignored',
+        ticked: this.#uses[index]?.ticked ?? [],
+      })),
+      // Of the last choice, only for the same text; a person has seen the heading.
+      money: ((isSamePrice || lastChoice === null) && draft?.money) || null,
+      units: draft?.units ?? 1,
+      decimal: draft?.decimal ?? null,
+      ambiguousPrice: this.#ambiguousPrice,
+      remarks: [
+        ...(file.encoding?.startsWith('utf-16') ? [{ kind: 'utf16' as const }] : []),
+        ...(file.encoding === 'windows-1252' ? [{ kind: 'windows1252' as const }] : []),
+        ...(rows > 0 ? [{ kind: 'hiddenRows' as const, rows }] : []),
+      ],
+    }
+  }
+}
+
+/** A price as it stands if the decimal comma makes it another number than the point; else null. */
+function ambiguityOf(cell: string, currency: Currency): string | null {
+  if (!/,|\.\d{3}/.test(cell)) return null
+  const [point, comma] = DECIMALS.map((decimal) => readPrice(cell, { decimal, currency }))
+  return typeof comma === 'number' && comma !== point ? shorten(cell, MAX_CELL) : null
+}

@@ -1,0 +1,150 @@
+/** What was found in a price file, in the words of page two and of the command line. */
+import { format } from '../../../web/kit.ts'
+import type { Draft } from './choice.ts'
+import type { Compared, Example, Found, Reason, Rejected } from './found.ts'
+import { texts } from './texts.ts'
+
+const { isolated, money } = format
+const { compare, examples: exampleTexts, rejected: rejectedTexts } = texts
+
+/** The most texts, values and codes that one sentence lists; the rest is counted. */
+const MAX_LISTED = 50
+
+/** How the price of an item differs from the one that was received before. */
+export function changeText({ oldPrice, item }: Example): string {
+  if (oldPrice === null) return exampleTexts.isNew
+  if (oldPrice === item.price) return exampleTexts.same
+  return oldPrice === 0 ? exampleTexts.zero : texts.factor(item.price / oldPrice)
+}
+
+/** A sentence about what differs. `marks`, at its end, are new: the page marks them. */
+export interface Difference {
+  text: string
+  marks: string[]
+}
+
+const says = (text: string, marks: string[] = []): Difference => ({ text, marks })
+
+/** What differs from what the catalogue received last. */
+export const differencesIn = (compared: Compared): Difference[] =>
+  compared.with === null
+    ? [says(compare.nothingReceived)]
+    : [
+        ...(compared.with.isUnfinished ? [says(compare.unfinished)] : []),
+        ...countsOf(compared),
+        ...textsOf(compared),
+        ...compared.newValues.flatMap(valuesOf),
+      ]
+
+/** The same as lines of text. */
+export const comparedSentences = (compared: Compared): string[] =>
+  differencesIn(compared).map(({ text, marks }) => [text, ...join(marks)].join(' '))
+
+const join = (list: readonly string[]) => (list.length === 0 ? [] : [list.map(isolated).join(' · ')])
+
+function countsOf({
+  same,
+  higher,
+  lower,
+  largest,
+  smallest,
+  added,
+  gone,
+  goneCodes,
+}: Compared): Difference[] {
+  const factor = (items: number, of: number | null) => (items > 0 && of !== null ? texts.factor(of) : '')
+  const prices = compare.prices(
+    same,
+    compare.higher(higher, factor(higher, largest)),
+    compare.lower(lower, factor(lower, smallest)),
+  )
+  const codes = goneCodes.slice(0, MAX_LISTED)
+  const rest = gone > codes.length ? [compare.more(gone - codes.length)] : []
+  return [
+    says(prices),
+    says(compare.codes(added, gone)),
+    ...join([...codes, ...rest]).map((all) => says(`${compare.gone} ${all}`)),
+  ]
+}
+
+function textsOf({ newTexts, goneTexts, uncomparedTexts }: Compared): Difference[] {
+  const places = new Set([...newTexts, ...goneTexts].map(({ where }) => where))
+  const listed = [...places].flatMap((place): Difference[] => {
+    const here = (all: Compared['newTexts']) =>
+      firstOf(all.filter(({ where }) => where === place).map(({ text }) => text))
+    const now = here(newTexts)
+    return [
+      ...(now.length > 0 ? [says(compare.newTexts(place), now)] : []),
+      ...join(here(goneTexts)).map((gone) => says(`${compare.goneTexts(place)} ${gone}`)),
+    ]
+  })
+  return [...listed, ...(uncomparedTexts > 0 ? [says(compare.uncompared(uncomparedTexts))] : [])]
+}
+
+const firstOf = (all: string[]): string[] =>
+  all.length > MAX_LISTED ? [...all.slice(0, MAX_LISTED), compare.more(all.length - MAX_LISTED)] : all
+
+function valuesOf({ heading, values, dates, isMany }: Compared['newValues'][number]): Difference[] {
+  const marks = firstOf(values.map(({ value, count: rows }) => compare.value(texts.value(value), rows)))
+  return [
+    ...(marks.length > 0 ? [says(compare.newValues(heading), marks)] : []),
+    ...(dates > 0 ? [says(compare.dates(dates, heading))] : []),
+    ...(isMany ? [says(compare.isMany(heading))] : []),
+  ]
+}
+
+/** How many rows are not sent for a reason. */
+export const reasonSentence = (reason: Reason, rows: number): string =>
+  rejectedTexts.rows(rejectedTexts.reasons[reason], rows)
+
+/** The cell that is meant, or the row of the other price; empty if the reason says all. */
+export const detailText = ({ reason, detail }: Rejected): string =>
+  reason === 'otherPrice' && detail !== '' ? rejectedTexts.otherRow(detail) : detail
+
+/** The rows that will not be sent: counts by reason, and of the rows that are listed those that the last file did not have. */
+export const rejectedSentences = ({ rejected }: Pick<Found, 'rejected'>): string[] =>
+  rejected.flatMap(({ reason, count: all, rows }) => [
+    reasonSentence(reason, all),
+    ...rows
+      .filter(({ isNew }) => isNew)
+      .map((row) =>
+        [
+          rejectedTexts.newRow(row.row),
+          ...join([row.code, detailText(row) || row.cells.join(' | ')].filter(Boolean)),
+        ].join(': '),
+      ),
+  ])
+
+/** The ten rows as lines of text, two for each, below what is the same in every row. */
+export const exampleLines = ({
+  constants,
+  examples,
+  items,
+}: Pick<Found, 'constants' | 'examples' | 'items'>): string[] => [
+  `${exampleTexts.title(examples.length, items)}:`,
+  ...join(constants.map(cellText)).map((cells) => `${exampleTexts.constants} ${cells}`),
+  ...examples.flatMap((example) => {
+    const { row, item, oldPrice, others } = example
+    const price = oldPrice === null || oldPrice === item.price ? [] : [money(oldPrice), '→']
+    const unit = item.unit === undefined ? [] : [exampleTexts.per(item.unit)]
+    const cells = others.map((cell) => (cell.isNew ? exampleTexts.newMark(cellText(cell)) : cellText(cell)))
+    return [
+      [
+        isolated(item.code),
+        ...price,
+        money(item.price),
+        changeText(example),
+        ...unit,
+        ...join(item.name ? [item.name] : []),
+      ].join(' '),
+      `    ${[exampleTexts.row(row), ...join(cells)].join(' · ')}`,
+    ]
+  }),
+]
+
+const cellText = ({ heading, value }: { heading: string; value: string }) =>
+  `${heading} ${texts.value(value)}`
+
+/** The choice as an argument of the command, quoted for a POSIX shell. */
+export const choiceArgument = (choice: Draft): string =>
+  `--choice '${JSON.stringify(choice).replaceAll("'", String.raw`'\''`)}'`

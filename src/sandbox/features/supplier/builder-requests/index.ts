@@ -1,0 +1,78 @@
+import { type RequestHandler, Router } from 'express'
+import * as z from 'zod'
+import { SAMPLE_SUPPLIER } from '../../../accounts.ts'
+import { notFound } from '../../../api.ts'
+import { BUSINESS_SETUP } from '../../../business-setup.ts'
+import type { SandboxCore, SandboxFeature } from '../../../feature.ts'
+import { bxcontextOf } from '../../../guard.ts'
+import { section } from '../../../sections.ts'
+import { connectionSchema, createConnections, describeRequest, SCHEMA } from './connections.ts'
+import { createRegistrations } from './registrations.ts'
+import { suppliersRoutes } from './suppliers.ts'
+import { createWebhooks, SIGNATURE_HEADER, webhookSchema } from './webhooks.ts'
+
+const optionsSchema = z.object({
+  /** Registered webhooks, by the business's bxcontext. */
+  webhooks: z.record(z.string(), webhookSchema).default({}),
+  /** Builders that are connected from the start. */
+  connected: z.array(connectionSchema.pick({ builder: true, supplier: true, externalRef: true })).default([]),
+})
+
+/** Builders ask a supplier to connect, and see its catalogues; the supplier learns of it by webhook and decides by API. */
+export default {
+  schema: SCHEMA,
+  create(core, given) {
+    const options = optionsSchema.parse(given)
+    const connections = createConnections(core.sql)
+    const registered = createRegistrations('webhook', webhookSchema, options.webhooks)
+    const webhooks = createWebhooks(registered.find)
+    return {
+      reset() {
+        registered.reset()
+        for (const { builder, supplier, externalRef } of options.connected)
+          connections.ask(builder, supplier, externalRef, true)
+      },
+      api: builderRequestsApi(core),
+      routes: Router()
+        .use(suppliersRoutes(core, webhooks))
+        .use(registered.form)
+        .post('/business-setup/:bxcontext/deliveries/:id/repeat', webhooks.repeat),
+      links: [{ href: '/suppliers', label: 'Suppliers' }],
+      sections: [
+        section(BUSINESS_SETUP, 'supplier/builder-requests/webhook', ({ bxcontext }) => ({
+          bxcontext,
+          header: SIGNATURE_HEADER,
+          webhook: registered.find(bxcontext),
+          deliveries: webhooks.of(bxcontext),
+        })),
+      ],
+    }
+  },
+  demoEnv: { PLATFORM_WEBHOOK_SECRET: 'sandbox-webhook-secret' },
+  appOptions({ PLATFORM_WEBHOOK_SECRET = '' }, appUrl) {
+    // The app also accepts older secrets, after the first one.
+    const [secret] = PLATFORM_WEBHOOK_SECRET.split(',').map((secret) => secret.trim())
+    return { webhooks: { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret } } }
+  },
+  demoOptions: () => ({
+    connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],
+  }),
+} satisfies SandboxFeature
+
+/** Pending requests, and the supplier's decisions (specification 3). */
+function builderRequestsApi({ sql, guard }: SandboxCore): Router {
+  const requests = createConnections(sql)
+  const path = '/catalogues/incomingIntegrationConnections'
+  const decide =
+    (status: 'accepted' | 'rejected'): RequestHandler =>
+    (req, res) => {
+      const integrationConnectionId = String(req.query.integrationConnectionId ?? '')
+      if (!requests.decide(bxcontextOf(res), integrationConnectionId, status)) return notFound(res)
+      res.json({ integrationConnectionId, status })
+    }
+  return Router()
+    .use(path, ...guard('catalogues'))
+    .get(path, (_req, res) => void res.json(requests.pending(bxcontextOf(res)).map(describeRequest)))
+    .post(`${path}/accept`, decide('accepted'))
+    .post(`${path}/reject`, decide('rejected'))
+}

@@ -1,0 +1,54 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import { SAMPLE_SUPPLIER, SUPPLIERS } from '../../../accounts.ts'
+import { BUSINESS_SETUP } from '../../../business-setup.ts'
+import type { SandboxFeature } from '../../../feature.ts'
+import { section } from '../../../sections.ts'
+import { createRegistrations } from '../builder-requests/registrations.ts'
+import { PICKED_ITEMS } from '../builder-requests/suppliers.ts'
+import { createCatalogues } from '../../catalogues/catalogues.ts'
+import { addSamples, samplesSchema } from '../../catalogues/samples.ts'
+import { registrationSchema } from './client.ts'
+import { livePricesRoutes } from './routes.ts'
+import { sampleItems } from './samples.ts'
+
+/** A catalogue with prices needs the options of catalogues as well. */
+const optionsSchema = samplesSchema.extend({
+  /** Registered live pricing, by the supplier's bxcontext. */
+  registered: z.record(z.string(), registrationSchema).default({}),
+})
+
+/** Builders see live prices, which the platform requests from the supplier. */
+export default {
+  create(core, given) {
+    const options = optionsSchema.parse(given)
+    const registered = createRegistrations('live-pricing', registrationSchema, options.registered)
+    const { isPublished } = createCatalogues(core.sql)
+    return {
+      reset() {
+        registered.reset()
+        addSamples(core.sql, options)
+      },
+      routes: Router().use(livePricesRoutes(core, registered.find)).use(registered.form),
+      sections: [
+        section(PICKED_ITEMS, 'supplier/live-pricing/price-button', ({ supplier, catalogue, path }) =>
+          registered.find(supplier) && isPublished(catalogue.id) ? { path } : undefined,
+        ),
+        section(BUSINESS_SETUP, 'supplier/live-pricing/registration', ({ bxcontext }) =>
+          SUPPLIERS.includes(bxcontext) ? { bxcontext, registration: registered.find(bxcontext) } : undefined,
+        ),
+      ],
+    }
+  },
+  demoEnv: { LIVE_PRICING_CLIENTS: 'sandbox-platform:sandbox-platform-secret' },
+  appOptions({ LIVE_PRICING_CLIENTS = '' }, appUrl) {
+    const [, id, secret] = /^\s*([^:,]+):([^,]+)/.exec(LIVE_PRICING_CLIENTS) ?? []
+    const credentials = { clientId: id?.trim(), clientSecret: secret?.trim() }
+    return { registered: id ? { [SAMPLE_SUPPLIER]: { url: `${appUrl}/live-pricing`, ...credentials } } : {} }
+  },
+  demoOptions: () => ({
+    samples: {
+      [SAMPLE_SUPPLIER]: { id: 'summit-trade-range', name: 'Summit trade range', items: sampleItems() },
+    },
+  }),
+} satisfies SandboxFeature

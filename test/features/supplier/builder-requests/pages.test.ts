@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Running, startAll } from '../../../support/app.ts'
+import { connected, logIn, signedIn, toCallback } from '../../../support/flow.ts'
+import { createVisitor, type Visitor } from '../../../support/visitor.ts'
+
+let app: Running
+let supplier: Visitor
+beforeAll(async () => {
+  app = await startAll()
+  supplier = await connected(app, {
+    name: 'sam',
+    bxcontext: 'summit-supplies',
+    email: 'priya@summit.example',
+  })
+})
+afterAll(() => app.close())
+
+const JSON_TYPE = { accept: 'application/json' }
+const at = (path = '') => `${app.url}/connections/summit-supplies/builder-requests${path}`
+
+test('a notice about a builder request cannot be forged by its address', async () => {
+  // Shows the notice of connecting.
+  await supplier.get(`${app.url}/connections`)
+  expect((await supplier.get(at('?accepted'))).text).not.toContain('class="notice"')
+})
+
+test('who grants no catalogues, as a builder, sees no page of suppliers', async () => {
+  const linksOf = async (scope: string) => {
+    const user = await signedIn(app, `with-${scope}`)
+    await user.get(await toCallback(app, user, { form: { answer: 'accept', scope } }))
+    const { text } = await user.get(`${app.url}/connections`)
+    return ['leads', 'catalogues', 'builder-requests'].filter((path) =>
+      text.includes(`href="/connections/harbour-homes/${path}"`),
+    )
+  }
+  expect(await linksOf('leads')).toEqual(['leads'])
+  expect(await linksOf('catalogues')).toEqual(['catalogues', 'builder-requests'])
+})
+
+/** A builder asks to connect. */
+async function ask(externalRef: string, business = 'harbour-homes'): Promise<void> {
+  const builder = createVisitor()
+  await logIn(app, builder)
+  const asks = `${app.platform}/suppliers/${business}/summit-supplies/ask`
+  await builder.post(asks, { form: { externalRef } })
+}
+
+test.each([
+  ['accept', 'harbour-renovations', 'Accept', 'The builder is connected'],
+  ['reject', 'harbour-homes', 'Reject', 'The request was rejected.'],
+])(
+  'to %s asks once, by the name of the builder, and says that it cannot be undone',
+  async (answer, business, title, done) => {
+    await ask('CUST76', business)
+    const { items } = (await supplier.get(at(), JSON_TYPE)).json()
+    const [{ integrationConnectionId: id, builder }] = items
+    const path = `/connections/summit-supplies/builder-requests/${encodeURIComponent(id)}/${answer}`
+    // The list leads to the question, and has no button that answers.
+    const list = (await supplier.get(at())).text
+    expect(list).toContain(`href="${path}"`)
+    expect(list).not.toContain(`action="${path}"`)
+    const question = await supplier.get(app.url + path)
+    expect(question.text).toContain(`<h1>${title} the request of ${builder.name}?</h1>`)
+    expect(question.text).toContain('This cannot be undone here')
+    expect((await supplier.get(at(), JSON_TYPE)).json().items).toEqual(items)
+    expect((await supplier.follow(await supplier.post(app.url + path))).text).toContain(done)
+    const gone = await supplier.get(app.url + path, JSON_TYPE)
+    expect(gone.json()).toMatchObject({ status: 404, code: 'not_found' })
+  },
+)
+
+test('a form decides about the request that its page showed: once that has changed, or was answered, nothing happens', async () => {
+  await ask('CUST78')
+  const [request] = (await supplier.get(at(), JSON_TYPE)).json().items
+  const path = at(`/${encodeURIComponent(request.integrationConnectionId)}`)
+  const formOf = ({ text }: { text: string }) => ({
+    shown: /name="shown" value="([^"]+)"/.exec(text)?.[1] ?? '',
+  })
+  const form = formOf(await supplier.get(`${path}/accept`))
+  expect(form).toEqual(formOf(await supplier.get(`${path}/reject`)))
+  const changed = { ...request, builder: { ...request.builder, name: 'Another builder' } }
+  const list = '/api/catalogues/incomingIntegrationConnections'
+  app.answer(list, { json: [changed] })
+  const refused = await supplier.post(`${path}/accept`, { form, ...JSON_TYPE })
+  expect(refused.json()).toMatchObject({ status: 409, code: 'request_changed' })
+  app.answer(list, { json: [changed] })
+  const page = await supplier.follow(await supplier.post(`${path}/reject`, { form }))
+  expect([page.url, page.status]).toEqual([at(), 200])
+  expect(page.text).toContain('Nothing was done')
+  expect((await supplier.get(at(), JSON_TYPE)).json().items).toContainEqual(request)
+
+  await supplier.follow(await supplier.post(`${path}/reject`, { form }))
+  const late = await supplier.follow(await supplier.post(`${path}/accept`, { form }))
+  expect(late.text).toContain('Nothing was done')
+  const { decided } = (await supplier.get(at(), JSON_TYPE)).json()
+  expect(decided[0]).toMatchObject({ externalRef: 'CUST78', decision: 'rejected' })
+})
+
+test('decided requests are listed: who asked, who decided, when, and which catalogues they can see', async () => {
+  await ask('CUST77')
+  const { items } = (await supplier.get(at(), JSON_TYPE)).json()
+  expect(items.length).toBeGreaterThan(0)
+  const [{ integrationConnectionId: id, builder: asked }] = items
+  const accepted = await supplier.follow(await supplier.post(at(`/${encodeURIComponent(id)}/accept`)))
+  expect(accepted.text).toContain('/catalogues?account=CUST77">Grant access</a>')
+  const { decided } = (await supplier.get(at(), JSON_TYPE)).json()
+  expect(decided[0]).toMatchObject({
+    integrationConnectionId: id,
+    builder: asked.name,
+    decision: 'accepted',
+    decidedBy: 'sam',
+  })
+  const page = /<h2>Accepted builders<\/h2>[\s\S]*CUST77[\s\S]*sam/
+  expect((await supplier.get(at())).text).toMatch(page)
+
+  const catalogues = `${app.url}/connections/summit-supplies/catalogues`
+  const form = { name: 'For Harbour', scope: 'Managed' }
+  const { id: catalogueId } = (await supplier.post(catalogues, { form, accept: 'application/json' })).json()
+  await supplier.post(`${catalogues}/${catalogueId}/access-controls`, { form: { externalRef: 'CUST77' } })
+  const [after] = (await supplier.get(at(), JSON_TYPE)).json().decided
+  expect(after.access).toMatchObject([{ catalogueId, catalogueName: 'For Harbour' }])
+  expect((await supplier.get(at())).text).toMatch(/CUST77[\s\S]*>For Harbour<\/a>/)
+  const granted = (await supplier.get(`${catalogues}/${catalogueId}`)).text
+  expect(granted).toMatch(/Access granted here[\s\S]*CUST77[\s\S]*decided by you[\s\S]*sam/)
+})
+
+test('an open page gets no more events once its user signs out', async () => {
+  const cookies = [...(supplier.cookies.get(new URL(app.url).host) ?? [])].map((pair) => pair.join('='))
+  const stream = await fetch(at('/live'), { headers: { cookie: cookies.join('; ') } })
+  expect(stream.status).toBe(200)
+  const ended = stream.text()
+  await supplier.post(`${app.url}/sign-out`)
+  expect(await ended).toContain('event: done')
+})

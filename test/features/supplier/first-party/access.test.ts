@@ -1,0 +1,283 @@
+import { once } from 'node:events'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { ConfigurationError, PlatformUnavailableError } from '../../../../src/connect/errors.ts'
+import { allOwners, openSqlite } from '../../../../src/connect/stores.ts'
+import { listTenants } from '../../../../src/features/supplier/first-party/first-party.ts'
+import { serve } from '../../../support/ports.ts'
+import { forkWorker } from '../../../support/process.ts'
+import { newKey } from '../../../support/vault.ts'
+import { type ApiKeyAccess, CREDENTIALS, openAccess, type Platform, startPlatform } from './support.ts'
+
+let platform: Platform
+let opened: ApiKeyAccess[]
+beforeEach(async () => {
+  platform = await startPlatform()
+  opened = []
+})
+afterEach(async () => {
+  await Promise.all(opened.map((access) => access.close()))
+  await platform.close()
+})
+
+/** The kind of its records in the store. */
+const RECORDS = 'firstparty-connection'
+
+const open = (options?: Parameters<typeof openAccess>[1]) => {
+  const access = openAccess(platform.apiUrl, options)
+  opened.push(access)
+  return access
+}
+/** An API call, whose token the platform checks. */
+const call = ({ api, source }: ApiKeyAccess) => listTenants(api, source)
+
+/** Expects these answers to logins and refreshes so far, the latest first. */
+async function expectAnswers(login: number[], refresh?: number[]) {
+  expect(await platform.statusesOf('login')).toEqual(login)
+  if (refresh) expect(await platform.statusesOf('first-party refresh')).toEqual(refresh)
+}
+
+/** An access, and a clock of its own and its store's that only `later` moves. */
+function openWithClock(options: Parameters<typeof openAccess>[1] = {}) {
+  let time = Date.now()
+  const now = () => time
+  const access = open({ store: openSqlite({ file: ':memory:', now }), now, ...options })
+  return {
+    ...access,
+    later: (ms: number) => {
+      time += ms
+    },
+  }
+}
+
+describe('a token', () => {
+  test('comes from one login for 1000 concurrent calls, and is reused', async () => {
+    const access = open()
+    await Promise.all(Array.from({ length: 1000 }, () => access.source.accessToken()))
+    await call(access)
+    await expectAnswers([200])
+  })
+
+  test('that has expired is refreshed once, however many calls find it expired, without another login', async () => {
+    const access = open()
+    await call(access)
+    await platform.post('/sandbox/expire')
+    await Promise.all(Array.from({ length: 50 }, () => call(access)))
+    await expectAnswers([200], [200])
+  })
+
+  test('comes with a new refresh token at each refresh', async () => {
+    const access = openWithClock()
+    await call(access)
+    for (let time = 0; time < 3; time++) {
+      access.later(5_000)
+      await platform.post('/sandbox/expire')
+      await call(access)
+    }
+    await expectAnswers([200], [200, 200, 200])
+  })
+
+  test('comes from one more login when the refresh token has expired', async () => {
+    const access = open()
+    await call(access)
+    await platform.post('/sandbox/expire')
+    await platform.post('/sandbox/expire-refresh-tokens')
+    await Promise.all(Array.from({ length: 50 }, () => call(access)))
+    await expectAnswers([200, 200], [401])
+  })
+
+  test('is refreshed once in 5 seconds at most, whatever the API answers', async () => {
+    const access = openWithClock()
+    await call(access)
+    await platform.post('/sandbox/expire')
+    await call(access)
+    await platform.post('/sandbox/expire')
+    await expect(call(access)).rejects.toMatchObject({ status: 503 })
+    expect(await platform.statusesOf('first-party refresh')).toEqual([200])
+    access.later(5_000)
+    await call(access)
+    await expectAnswers([200], [200, 200])
+  })
+
+  test('is kept for the next run, encrypted', async () => {
+    const keys = [newKey()]
+    const file = `${platform.dir}/store`
+    const token = await open({ store: openSqlite({ file }), keys }).source.accessToken()
+    const second = open({ store: openSqlite({ file }), keys })
+    expect(await second.source.accessToken()).toBe(token)
+    await expectAnswers([200])
+    const stored: unknown[] = []
+    for await (const owner of allOwners(second.store, RECORDS))
+      stored.push(...(await second.store.list(RECORDS, owner)))
+    expect(stored).toHaveLength(1)
+    expect(JSON.stringify(stored)).not.toContain(token)
+  })
+
+  test('that can no longer be decrypted is replaced by a login', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    await open({ store }).source.accessToken()
+    await openAccess(platform.apiUrl, { store, keys: [newKey()] }).source.accessToken()
+    await expectAnswers([200, 200])
+  })
+})
+
+describe('several processes', () => {
+  /** Processes with access to one store; `ask` makes each call the API so many times at once, and resolves to the tokens. */
+  async function startProcesses(count: number) {
+    const env = {
+      API_URL: platform.apiUrl,
+      FILE: `${platform.dir}/shared`,
+      KEY: newKey().secret.toString('base64'),
+    }
+    const workers = Array.from({ length: count }, () =>
+      forkWorker('../features/first-party/access-worker.ts', env),
+    )
+    await Promise.all(workers.map((worker) => once(worker, 'message')))
+    return {
+      async ask(callers: number): Promise<string[]> {
+        const replies = workers.map((worker) => once(worker, 'message'))
+        for (const worker of workers) worker.send(callers)
+        return (await Promise.all(replies)).flatMap(([tokens]) => tokens)
+      },
+      stop: () => Promise.all(workers.map((worker) => worker.kill() && once(worker, 'exit'))),
+    }
+  }
+
+  test('log in once together, and refresh an expired token once', async () => {
+    const { ask, stop } = await startProcesses(2)
+    const first = await ask(20)
+    expect(first).toHaveLength(40)
+    expect(new Set(first).size, first[0]).toBe(1)
+    expect(first[0]).toMatch(/^fp_/)
+    await expectAnswers([200])
+    await platform.post('/sandbox/expire')
+    const second = await ask(20)
+    expect(new Set([...first, ...second]).size, second[0]).toBe(2)
+    await expectAnswers([200], [200])
+    await stop()
+  })
+
+  test('log in once together when the refresh token has expired', async () => {
+    const file = `${platform.dir}/store`
+    const keys = [newKey()]
+    const both = [open({ store: openSqlite({ file }), keys }), open({ store: openSqlite({ file }), keys })]
+    await Promise.all(both.map(call))
+    await expectAnswers([200])
+    await platform.post('/sandbox/expire')
+    await platform.post('/sandbox/expire-refresh-tokens')
+    await Promise.all(Array.from({ length: 20 }, () => both.map(call)).flat())
+    await expectAnswers([200, 200], [401])
+  })
+
+  test('do not log in while another one is paused after a failed login', async () => {
+    let time = Date.now()
+    const now = () => time
+    const file = `${platform.dir}/store`
+    const keys = [newKey()]
+    const [first, second] = [0, 1].map(() => open({ store: openSqlite({ file, now }), keys, now }))
+    await platform.fault('login', '500', 1)
+    await expect(first?.source.accessToken()).rejects.toBeInstanceOf(PlatformUnavailableError)
+    await expect(second?.source.accessToken()).rejects.toMatchObject({ kind: 'paused' })
+    time += 1_001
+    expect(await second?.source.accessToken()).toMatch(/^fp_/)
+    await expectAnswers([200, 500])
+  })
+})
+
+describe('a login', () => {
+  test.each([
+    ['API key', { apiKey: 'wrong' }],
+    ['subscription key', { subscriptionKey: 'wrong' }],
+    ['email', { email: 'nobody@example.com' }],
+    ['tenant', { tenantId: '00000000-0000-0000-0000-000000000000' }],
+  ])('with a wrong %s fails at once, says so, and is not repeated', async (name, wrong) => {
+    const access = open({ credentials: { ...CREDENTIALS, ...wrong } })
+    const error = await call(access).catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(ConfigurationError)
+    expect((error as ConfigurationError).reason).toContain(name)
+    expect(JSON.stringify(error) + String((error as Error).stack)).not.toContain(CREDENTIALS.apiKey)
+    await call(access).catch(() => {})
+    await expectAnswers([401])
+  })
+
+  test('that fails with 500 pauses, longer after each failure, and then works', async () => {
+    await platform.fault('login', '500', 2)
+    const { source, later } = openWithClock()
+    for (const pauseMs of [1_000, 2_000]) {
+      await expect(source.accessToken()).rejects.toMatchObject({ kind: 'error' })
+      const calls = (await platform.calls()).length
+      later(pauseMs - 1)
+      await expect(source.accessToken()).rejects.toMatchObject({ kind: 'paused', retryAfterMs: 1 })
+      expect(await platform.calls()).toHaveLength(calls)
+      later(2)
+    }
+    expect(await source.accessToken()).toMatch(/^fp_/)
+    await expectAnswers([200, 500, 500])
+  })
+
+  test('that returns 429 waits as long as the platform requests', async () => {
+    await platform.fault('login', '429', 1, 7)
+    const { source, later } = openWithClock()
+    await expect(source.accessToken()).rejects.toMatchObject({ kind: 'busy', retryAfterMs: 7_000 })
+    later(6_999)
+    await expect(source.accessToken()).rejects.toMatchObject({ kind: 'paused' })
+    later(2)
+    expect(await source.accessToken()).toMatch(/^fp_/)
+  })
+
+  test('that succeeds resets the count of failures', async () => {
+    const access = openWithClock()
+    for (const round of ['first', 'second']) {
+      await platform.fault('login', '500', 1)
+      await expect(call(access), round).rejects.toBeInstanceOf(PlatformUnavailableError)
+      // The first pause lasts a second.
+      access.later(1_001)
+      await call(access)
+      await access.store.delete({ kind: RECORDS, owner: access.source.id.split(':')[1] ?? '', id: '' })
+    }
+  })
+})
+
+test('the subscription key is sent with every call, including login and refresh', async () => {
+  const seen: [string, unknown, unknown][] = []
+  const { port, close } = await serve((req, res) => {
+    const { 'ocp-apim-subscription-key': key, 'content-type': type } = req.headers
+    seen.push([`${req.method} ${req.url?.split('?')[0]}`, key, type])
+    res.setHeader('content-type', 'application/json')
+    if (req.url === '/accounts/auth/login')
+      res.end('{"accessToken":"a","refreshToken":"r","expiresIn":0,"isSuccessful":true}')
+    else if (req.url?.endsWith('refresh-token'))
+      res.end('{"accessToken":"b","refreshToken":"r2","expiresIn":60}')
+    else res.end(req.method === 'POST' ? '{"id":1}' : '[]')
+  })
+  const { api, source, close: closeAccess } = openAccess(`http://127.0.0.1:${port}`)
+  await source.accessToken()
+  const call = { path: '/anything', scope: '', schema: z.unknown() }
+  await api.get(source, call)
+  await api.post(source, call, {})
+  await api.post(source, { ...call, path: '/uploads', upload: true }, { json: new Uint8Array([123, 125]) })
+  await listTenants(api, source)
+  expect(seen.map(([called]) => called)).toEqual([
+    'POST /accounts/auth/login',
+    'POST /accounts/auth/refresh-token',
+    'GET /anything',
+    'POST /anything',
+    'POST /uploads',
+    'GET /accounts/tenants',
+  ])
+  for (const [called, key, type] of seen) {
+    expect(key, called).toBe(CREDENTIALS.subscriptionKey)
+    expect(type, called).toBe('application/json')
+  }
+  await closeAccess()
+  await close()
+})
+
+test('the tenants of the key are listed', async () => {
+  const tenants = await call(open())
+  expect(tenants.map(({ name }) => name)).toEqual([
+    'Summit Building Supplies',
+    'Summit Coast',
+    'Summit Ranges',
+  ])
+})

@@ -1,0 +1,263 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { choiceSchema } from '../../../../src/features/supplier/price-files/choice.ts'
+import { connected } from '../../../support/flow.ts'
+import { workbook } from '../../../support/xlsx.ts'
+import { type ImportJson, type Pages, SAM, startPages } from './pages-support.ts'
+import { itemsOf } from './support.ts'
+
+let pages: Pages
+beforeAll(async () => {
+  pages = await startPages()
+})
+afterAll(() => pages.close())
+
+let catalogues = 0
+const newCatalogue = () => pages.newCatalogue(`Catalogue ${++catalogues}`)
+const htmlOf = async (id: string, query = '') => (await pages.visitor.get(pages.urlOf(id) + query)).text
+/** Sends a form of a page, and resolves to the page that follows. */
+const submit = async (id: string, action: string, form: Record<string, string | string[]>) =>
+  pages.visitor.follow(await pages.visitor.post(`${pages.urlOf(id)}/${action}`, { form }))
+/** What the platform has of a catalogue, in the order of the codes. */
+const received = async (catalogueId: string) => [...(await itemsOf(pages.app.platform, catalogueId)).values()]
+const inOrder = (items: { code: string }[]) => items.toSorted((a, b) => (a.code < b.code ? -1 : 1))
+async function sendAll(content: string, to: string): Promise<ImportJson> {
+  const { json } = await pages.upload(content, { to })
+  expect((await pages.send(json.id)).status).toBe(202)
+  return pages.ended(json.id)
+}
+
+const FILE =
+  'Price list October\n1. Prices are for trade.\n\nItem Code,Product,RRP,Status\nA,Nail,1.50,\nB,Bolt,2.50,Old\nC,Screw,3.50,\n'
+
+describe('page one', () => {
+  test('shows every row above the table, the headings, the first rows, and each column with its values and their counts', async () => {
+    const { json } = await pages.upload(FILE, { says: false })
+    const html = await htmlOf(json.id)
+    expect(html).toMatch(
+      /Price list October[\s\S]*1\. Prices are for trade\.[\s\S]*Item Code[\s\S]*Nail[\s\S]*Screw/,
+    )
+    expect(html).toMatch(/<select id="use-4"[\s\S]*<b>\(blank\)<\/b> 2[\s\S]*<b>Old<\/b> 1/)
+    expect(html).toContain('The prices under \u2068RRP\u2069 are in'.replaceAll(/[\u2068\u2069]/g, ''))
+    expect(json).toMatchObject({ state: 'ready', choice: null, reading: { found: null } })
+    expect((await pages.send(json.id)).status).toBe(409)
+  })
+
+  test('"Show again" shows another sheet, and keeps what was filled in', async () => {
+    const sheets = ['Nails', 'Boards'].map((name) => ({
+      name,
+      rows: [
+        ['Code', `${name} price`],
+        [name, 1],
+      ],
+    }))
+    const { json } = await pages.upload(Buffer.from(workbook(sheets)), { says: false })
+    const form = { seen: json.checkId, headingsRow: '1', units: '10', money: 'NZD before GST', do: 'again' }
+    const { text } = await submit(json.id, 'choice', { ...form, sheet: 'Boards' })
+    expect(text).toMatch(/<option value="Boards" selected>/)
+    expect(text).toContain('Boards price')
+    expect(text).toMatch(/value="NZD before GST" checked/)
+    expect(text).toMatch(/name="units"[^>]* value="10"/)
+  })
+
+  test.each([
+    ['units', { units: 'ten' }, 'name="units" inputmode="numeric" value="ten"', 'Give a number from 1'],
+    ['headings-row', { headingsRow: '-1' }, 'name="headingsRow" inputmode="numeric" value="-1"', 'row, or 0'],
+    [
+      'use-2',
+      { 'use-1': 'code', 'use-2': 'code' },
+      'name="use-2" aria-label="Use of Product"',
+      'only one column',
+    ],
+  ])(
+    'comes back with what was typed, and the focus on the field that is wrong: %s',
+    async (id, typed, field, rule) => {
+      const { json } = await pages.upload(FILE, { says: false })
+      const form = { seen: json.checkId, units: '1', headingsRow: '4', money: 'NZD before GST', ...typed }
+      const { status, text } = await submit(json.id, 'choice', { ...form, do: 'continue' })
+      expect(status).toBe(400)
+      expect(text).toContain(`${field} aria-invalid="true" aria-describedby="${id}-error" autofocus`)
+      expect(text).toMatch(new RegExp(`id="${id}-error" role="alert">[^<]*${rule}`))
+      expect(text).toMatch(/value="NZD before GST" checked/)
+    },
+  )
+
+  test('without an answer about the money stays, with the focus on the question', async () => {
+    const { json } = await pages.upload(FILE, { says: false })
+    const form = { seen: json.checkId, headingsRow: '4', units: '1', 'use-1': 'code', 'use-3': 'price' }
+    const { text } = await submit(json.id, 'choice', { ...form, do: 'continue' })
+    expect(text).toMatch(/role="alert"[^>]*><p>Say which money the prices are in/)
+    expect(text).toMatch(/value="AUD before GST" aria-invalid="true" aria-describedby="missing" autofocus/)
+    expect(await pages.jobOf(json.id)).toMatchObject({ choice: null, itemCount: 0 })
+  })
+
+  test('sends only the rows with the values that are ticked', async () => {
+    const { json } = await pages.upload(FILE, { says: false })
+    const form = { seen: json.checkId, headingsRow: '4', units: '1', money: 'AUD before GST' }
+    const uses = { 'use-1': 'code', 'use-3': 'price', 'use-4': 'only', 'tick-4': '0' }
+    await submit(json.id, 'choice', { ...form, ...uses, do: 'continue' })
+    const { items } = await pages.jobOf(json.id)
+    expect(items.map(({ code }) => code)).toEqual(['A', 'C'])
+  })
+
+  test('does nothing but show itself anew if another tab has chosen meanwhile', async () => {
+    const { json } = await pages.upload(FILE, { says: false })
+    const { checkId } = await pages.choose(json, { money: 'NZD before GST' })
+    const form = { seen: json.checkId, headingsRow: '4', units: '7', money: 'AUD before GST', do: 'continue' }
+    const { text } = await submit(json.id, 'choice', form)
+    expect(text).toContain('This import has changed meanwhile')
+    expect(await pages.jobOf(json.id)).toMatchObject({
+      checkId,
+      choice: { money: 'NZD before GST', units: 1 },
+    })
+  })
+
+  test('is filled in from the last choice, and says whose it was and when', async () => {
+    const to = await newCatalogue()
+    await sendAll(FILE, to)
+    const { json } = await pages.upload(FILE.replace('Status', 'State'), { to })
+    const own = await htmlOf(json.id, '?change')
+    expect(own).toMatch(/Filled in as you chose on <time [^>]*>[^<]*<\/time>\./)
+    expect(own).toMatch(/value="AUD before GST" checked/)
+    const other = await connected(pages.app, { ...SAM, name: 'joe' })
+    const theirs = await pages.upload(FILE, { to, by: other })
+    const { text } = await other.get(`${pages.urlOf(theirs.json.id)}?change`)
+    expect(text).toMatch(/Filled in as Priya Nair chose on/)
+    expect(JSON.stringify(theirs.json)).not.toMatch(/"sam"|userId/)
+  })
+})
+
+describe('page two', () => {
+  test('sends exactly the items of its JSON, whatever the rows and ticks', async () => {
+    const row = fc.record({
+      code: fc.stringMatching(/^[A-F][0-9]?$/),
+      price: fc.constantFrom('1.50', '2', 'POA', '-3', '4.999', ''),
+      status: fc.constantFrom('', 'Old', 'New'),
+    })
+    const files = fc.tuple(
+      fc.array(row, { maxLength: 12 }),
+      fc.boolean(),
+      fc.array(fc.nat(11), { maxLength: 3 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(files, async ([rows, isOnly, ticks]) => {
+        const to = await newCatalogue()
+        const lines = rows.map(({ code, price, status }) => `${code},${price},${status}\n`)
+        const only = isOnly ? [{ heading: 'Status', number: 3, values: [''] }] : []
+        const { json } = await pages.upload(`Code,Price,Status\n${lines.join('')}Z,1,\n`, {
+          to,
+          says: { only, decimal: 'point' },
+        })
+        const leaveOut = ticks.flatMap((at) => json.items[at]?.code ?? [])
+        if (leaveOut.length > 0) expect((await pages.send(json.id, { leaveOut })).status).toBe(409)
+        expect(await received(to)).toEqual([])
+        const { items } = await pages.jobOf(json.id)
+        expect(items.filter(({ code }) => leaveOut.includes(code))).toEqual([])
+        const expected = json.items.filter(({ code }) => !leaveOut.includes(code))
+        expect(items).toEqual(expected)
+        if (items.length === 0) return
+        expect((await pages.send(json.id, { leaveOut })).status).toBe(202)
+        await pages.ended(json.id)
+        expect(inOrder((await received(to)) as { code: string }[])).toEqual(inOrder(items))
+      }),
+      { numRuns: 4 },
+    )
+  })
+
+  test('sends nothing for a page that is no more so: it was chosen anew, or the catalogue has received something', async () => {
+    const to = await newCatalogue()
+    const { json } = await pages.upload(FILE, { to })
+    await pages.choose(json, { units: 10 })
+    expect((await pages.send(json.id, { seen: json.checkId })).json()).toMatchObject({
+      status: 409,
+      code: 'conflict',
+    })
+    const { checkId } = await pages.jobOf(json.id)
+    await sendAll(FILE.replace('1.50', '1.60'), to)
+    const { text } = await submit(json.id, 'send', { seen: checkId, confirm: 'on' })
+    expect(text).toMatch(/Nothing was sent yet[\s\S]*3 lower/)
+    expect((await received(to)).find(({ code }) => code === 'A')).toMatchObject({ price: 1.6 })
+  })
+
+  test('discards nothing that another tab has sent', async () => {
+    const { json } = await pages.upload(FILE, { to: await newCatalogue() })
+    expect(await htmlOf(json.id)).toContain('name="state" value="ready"')
+    await pages.send(json.id)
+    const { text } = await submit(json.id, 'discard', { state: 'ready' })
+    expect(text).toContain('This import has changed meanwhile')
+    expect(await pages.ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 3 } })
+  })
+
+  test('leaves out the ticked rows, shows itself anew, and takes them in again', async () => {
+    const { json } = await pages.upload(FILE, { to: await newCatalogue() })
+    const without = await submit(json.id, 'send', { seen: json.checkId, leaveOut: ['b'] })
+    expect(without.text).toMatch(
+      /Nothing was sent yet[\s\S]*Left out by hand[\s\S]*name="leaveOut" value="B"[^>]* checked/,
+    )
+    const { checkId, items, state } = await pages.jobOf(json.id)
+    expect([state, items.map(({ code }) => code)]).toEqual(['ready', ['A', 'C']])
+    await submit(json.id, 'send', { seen: checkId })
+    expect((await pages.jobOf(json.id)).items).toHaveLength(3)
+  })
+
+  test('shows what differs, ten rows, the rows that are not sent, and Send at its end, in this order; what is new is marked', async () => {
+    const to = await newCatalogue()
+    const rows = Array.from({ length: 30 }, (_, row) => `T-${row},Item ${row},${row + 1},EA`)
+    const file = (title: string, more: string[]) => ['Code,Name,RRP,Unit', ...more, `,${title},,`].join('\n')
+    await sendAll(file('October', rows), to)
+    const next = rows.map((row, at) =>
+      at === 4 ? row.replace('EA', 'C') : row.replace('T-3,Item 3,4', 'T-3,Item 3,4.20'),
+    )
+    const { json } = await pages.upload(file('November', [...next, 'P-1,POA,,EA']), { to })
+    expect(json.reading.found?.compared).toMatchObject({ same: 29, higher: 1, lower: 0, added: 0, gone: 0 })
+    const html = await htmlOf(json.id)
+    const order = [
+      '29 prices are the same, 1 higher (up to × 1.05), 0 lower.',
+      'November</mark>',
+      'October',
+      'C (1 row)</mark>',
+      '10 of 30 items',
+      'T-4',
+      '<mark>C</mark>',
+      '$4.00 →',
+      '$4.20',
+      '× 1.05',
+      'Rows not sent',
+      'new</mark>',
+      'Look at this',
+      'has a new value: C',
+      'Every connected builder sees these prices in Australian dollars.',
+      `Send 30 items to Catalogue ${catalogues}`,
+    ]
+    let at = 0
+    for (const words of order) {
+      const found = html.indexOf(words, at)
+      expect(found, `${words} after ${at}`).toBeGreaterThan(at)
+      at = found
+    }
+  })
+
+  test('asks for a tick if there is a box, and comes back with the ticks and the focus', async () => {
+    const to = await newCatalogue()
+    await sendAll(FILE, to)
+    const { json } = await pages.upload(FILE.replaceAll('.50', '0.50'), { to })
+    const form = { seen: json.checkId }
+    const { status, text } = await submit(json.id, 'send', form)
+    expect(status).toBe(400)
+    expect(text).toMatch(
+      /id="confirm" name="confirm" aria-invalid="true" aria-describedby="confirm-error" autofocus/,
+    )
+    await submit(json.id, 'send', { ...form, confirm: 'on' })
+    expect(await pages.ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 3 } })
+  })
+
+  test('prints the choice as an argument of the command', async () => {
+    const { json } = await pages.upload(FILE.replace('RRP', "RRP 'ex'").replace('Item Code', "Item's code"), {
+      to: await newCatalogue(),
+      says: { code: { heading: "Item's code", number: 1 }, price: { heading: "RRP 'ex'", number: 3 } },
+    })
+    const html = (await htmlOf(json.id)).replaceAll('&quot;', '"').replaceAll('&#39;', "'")
+    const [, argument = ''] = /<code>--choice '(.*)'<\/code>/.exec(html) ?? []
+    expect(choiceSchema.parse(JSON.parse(argument.replaceAll("'\\''", "'")))).toEqual(json.choice)
+  })
+})

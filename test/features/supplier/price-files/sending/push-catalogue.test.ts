@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serve } from '../../../../support/ports.ts'
+import { command } from '../../../../support/process.ts'
+import { type SupplierPlatform, startPlatform } from '../support.ts'
+import { AS_CHOSEN, accepted, GOOD, pushed, SCRIPT } from './push-support.ts'
+import { CHOICE } from './service-support.ts'
+
+let platform: SupplierPlatform
+beforeAll(async () => {
+  platform = await startPlatform()
+  await push(await accepted(platform, [file(GOOD), ...SEEN, ...AS_CHOSEN]))
+})
+afterAll(() => platform.close())
+
+/** A catalogue that has received `GOOD` from here. */
+const SEEN = ['--catalogue', 'Seen', '--scope', 'Public']
+let files = 0
+const file = (content: string) => platform.write(content, `${files++}.csv`)
+const push = (args: string[], env?: Record<string, string>) => pushed(platform, args, env)
+const itemsOf = async (name: string) => platform.items((await platform.catalogueIds()).get(name) ?? '')
+/** Expects that a run ends with 2 and sends nothing. Resolves to what it prints, without the marks around names. */
+async function stops(args: string[]): Promise<string> {
+  const uploads = (await platform.statusesOf('items')).length
+  const { code, output } = await push(args)
+  expect(code, output).toBe(2)
+  expect(await platform.statusesOf('items')).toHaveLength(uploads)
+  return output.replace(/[“” ]+/g, ' ')
+}
+
+describe('push-catalogue', () => {
+  test('sends the first file of a catalogue when somebody has seen what it prints, and nothing before', async () => {
+    const args = [file(GOOD), '--catalogue', 'New', '--scope', 'Public', ...AS_CHOSEN]
+    const output = await stops(args)
+    expect(output).toMatch(/A2.*12[\s\S]*2 of 2 rows can be sent to "New" \(Public\), in Australian dollars/)
+    expect(await stops([...args, '--accept', 'x'.repeat(12)])).toContain('stands for another')
+    const [, code = ''] = /--accept (\w{12})/.exec(output) ?? []
+    const sent = await push([...args, '--accept', code])
+    expect(sent.code, sent.output).toBe(0)
+    expect(sent.output).toMatch(
+      /Created catalogue "New" \(Public\)[\s\S]*Starting import[\s\S]*Completed: 2 items/,
+    )
+    expect(sent.output).not.toContain('\r')
+    // No run but the first logs in.
+    expect(await platform.statusesOf('login')).toHaveLength(1)
+    expect([...(await itemsOf('New')).keys()]).toEqual(['A1', 'A2'])
+    // The next file needs no choice and no person if only its prices are new.
+    const next = await push([file('code,price\nA1,1.55\nA2,12\n'), '--catalogue', 'New'])
+    expect(next.code, next.output).toBe(0)
+    expect(next.output).toContain('1 price is the same')
+    const [choice = ''] = /--choice '.*'/.exec(next.output) ?? []
+    expect(JSON.parse(choice.slice("--choice '".length, -1))).toEqual(CHOICE)
+    expect((await itemsOf('New')).get('A1')).toMatchObject({ price: 1.55 })
+  })
+
+  test.each([
+    ['a new text', `${GOOD}Prices in NZD,\n`, /Prices in NZD/],
+    ['a price that is ten times as high', 'code,price\nA1,15\nA2,120\n', /! .*2 .*2/],
+    ['no column of the last choice', 'SKU,price\nA1,1\n', /no column code/],
+    ['nothing that is known', 'Artikel,Preis\nA1,1\n', /1\. Artikel[\s\S]*--choice '{/],
+  ])('ends with 2 and sends nothing if the next file has %s', async (_name, content, words) => {
+    expect(await stops([file(content), ...SEEN])).toMatch(words)
+  })
+
+  test('accepts with a code this file, this choice and exactly these differences, and no others', async () => {
+    const winter = `${GOOD}Winter list,\n`
+    const args = await accepted(platform, [file(winter), ...SEEN])
+    const [, ...rest] = args
+    expect(await stops([file(`${winter}\n`), ...rest])).toContain('stands for another')
+    const choice = JSON.stringify({ ...CHOICE, units: 2 })
+    expect(await stops([...args, '--choice', choice])).toContain('stands for another')
+    expect(await push([file(winter), ...rest])).toMatchObject({ code: 0 })
+    expect(await stops(args)).toContain('stands for another')
+  })
+
+  test('acts for a tenant, and does not touch a catalogue of another scope', async () => {
+    const tenants = await command('src/features/supplier/first-party/cli-tenants.ts', platform.env)
+    const [, coast = ''] = /^(\S+) {2}Summit Coast$/m.exec(tenants.output) ?? []
+    const unknown = await push([file(GOOD), '--catalogue', 'Seen', '--tenant', coast])
+    expect(unknown.output).toContain('No catalogue is named "Seen". To create it, add --scope Public or')
+    const other = await push([file(GOOD), '--catalogue', 'Seen', '--scope', 'Managed'])
+    expect(other).toMatchObject({ code: 1, output: expect.stringContaining('is Public, not Managed') })
+  })
+
+  test('writes the rows that are not sent to the report, and with --dry-run sends nothing', async () => {
+    const report = join(platform.dir, 'report.csv')
+    const path = file(`${GOOD}A3,=1+1\n`)
+    const args = [path, '--catalogue', 'Dry', '--scope', 'Public', ...AS_CHOSEN, '--dry-run', '--report']
+    expect(await stops([...args, report])).toContain('2 of 3 rows can be sent')
+    expect(readFileSync(report, 'utf8').trim().split('\r\n')).toHaveLength(2)
+    expect((await platform.catalogueIds()).has('Dry')).toBe(false)
+    const [itself, nowhere] = [await push([...args, path]), await push([...args, '/none/report.csv'])]
+    expect(itself).toMatchObject({ code: 1, output: expect.stringContaining('would overwrite it') })
+    expect(nowhere).toMatchObject({ code: 1, output: expect.stringContaining('cannot be written (ENOENT)') })
+  })
+
+  test('says what is wrong with a choice or a tenant, without the secret', async () => {
+    const say = async (args: string[], env?: Record<string, string>) =>
+      (await push([file(GOOD), ...SEEN, ...args], env)).output
+    expect(await say(['--choice', '{code'])).toContain('is not JSON')
+    expect(await say(['--choice', '{"sheet":""}'])).toMatch(/not complete[\s\S]*money/)
+    const wrong = await say([], { PLATFORM_TENANT_ID: 'wrong-secret' })
+    expect(wrong).toContain('rejected the email, API key, subscription key or tenant')
+    expect(wrong).not.toContain('wrong-secret')
+  })
+
+  test('finds a catalogue on a later page of a platform whose pages hold fewer than asked for', async () => {
+    const names = Array.from({ length: 25 }, (_, index) => `C${index}`)
+    const server = await serve((req, res) => {
+      req.resume()
+      const { pathname, searchParams } = new URL(req.url ?? '', 'http://x')
+      const skip = Number(searchParams.get('$skip'))
+      const page = names.slice(skip, skip + 10).map((name) => ({ id: name, name, scope: 'Public' }))
+      const login = { accessToken: 'a', refreshToken: 'r', expiresIn: 600 }
+      const answers: Record<string, unknown> = { '/accounts/auth/login': login, '/catalogues': page }
+      res.setHeader('content-type', 'application/json')
+      res.end(JSON.stringify(answers[pathname] ?? {}))
+    })
+    const env = { PLATFORM_API_URL: `http://127.0.0.1:${server.port}` }
+    const { output } = await push([file(GOOD), '--catalogue', 'C24', ...AS_CHOSEN], env)
+    expect(output).toContain('rows can be sent to "C24"')
+    await server.close()
+  })
+})
+
+describe('push-catalogue without settings', () => {
+  const withoutSettings = (args: string[], env: Record<string, string> = {}) =>
+    command(SCRIPT, env, { args, cwd: platform.dir })
+
+  test.each([
+    ['explains itself', ['--help'], 'Usage: npm run feature -- price-files push-catalogue', 0],
+    ['that there is no file', [], "missing required argument 'file'", 1],
+    ['that there is no catalogue', ['x.csv'], "'--catalogue <name>' or '--catalogue-id <id>'", 1],
+    ['which option is unknown', ['x.csv', '--catalog', 'x'], "unknown option '--catalog'", 1],
+    [
+      'which scopes there are',
+      ['x.csv', '--catalogue', 'C', '--scope', 'X'],
+      'Allowed choices are Public',
+      1,
+    ],
+    [
+      'that the file does not exist',
+      ['/none.csv', '--catalogue', 'C'],
+      'The file /none.csv does not exist.',
+      1,
+    ],
+  ])('says %s', async (_name, args, words, code) => {
+    expect(await withoutSettings(args)).toMatchObject({ code, output: expect.stringContaining(words) })
+  })
+
+  test('uses the running sandbox with --demo', async () => {
+    const env = { DATA_DIR: platform.dir, SANDBOX_PORT: new URL(platform.url).port }
+    const args = [file(GOOD), '--catalogue', 'Demo', '--scope', 'Public', ...AS_CHOSEN, '--demo']
+    expect((await withoutSettings(args, env)).output).toContain('--accept')
+  })
+})

@@ -1,0 +1,42 @@
+import { command, type Program, run } from '../../../../support/process.ts'
+import type { SupplierPlatform } from '../support.ts'
+import { CHOICE } from './service-support.ts'
+
+/** A price file without a problem, and how it is read. */
+export const GOOD = 'code,price\nA1,1.50\nA2,12\n'
+export const AS_CHOSEN = ['--choice', JSON.stringify(CHOICE)]
+export const TO_NEW = ['--catalogue', 'National RRP', '--scope', 'Public']
+
+export const SCRIPT = 'src/features/supplier/price-files/cli-push-catalogue.ts'
+
+/** Runs `push-catalogue`, in a folder without an `.env`. */
+export const push = (
+  { env, dir }: SupplierPlatform,
+  args: string[],
+  more?: Record<string, string>,
+): Program => run(SCRIPT, { ...env, ...more }, { args, cwd: dir })
+
+/** Runs `push-catalogue` to its end. */
+export const pushed = ({ env, dir }: SupplierPlatform, args: string[], more?: Record<string, string>) =>
+  command(SCRIPT, { ...env, ...more }, { args, cwd: dir })
+
+/** The arguments with the code that a run of them prints, by which a person accepts what it shows. */
+export async function accepted(platform: SupplierPlatform, args: string[], more?: Record<string, string>) {
+  const { output } = await pushed(platform, [...args, '--dry-run'], more)
+  const [, code = 'none'] = /--accept (\w{12})/.exec(output) ?? []
+  return [...args, '--accept', code]
+}
+
+/** Resolves when the program has printed this. Throws if it ends before that. */
+export async function printed(program: Program, words: string | RegExp): Promise<void> {
+  const found = () => new RegExp(words).test(program.output())
+  await new Promise<void>((resolve, reject) => {
+    const check = () => found() && resolve()
+    program.child.stdout?.on('data', check)
+    program.child.stderr?.on('data', check)
+    void program.exited.then(() =>
+      found() ? resolve() : reject(new Error(`ended before it printed ${words}:\n${program.output()}`)),
+    )
+    check()
+  })
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { InsufficientScopeError, PlatformUnavailableError } from '../../../../../src/connect/errors.ts'
+import { itemsOfRows, supplierOfEachTest } from '../support.ts'
+import { ACCEPTING } from './service-support.ts'
+
+// Shorter than in production, for the fault that stalls.
+const { platform, items, send } = supplierOfEachTest({ uploadMs: 600 })
+
+describe('a platform that fails in the middle', () => {
+  test.each(['500', '429', 'garbage', 'drop', 'stall', 'expired'])(
+    'with %s is asked again, and no item is missing',
+    async (fault) => {
+      // A second 401 in a row would be final.
+      const times = fault === 'expired' ? 1 : 3
+      const fail = () => platform().fault('items', fault, times, 1)
+      await send(4_000, { save: async ({ batches }) => (batches === 1 ? fail() : undefined) })
+      expect((await platform().statusesOf('items')).length).toBeGreaterThanOrEqual(4 + times)
+      expect(await items()).toEqual(itemsOfRows(4_000))
+    },
+  )
+
+  test('without end is reported when retrying has timed out', async () => {
+    await platform().fault('items', '500')
+    await expect(send(3_000, { retryTimeoutMs: 300 })).rejects.toBeInstanceOf(PlatformUnavailableError)
+  })
+
+  test('while it is polled is polled again', async () => {
+    const save = () => platform().fault('catalogues', '500', 4)
+    expect(await send(1_000, { save })).toMatchObject({ sent: 1_000 })
+  })
+})
+
+describe('an import that the platform does not complete', () => {
+  const MESSAGE = '100 of an unknown unit'
+  test.each([
+    ['because it has lost items', { itemsReceived: 998 }, 'with 998 of the 1000 items'],
+    [
+      'because it did not process all items',
+      { itemsReceived: 1000, itemsProcessed: 900, message: MESSAGE },
+      `with 900 of the 1000 items that were sent: ${MESSAGE}`,
+    ],
+    ['in the given time', { status: 'Processing' }, 'still processing'],
+  ])('%s fails and says so', async (_name, job, message) => {
+    const catalogueImports = { ...ACCEPTING, get: async () => ({ status: 'Completed', ...job }) }
+    await expect(send(1_000, { catalogueImports, completionTimeoutMs: 200 })).rejects.toThrow(message)
+  })
+})
+
+test('a rejection for a missing permission ends the import at once, and is not repeated', async () => {
+  await platform().fault('items', 'forbidden')
+  await expect(send(20_000)).rejects.toBeInstanceOf(InsufficientScopeError)
+  expect((await platform().statusesOf('items')).length).toBeLessThanOrEqual(12)
+})

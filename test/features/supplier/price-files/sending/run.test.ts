@@ -1,0 +1,201 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import {
+  PlatformRejectedError,
+  PlatformUnavailableError,
+  StoreUnavailableError,
+} from '../../../../../src/connect/errors.ts'
+import { platform as contract, createApi, createHttp } from '../../../../../src/connect/index.ts'
+import { firstCode } from '../../../../../src/features/supplier/price-files/batches.ts'
+import {
+  type CatalogueImports,
+  createCatalogueImports,
+} from '../../../../../src/features/supplier/price-files/catalogue-imports.ts'
+import { type ImportJob, importJobSchema } from '../../../../../src/features/supplier/price-files/contract.ts'
+import { NOTHING_SENT, type Progress } from '../../../../../src/features/supplier/price-files/import.ts'
+import { serve } from '../../../../support/ports.ts'
+import { itemOf, itemsOfRows, supplierOfEachTest } from '../support.ts'
+import { ACCEPTING, SOURCE } from './service-support.ts'
+
+const { platform, items, send } = supplierOfEachTest()
+
+/**
+ * A platform that has imports in these states: one that has ended takes no more items, and any other one is completed once it has
+ * some. Records each upload with its import and its first row.
+ */
+function platformWith(states: Record<string, ImportJob>) {
+  const uploads: string[] = []
+  const started: string[] = []
+  const stateOf = (batchId: string) => states[batchId] ?? { status: 'Started' }
+  const catalogueImports: CatalogueImports = {
+    start: async (_source, _id, batchId) => {
+      started.push(batchId)
+      return stateOf(batchId)
+    },
+    uploadItems: async (_source, _id, batchId, body) => {
+      if (stateOf(batchId).status !== 'Started') throw new PlatformRejectedError('the API answered 409')
+      uploads.push(`${batchId} ${Number(firstCode(body).slice('ITEM-'.length))}`)
+    },
+    get: async (_source, _id, batchId) => (uploads.length === 0 ? stateOf(batchId) : { status: 'Completed' }),
+  }
+  return { catalogueImports, uploads, started }
+}
+
+describe('an import', () => {
+  test('ends with exactly the file’s items in the catalogue, and reports items, batches and the platform’s own count while it runs', async () => {
+    const seen: Progress[] = []
+    const outcome = await send(4_345, { onProgress: (progress) => seen.push({ ...progress }) })
+    expect(outcome).toMatchObject({ sent: 4_345, batches: 5 })
+    expect(await items()).toEqual(itemsOfRows(4_345))
+    const phases = new Set(seen.map(({ phase }) => phase))
+    expect([...phases]).toEqual(['starting', 'sending', 'processing'])
+    expect(seen.at(-1)).toMatchObject({ sent: 4_345, batches: 5, processed: 4_345 })
+  })
+
+  test.each(['Completed', 'failed'])('whose job has ended (%s) goes into a new job', async (status) => {
+    const { catalogueImports, uploads } = platformWith({ b1: { status }, 'b1.2': { status } })
+    await send(1_500, { catalogueImports })
+    expect(uploads).toEqual(['b1.3 0', 'b1.3 1000'])
+  })
+
+  test('that the platform closes while it is idle goes on in a new one, in the same run', async () => {
+    const states: Record<string, ImportJob> = {}
+    const { catalogueImports, uploads } = platformWith(states)
+    const onProgress = ({ batches }: Progress) => {
+      if (batches === 1) states.b1 = { status: 'Completed' }
+    }
+    expect(await send(2_500, { catalogueImports, onProgress })).toMatchObject({ sent: 2_500, batches: 3 })
+    expect(uploads).toEqual(['b1 0', 'b1.2 1000', 'b1.2 2000'])
+  })
+
+  test('sends no other batch while the platform says that it accepts no more for now', async () => {
+    const sent: string[] = []
+    const uploadItems: CatalogueImports['uploadItems'] = async (_source, _id, _batch, body) => {
+      sent.push(firstCode(body))
+      if (sent.length === 1) throw new PlatformUnavailableError('busy', 'the API answered 429', 600)
+    }
+    await send(2_000, { catalogueImports: { ...ACCEPTING, uploadItems } })
+    expect(sent).toEqual([0, 0, 1_000].map((row) => itemOf(row).code))
+  })
+
+  test('that is stopped ends at once, also while it waits for the delay that the platform requested', async () => {
+    await platform().fault('items', '429', undefined, 3600)
+    const stop = new AbortController()
+    const importing = send(3_000, {
+      signal: stop.signal,
+      retryTimeoutMs: 10_000_000,
+      onProgress: ({ waiting }) => waiting && stop.abort(new Error('stopped')),
+    })
+    await expect(importing).rejects.toThrow('stopped')
+  })
+})
+
+describe('an interrupted import', () => {
+  const BATCHES = [0, 1_000, 2_000]
+  const accepted = { ...NOTHING_SENT, batchId: 'b1', importSent: 2_000, sent: 2_000, batches: 2 }
+
+  test.each<[string, ImportJob, string, number[]]>([
+    ['goes on after the last accepted batch', { status: 'Started', itemsReceived: 2_000 }, 'b1', [2_000]],
+    ['goes on in a new import if the old one is completed', { status: 'Completed' }, 'b1.2', [2_000]],
+    ['is sent from its beginning if it has failed', { status: 'Failed' }, 'b1.2', BATCHES],
+    [
+      'is sent from its beginning if items were lost',
+      { status: 'Started', itemsReceived: 1_999 },
+      'b1',
+      BATCHES,
+    ],
+    [
+      'is sent from its beginning if it was completed without some items',
+      { status: 'Completed', itemsProcessed: 1_990 },
+      'b1.2',
+      BATCHES,
+    ],
+  ])('%s', async (_name, state, batchId, rows) => {
+    const { catalogueImports, uploads } = platformWith({ b1: state })
+    expect(await send(2_500, { catalogueImports, accepted })).toMatchObject({ sent: 2_500, batches: 3 })
+    expect(uploads).toEqual(rows.map((row) => `${batchId} ${row}`))
+  })
+
+  test('of which everything had been sent is completed without a request to start or upload', async () => {
+    const { catalogueImports, uploads, started } = platformWith({ b1: { status: 'Completed' } })
+    expect(await send(2_000, { catalogueImports, accepted })).toMatchObject({ sent: 2_000 })
+    expect({ uploads, started }).toEqual({ uploads: [], started: [] })
+  })
+
+  test('saves its progress after each batch, before it sends the next one', async () => {
+    const events: string[] = []
+    const uploadItems = async () => void events.push('sent')
+    const save = async ({ batches }: Progress) => {
+      await setImmediate()
+      events.push(`saved ${batches}`)
+    }
+    await send(3_000, { catalogueImports: { ...ACCEPTING, uploadItems }, save })
+    expect(events).toEqual(['sent', 'saved 1', 'sent', 'saved 2', 'sent', 'saved 3'])
+  })
+
+  test('keeps retrying while the store is unavailable', async () => {
+    let failures = 1
+    const save = async () => {
+      if (failures-- > 0) throw new StoreUnavailableError('down')
+    }
+    expect(await send(2_000, { save })).toMatchObject({ sent: 2_000 })
+  })
+})
+
+describe('what the platform says of an import', () => {
+  /** How an import ends of which the platform first says `answers`, and then that it is completed. */
+  const ending = async (...answers: Record<string, unknown>[]) => {
+    const seen: (string | null)[] = []
+    const get = async () => importJobSchema.parse(answers.shift() ?? { status: 'Completed' })
+    const onProgress = ({ platformState }: Progress) => seen.push(platformState)
+    const result = await send(2, { catalogueImports: { ...ACCEPTING, get }, onProgress }).catch(
+      (error: Error) => error.message,
+    )
+    return { seen, result: typeof result === 'string' ? result : result.problems }
+  }
+
+  test.each([
+    [{ status: 'COMPLETE' }, null],
+    [{ status: 'Completed', itemsReceived: '2', itemsProcessed: '2', itemsFailed: '0', errors: [] }, null],
+    [{ status: 'CompletedWithErrors', message: '1 unknown unit' }, 'CompletedWithErrors: 1 unknown unit'],
+    [{ status: 'completed', failedRows: '3' }, 'problems: completed'],
+    [{ status: 'Completed', errors: [{ row: 1 }] }, 'problems: Completed'],
+    [{ status: 'Completed', itemsProcessed: '1' }, 'with 1 of the 2 items'],
+    [{ status: 'Failed', message: 'no space' }, 'could not complete the import: Failed: no space'],
+    [{ status: 'Cancelled' }, 'Cancelled'],
+    [{ status: 'rejected by the owner' }, 'rejected by the owner'],
+    [{ status: 'InternalError' }, 'InternalError'],
+  ])('%j ends it', async (job, words) => {
+    const { result } = await ending(job)
+    if (words === null) expect(result).toBeNull()
+    else expect(result).toContain(words)
+  })
+
+  test.each(['Succeeded', 'Done', 'Incomplete', 'Processing'])(
+    '%s is shown, and asked again',
+    async (status) => {
+      const { seen, result } = await ending({ status })
+      expect(seen).toContain(status)
+      expect(seen.at(-1)).toBe('Completed')
+      expect(result).toBeNull()
+    },
+  )
+
+  test('is shown by its first 200 characters if it is not understood, without the token', async () => {
+    const server = await serve((req, res) => {
+      req.resume()
+      res.setHeader('content-type', 'application/json')
+      const echo = { authorization: req.headers.authorization, said: `${req.headers.authorization} x` }
+      res.end(JSON.stringify({ state: 'Done', ...echo, more: 'y'.repeat(500) }))
+    })
+    const http = createHttp()
+    const api = createApi({ platform: contract, baseUrl: `http://127.0.0.1:${server.port}`, http })
+    const source = { ...SOURCE, accessToken: async () => 'secret-token' }
+    const message = await send(1, { catalogueImports: createCatalogueImports(api), source }).catch(String)
+    expect(message).toMatch(/is not understood\. It begins: state: Done; said: Bearer … x; more: y+$/)
+    expect(message).not.toContain('secret-token')
+    expect(message).toHaveLength((/^.*begins: /.exec(String(message))?.[0].length ?? 0) + 200)
+    await http.close()
+    await server.close()
+  })
+})

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createCatalogues } from '../../../../../src/features/catalogues/catalogues.ts'
+import { createCatalogueImports } from '../../../../../src/features/supplier/price-files/catalogue-imports.ts'
+import { openClient, type RunningSandbox, startSandbox } from '../../../support.ts'
+
+const SUPPLIER = 'summit-supplies'
+
+let sandbox: RunningSandbox
+let client: ReturnType<typeof openClient>
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    features: { 'price-files': { importTiming: { itemsPerSecond: 1_000_000, settleMs: 50 } } },
+  })
+  client = openClient(sandbox.url, SUPPLIER)
+})
+afterAll(async () => {
+  await client.close()
+  await sandbox.close()
+})
+
+const catalogues = () => createCatalogues(client.api)
+const imports = () => createCatalogueImports(client.api)
+const newCatalogue = async (name: string) =>
+  (await catalogues().create(client.source, { name, scope: 'Public' })).id
+const itemCount = async (id: string) => {
+  const answer = await fetch(`${sandbox.url}/sandbox/catalogues/${id}/items?top=5000`)
+  return ((await answer.json()) as { items: [] }).items.length
+}
+
+test('a batch has at most 1000 items', async () => {
+  const id = await newCatalogue('Batches')
+  await imports().start(client.source, id, 'b')
+  const items = (count: number) => Array.from({ length: count }, (_, at) => ({ code: `C${at}`, price: 1 }))
+  const upload = async (count: number) =>
+    (await sandbox.call(SUPPLIER, `/catalogues/${id}/import/b/items`, { items: items(count) })).status
+  expect(await upload(1001)).toBe(400)
+  expect(await itemCount(id)).toBe(0)
+  expect(await upload(1000)).toBe(202)
+  expect(await itemCount(id)).toBe(1000)
+})
+
+test('a batch id that is in use is rejected, and the client finds its import', async () => {
+  const id = await newCatalogue('Twice')
+  const start = () => imports().start(client.source, id, 'same')
+  expect(await start()).toMatchObject({ batchId: 'same', status: 'Started' })
+  expect((await sandbox.call(SUPPLIER, `/catalogues/${id}/import/start`, { batchId: 'same' })).status).toBe(
+    409,
+  )
+  expect(await start()).toMatchObject({ batchId: 'same', itemsReceived: 0 })
+})
+
+test('an import without a valid batch id is rejected in plain words', async () => {
+  const path = `/catalogues/${await newCatalogue('No id')}/import/start`
+  const message = 'batchId must be text of 1 to 200 characters'
+  for (const body of [{}, { batchId: '' }, { batchId: 'x'.repeat(201) }]) {
+    const answer = await sandbox.call(SUPPLIER, path, body)
+    expect([answer.status, await answer.json()]).toEqual([400, { error: 'invalid_body', message }])
+  }
+})
+
+test('an import is started, processing, then completed, or failed by its fault', async () => {
+  const id = await newCatalogue('States')
+  const state = async () =>
+    (await (await sandbox.call(SUPPLIER, `/catalogues/${id}/import/b`)).json()) as { status: string }
+  await sandbox.call(SUPPLIER, `/catalogues/${id}/import/start`, { batchId: 'b' })
+  expect(await state()).toMatchObject({ status: 'Started', itemsReceived: 0 })
+  const upload = () =>
+    sandbox.call(SUPPLIER, `/catalogues/${id}/import/b/items`, { items: [{ code: 'A', price: 1 }] })
+  await upload()
+  expect(await state()).toMatchObject({ status: 'Processing', itemsReceived: 1 })
+  await expect.poll(state).toMatchObject({ status: 'Completed', itemsReceived: 1, itemsProcessed: 1 })
+  await upload()
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ endpoint: 'import', fault: 'failed', times: 1 })
+  await fetch(`${sandbox.url}/sandbox/faults`, { method: 'POST', headers, body })
+  await expect.poll(state).toMatchObject({ status: 'Failed', itemsReceived: 1 })
+  expect(await state()).toMatchObject({ status: 'Failed' })
+})
