@@ -29,8 +29,8 @@ const refusal = (text: string) => ({ code: 1, output: expect.stringContaining(te
 describe('npm run remove-feature', () => {
   test('lists the features, with their size and what each does', async () => {
     const { output } = await run('remove-feature')
-    for (const { name, title } of features) {
-      const line = output.split('\n').find((line) => line.startsWith(`${name} `))
+    for (const { folder, title } of features) {
+      const line = output.split('\n').find((line) => line.startsWith(`${folder} `))
       expect(line).toMatch(/ [1-9]\d* files: /)
       expect(line).toContain(title)
     }

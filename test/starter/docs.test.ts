@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { partsOf } from '../../src/app.ts'
 import { generatedFiles } from '../../src/cli/docs.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
+import { groupsOf } from '../../src/features/folders.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { ACCOUNTS } from '../../src/sandbox/accounts.ts'
 import { variablesOf } from '../../src/settings/read.ts'
@@ -116,7 +117,16 @@ const anchors = (file: string) =>
 describe('a file that features share', () => {
   const pages = features.map(({ folder }) => `docs/${folder}.md`)
   // The demo script shows the starter with all its features; the others are written from the features that there are.
-  const exempt = ['docs/demo-script.md', 'docs/assumptions.md', 'docs/configuration.md', ...pages]
+  const ofGroups = groupsOf(features.map(({ folder }) => folder)).flatMap((group) =>
+    files(`docs/${group}/*.md`),
+  )
+  const exempt = [
+    'docs/demo-script.md',
+    'docs/assumptions.md',
+    'docs/configuration.md',
+    ...pages,
+    ...ofGroups,
+  ]
   const shared = [...DOCS, ...files('docs/deploy/*'), 'compose.yaml', 'Dockerfile'].filter(
     (path) => !exempt.includes(path),
   )
@@ -143,10 +153,8 @@ describe('a file that features share', () => {
   })
 })
 
-/** The folders that only features use: a code of theirs is explained by the features that show it. */
-const SHARED_BY_FEATURES = /^src\/(tables|supplier-api)\//
-/** Codes of the sandbox are the platform's; those of the supplier's API are compared by the tests of that feature. */
-const WITHOUT_CODES = /^src\/(sandbox|supplier-api)\/|\/texts\.ts$/
+/** Codes of the sandbox are the platform's. */
+const WITHOUT_CODES = /^src\/sandbox\/|\/texts\.ts$/
 
 /**
  * The codes are read from the source, as they have no list in common: the `code` of error classes, the second argument
@@ -168,7 +176,7 @@ function errorCodes(paths: string[]): string[] {
 }
 
 const explainedBy = (path: string) => [...new Set(rows(read(path), 'Code').flatMap(([code]) => codeIn(code)))]
-const inFeatures = (path: string) => /^src\/features\/[\w-]+\//.test(path) || SHARED_BY_FEATURES.test(path)
+const inFeatures = (path: string) => /^src\/features\/[\w-]+\//.test(path)
 const sources = files('src/**/*.ts')
 const coreCodes = [
   ...new Set([
@@ -178,14 +186,13 @@ const coreCodes = [
 ].sort()
 
 test('the pages of the features explain exactly the error codes that these add to those of the core', () => {
-  const isUsed = (folder: string) =>
-    sources.some((path) => /^src\/features\//.test(path) && read(path).includes(`/${folder}/`))
-  const unused = ['tables', 'supplier-api']
-    .filter((folder) => !isUsed(folder))
-    .map((folder) => `src/${folder}/`)
-  const ofFeatures = errorCodes(
-    sources.filter((path) => inFeatures(path) && !unused.some((folder) => path.startsWith(folder))),
-  )
+  const isOfFeature = (path: string) =>
+    features.some(({ folder }) => path.startsWith(`src/features/${folder}/`))
+  // What a group shares counts if one of its features that are there uses it.
+  const isUsed = (path: string) =>
+    isOfFeature(path) ||
+    sources.some((other) => isOfFeature(other) && read(other).includes(`/${basename(dirname(path))}/`))
+  const ofFeatures = errorCodes(sources.filter((path) => inFeatures(path) && isUsed(path)))
   const pages = features.flatMap(({ folder }) => explainedBy(`docs/${folder}.md`))
   expect(ofFeatures.filter((code) => ![...pages, ...coreCodes].includes(code))).toEqual([])
   expect(pages.filter((code) => ![...ofFeatures, ...coreCodes].includes(code))).toEqual([])

@@ -21,7 +21,11 @@ const REFUSED = {
   'src/features/own/cli-extra.ts': ['../../web/respond.ts', '../../connect/store/store.ts'],
   'src/sandbox/features/own/extra.ts': ['../../../connect/index.ts', '../../../features/own/index.ts'],
   'src/settings/extra.ts': ['../web/kit.ts', '../config.ts'],
-  'src/features/supplier/tables/extra.ts': ['../web/kit.ts'],
+  'src/features/group/own/extra.ts': [
+    '../../../web/respond.ts',
+    '../../../runtime/log.ts',
+    '../../../app.ts',
+  ],
   'src/cli/extra.ts': ['../connect/store/store.ts'],
   'test/web/extra.ts': ['../../src/connect/store/store.ts'],
 }

@@ -1,7 +1,7 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
-import { LIMITS, PATHS } from '../api/contract.ts'
 import type { field } from '../../../web/kit.ts'
+import { LIMITS, PATHS } from '../api/contract.ts'
 import { type Client, requireToken, tokenEndpoint } from './access.ts'
 import { LivePricingError } from './errors.ts'
 import type { PriceProvider } from './price-provider.ts'

@@ -1,8 +1,8 @@
 /** What the pages of an import show: page one, page two, and how sending goes. */
 import type { Vault } from '../../../connect/index.ts'
-import { shorten } from '../tables/prices.ts'
 import { format } from '../../../web/kit.ts'
 import { texts as catalogueTexts } from '../../catalogues/texts.ts'
+import { shorten } from '../tables/prices.ts'
 import { MAX_VALUES, MONEY, USES } from './choice.ts'
 import { type Filled, filledIn } from './form.ts'
 import type { Found, Missing, Outline, Reading, Rejected } from './found.ts'

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { firstPartySettings, requiredFirstPartySettings } from '../../../../src/features/supplier/first-party/settings.ts'
+import {
+  firstPartySettings,
+  requiredFirstPartySettings,
+} from '../../../../src/features/supplier/first-party/settings.ts'
 import { ConfigError, type Environment, readSettings } from '../../../../src/settings/read.ts'
 
 const CREDENTIALS = {

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type Api, createApi, createHttp, platform } from '../../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../../src/connect/stores.ts'
-import { createFirstPartyAccess, type FirstPartyAccess } from '../../../../src/features/supplier/first-party/access.ts'
+import {
+  createFirstPartyAccess,
+  type FirstPartyAccess,
+} from '../../../../src/features/supplier/first-party/access.ts'
 import type { FirstPartyCredentials } from '../../../../src/features/supplier/first-party/settings.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
 import { loadSandboxFeatures } from '../../../../src/sandbox/load.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
+import { DAYS, type Store } from '../../../../src/features/supplier/api/contract.ts'
 import type { LivePricingOptions } from '../../../../src/features/supplier/live-pricing/api.ts'
 import type { PriceProvider } from '../../../../src/features/supplier/live-pricing/price-provider.ts'
-import { DAYS, type Store } from '../../../../src/features/supplier/api/contract.ts'
 import { line, testSupplier } from './support.ts'
 
 const NEAREST = '/stores/nearest?latitude=1&longitude=1&radius=1'

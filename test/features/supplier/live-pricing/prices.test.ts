@@ -11,7 +11,9 @@ beforeAll(async () => {
 afterAll(() => supplier.close())
 
 test('docs/supplier/live-pricing.md explains exactly the codes of an item', () => {
-  const documented = rows(read('docs/supplier/live-pricing.md'), '`errorCode`').flatMap(([code]) => codeIn(code))
+  const documented = rows(read('docs/supplier/live-pricing.md'), '`errorCode`').flatMap(([code]) =>
+    codeIn(code),
+  )
   expect(documented.sort()).toEqual(Object.keys(ITEM_ERRORS).sort())
 })
 

@@ -3,14 +3,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { onTestFinished } from 'vitest'
-import { type LivePricingOptions, livePricingApi } from '../../../../src/features/supplier/live-pricing/api.ts'
+import type { PriceItem } from '../../../../src/features/supplier/api/contract.ts'
+import {
+  type LivePricingOptions,
+  livePricingApi,
+} from '../../../../src/features/supplier/live-pricing/api.ts'
 import { loadPriceList } from '../../../../src/features/supplier/live-pricing/csv-price-provider/load.ts'
 import { openPriceList } from '../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
 import { errorResponse } from '../../../../src/features/supplier/live-pricing/errors.ts'
 import type { PriceProvider } from '../../../../src/features/supplier/live-pricing/price-provider.ts'
 import { endpointNotFound } from '../../../../src/features/supplier/live-pricing/routes.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
-import type { PriceItem } from '../../../../src/features/supplier/api/contract.ts'
 import { bodyDeadline } from '../../../../src/web/body-deadline.ts'
 import { noteMount } from '../../../../src/web/mount.ts'
 import { requestLog } from '../../../../src/web/request-log.ts'
@@ -18,7 +21,9 @@ import { tempDir } from '../../../support/env.ts'
 import { serve } from '../../../support/ports.ts'
 import { command } from '../../../support/process.ts'
 
-export const SAMPLE = fileURLToPath(new URL('../../../../src/features/supplier/live-pricing/sample', import.meta.url))
+export const SAMPLE = fileURLToPath(
+  new URL('../../../../src/features/supplier/live-pricing/sample', import.meta.url),
+)
 export const CALLER = { id: 'platform', secret: 'a-secret-of-the-platform' }
 
 /** A request for an access token, and one that is complete. */

@@ -12,7 +12,9 @@ const csv = (name: string, lines: string[]) => ({
   mimeType: 'text/csv',
   buffer: Buffer.from(lines.join('\n')),
 })
-const SAMPLE = readFileSync('src/features/supplier/price-files/sample/price-list.csv', 'utf8').trim().split('\n')
+const SAMPLE = readFileSync('src/features/supplier/price-files/sample/price-list.csv', 'utf8')
+  .trim()
+  .split('\n')
 
 /** Forty columns under eighteen rows of notes, with ten items and their thirty attributes. */
 const WIDE = csv('wide.csv', [

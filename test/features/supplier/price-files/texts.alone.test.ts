@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MONEY } from '../../../../src/features/supplier/price-files/uses.ts'
-import type { ImportJson, Pages } from './pages-support.ts'
 import { fileForm } from '../../../support/file-form.ts'
 import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../../support/marked-texts.ts'
+import type { ImportJson, Pages } from './pages-support.ts'
 
 const { startPages } = await import('./pages-support.ts')
 

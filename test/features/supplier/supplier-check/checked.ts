@@ -1,4 +1,7 @@
-import { checkSupplier, type Finding } from '../../../../src/features/supplier/supplier-check/check-supplier.ts'
+import {
+  checkSupplier,
+  type Finding,
+} from '../../../../src/features/supplier/supplier-check/check-supplier.ts'
 import { SupplierClient } from '../../../../src/features/supplier/supplier-check/client.ts'
 import type { Known } from '../../../../src/features/supplier/supplier-check/rule.ts'
 import { type Change, CLIENT, modelFetch } from './model.ts'

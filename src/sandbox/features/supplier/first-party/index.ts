@@ -13,7 +13,9 @@ export default {
     const keys = { apiKey: API_KEY, subscriptionKey: SUBSCRIPTION_KEY }
     return {
       api: firstPartyApi(core, tokens),
-      sections: [section(ACCOUNT_SETUP, 'supplier/first-party/api-keys', ({ email }) => ({ email, ...keys }))],
+      sections: [
+        section(ACCOUNT_SETUP, 'supplier/first-party/api-keys', ({ email }) => ({ email, ...keys })),
+      ],
       actions: {
         'expire-refresh-tokens': {
           label: 'Let API logins run out',

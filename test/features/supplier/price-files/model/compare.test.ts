@@ -8,7 +8,10 @@ import {
   MAX_FILES,
   type Received,
 } from '../../../../../src/features/supplier/price-files/received.ts'
-import { differencesOf, stopsUnattended } from '../../../../../src/features/supplier/price-files/unattended.ts'
+import {
+  differencesOf,
+  stopsUnattended,
+} from '../../../../../src/features/supplier/price-files/unattended.ts'
 import { choose, foundIn, read, send } from './support.ts'
 
 const HEADINGS = 'Code,Name,Price,Status,Stock'

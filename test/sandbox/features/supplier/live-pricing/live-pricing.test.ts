@@ -4,11 +4,15 @@ import { Router } from 'express'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadPriceList } from '../../../../../src/features/supplier/live-pricing/csv-price-provider/load.ts'
 import { PRICE_LIST_FOLDERS } from '../../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
-import { SAMPLE_MEMBERS } from '../../../../../src/sandbox/features/supplier/builder-requests/suppliers.ts'
 import { createItems } from '../../../../../src/sandbox/features/catalogues/items.ts'
+import { SAMPLE_MEMBERS } from '../../../../../src/sandbox/features/supplier/builder-requests/suppliers.ts'
 import { loadSandboxFeatures, type NamedSandboxFeature } from '../../../../../src/sandbox/load.ts'
 import { PRICING_CLIENT } from '../../../../features/supplier/live-pricing/pricing-client.ts'
-import { SAMPLE as SAMPLE_FOLDER, SMALL, writeFiles } from '../../../../features/supplier/live-pricing/support.ts'
+import {
+  SAMPLE as SAMPLE_FOLDER,
+  SMALL,
+  writeFiles,
+} from '../../../../features/supplier/live-pricing/support.ts'
 import { type Running, startAll } from '../../../../support/app.ts'
 import { tempDir } from '../../../../support/env.ts'
 import { serve } from '../../../../support/ports.ts'
