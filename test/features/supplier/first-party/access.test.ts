@@ -130,7 +130,7 @@ describe('several processes', () => {
       KEY: newKey().secret.toString('base64'),
     }
     const workers = Array.from({ length: count }, () =>
-      forkWorker('../features/first-party/access-worker.ts', env),
+      forkWorker('../features/supplier/first-party/access-worker.ts', env),
     )
     await Promise.all(workers.map((worker) => once(worker, 'message')))
     return {

@@ -34,5 +34,5 @@ test('the check knows the contract, and nothing of our implementation', () => {
   const imported = files.flatMap((file) =>
     [...readFileSync(`${folder}/${file}`, 'utf8').matchAll(/from '(\.\.\/[^']+)'/g)].map(([, path]) => path),
   )
-  for (const path of imported) expect(['../../web/kit.ts', '../../supplier-api/contract.ts']).toContain(path)
+  for (const path of imported) expect(['../../../web/kit.ts', '../api/contract.ts']).toContain(path)
 })
