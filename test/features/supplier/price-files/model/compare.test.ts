@@ -150,6 +150,9 @@ test('ten rows: new values, rises, falls, the dearest, the cheapest, new codes, 
     others: [{ value: 'Old', isNew: true }, { isNew: false }],
   })
   expect(constants).toEqual([])
+  const short = foundIn(await read(file(...items(10, 60).with(30, 'C40,Nail,40')), { received }))
+  const blank = { value: '', isNew: true }
+  expect(short.examples[0]).toMatchObject({ item: { code: 'C40' }, others: [blank, blank] })
   const same = foundIn(await read(file('A,x,"$1.00",Active,1', 'B,x,2,Active,2'), { received }))
   expect(same.constants).toEqual([{ heading: 'Status', value: 'Active' }])
   expect(same.examples[0]?.others).toEqual([{ heading: 'Stock', value: '2', isNew: false }])
