@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Api, Page, TokenSource } from '../../connect/index.ts'
+import { appOwner, type Key } from '../../connect/stores.ts'
 import {
   type AccessControl,
   accessControlSchema,
@@ -13,6 +14,13 @@ import { texts } from './texts.ts'
 
 const catalogueCall = { scope: CATALOGUES_SCOPE, notFound: texts.notFound, schema: catalogueSchema }
 const listCall = { scope: CATALOGUES_SCOPE, path: PATHS.catalogues, schema: z.array(catalogueSchema) }
+
+/** Where it is noted that this app created a catalogue, which therefore has nothing that is not from here. */
+export const createdKey = (apiUrl: string, id: string): Key => ({
+  kind: 'created-catalogue',
+  owner: appOwner(apiUrl),
+  id,
+})
 
 export type Catalogues = ReturnType<typeof createCatalogues>
 

@@ -1,7 +1,6 @@
 import type { Feature } from '../../web/kit.ts'
-import { createCatalogues } from './catalogues.ts'
+import { createCatalogues, createdKey } from './catalogues.ts'
 import { ASSUMPTIONS, CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
-import { createdKey } from './created.ts'
 import { createGrants } from './grants.ts'
 import { cataloguesRoutes } from './routes.ts'
 import { texts } from './texts.ts'

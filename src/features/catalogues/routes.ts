@@ -106,7 +106,6 @@ export function cataloguesRoutes({ catalogues, noteCreated, vault, grants }: Cat
     try {
       const given = catalogueBody.parse(req.body ?? {})
       const catalogue = await catalogues.create(vault.tokenSource(ref), given)
-      // It exists: without the note, its first import only asks more.
       await noteCreated(catalogue.id).catch(() => {})
       const location = pathOf(ref.bxcontext, catalogue.id)
       await sendResultOrRedirect(req, res, location, catalogue, { status: 201, notice: texts.created })

@@ -1,9 +1,8 @@
 /** The catalogue that the command sends to: found by its id or name, or created. */
 import { type PageOf, retry } from '../../connect/index.ts'
 import { print } from '../../runtime/print.ts'
-import { createCatalogues } from '../catalogues/catalogues.ts'
+import { createCatalogues, createdKey } from '../catalogues/catalogues.ts'
 import { type Catalogue, type NewCatalogue, newCatalogueSchema } from '../catalogues/contract.ts'
-import { createdKey } from '../catalogues/created.ts'
 import type { ByApiKey } from '../first-party/by-api-key.cli.ts'
 import { texts } from './texts.ts'
 import { takeTurn } from './turns.ts'

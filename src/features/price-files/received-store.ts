@@ -8,7 +8,7 @@ import { gunzip, gzip } from 'node:zlib'
 import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { allOwners, appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
-import { createdKey } from '../catalogues/created.ts'
+import { createdKey } from '../catalogues/catalogues.ts'
 import {
   afterSending,
   type Received,
