@@ -15,42 +15,74 @@ export interface Tally extends Value {
   items: Candidate[]
 }
 
-/** Counts the values of a column. What a cell costs does not depend on how many values there are. */
-export class Column {
+const newTally = (value: string): Tally => ({ value, count: 0, items: [] })
+
+/** Counts the values of the columns of a table. What a row costs depends on its cells alone, not on headings or values. */
+export class Columns {
+  readonly #columns: Column[]
+  /** By how many cells rows have: the columns behind are blank there. */
+  readonly #short: Tally[]
+
+  constructor(width: number) {
+    this.#columns = Array.from({ length: width }, () => new Column())
+    this.#short = Array.from({ length: width }, () => newTally(''))
+  }
+
+  /** Counts the cells of a row. Returns the values that have not had enough items. */
+  see(cells: readonly string[]): Tally[] {
+    const wanted: Tally[] = []
+    for (let index = 0; index <= cells.length; index++) {
+      const cell = cells[index]
+      const tally = cell === undefined ? this.#short[index] : this.#columns[index]?.see(cell)
+      if (!tally) continue
+      tally.count++
+      if (tally.items.length < MAX_ITEMS) wanted.push(tally)
+    }
+    return wanted
+  }
+
+  samples = (index: number): string[] => this.#columns[index]?.samples ?? []
+
+  /** The values of a column, the most frequent first; null: too many. */
+  tallies(index: number): Tally[] | null {
+    const tallies = this.#columns[index]?.tallies
+    if (!tallies) return null
+    const blanks = this.#short.slice(0, index + 1)
+    const { count = 0, items = [] } = tallies.get('') ?? {}
+    const blank = {
+      value: '',
+      count: blanks.reduce((sum, short) => sum + short.count, count),
+      items: [...items, ...blanks.flatMap((short) => short.items)].slice(0, MAX_ITEMS),
+    }
+    const all = [...tallies.values()].filter(({ value }) => value !== '')
+    if (blank.count > 0) all.push(blank)
+    return all.length <= MAX_VALUES ? all.sort((a, b) => b.count - a.count) : null
+  }
+}
+
+class Column {
   readonly samples: string[] = []
   /** By value; null: there are more than `MAX_VALUES`. */
-  #tallies: Map<string, Tally> | null = new Map()
+  tallies: Map<string, Tally> | null = new Map()
   /** By cell, so that a cell that came before is not read again. */
   readonly #byCell = new Map<string, Tally>()
-  /** A short row has many blank cells behind it. */
-  readonly #blank: Tally = { value: '', count: 0, items: [] }
 
-  /** Counts a cell. Returns its value if that has not had enough items. */
+  /** The value of a cell; null if there are too many. */
   see(cell: string): Tally | null {
     if (this.samples.length < MAX_SAMPLES && isFilled(cell))
       this.samples.push(shorten(valueIn(cell), MAX_SAMPLE))
-    if (this.#tallies === null) return null
-    const tally = cell === '' ? this.#blank : (this.#byCell.get(cell) ?? this.#read(cell, this.#tallies))
-    tally.count++
-    return tally.items.length < MAX_ITEMS ? tally : null
+    return this.tallies && (this.#byCell.get(cell) ?? this.#read(cell, this.tallies))
   }
 
   #read(cell: string, tallies: Map<string, Tally>): Tally {
     const value = valueIn(cell)
-    if (value === '') return this.#blank
-    const tally = tallies.get(value) ?? { value, count: 0, items: [] }
+    const tally = tallies.get(value) ?? newTally(value)
     tallies.set(value, tally)
     if (this.#byCell.size <= MAX_VALUES) this.#byCell.set(cell, tally)
     if (tallies.size > MAX_VALUES) {
-      this.#tallies = null
+      this.tallies = null
       this.#byCell.clear()
     }
     return tally
-  }
-
-  /** The values, the most frequent first; null: too many. */
-  get tallies(): Tally[] | null {
-    const all = this.#tallies && [...this.#tallies.values(), ...(this.#blank.count > 0 ? [this.#blank] : [])]
-    return all && all.length <= MAX_VALUES ? all.sort((a, b) => b.count - a.count) : null
   }
 }

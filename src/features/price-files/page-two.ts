@@ -82,7 +82,7 @@ function compareColumn({ choice, headings, scan }: Read, index: number): Compare
     list.some((column) => column?.number === index + 1)
   const isCompared = !isOne([code, price, name, description])
   const isFirst = isOne([code, name, unit])
-  const tallies = isCompared ? (scan.columns[index]?.tallies ?? null) : null
+  const tallies = isCompared ? scan.columns.tallies(index) : null
   return {
     label: scan.labels[index] ?? '',
     isCompared,

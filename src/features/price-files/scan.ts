@@ -6,7 +6,7 @@ import { texts as tableTexts } from '../../tables/texts.ts'
 import type { Item } from './batches.ts'
 import { clean, isFilled, placeOf, rowText, textOf } from './cells.ts'
 import type { Choice } from './choice.ts'
-import { Column, type Tally } from './columns.ts'
+import { Columns } from './columns.ts'
 import { type Past, pastOf } from './compare.ts'
 import { FileTexts } from './file-texts.ts'
 import type { Outline, ReadOptions } from './found.ts'
@@ -25,7 +25,7 @@ export class Scan {
   readonly past: Past | null
   /** The names of the columns: with a number where the heading is blank or stands there twice. */
   readonly labels: readonly string[]
-  readonly columns: readonly Column[]
+  readonly columns: Columns
   readonly texts = new FileTexts()
   /** Null: nobody has said what is an item. */
   readonly items: Items | null
@@ -54,7 +54,7 @@ export class Scan {
       const column = tableTexts.column(index + 1)
       return heading === '' ? column : isOne ? heading : `${heading} (${column})`
     })
-    this.columns = headings.map(() => new Column())
+    this.columns = new Columns(headings.length)
     this.items = choice && new Items(choice.code.number - 1, this.past, this.texts, this.labels)
     const shape = { width: headings.length, delimiter: sheet.delimiter }
     this.#readRow =
@@ -85,7 +85,7 @@ export class Scan {
     const { code, price } = this.#places
     if (++this.rows > MAX_ROWS) throw new UnreadableFileError(0, tableTexts.unreadable.rows(MAX_ROWS))
     if (this.#shown.length < SHOWN_ROWS) {
-      const shown = this.columns.map((_, index) => shorten(textOf(cells[index]), MAX_CELL))
+      const shown = this.labels.map((_, index) => shorten(textOf(cells[index]), MAX_CELL))
       this.#shown.push({ row: line, cells: shown })
     }
     const result = this.#readRow?.(row)
@@ -95,20 +95,10 @@ export class Scan {
         ? cells.filter(isFilled).length > 1
         : isFilled(cells[code]) && isFilled(cells[price])
     const isWanted = result ? 'price' in result || result.reason === 'notTicked' : isInTable
-    const tallies = isWanted ? this.#count(cells) : []
+    const tallies = isWanted ? this.columns.see(cells) : []
     if (result) this.items?.add(row, result, tallies)
     if (isInTable && this.#ambiguousPrice === null && numbers?.[price] === undefined)
       this.#ambiguousPrice = ambiguityOf(textOf(cells[price]), this.#currency)
-  }
-
-  /** Counts the values of a row. Returns those that want an item. */
-  #count(cells: readonly string[]): Tally[] {
-    const tallies: Tally[] = []
-    for (let index = 0; index < this.columns.length; index++) {
-      const tally = this.columns[index]?.see(cells[index] ?? '')
-      if (tally) tallies.push(tally)
-    }
-    return tallies
   }
 
   /** What page one shows. */
@@ -124,12 +114,12 @@ export class Scan {
       headingsRow,
       above: this.#above,
       rows: this.#shown,
-      columns: this.columns.map(({ tallies, samples }, index) => ({
-        heading: headings[index] ?? '',
+      columns: headings.map((heading, index) => ({
+        heading,
         number: index + 1,
         isHidden: hiddenColumns.has(index),
-        values: tallies?.map(({ value, count }) => ({ value, count })) ?? null,
-        samples,
+        values: this.columns.tallies(index)?.map(({ value, count }) => ({ value, count })) ?? null,
+        samples: this.columns.samples(index),
         use: this.#uses[index]?.use ?? 'ignored',
         ticked: this.#uses[index]?.ticked ?? [],
       })),
