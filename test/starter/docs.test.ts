@@ -153,8 +153,8 @@ describe('a file that features share', () => {
   })
 })
 
-/** Codes of the sandbox are the platform's. */
-const WITHOUT_CODES = /^src\/sandbox\/|\/texts\.ts$/
+/** Codes of the sandbox are the platform's, and those of a contract are compared by the tests of its feature. */
+const WITHOUT_CODES = /^src\/sandbox\/|\/(?:texts|contract)\.ts$/
 
 /**
  * The codes are read from the source, as they have no list in common: the `code` of error classes, the second argument

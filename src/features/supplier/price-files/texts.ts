@@ -370,12 +370,6 @@ export const texts = {
     once: (use: string) => `use only one column as “${use}”`,
   },
 
-  /** Why a file cannot be read, beside what `src/features/supplier/tables/texts.ts` has. */
-  unreadable: {
-    noRows: 'the file has no rows.',
-    tooMuch: 'this file takes too much time or memory to check. Split it into smaller files.',
-  },
-
   /** How a file was read. */
   remark(remark: Remark): string {
     switch (remark.kind) {

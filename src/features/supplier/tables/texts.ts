@@ -22,7 +22,8 @@ export const texts = {
       'the workbook is damaged; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
     columns: (max: number) => `it has more than ${max} columns.`,
     noRows: 'the file has no rows.',
-    rows: (max: number) => `it has more than ${max} rows; split it into smaller files.`,
+    rows: (max: number) =>
+      `it has more than ${max.toLocaleString('en-AU')} rows; split it into smaller files.`,
     longCell: 'a cell is longer than a spreadsheet allows.',
     fixedWidth:
       'blanks separate its columns (fixed width), which cannot be read; open it in your spreadsheet as text with columns of a fixed width, save the list as XLSX or "CSV UTF-8" and try again.',

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { RULES } from '../../../../src/features/supplier/supplier-check/check-supplier.ts'
 
-const ROOT = new URL('../../../', import.meta.url)
+const ROOT = new URL('../../../../', import.meta.url)
 
 test('docs/supplier/supplier-check.md has a table of exactly the rules, each with its section', () => {
   const page = readFileSync(new URL('docs/supplier/supplier-check.md', ROOT), 'utf8')
