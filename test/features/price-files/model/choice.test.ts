@@ -139,7 +139,7 @@ describe('page one', () => {
       (await valuesIn(`Code,Price,Value,Same\n${rows(count)}SECTION,,,\n`)).map((values) => values?.length)
     expect(await lengthsOf(200)).toEqual([200, 1, 200, 1])
     expect(await lengthsOf(201)).toEqual([undefined, 1, undefined, 1])
-    expect((await valuesIn(`Code,Price,Value\n${rows(200)}A,1,\n`))[2]).toBeNull()
+    expect((await valuesIn(`Code,Price,Value\n${rows(200)}A,1\n`))[2]).toBeNull()
     const [, , level = []] = await valuesIn('Code,Price,Level\nA,1, R\nB,1,T\nC,1,R \nD,1,\n')
     expect(level?.map(({ value, count }) => `${value} ${count}`)).toEqual(['R 2', 'T 1', ' 1'])
   })
