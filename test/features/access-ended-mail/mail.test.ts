@@ -47,6 +47,7 @@ describe('a mail', () => {
       ...['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'],
     ])
     expect(headers).not.toMatch(/^Bcc/im)
+    expect(mail.text.slice(mail.text.indexOf('text/plain'))).not.toMatch(/^Bcc/im)
     expect(htmlOf(mail).match(/<p>/g)).toHaveLength(4)
   })
 

@@ -157,6 +157,22 @@ describe('while the mail server is down', () => {
     expect(late.mails).toHaveLength(1)
   })
 
+  test('a user whose access has ended once more gets one mail', async () => {
+    const port = await freePort()
+    const waiting = Promise.withResolvers<void>()
+    let waits = 0
+    const { stop } = mailing({ onWait: () => ++waits === 2 && waiting.resolve() }, port)
+    await end()
+    await consent(setup.vault)
+    await end()
+    await waiting.promise
+    const late = await startMailServer(port)
+    stops.push(late.close)
+    await expect.poll(() => late.mails).toHaveLength(1)
+    await stop()
+    expect(late.mails).toHaveLength(1)
+  })
+
   test('a mail is given up when its time is over, with a line in the log that names no address', async () => {
     const { logLines } = mailing({ timeoutMs: 0 }, await freePort())
     await end()

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { deleteUser, exportUser } from '../../../src/cli/user-data.ts'
+import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
 import { PasswordAccounts } from '../../../src/web/password-accounts.ts'
 import { passwordSignIn } from '../../../src/web/password-sign-in.ts'
 import { createUserEmails } from '../../../src/web/user-emails.ts'
@@ -150,7 +151,7 @@ test('email and password: the mail goes to the address of the account', async ()
 })
 
 test('in the demo, the sandbox shows the mail, with its link', async () => {
-  const app = await start({ MAIL_URL: 'sandbox', MAIL_FROM: 'us@connect.example' })
+  const app = await start((await sandboxSettings({})).shared)
   const visitor = await connected(app, { name: '<b>Ann (2)</b>' })
   expect((await visitor.get(`${app.platform}/mails`)).text).toContain('No mail yet.')
   await app.sandbox('revoke')
