@@ -11,11 +11,10 @@ export default {
   check: () => import('./check.ts'),
   async create({ config, connect, http, emailOf, log }, settings) {
     if (settings === null) return {}
-    // Only here: nodemailer is a part of the app's start that only those who send mails need.
+    // Only here: whoever sends no mails need not load nodemailer.
     const { createMailTransport } = await import('./transport.ts')
-    const { sandboxUrl } = config.platform
-    const transport = createMailTransport(settings, { http: http.api, sandboxUrl })
-    const { baseUrl } = config
-    return sendMails({ vault: connect.vault, emailOf, transport, from: settings.from, baseUrl, log })
+    const { baseUrl, platform } = config
+    const transport = createMailTransport(settings, { http: http.api, sandboxUrl: platform.sandboxUrl })
+    return sendMails({ vault: connect.vault, emailOf, transport, baseUrl, log })
   },
 } satisfies Feature<AccessEndedMailSettings>

@@ -1,11 +1,11 @@
 import { format, webTexts } from '../../web/kit.ts'
-import { texts } from './texts.ts'
 
-/** What a mail says, twice. */
-export interface Mail {
-  subject: string
-  text: string
-  html: string
+/** `name`: that of the connection, without characters that turn the text around it. */
+const texts = {
+  subject: (name: string) => `Access to ${name} has ended`,
+  lead: (name: string) => `${webTexts.layout.appName} can no longer use ${name}.`,
+  reconnect: (name: string) => `Reconnect ${name}`,
+  intended: 'If access was meant to end, there is nothing to do. This is the only mail about it.',
 }
 
 const MAX_NAME = 100
@@ -25,6 +25,9 @@ const inline = (name: string) =>
 
 const timeOf = (at: number) =>
   `${new Date(at).toLocaleString(webTexts.language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`
+
+/** What a mail says, twice. */
+export type Mail = Record<'subject' | 'text' | 'html', string>
 
 /**
  * The mail to a user whose access to a connection has ended. `at`: when, in ms since 1970. `link`: where it is connected again; it

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { AppError } from '../../connect/errors.ts'
 import { type ConnectionRef, type RetryOptions, retry, type Vault } from '../../connect/index.ts'
-import { nameOf, webTexts } from '../../web/kit.ts'
+import { nameOf } from '../../web/kit.ts'
 import { isAddress, mailAbout } from './mail.ts'
 import type { Transport } from './transport.ts'
 
@@ -11,9 +11,6 @@ export interface MailsOptions {
   /** Resolves to the address of a user, or null. */
   emailOf(userId: string): Promise<string | null>
   transport: Transport
-  /** The address that mails come from. */
-  from: string
-  /** The app's public origin. */
   baseUrl: string
   log: Logger
   /** By default, a mail that fails is sent again for an hour. */
@@ -27,25 +24,25 @@ const RETRIES = { timeoutMs: 3_600_000, pauseMs: 5_000, maxPauseMs: 300_000 }
  * process that made it calls its listeners once: so nothing is stored about mails.
  */
 export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
-  const { vault, transport, log, retries = RETRIES } = options
+  const { vault, transport, baseUrl, log, retries = RETRIES } = options
   const stopping = new AbortController()
   const unsent = new Set<Promise<void>>()
-  const stopListening = vault.onChange((ref, _events, { before, after }) => {
+  vault.onChange((ref, _events, { before, after }) => {
     if (after.status !== 'ended' || before.status === 'ended') return
     const { consent } = after
-    const messageId = `<${randomUUID()}@${options.from.split('@').at(-1)}>`
-    const work = retry(() => send(options, ref, consent, messageId), { ...retries, signal: stopping.signal })
+    const id = `<${randomUUID()}@${new URL(baseUrl).hostname}>`
+    const work = retry(() => send(options, ref, consent, id), { ...retries, signal: stopping.signal })
       .catch((error: unknown) => {
-        const reason = stopping.signal.aborted ? 'this process has stopped' : reasonFor(error)
+        const known = error instanceof AppError ? (error.reason ?? error.code) : Object(error).name
+        const reason = stopping.signal.aborted ? 'this process is stopping' : known
         log.error({ consent, reason }, 'the mail that access has ended was not sent')
       })
       .finally(() => unsent.delete(work))
     unsent.add(work)
   })
   return {
-    /** Waits for the mails that are being sent, and gives up those that wait for another attempt. */
+    /** Waits for the mails that are being sent. What waits for another attempt, or ends from now on, is a line of the log. */
     async stop() {
-      stopListening()
       stopping.abort()
       await Promise.all(unsent)
       transport.close()
@@ -53,15 +50,12 @@ export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
   }
 }
 
-const reasonFor = (error: unknown) =>
-  error instanceof AppError ? (error.reason ?? error.code) : error instanceof Error ? error.name : 'unknown'
-
 /** Sends the mail, unless the connection has been connected again or disconnected meanwhile. */
 async function send(
-  { vault, emailOf, transport, from, baseUrl, log }: MailsOptions,
+  { vault, emailOf, transport, baseUrl, log }: MailsOptions,
   ref: ConnectionRef,
   consent: number,
-  messageId: string,
+  id: string,
 ): Promise<void> {
   const connection = await vault.find(ref)
   if (connection?.consent !== consent || connection.view.state !== 'revoked') return
@@ -69,6 +63,5 @@ async function send(
   if (to === null || !isAddress(to))
     return log.warn({ consent }, 'no mail that access has ended: the sign-in has no address of this user')
   const link = `${baseUrl}/connect?${new URLSearchParams({ bxcontext: ref.bxcontext })}`
-  const mail = mailAbout({ name: nameOf(connection), at: connection.view.at, link })
-  await transport.send({ ...mail, from: { name: webTexts.layout.appName, address: from }, to, messageId })
+  await transport.send({ ...mailAbout({ name: nameOf(connection), at: connection.view.at, link }), to, id })
 }

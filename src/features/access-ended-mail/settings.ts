@@ -14,11 +14,6 @@ function isServer(text: string): boolean {
   return isPlain && /^smtps?:(?!.*%(?![\dA-Fa-f]{2}))/.test(url.href)
 }
 
-const isHere = (text: string): boolean => {
-  const url = URL.parse(text)
-  return url !== null && field.isLoopback(url)
-}
-
 /** Null: no mail is sent. */
 export function accessEndedMailSettings(env: Environment) {
   const isSandbox = (url: string) => url === IN_SANDBOX && !field.isProduction(env)
@@ -47,6 +42,8 @@ export function accessEndedMailSettings(env: Environment) {
         }),
     })
     .transform(({ url, from }) =>
-      url === undefined ? null : { url, from, isTlsRequired: field.isProduction(env) && !isHere(url) },
+      url === undefined
+        ? null
+        : { url, from, isTlsRequired: field.isProduction(env) && !field.isLoopback(new URL(url)) },
     )
 }

@@ -18,10 +18,9 @@ async function sent(name: string, settings = {}) {
   const url = `smtp://127.0.0.1:${server.port}`
   const options = { url, from: 'no-reply@connect.example', isTlsRequired: false, ...settings }
   const transport = createMailTransport(options, { http: createHttp(), sandboxUrl: undefined })
-  const from = { name: 'Connect Starter', address: options.from }
   const mail = mailAbout({ name, at: AT, link: LINK })
   try {
-    await transport.send({ ...mail, from, to: 'ann@demo.example', messageId: '<1@connect.example>' })
+    await transport.send({ ...mail, to: 'ann@demo.example', id: '<1@connect.example>' })
   } finally {
     transport.close()
   }

@@ -29,7 +29,6 @@ function mailing(retries: RetryOptions = {}, port = server.port, vault = setup.v
     vault,
     emailOf: async (userId) => (userId === REF.userId ? 'ann@demo.example' : null),
     transport: createMailTransport(settings, { http: createHttp(), sandboxUrl: undefined }),
-    from: settings.from,
     baseUrl: 'https://app.example',
     log: pino({ level: 'info' }, { write: (line) => void logLines.push(line) }),
     retries: { timeoutMs: 60_000, pauseMs: 1, maxPauseMs: 10, ...retries },
@@ -127,7 +126,7 @@ describe('while the mail server is down', () => {
     await end()
     await expect.poll(() => server.mails).toHaveLength(1)
     const idIn = (raw = '') => /^Message-ID: (.*)$/im.exec(raw)?.[1]
-    expect(idIn(server.refused[0])).toMatch(/@connect\.example>$/)
+    expect(idIn(server.refused[0])).toMatch(/@app\.example>$/)
     expect(idIn(server.mails[0]?.raw)).toBe(idIn(server.refused[0]))
   })
 
@@ -202,15 +201,20 @@ describe('while the mail server is down', () => {
     await end()
     await failed.promise
     await stop()
-    expect(logLines.join()).toContain('this process has stopped')
+    expect(logLines.join()).toContain('this process is stopping')
   })
 })
 
-test('a process that stops finishes the mail that is being sent', async () => {
+test('a process that stops finishes the mail that is being sent, and logs an end that it notices afterwards', async () => {
   const { stop, logLines } = mailing()
   await end()
   await stop()
   expect({ mails: server.mails.length, logLines }).toEqual({ mails: 1, logLines: [] })
+  const late = { ...REF, bxcontext: 'late' }
+  await consent(setup.vault, {}, late)
+  await end(late)
+  await expect.poll(() => logLines.join()).toContain('this process is stopping')
+  expect(server.mails).toHaveLength(1)
 })
 
 test('two processes that notice the same end send one mail', async () => {
