@@ -1,12 +1,15 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { deleteUser, exportUser } from '../../../src/cli/user-data.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
 import { PasswordAccounts } from '../../../src/web/password-accounts.ts'
 import { passwordSignIn } from '../../../src/web/password-sign-in.ts'
 import { createUserEmails } from '../../../src/web/user-emails.ts'
 import { type Running, startAll } from '../../support/app.ts'
+import { tempDir, testEnv } from '../../support/env.ts'
 import { connected, signedIn, toCallback } from '../../support/flow.ts'
-import { startOwnProvider } from '../../support/openid-provider.ts'
+import { envOf, startOwnProvider } from '../../support/openid-provider.ts'
+import { command } from '../../support/process.ts'
 import { foundInStore } from '../../support/store-texts.ts'
 import { newKey } from '../../support/vault.ts'
 import { createVisitor } from '../../support/visitor.ts'
@@ -125,17 +128,28 @@ test('OpenID Connect: an app that sends no mails keeps no address', async () => 
   expect(await foundInStore(app, [EMAIL])).toEqual([])
 })
 
-test('an address is re-encrypted with the first key, and one of a key that is gone is reported', async () => {
-  const { store } = (await start()).services
-  const [old, next, other] = [newKey('k1'), newKey('k2'), newKey('k3')]
+test('npm run reencrypt re-encrypts the addresses with the first key, and reports one of a key that is gone', async () => {
+  const { dir, remove } = tempDir()
+  const [old, next, gone] = [newKey('k1'), newKey('k2'), newKey('k3')]
+  const store = openSqlite({ file: `${dir}/store.sqlite` })
+  cleanups.push(async () => remove(), store.close)
   await createUserEmails(store, [old]).keep('ann', EMAIL)
-  expect(await Array.fromAsync(createUserEmails(store, [other]).reencrypt())).toMatchObject([
-    { missingKeyId: 'k1' },
-  ])
-  const rotated = createUserEmails(store, [next, old])
-  expect(await Array.fromAsync(rotated.reencrypt())).toEqual(['reencrypted'])
-  expect(await Array.fromAsync(rotated.reencrypt())).toEqual(['current'])
+  const platform = 'http://localhost'
+  const env = testEnv({
+    ...envOf('https://login.example'),
+    DATA_DIR: dir,
+    PLATFORM_APP_URL: platform,
+    PLATFORM_AUTH_URL: platform,
+    PLATFORM_API_URL: platform,
+    TOKEN_ENCRYPTION_KEYS: [next, old].map(({ id, secret }) => `${id}:${secret.toString('base64')}`).join(),
+  })
+  const { output } = await command('src/cli/reencrypt.ts', env)
+  expect(output).toContain('1 records re-encrypted with the key "k2"; 0 already used it.')
   expect(await createUserEmails(store, [next]).emailOf('ann')).toBe(EMAIL)
+  expect(await Array.fromAsync(createUserEmails(store, [next]).reencrypt())).toEqual(['current'])
+  expect(await Array.fromAsync(createUserEmails(store, [gone]).reencrypt())).toMatchObject([
+    { missingKeyId: 'k2' },
+  ])
 })
 
 test('email and password: the mail goes to the address of the account', async () => {
