@@ -30,10 +30,11 @@ export async function createDependencies(
   ownSignIn = config.environment === 'test' ? null : OWN_SIGN_IN,
 ) {
   const { store, sessionStore } = await createStore(config, log)
-  const { platform: client, tokenEncryptionKeys: keys, oidc, baseUrl } = config
-  const connect = createConnect({ store, keys, platform, client, log, http })
+  const { platform: client, tokenEncryptionKeys: encryptionKeys, oidc, baseUrl } = config
+  const connect = createConnect({ store, keys: encryptionKeys, platform, client, log, http })
   const { scopes: requestedScopes } = connect.oauth
-  const signInOptions = { oidc, store, baseUrl, encryptionKeys: keys, requestedScopes, http: http.api }
+  const mailsUsers = features.some((feature) => feature.mailsUsers?.(config.features[feature.name]))
+  const signInOptions = { oidc, store, baseUrl, encryptionKeys, requestedScopes, http: http.api, mailsUsers }
   const signIn = await createSignIn(signInOptions, ownSignIn)
   const draining = new AbortController()
   const shutdown = new AbortController()
@@ -44,6 +45,7 @@ export async function createDependencies(
     store,
     log,
     hasDemoSignIn: signIn.isDemo,
+    emailOf: (userId) => signIn.emailOf(userId),
     shutdownSignal: shutdown.signal,
     sendChanges: createChangeStreams(shutdown.signal),
   }

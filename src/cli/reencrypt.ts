@@ -25,9 +25,9 @@ function count(outcome: Reencryption): void {
   printError(`${reencrypted} records re-encrypted so far; ${current} already used the first key.`)
 }
 
-await withApp(async ({ config, connect, deps }) => {
-  const ofFeatures = [...(await loadTools('reencrypt')).values()]
-  for (const outcomes of [connect.vault.reencrypt(), ...ofFeatures.map((reencrypt) => reencrypt(deps))])
+await withApp(async ({ config, connect, signIn, deps }) => {
+  const ofFeatures = [...(await loadTools('reencrypt')).values()].map((reencrypt) => reencrypt(deps))
+  for (const outcomes of [connect.vault.reencrypt(), signIn.reencrypt?.() ?? [], ...ofFeatures])
     for await (const outcome of outcomes) count(outcome)
   const [key] = config.tokenEncryptionKeys
   const { reencrypted, current, unreadable } = counts

@@ -11,6 +11,10 @@ import { signIn, signOut } from './user.ts'
 /** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
 export const OPEN_DEMO = texts.signIn.openDemo
 
+/** The address of a user, of which nothing is kept: nobody gets mail there (RFC 2606). */
+export const demoEmailOf = async (userId: string): Promise<string> =>
+  `${encodeURIComponent(userId).replace(/[()]/g, '')}@demo.example`
+
 /**
  * The demo's sign-in: anyone, under any name. The app refuses to start in production with it. `requestedScopes`: shown on
  * the start page after an invalid name.

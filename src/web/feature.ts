@@ -35,6 +35,8 @@ export interface Feature<Settings = unknown> extends Tools<Settings> {
   }
   /** A cheap call for the button "Test this connection"; the first feature whose scope is granted is used. */
   readonly connectionTest?: ConnectionTest
+  /** Whether it calls `emailOf`: a sign-in by OpenID Connect keeps the addresses of users then. */
+  mailsUsers?(settings: Settings): boolean
   /** Creates what it adds to a running app. */
   create?(deps: FeatureDeps, settings: Settings): FeatureParts | Promise<FeatureParts>
 }
@@ -52,6 +54,8 @@ export interface FeatureDeps {
   readonly log: Logger
   /** Whether users sign in by the demo's form, under any name. */
   readonly hasDemoSignIn: boolean
+  /** Resolves to the address for mail to a user, as the sign-in knows it, or null. It may be any text. */
+  emailOf(userId: string): Promise<string | null>
   /** Aborted on shutdown, to close long-lived work such as server-sent events. */
   readonly shutdownSignal: AbortSignal
   /** Sends the user an event when a page has changed. */

@@ -20,6 +20,8 @@ declare module 'express-session' {
 const MAX_SUBJECT = 255
 /** The longest ID token to send back at sign-out, in characters: it is in an address, for which servers have limits. */
 const MAX_HINT = 7_000
+/** The longest address, in characters (RFC 5321, section 4.5.3.1.3). */
+const MAX_EMAIL = 254
 const CALLBACK = '/sign-in/callback'
 
 export interface OidcOptions extends OidcProvider {
@@ -28,6 +30,8 @@ export interface OidcOptions extends OidcProvider {
   /** The first encrypts, all of them decrypt. */
   encryptionKeys: readonly EncryptionKey[]
   http: Http
+  /** Keeps the address that the provider names at a sign-in; null: nobody needs it. */
+  keepEmail: ((userId: string, email: string) => Promise<void>) | null
 }
 
 /**
@@ -63,7 +67,8 @@ export function oidcSignIn(options: OidcOptions): Router {
       try {
         const config = await configuration()
         started.remove(req, res, pending)
-        const { user, idToken } = await exchange(config, req.originalUrl, options, pending)
+        const { user, email, idToken } = await exchange(config, req.originalUrl, options, pending)
+        if (email !== undefined) await options.keepEmail?.(user.id, email)
         await signIn(req, user, { idToken: cipher.encrypt(idToken, idTokenPurpose(user)) })
       } finally {
         answering.delete(pending.state)
@@ -118,9 +123,9 @@ function idTokenOf(req: Request, cipher: RecordCipher): string | undefined {
 async function exchange(
   config: client.Configuration,
   callback: string,
-  { baseUrl }: OidcOptions,
+  { baseUrl, keepEmail }: OidcOptions,
   pending: PendingSignIn,
-): Promise<{ user: User; idToken: string }> {
+): Promise<{ user: User; email: string | undefined; idToken: string }> {
   const tokens = await client
     .authorizationCodeGrant(config, new URL(callback, baseUrl), {
       pkceCodeVerifier: pending.codeVerifier,
@@ -140,24 +145,31 @@ async function exchange(
       texts.signIn.unknownUser,
       'ID token: sub is empty, too long, or has control characters',
     )
-  return { user: { id, name: await nameOf(config, claims, tokens.access_token) }, idToken: tokens.id_token }
+  const isComplete = cleanName(claims.name) !== '' && (keepEmail === null || claims.email !== undefined)
+  // A UserInfo that is not there, fails, or is about somebody else (section 5.3.2) does not prevent the sign-in.
+  const info = isComplete
+    ? undefined
+    : await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch(() => undefined)
+  const sources = [claims, info ?? {}]
+  return { user: { id, name: nameOf(sources) }, email: emailOf(sources), idToken: tokens.id_token }
 }
 
-/**
- * A name for the page, only to recognise oneself: of the ID token, or of UserInfo (OpenID Connect Core 1.0, section 5.4). A
- * UserInfo that is not there, fails, or is about somebody else (section 5.3.2) does not prevent the sign-in.
- */
-async function nameOf(
-  config: client.Configuration,
-  claims: client.IDToken,
-  accessToken: string,
-): Promise<string> {
-  const isNamed = cleanName(claims.name) !== ''
-  const info = isNamed
-    ? undefined
-    : await client.fetchUserInfo(config, accessToken, claims.sub).catch(() => undefined)
-  const names = ['name', 'preferred_username', 'email', 'sub'].flatMap((key) => [claims[key], info?.[key]])
-  return (names.map(cleanName).find((name) => name !== '') ?? texts.signIn.unnamed).slice(0, 100)
+/** What is claimed of a user: by the ID token, and by UserInfo (OpenID Connect Core 1.0, section 5.4). */
+type Claims = Readonly<Record<string, unknown>>
+
+/** A name for the page, only to recognise oneself. */
+function nameOf(sources: readonly Claims[]): string {
+  const names = ['name', 'preferred_username', 'email', 'sub'].flatMap((key) =>
+    sources.map((claims) => cleanName(claims[key])),
+  )
+  return (names.find((name) => name !== '') ?? texts.signIn.unnamed).slice(0, 100)
+}
+
+/** The address, unless the provider says that it may be another person's. Some providers send this boolean as text. */
+function emailOf(sources: readonly Claims[]): string | undefined {
+  if (sources.some(({ email_verified }) => String(email_verified) === 'false')) return undefined
+  const emails = sources.map(({ email }) => (typeof email === 'string' ? email.trim() : ''))
+  return emails.find((email) => email !== '' && email.length <= MAX_EMAIL)
 }
 
 const cleanName = (name: unknown): string =>

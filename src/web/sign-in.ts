@@ -5,9 +5,10 @@
  */
 import type { EncryptionKey, Http } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
-import { demoSignIn } from './demo-sign-in.ts'
+import { demoEmailOf, demoSignIn } from './demo-sign-in.ts'
 import type { OidcProvider } from './oidc-discovery.ts'
 import type { OwnSignIn, SignInParts } from './user.ts'
+import { createUserEmails } from './user-emails.ts'
 
 /**
  * The sign-in of your product, or null. A function that returns a router with `GET /sign-in`, a page that pages link to,
@@ -28,6 +29,8 @@ export interface SignInOptions {
   encryptionKeys: readonly EncryptionKey[]
   requestedScopes: readonly string[]
   http: Http
+  /** Whether a feature writes to users: then OpenID Connect keeps their addresses. */
+  mailsUsers: boolean
 }
 
 export interface SignIn extends SignInParts {
@@ -35,20 +38,17 @@ export interface SignIn extends SignInParts {
   isDemo: boolean
 }
 
-/** Of a sign-in that keeps nothing of a user but their session. */
-const SESSION_ONLY = {
-  deleteUser: async () => {},
-  exportUser: async () => null,
-  emailOf: async () => null,
-}
-
 export async function createSignIn(options: SignInOptions, own: OwnSignIn | null): Promise<SignIn> {
-  const { oidc, requestedScopes, store, ...rest } = options
+  const { oidc, requestedScopes, store, mailsUsers, ...rest } = options
   if (own) return { ...own({ store, baseUrl: rest.baseUrl }), isDemo: false }
   if (oidc) {
     // Only here: it loads openid-client, a tenth of what the app has to compile at its start.
     const { oidcSignIn } = await import('./oidc-sign-in.ts')
-    return { routes: oidcSignIn({ ...oidc, ...rest }), ...SESSION_ONLY, isDemo: false }
+    const emails = createUserEmails(store, rest.encryptionKeys)
+    const keepEmail = mailsUsers ? emails.keep : null
+    return { routes: oidcSignIn({ ...oidc, ...rest, keepEmail }), ...emails, isDemo: false }
   }
-  return { routes: demoSignIn({ requestedScopes }), ...SESSION_ONLY, isDemo: true }
+  // It keeps nothing of a user but their session.
+  const nothing = { deleteUser: async () => {}, exportUser: async () => null }
+  return { routes: demoSignIn({ requestedScopes }), ...nothing, emailOf: demoEmailOf, isDemo: true }
 }

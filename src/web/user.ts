@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import type { Request, RequestHandler, Router } from 'express'
 import type { SessionData } from 'express-session'
+import type { Reencryption } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { notSignedIn, WebError } from './errors.ts'
 import { texts } from './texts.ts'
@@ -27,6 +28,8 @@ export interface SignInParts {
   exportUser(userId: string): Promise<unknown>
   /** Resolves to the address for mail to a user, or null if it keeps none. */
   emailOf(userId: string): Promise<string | null>
+  /** Re-encrypts what it has encrypted with `TOKEN_ENCRYPTION_KEYS` with the first key (`npm run reencrypt`). */
+  reencrypt?(): AsyncIterable<Reencryption>
 }
 
 /** The sign-in of your product, with the routes `GET /sign-in` and `POST /sign-out`. `sign-in.ts` uses it. */

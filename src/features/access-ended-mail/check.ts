@@ -1,0 +1,22 @@
+import type { CheckContext, Finding } from '../../web/kit.ts'
+import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
+import { mailError, openServer } from './transport.ts'
+
+/** Signs in at the mail server, and sends nothing. */
+export default async function checkServer(
+  _context: CheckContext,
+  settings: AccessEndedMailSettings,
+): Promise<Finding[]> {
+  if (settings === null || settings.url === IN_SANDBOX) return []
+  const about = { id: 'access-ended-mail.server', setting: 'MAIL_URL' }
+  const server = openServer(settings)
+  try {
+    await server.verify()
+    return [{ ...about, status: 'ok', text: 'MAIL_URL: the mail server accepts this app' }]
+  } catch (error) {
+    const text = `MAIL_URL: the mail server cannot be used (${mailError(error).reason})`
+    return [{ ...about, status: 'failure', text }]
+  } finally {
+    server.close()
+  }
+}

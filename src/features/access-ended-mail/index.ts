@@ -1,0 +1,20 @@
+import type { Feature } from '../../web/kit.ts'
+import { sendMails } from './mails.ts'
+import { type AccessEndedMailSettings, accessEndedMailSettings } from './settings.ts'
+
+/** Writes to a user when access to one of their connections has ended (`MAIL_URL`). */
+export default {
+  title: 'Tells users by mail when access has ended, with a link to reconnect',
+  order: 110,
+  settings: accessEndedMailSettings,
+  mailsUsers: (settings) => settings !== null,
+  check: () => import('./check.ts'),
+  async create({ config, connect, http, emailOf, log }, settings) {
+    if (settings === null) return {}
+    // Only here: whoever sends no mails need not load nodemailer.
+    const { createMailTransport } = await import('./transport.ts')
+    const { baseUrl, platform } = config
+    const transport = createMailTransport(settings, { http: http.api, sandboxUrl: platform.sandboxUrl })
+    return sendMails({ vault: connect.vault, emailOf, transport, baseUrl, log })
+  },
+} satisfies Feature<AccessEndedMailSettings>

@@ -1,0 +1,49 @@
+import * as z from 'zod'
+import { type Environment, field, type SettingsOf } from '../../web/kit.ts'
+import { isAddress } from './mail.ts'
+
+export type AccessEndedMailSettings = SettingsOf<typeof accessEndedMailSettings>
+
+/** `MAIL_URL` for the demo: the mails are shown in the sandbox. */
+export const IN_SANDBOX = 'sandbox'
+
+/** Whether it is the address of a mail server, with nothing in it that would change how mails are sent. */
+function isServer(text: string): boolean {
+  const url = URL.parse(text)
+  const isPlain = url !== null && url.hostname !== '' && /^\/?$/.test(url.pathname) && !/[?#]/.test(text)
+  return isPlain && /^smtps?:(?!.*%(?![\dA-Fa-f]{2}))/.test(url.href)
+}
+
+/** Null: no mail is sent. */
+export function accessEndedMailSettings(env: Environment) {
+  const isSandbox = (url: string) => url === IN_SANDBOX && !field.isProduction(env)
+  const needed = env.MAIL_URL ? field.required('the address that mails come from') : z.string().default('')
+  return z
+    .object({
+      url: z
+        .string()
+        .optional()
+        .refine(
+          (url) => url === undefined || isSandbox(url) || isServer(url),
+          'must be smtp://HOST:PORT or smtps://HOST:PORT, with USER:PASSWORD@ before the host if the server asks for it',
+        )
+        .meta({
+          variable: 'MAIL_URL',
+          description:
+            'The mail server: `smtps://USER:PASSWORD@HOST:465`, or `smtp://USER:PASSWORD@HOST:587`, which begins TLS after it is connected; in production it must, except on this machine. Write special characters of the password as `%XX`. `sandbox`: the sandbox shows the mails, as in `npm run demo`. Unset: no mails, and the sign-in keeps no address. See docs/access-ended-mail.md.',
+          example: 'smtps://user:password@mail.example.com:465',
+        }),
+      from: needed
+        .refine((from) => from === '' || isAddress(from), 'must be an address such as no-reply@example.com')
+        .meta({
+          variable: 'MAIL_FROM',
+          description: 'The address that mails come from. Required with `MAIL_URL`.',
+          example: 'no-reply@example.com',
+        }),
+    })
+    .transform(({ url, from }) =>
+      url === undefined
+        ? null
+        : { url, from, isTlsRequired: field.isProduction(env) && !field.isLoopback(new URL(url)) },
+    )
+}

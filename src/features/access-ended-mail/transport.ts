@@ -1,0 +1,64 @@
+import { createTransport } from 'nodemailer'
+import type { Http } from '../../connect/index.ts'
+import { WebError, webTexts } from '../../web/kit.ts'
+import type { Mail } from './mail.ts'
+import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
+
+type MailSettings = NonNullable<AccessEndedMailSettings>
+
+export interface Transport {
+  /** `id`: the same each time that this mail is sent. Throws an `AppError`, of the status 503 if it may help to repeat it. */
+  send(mail: Mail & { to: string; id: string }): Promise<void>
+  close(): void
+}
+
+/** A few connections to the mail server, which are opened when something is sent. */
+export const openServer = ({ url, isTlsRequired }: MailSettings) =>
+  createTransport({
+    pool: true,
+    url,
+    requireTLS: isTlsRequired,
+    // What fails is repeated by whoever sends it.
+    maxRequeues: 0,
+    connectionTimeout: 10_000,
+    socketTimeout: 30_000,
+  })
+
+/**
+ * Of an error of nodemailer: its code, and the status of the server's answer (RFC 5321, section 4.2). The text of that answer stays
+ * out of the log: it may repeat the address. From 500 on, the server does not want the mail again.
+ */
+export function mailError(error: unknown): WebError {
+  const { code, responseCode }: { code?: unknown; responseCode?: unknown } = Object(error)
+  const isFinal = typeof responseCode === 'number' && responseCode >= 500
+  const reason = [code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown'
+  return new WebError(isFinal ? 500 : 503, 'internal_error', undefined, { reason })
+}
+
+/** Sends by SMTP, or in the demo to the sandbox. */
+export function createMailTransport(
+  settings: MailSettings,
+  { http, sandboxUrl }: { http: Http; sandboxUrl: string | undefined },
+): Transport {
+  const from = { name: webTexts.layout.appName, address: settings.from }
+  if (settings.url === IN_SANDBOX)
+    return { send: (mail) => sendToSandbox(http, sandboxUrl, { ...mail, from }), close() {} }
+  const server = openServer(settings)
+  return {
+    async send({ id, to: address, ...mail }) {
+      // Machines do not answer it (RFC 3834, section 5).
+      const headers = { 'Auto-Submitted': 'auto-generated' }
+      const all = { ...mail, from, to: { name: '', address }, messageId: id, headers }
+      await server.sendMail(all).catch((error: unknown) => Promise.reject(mailError(error)))
+    },
+    close: () => server.close(),
+  }
+}
+
+async function sendToSandbox(http: Http, sandboxUrl: string | undefined, mail: object): Promise<void> {
+  if (sandboxUrl === undefined) throw mailError({ code: 'SANDBOX_URL is not set' })
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify(mail)
+  const { status } = await http.send({ method: 'POST', url: `${sandboxUrl}/mails`, headers, body })
+  if (status !== 204) throw mailError({ code: 'POST /mails', responseCode: status })
+}

@@ -1,0 +1,46 @@
+import { DecryptionError } from '../connect/errors.ts'
+import { createRecordCipher, type EncryptionKey, type Reencryption } from '../connect/index.ts'
+import { allOwners, type Key, type KeyValueStore, keyName } from '../connect/stores.ts'
+
+const KIND = 'user-email'
+const keyOf = (userId: string): Key => ({ kind: KIND, owner: userId, id: '' })
+
+/**
+ * The addresses of users whose sign-in knows them only while they sign in; encrypted. The first key encrypts, all of them decrypt.
+ * Methods throw `StoreUnavailableError`, and those that read also `DecryptionError`.
+ */
+export function createUserEmails(store: KeyValueStore, keys: readonly EncryptionKey[]) {
+  const cipher = createRecordCipher(keys)
+  const seal = (key: Key, email: string) => cipher.encrypt(email, keyName(key))
+  const open = (key: Key, sealed: string) => cipher.decrypt(sealed, keyName(key))
+  async function emailOf(userId: string): Promise<string | null> {
+    const key = keyOf(userId)
+    const sealed = await store.get(key)
+    return sealed === null ? null : open(key, sealed)
+  }
+  async function reencryptUser(userId: string): Promise<Reencryption> {
+    const key = keyOf(userId)
+    const sealed = await store.get(key)
+    if (sealed === null || cipher.isCurrent(sealed)) return 'current'
+    try {
+      // If the user signs in meanwhile, the first key has encrypted the new address.
+      await store.compareAndSet(key, sealed, seal(key, open(key, sealed)))
+      return 'reencrypted'
+    } catch (error) {
+      if (error instanceof DecryptionError) return error
+      throw error
+    }
+  }
+  return {
+    emailOf,
+    keep: (userId: string, email: string) => store.set(keyOf(userId), seal(keyOf(userId), email)),
+    deleteUser: async (userId: string) => void (await store.delete(keyOf(userId))),
+    async exportUser(userId: string) {
+      const email = await emailOf(userId)
+      return email === null ? null : { email }
+    },
+    async *reencrypt(): AsyncIterable<Reencryption> {
+      for await (const userId of allOwners(store, KIND)) yield await reencryptUser(userId)
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { afterEach, expect, test } from 'vitest'
+import { createHttp } from '../../../src/connect/index.ts'
+import check from '../../../src/features/access-ended-mail/check.ts'
+import { freePort } from '../../support/ports.ts'
+import { type MailServer, startMailServer } from './mail-server.ts'
+
+let server: MailServer | undefined
+afterEach(() => server?.close())
+
+const context = { http: createHttp(), apiUrl: 'http://localhost', isSandbox: false }
+const settings = (url: string) => ({ url, from: 'no-reply@connect.example', isTlsRequired: false })
+
+test('the doctor signs in at the mail server and sends nothing; of a refusal it repeats no password', async () => {
+  server = await startMailServer(0, {
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: ({ password }, _session, callback) =>
+      password === 'right' ? callback(null, { user: 'ann' }) : callback(new Error('wrong secret-7')),
+  })
+  const at = (password: string) =>
+    check(context, settings(`smtp://ann:${password}@127.0.0.1:${server?.port}`))
+  expect(await at('right')).toMatchObject([{ id: 'access-ended-mail.server', status: 'ok' }])
+  const findings = await at('secret-7')
+  expect(findings).toMatchObject([
+    { status: 'failure', setting: 'MAIL_URL', text: expect.stringMatching(/EAUTH 535/) },
+  ])
+  expect(JSON.stringify(findings)).not.toContain('secret-7')
+  expect(server.mails).toEqual([])
+})
+
+test('the doctor names a mail server that does not answer, and says nothing without one', async () => {
+  const port = await freePort()
+  expect(await check(context, settings(`smtp://127.0.0.1:${port}`))).toMatchObject([
+    { status: 'failure', text: expect.stringContaining('ESOCKET') },
+  ])
+  expect(await check(context, null)).toEqual([])
+  expect(await check(context, settings('sandbox'))).toEqual([])
+})

@@ -1,0 +1,71 @@
+import type { AddressInfo } from 'node:net'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+
+export interface ReceivedMail {
+  /** The recipients of the envelope. */
+  to: string[]
+  /** The headers and the content, as it was sent, and with its lines unfolded and its text decoded. */
+  raw: string
+  text: string
+}
+
+const decoded = (raw: string) =>
+  Buffer.from(
+    raw
+      .replace(/=\r\n/g, '')
+      .replace(/\r\n[ \t]+/g, ' ')
+      .replace(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  ).toString('utf8')
+
+/** A real mail server. `refusals`: what it answers to the next mails; then it takes them. */
+export async function startMailServer(port = 0, options: SMTPServerOptions = {}) {
+  const mails: ReceivedMail[] = []
+  const refusals: { responseCode: number; isAfterContent?: boolean }[] = []
+  /** What was sent of each mail that it refused after the content. */
+  const refused: string[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onRcptTo(_address, _session, callback) {
+      const [next] = refusals
+      if (!next || next.isAfterContent) return callback()
+      refusals.shift()
+      callback(Object.assign(new Error('Not today, ann@demo.example'), next))
+    },
+    async onData(stream, session, callback) {
+      const raw = Buffer.concat(await stream.toArray()).toString('latin1')
+      const next = refusals.shift()
+      if (next) {
+        refused.push(raw)
+        return callback(Object.assign(new Error('Not today, ann@demo.example'), next))
+      }
+      const to = session.envelope.rcptTo.map(({ address }) => address)
+      mails.push({ to, raw, text: decoded(raw) })
+      callback()
+    },
+    ...options,
+  })
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const { port: opened } = server.server.address() as AddressInfo
+  return {
+    mails,
+    refusals,
+    refused,
+    port: opened,
+    env: { MAIL_URL: `smtp://127.0.0.1:${opened}`, MAIL_FROM: 'no-reply@connect.example' },
+    close: () => new Promise<void>((resolve) => server.close(resolve)),
+  }
+}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>
+
+/** A header of a mail, unfolded. */
+export const header = (mail: ReceivedMail | undefined, name: string) =>
+  new RegExp(`^${name}: (.*)$`, 'im').exec(mail?.text.split('\r\n\r\n')[0] ?? '')?.[1]
+
+/** The HTML of a mail. */
+export const htmlOf = ({ text }: ReceivedMail) => text.slice(text.indexOf('text/html'))
+
+/** The address of the link of a mail. */
+export const linkOf = (mail: ReceivedMail | undefined) => /https?:\/\/\S+/.exec(mail?.text ?? '')?.[0] ?? ''

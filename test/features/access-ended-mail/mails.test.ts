@@ -1,0 +1,241 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createHttp, type RetryOptions } from '../../../src/connect/index.ts'
+import { sendMails } from '../../../src/features/access-ended-mail/mails.ts'
+import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
+import { freePort } from '../../support/ports.ts'
+import { oauthError } from '../../support/token-endpoint.ts'
+import { connectedSetup, consent, newKey, REF, type VaultSetup } from '../../support/vault.ts'
+import { header, linkOf, type MailServer, startMailServer } from './mail-server.ts'
+
+let setup: VaultSetup
+let server: MailServer
+const stops: (() => Promise<unknown>)[] = []
+beforeEach(async () => {
+  setup = await connectedSetup({}, { businessName: 'Harbour Homes' })
+  server = await startMailServer()
+})
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+  await server.close()
+  await setup.close()
+})
+
+/** A process that sends mails: it tries again at once, or as `retries` says. */
+function mailing(retries: RetryOptions = {}, port = server.port, vault = setup.vault) {
+  const logLines: string[] = []
+  const settings = { url: `smtp://127.0.0.1:${port}`, from: 'no-reply@connect.example', isTlsRequired: false }
+  const mails = sendMails({
+    vault,
+    emailOf: async (userId) => (userId === REF.userId ? 'ann@demo.example' : null),
+    transport: createMailTransport(settings, { http: createHttp(), sandboxUrl: undefined }),
+    baseUrl: 'https://app.example',
+    log: pino({ level: 'info' }, { write: (line) => void logLines.push(line) }),
+    retries: { timeoutMs: 60_000, pauseMs: 1, maxPauseMs: 10, ...retries },
+  })
+  stops.push(mails.stop)
+  return { ...mails, logLines }
+}
+
+/** The platform ends access, and the vault notices it. */
+async function end(ref = REF, vault = setup.vault) {
+  setup.endpoint.answers(oauthError('invalid_grant'))
+  await vault.refresh(ref).catch(() => {})
+}
+
+describe('when access of a connection ends', () => {
+  test('its user gets a mail with the name of the connection, when and why, and the link to reconnect it', async () => {
+    mailing()
+    await end()
+    await expect.poll(() => server.mails).toHaveLength(1)
+    const [mail] = server.mails
+    expect(mail?.to).toEqual(['ann@demo.example'])
+    expect(header(mail, 'From')).toBe('Connect Starter <no-reply@connect.example>')
+    expect(header(mail, 'Subject')).toBe('Access to Harbour Homes has ended')
+    expect(header(mail, 'Auto-Submitted')).toBe('auto-generated')
+    expect(mail?.text).toMatch(/Access ended on \d{1,2} \w+ \d{4}, .* UTC: somebody ended it on the platform/)
+    expect(linkOf(mail)).toBe('https://app.example/connect?bxcontext=ctx')
+  })
+
+  test('whoever has no address gets none, and the log says so', async () => {
+    const { logLines } = mailing()
+    const ref = { ...REF, userId: 'bea' }
+    await consent(setup.vault, {}, ref)
+    await end(ref)
+    await expect.poll(() => logLines.join()).toContain('the sign-in has no address of this user')
+    expect(server.mails).toEqual([])
+  })
+
+  test('a refusal that may heal sends none, although the connection is shown as ended; the end itself does', async () => {
+    const { stop } = mailing()
+    setup.endpoint.answers({ status: 400, json: { error: 'invalid_request' } })
+    for (const seconds of [301, 40]) {
+      setup.later(seconds)
+      await setup.vault.refresh(REF).catch(() => {})
+    }
+    expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'revoked', reason: 'refused' } })
+    await setup.vault.label(REF, 'Main shop', null)
+    expect(server.mails).toEqual([])
+    await end()
+    await stop()
+    expect(server.mails.map((mail) => header(mail, 'Subject'))).toEqual(['Access to Main shop has ended'])
+  })
+
+  test('a disconnect by the user sends none', async () => {
+    const { stop, logLines } = mailing()
+    await setup.vault.disconnect(REF)
+    await stop()
+    expect({ mails: server.mails, logLines }).toEqual({ mails: [], logLines: [] })
+  })
+
+  test('what happens to the record afterwards sends no second one', async () => {
+    const { stop } = mailing()
+    await end()
+    await expect.poll(() => server.mails).toHaveLength(1)
+    await setup.vault.label(REF, 'Main shop', null)
+    await end()
+    await setup.vault.disconnect(REF)
+    await stop()
+    expect(server.mails).toHaveLength(1)
+  })
+
+  test('after a new consent, the next end is another one', async () => {
+    mailing()
+    await end()
+    await consent(setup.vault)
+    await end()
+    await expect.poll(() => server.mails).toHaveLength(2)
+  })
+})
+
+describe('while the mail server is down', () => {
+  test('the mail waits, and is sent when the server is back', async () => {
+    const port = await freePort()
+    const failed = Promise.withResolvers<void>()
+    mailing({ onWait: () => failed.resolve() }, port)
+    await end()
+    await failed.promise
+    const late = await startMailServer(port)
+    stops.push(late.close)
+    await expect.poll(() => late.mails).toHaveLength(1)
+  })
+
+  test('a mail that the server puts off is sent again, as the same mail', async () => {
+    server.refusals.push({ responseCode: 451, isAfterContent: true }, { responseCode: 451 })
+    mailing()
+    await end()
+    await expect.poll(() => server.mails).toHaveLength(1)
+    const idIn = (raw = '') => /^Message-ID: (.*)$/im.exec(raw)?.[1]
+    expect(idIn(server.refused[0])).toMatch(/@app\.example>$/)
+    expect(idIn(server.mails[0]?.raw)).toBe(idIn(server.refused[0]))
+  })
+
+  test('a user who has connected again, or disconnected, meanwhile gets none', async () => {
+    const port = await freePort()
+    const other = { ...REF, bxcontext: 'other' }
+    await consent(setup.vault, {}, other)
+    let waits = 0
+    const both = Promise.withResolvers<void>()
+    const { stop } = mailing(
+      { pauseMs: 100, maxPauseMs: 100, onWait: () => ++waits === 2 && both.resolve() },
+      port,
+    )
+    await end()
+    await end(other)
+    await both.promise
+    await consent(setup.vault)
+    await setup.vault.disconnect(other)
+    const late = await startMailServer(port)
+    stops.push(late.close)
+    // The last one to wait: the mails before it were dropped or sent.
+    const third = { ...REF, bxcontext: 'third' }
+    await consent(setup.vault, {}, third)
+    await end(third)
+    await expect.poll(() => late.mails.map(linkOf)).toEqual(['https://app.example/connect?bxcontext=third'])
+    await stop()
+    expect(late.mails).toHaveLength(1)
+  })
+
+  test('a user whose access has ended once more gets one mail', async () => {
+    const port = await freePort()
+    const waiting = Promise.withResolvers<void>()
+    let waits = 0
+    const { stop } = mailing({ onWait: () => ++waits === 2 && waiting.resolve() }, port)
+    await end()
+    await consent(setup.vault)
+    await end()
+    await waiting.promise
+    const late = await startMailServer(port)
+    stops.push(late.close)
+    await expect.poll(() => late.mails).toHaveLength(1)
+    await stop()
+    expect(late.mails).toHaveLength(1)
+  })
+
+  test('a mail is given up when its time is over, with a line in the log that names no address', async () => {
+    const { logLines } = mailing({ timeoutMs: 0 }, await freePort())
+    await end()
+    await expect.poll(() => logLines).toHaveLength(1)
+    expect(JSON.parse(logLines[0] ?? '')).toMatchObject({
+      level: 50,
+      consent: expect.any(Number),
+      reason: 'ESOCKET',
+      msg: 'the mail that access has ended was not sent',
+    })
+    expect(logLines[0]).not.toContain('ann')
+  })
+
+  test('a mail that the server refuses for good is not sent again', async () => {
+    server.refusals.push({ responseCode: 550 })
+    const { logLines } = mailing()
+    await end()
+    await expect.poll(() => logLines.join()).toContain('EENVELOPE 550')
+    expect(logLines.join()).not.toContain('demo.example')
+    expect(server.mails).toEqual([])
+  })
+
+  test('a process that stops does not wait for it, and logs what was not sent', async () => {
+    const failed = Promise.withResolvers<void>()
+    const slow = { pauseMs: 3_600_000, maxPauseMs: 3_600_000, timeoutMs: 9_000_000 }
+    const { stop, logLines } = mailing({ ...slow, onWait: () => failed.resolve() }, await freePort())
+    await end()
+    await failed.promise
+    await stop()
+    expect(logLines.join()).toContain('this process is stopping')
+  })
+})
+
+test('a process that stops finishes the mail that is being sent, and logs an end that it notices afterwards', async () => {
+  const { stop, logLines } = mailing()
+  await end()
+  await stop()
+  expect({ mails: server.mails.length, logLines }).toEqual({ mails: 1, logLines: [] })
+  const late = { ...REF, bxcontext: 'late' }
+  await consent(setup.vault, {}, late)
+  await end(late)
+  await expect.poll(() => logLines.join()).toContain('this process is stopping')
+  expect(server.mails).toHaveLength(1)
+})
+
+test('two processes that notice the same end send one mail', async () => {
+  const other = setup.anotherVault()
+  const [one, two] = [mailing(), mailing({}, server.port, other)]
+  setup.endpoint.answers(oauthError('invalid_grant'), oauthError('invalid_grant'))
+  await Promise.allSettled([setup.vault.refresh(REF), other.refresh(REF)])
+  await Promise.all([one.stop(), two.stop()])
+  expect(server.mails).toHaveLength(1)
+})
+
+test('to re-encrypt a connection whose access has ended sends nothing', async () => {
+  const key = newKey()
+  await setup.close()
+  setup = await connectedSetup({ keys: [key] })
+  await end()
+  const rotated = setup.anotherVault({ keys: [newKey('k2'), key] })
+  const { stop, logLines } = mailing({}, server.port, rotated)
+  const outcomes = await Array.fromAsync(rotated.reencrypt())
+  await stop()
+  expect({ outcomes, mails: server.mails, logLines }).toEqual({
+    ...{ outcomes: ['reencrypted'], mails: [], logLines: [] },
+  })
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { accessEndedMailSettings } from '../../../src/features/access-ended-mail/settings.ts'
+import { readSettings } from '../../../src/settings/read.ts'
+
+const from = 'no-reply@connect.example'
+const read = (env: Record<string, string>) =>
+  readSettings({ MAIL_FROM: from, ...env }, accessEndedMailSettings)
+
+test('without MAIL_URL there are no mails', () => {
+  expect(read({})).toBeNull()
+  expect(readSettings({}, accessEndedMailSettings)).toBeNull()
+})
+
+test.each([
+  ['smtp://mail.example.com:587', 'development', false],
+  ['smtp://mail.example.com:587', 'production', true],
+  ['smtps://user:p%40ss@mail.example.com', 'production', true],
+  ['smtp://127.0.0.1:25', 'production', false],
+  ['smtp://localhost/', 'production', false],
+  ['sandbox', 'development', false],
+])('%s is a mail server; in %s, whether TLS is required is %s', (url, NODE_ENV, isTlsRequired) => {
+  expect(read({ MAIL_URL: url, NODE_ENV })).toEqual({ url, from, isTlsRequired })
+})
+
+test.each([
+  ...[
+    'mail.example.com',
+    'http://mail.example.com',
+    'smtp://',
+    'smtp://h/path',
+    'smtp://h?tls.rejectUnauthorized=false',
+  ],
+  ...['smtp://user:secret-7%zz@h', 'smtp://h#x'],
+])('%s is none, and is not repeated', (MAIL_URL) => {
+  expect(() => read({ MAIL_URL })).toThrow(/^(?!.*secret-7).*MAIL_URL must be smtp:\/\/HOST:PORT or smtps:/s)
+})
+
+test('the sandbox shows no mails in production', () => {
+  expect(() => read({ MAIL_URL: 'sandbox', NODE_ENV: 'production' })).toThrow('MAIL_URL must be smtp://')
+})
+
+test('MAIL_FROM is required with MAIL_URL, and is one address', () => {
+  const env = { MAIL_URL: 'smtp://mail.example.com' }
+  expect(() => readSettings(env, accessEndedMailSettings)).toThrow('MAIL_FROM is required')
+  expect(() => read({ ...env, MAIL_FROM: 'Us <us@connect.example>' })).toThrow('MAIL_FROM must be an address')
+})

@@ -1,0 +1,177 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { deleteUser, exportUser } from '../../../src/cli/user-data.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
+import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
+import { PasswordAccounts } from '../../../src/web/password-accounts.ts'
+import { passwordSignIn } from '../../../src/web/password-sign-in.ts'
+import { createUserEmails } from '../../../src/web/user-emails.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { tempDir, testEnv } from '../../support/env.ts'
+import { connected, signedIn, toCallback } from '../../support/flow.ts'
+import { envOf, startOwnProvider } from '../../support/openid-provider.ts'
+import { command } from '../../support/process.ts'
+import { foundInStore } from '../../support/store-texts.ts'
+import { newKey } from '../../support/vault.ts'
+import { createVisitor } from '../../support/visitor.ts'
+import { linkOf, startMailServer } from './mail-server.ts'
+
+const EMAIL = 'ann@ridgeline.example'
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function startServer() {
+  const server = await startMailServer()
+  cleanups.push(server.close)
+  return server
+}
+async function start(...args: Parameters<typeof startAll>): Promise<Running> {
+  const app = await startAll(...args)
+  cleanups.push(app.close)
+  return app
+}
+async function startProvider() {
+  const provider = await startOwnProvider()
+  cleanups.push(provider.close)
+  return { ...provider, userId: `${provider.env.OIDC_ISSUER}#user|42 é` }
+}
+/** Signs a visitor in by OpenID Connect. */
+async function enter(app: Running) {
+  const visitor = createVisitor()
+  await visitor.follow(await visitor.get(`${app.url}/sign-in`))
+  return visitor
+}
+const PROBE = '/connections/harbour-homes/probe'
+
+test('a revocation that one of two processes notices is one mail, whose link leads to that connection', async () => {
+  const server = await startServer()
+  const one = await start(server.env)
+  const { platform, config } = one
+  const [key] = config.tokenEncryptionKeys
+  const two = await start({
+    ...server.env,
+    DATA_DIR: config.dataDir,
+    BASE_URL: one.url,
+    TOKEN_ENCRYPTION_KEYS: `${key?.id}:${key?.secret.toString('base64')}`,
+    PLATFORM_APP_URL: platform,
+    PLATFORM_AUTH_URL: `${platform}/auth`,
+    PLATFORM_API_URL: `${platform}/api`,
+  })
+  const visitor = await connected(one)
+  const there = await signedIn({ url: two.url, platform })
+  expect((await there.get(two.url + PROBE)).status).toBe(200)
+  await one.sandbox('revoke')
+  await Promise.all([visitor.get(one.url + PROBE), there.get(two.url + PROBE)])
+  await expect.poll(() => server.mails).toHaveLength(1)
+  for (const again of [one, two, one]) await (again === one ? visitor : there).get(again.url + PROBE)
+  await Promise.all([one, two].flatMap(({ services }) => services.parts.map((part) => part.stop?.())))
+  expect(server.mails.map(({ to }) => to)).toEqual([['ann@demo.example']])
+  const page = await visitor.get(linkOf(server.mails[0]))
+  expect(page.text).toContain('<h1>Reconnect Harbour Homes</h1>')
+  expect(page.text).toContain('value="harbour-homes"')
+})
+
+test.each([
+  ['of the ID token', { email: EMAIL }, undefined],
+  ['of UserInfo', { email: undefined, name: 'Ann' }, { sub: 'user|42 é', email: EMAIL }],
+])('OpenID Connect: the mail goes to the address %s', async (_, claims, userInfo) => {
+  const [server, provider] = [await startServer(), await startProvider()]
+  Object.assign(provider.choices, { claims, userInfo })
+  const app = await start({ ...server.env, ...provider.env })
+  const visitor = await enter(app)
+  expect((await visitor.get(await toCallback(app, visitor))).status).toBe(303)
+  await app.sandbox('revoke')
+  await visitor.get(app.url + PROBE)
+  await expect.poll(() => server.mails.map(({ to }) => to)).toEqual([[EMAIL]])
+})
+
+test.each([
+  [{ email_verified: false }, undefined],
+  [{ email_verified: 'false' }, undefined],
+  [
+    { email: undefined, email_verified: false },
+    { sub: 'user|42 é', email: EMAIL },
+  ],
+  [{ email: undefined }, { sub: 'user|43', email: EMAIL }],
+  [{ email: 42 }, undefined],
+])('OpenID Connect: no address is kept of %j and UserInfo %j', async (claims, userInfo) => {
+  const provider = await startProvider()
+  Object.assign(provider.choices, { claims, userInfo })
+  const app = await start({ MAIL_URL: 'sandbox', MAIL_FROM: 'us@connect.example', ...provider.env })
+  await enter(app)
+  expect(await app.services.signIn.emailOf(provider.userId)).toBeNull()
+})
+
+test('OpenID Connect: the address is encrypted in the store, exported with the user, and deleted with them', async () => {
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  const provider = await startProvider()
+  provider.choices.claims = { name: 'Ann' }
+  const app = await start({ MAIL_URL: 'sandbox', MAIL_FROM: 'us@connect.example', ...provider.env })
+  await enter(app)
+  expect(await app.services.deps.emailOf(provider.userId)).toBe(EMAIL)
+  expect(await foundInStore(app, [EMAIL])).toEqual([])
+  expect(await exportUser(app.services, provider.userId)).toMatchObject({ signIn: { email: EMAIL } })
+  await deleteUser(app.services, provider.userId, { yes: true })
+  expect(await app.services.signIn.emailOf(provider.userId)).toBeNull()
+  expect(await app.services.store.ofOwner(provider.userId)).toEqual([])
+})
+
+test('OpenID Connect: an app that sends no mails keeps no address', async () => {
+  const provider = await startProvider()
+  provider.choices.claims = { name: 'Ann' }
+  const app = await start(provider.env)
+  await enter(app)
+  expect(await app.services.signIn.emailOf(provider.userId)).toBeNull()
+  expect(await app.services.store.ofOwner(provider.userId)).toEqual([])
+  expect(await foundInStore(app, [EMAIL])).toEqual([])
+})
+
+test('npm run reencrypt re-encrypts the addresses with the first key, and reports one of a key that is gone', async () => {
+  const { dir, remove } = tempDir()
+  const [old, next, gone] = [newKey('k1'), newKey('k2'), newKey('k3')]
+  const store = openSqlite({ file: `${dir}/store.sqlite` })
+  cleanups.push(async () => remove(), store.close)
+  await createUserEmails(store, [old]).keep('ann', EMAIL)
+  const platform = 'http://localhost'
+  const env = testEnv({
+    ...envOf('https://login.example'),
+    DATA_DIR: dir,
+    PLATFORM_APP_URL: platform,
+    PLATFORM_AUTH_URL: platform,
+    PLATFORM_API_URL: platform,
+    TOKEN_ENCRYPTION_KEYS: [next, old].map(({ id, secret }) => `${id}:${secret.toString('base64')}`).join(),
+  })
+  const { output } = await command('src/cli/reencrypt.ts', env)
+  expect(output).toContain('1 records re-encrypted with the key "k2"; 0 already used it.')
+  expect(await createUserEmails(store, [next]).emailOf('ann')).toBe(EMAIL)
+  expect(await Array.fromAsync(createUserEmails(store, [next]).reencrypt())).toEqual(['current'])
+  expect(await Array.fromAsync(createUserEmails(store, [gone]).reencrypt())).toMatchObject([
+    { missingKeyId: 'k2' },
+  ])
+})
+
+test('email and password: the mail goes to the address of the account', async () => {
+  const server = await startServer()
+  const app = await start(server.env, {}, undefined, undefined, passwordSignIn)
+  await new PasswordAccounts(app.services.store).create(EMAIL, 'correct horse')
+  const visitor = createVisitor()
+  await visitor.post(`${app.url}/sign-in`, { form: { email: EMAIL, password: 'correct horse' } })
+  expect((await visitor.get(await toCallback(app, visitor))).status).toBe(303)
+  await app.sandbox('revoke')
+  await visitor.get(app.url + PROBE)
+  await expect.poll(() => server.mails.map(({ to }) => to)).toEqual([[EMAIL]])
+})
+
+test('in the demo, the sandbox shows the mail, with its link', async () => {
+  const app = await start((await sandboxSettings({})).shared)
+  const visitor = await connected(app, { name: '<b>Ann (2)</b>' })
+  expect((await visitor.get(`${app.platform}/mails`)).text).toContain('No mail yet.')
+  await app.sandbox('revoke')
+  await visitor.get(app.url + PROBE)
+  const page = async () => (await visitor.get(`${app.platform}/mails`)).text
+  await expect.poll(page).toContain('Access to Harbour Homes has ended')
+  expect(await page()).toContain(`href="${app.url}/connect?bxcontext=harbour-homes"`)
+  expect(await page()).toContain('%3Cb%3EAnn%202%3C%2Fb%3E@demo.example')
+})
