@@ -112,6 +112,26 @@ describe('page one', () => {
     })
   })
 
+  test('that is sent after the session has ended comes back after the sign-in as it was filled in', async () => {
+    const user = await connected(pages.app, { ...SAM, name: 'ida' })
+    const { json } = await pages.upload(FILE, { by: user, says: false })
+    const url = pages.urlOf(json.id)
+    await user.post(`${pages.app.url}/sign-out`)
+    const form = {
+      seen: json.checkId,
+      units: '12',
+      money: 'NZD before GST',
+      'use-2': 'description',
+      do: 'continue',
+    }
+    await user.post(`${url}/choice`, { form, headers: { referer: url } })
+    const signedIn = { form: { name: 'ida', returnTo: new URL(url).pathname } }
+    const { text } = await user.follow(await user.post(`${pages.app.url}/sign-in`, signedIn))
+    expect(text).toMatch(/name="units"[^>]* value="12"/)
+    expect(text).toMatch(/value="NZD before GST" checked/)
+    expect(text).toMatch(/id="use-2"[^>]*>[\s\S]*?<option value="description" selected>/)
+  })
+
   test('is filled in from the last choice, and says whose it was and when', async () => {
     const to = await newCatalogue()
     await sendAll(FILE, to)
