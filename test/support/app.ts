@@ -15,8 +15,11 @@ import { serve } from './ports.ts'
 import { probe, sandboxProbe } from './probe.ts'
 
 const sandboxFeatures = await loadSandboxFeatures()
-/** The settings of features that the app and the sandbox share. */
-const SHARED: Record<string, string> = Object.assign({}, ...sandboxFeatures.map(({ demoEnv }) => demoEnv))
+/** The settings of features of which the sandbox is told, too: without them, it would not know the app. */
+const SHARED: Record<string, string> = Object.assign(
+  {},
+  ...sandboxFeatures.map(({ appOptions, demoEnv }) => (appOptions ? demoEnv : {})),
+)
 
 const features = await loadFeatures()
 
