@@ -35,7 +35,7 @@ export async function failover(
   const acknowledged: Acknowledged[] = []
   const start = async (name: string) => {
     const env = { STORE: servers.urls.join(), KEY: key.secret.toString('base64'), NAME: name }
-    const worker = forkWorker('./failover-worker.ts', env)
+    const worker = forkWorker('../real/failover-worker.ts', env)
     await once(worker, 'message')
     return worker.on('message', (each: Acknowledged) => void acknowledged.push(each))
   }

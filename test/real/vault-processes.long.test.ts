@@ -36,7 +36,7 @@ async function startProcesses(kind: 'SQLite' | 'Redis') {
   })
   const env = { STORE: address, AUTH_URL: endpoint.authUrl, KEY: key.secret.toString('base64') }
   const start = async (): Promise<ChildProcess> => {
-    const worker = forkWorker('./vault-worker.ts', env)
+    const worker = forkWorker('../real/vault-worker.ts', env)
     onTestFinished(() => void worker.kill('SIGKILL'))
     await once(worker, 'message')
     return worker
