@@ -29,7 +29,7 @@ import { readInProcess } from './read-in-process.ts'
 import { reportOf } from './report.ts'
 import { choiceArgument, comparedSentences, exampleLines, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
-import { differencesOf, stopsUnattended } from './unattended.ts'
+import { stopsUnattended } from './unattended.ts'
 
 const stop = new AbortController()
 const { signal } = stop
@@ -208,8 +208,8 @@ function printPage(outline: Outline, found: Found, { catalogueName, catalogueSco
 }
 
 /**
- * Stands for this file, this choice, this catalogue and exactly these differences. A catalogue that has received nothing is known by
- * its name, whether or not a run that was killed has created it already.
+ * Stands for this file, this choice, this catalogue, what it has received, and all that page two shows. A catalogue that has received
+ * nothing is known by its name, whether or not a run that was killed has created it already.
  */
 function codeOf(
   { catalogueId, catalogueName, receivedRevision }: Import,
@@ -217,7 +217,7 @@ function codeOf(
   found: Found,
 ): string {
   const to = receivedRevision === '' ? catalogueName : catalogueId
-  const all = JSON.stringify([digest, to, found.choice, differencesOf(found)])
+  const all = JSON.stringify([digest, to, receivedRevision, found])
   return createHash('sha256').update(all).digest('hex').slice(0, 12)
 }
 

@@ -111,8 +111,18 @@ export interface Compared {
   goneTexts: PlacedText[]
   /** How many more texts there are than are compared. */
   uncomparedTexts: number
-  /** Values that a column did not have. `dates`: how many of them are dates; they are not listed. */
-  newValues: { heading: string; values: Value[]; dates: number; isMany: boolean; hadAtMostFive: boolean }[]
+  /**
+   * Values that a column did not have. `dates`, and `amounts` of a column of prices that is not used: how many of them there are;
+   * they are not listed.
+   */
+  newValues: {
+    heading: string
+    values: Value[]
+    dates: number
+    amounts: number
+    isMany: boolean
+    hadAtMostFive: boolean
+  }[]
 }
 
 /** Why page two asks for a tick before anything is sent. Numbers are counts of items. */

@@ -110,7 +110,9 @@ function createRun(options: ImportOptions): Run {
   }
   const onWait = (_reason: string, error: Error) => {
     const isOutage = error instanceof PlatformUnavailableError
-    run.report({ waiting: texts.waiting(isOutage ? webTexts.outages[error.kind].title : undefined) })
+    const said = saidIn(error)
+    const waiting = texts.waiting(isOutage ? webTexts.outages[error.kind].title : undefined)
+    run.report({ waiting: said === '' ? waiting : `${notUnderstood(said)} ${waiting}` })
   }
   return run
 }
@@ -167,10 +169,10 @@ async function upload({ options, progress, report, call }: Run, body: Uint8Array
  * without items that it rejected: it may accept them now. If it is completed with all that it had accepted, only the rest.
  */
 async function isStillOpen({ options, progress, report, call }: Run): Promise<boolean> {
-  const { catalogueImports, source, catalogueId, items } = options
+  const { items } = options
   const { batchId, importSent, batches, rejected } = progress
   if (batchId === null) return false
-  const job = await call(() => catalogueImports.get(source, catalogueId, batchId)).catch((error: unknown) => {
+  const job = await jobOf({ options, call }, batchId).catch((error: unknown) => {
     if (error instanceof NotFoundError) return undefined
     throw error
   })
@@ -199,13 +201,10 @@ async function startJob({ options, call }: Run): Promise<string> {
 
 /** Polls the job until it is completed. Throws `ImportFailedError` if it fails or does not complete in time. */
 async function pollUntilCompleted({ options, progress, report, call }: Run): Promise<ImportJob> {
-  const { catalogueImports, source, catalogueId, signal, completionTimeoutMs = 3_600_000 } = options
+  const { signal, completionTimeoutMs = 3_600_000 } = options
   const deadline = performance.now() + completionTimeoutMs
   for (let pause = options.pauseMs ?? 500; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
-    const batchId = progress.batchId ?? options.batchId
-    const job = await call(() => catalogueImports.get(source, catalogueId, batchId)).catch((error) => {
-      throw refusal(error, (said) => texts.failures.notUnderstood(said.slice(0, MAX_ANSWER)))
-    })
+    const job = await jobOf({ options, call }, progress.batchId ?? options.batchId)
     const platformState = job.status.slice(0, MAX_STATE)
     report({ platformState, ...(job.itemsProcessed != null && { processed: job.itemsProcessed }) })
     switch (outcomeOf(job)) {
@@ -222,11 +221,28 @@ async function pollUntilCompleted({ options, progress, report, call }: Run): Pro
   }
 }
 
-/** What the platform has said of a refusal, as an error with this text; if it has said nothing, or for another error, that one. */
-const refusal = (error: unknown, text: (said: string) => string): unknown =>
-  error instanceof PlatformRejectedError && error.platformMessage !== ''
-    ? new ImportFailedError(text(error.platformMessage), { reason: error.reason })
-    : error
+/** The platform's job. Throws `ImportFailedError` if its answer is not understood. */
+const jobOf = (
+  { options: { catalogueImports, source, catalogueId }, call }: Pick<Run, 'options' | 'call'>,
+  batchId: string,
+): Promise<ImportJob> =>
+  call(() => catalogueImports.get(source, catalogueId, batchId)).catch((error: unknown) => {
+    throw refusal(error, notUnderstood)
+  })
+
+const notUnderstood = (said: string) => texts.failures.notUnderstood(said.slice(0, MAX_ANSWER))
+
+/** What the platform has said that has led to an error; empty if nothing. */
+const saidIn = (error: unknown): string =>
+  error instanceof PlatformRejectedError || error instanceof PlatformUnavailableError
+    ? error.platformMessage
+    : ''
+
+/** An error with this text about what the platform has said; if it has said nothing, the one that was thrown. */
+const refusal = (error: unknown, text: (said: string) => string): unknown => {
+  const said = saidIn(error)
+  return said === '' ? error : new ImportFailedError(text(said))
+}
 
 const isCompleted = (job: ImportJob) => ['completed', 'problems'].includes(outcomeOf(job))
 const isFailed = (job: ImportJob) => outcomeOf(job) === 'failed'

@@ -84,11 +84,12 @@ function textsOf({ newTexts, goneTexts, uncomparedTexts }: Compared): Difference
 const firstOf = (all: string[]): string[] =>
   all.length > MAX_LISTED ? [...all.slice(0, MAX_LISTED), compare.more(all.length - MAX_LISTED)] : all
 
-function valuesOf({ heading, values, dates, isMany }: Compared['newValues'][number]): Difference[] {
+function valuesOf({ heading, values, dates, amounts, isMany }: Compared['newValues'][number]): Difference[] {
   const marks = firstOf(values.map(({ value, count: rows }) => compare.value(texts.value(value), rows)))
   return [
     ...(marks.length > 0 ? [says(compare.newValues(heading), marks)] : []),
     ...(dates > 0 ? [says(compare.dates(dates, heading))] : []),
+    ...(amounts > 0 ? [says(compare.amounts(amounts, heading))] : []),
     ...(isMany ? [says(compare.isMany(heading))] : []),
   ]
 }

@@ -165,6 +165,8 @@ export const texts = {
     newValues: (heading: string) => `New values of ${isolated(heading)}:`,
     value: (value: string, rows: number) => `${value} (${pluralize(rows, 'row')})`,
     dates: (dates: number, heading: string) => `${pluralize(dates, 'new date')} in ${isolated(heading)}.`,
+    amounts: (amounts: number, heading: string) =>
+      `${pluralize(amounts, 'new amount')} in ${isolated(heading)}, which is not sent.`,
     isMany: (heading: string) => `${isolated(heading)} has too many values to compare.`,
     more: (more: number) => `${count(more)} more`,
   },
