@@ -196,7 +196,8 @@ export const texts = {
     otherRow: (row: string) => `see row ${row}`,
     first: (shown: number) => `The first ${count(shown)}, new ones first:`,
     cures: {
-      damagedCode: 'A spreadsheet has changed them: format the column as text, and enter them again.',
+      damagedCode:
+        'They look as a spreadsheet shows a date or a long number: format the column as text, and enter them again.',
       noValue: 'Open the file in your spreadsheet, and save it.',
       otherPrice: 'The same code with different prices or units: none is sent, because each could be wrong.',
     } as Partial<Record<Reason, string>>,
