@@ -36,9 +36,9 @@ const shared = (job: Import, reading: Reading | null) => ({
   styles: ['/assets/price-files/price-files.css'],
 })
 
-/** What was typed into a form of these pages that has failed, or that was sent when the session had ended. */
+/** What was typed into the form of a page that has failed, or that was sent when the session had ended; not another form of it. */
 const typedIn = (form?: { values: Record<string, unknown> }) =>
-  form?.values.seen === undefined ? undefined : form.values
+  form?.values.seen === undefined || form.values.state !== undefined ? undefined : form.values
 
 /** Page one. */
 export async function choosePage(vault: Vault, job: Import, { outline, missing }: Reading) {
