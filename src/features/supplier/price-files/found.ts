@@ -47,7 +47,7 @@ export interface Outline {
   remarks: Remark[]
 }
 
-export type Remark = { kind: 'utf16' | 'windows1252' } | { kind: 'hiddenRows'; rows: number }
+export type Remark = { kind: 'windows1252' } | { kind: 'hiddenRows'; rows: number }
 
 /** Why a row is not sent. */
 export const REASONS = [

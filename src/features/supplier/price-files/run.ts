@@ -32,8 +32,6 @@ export interface ImportOptions {
   signal?: AbortSignal
   /** How long to retry a request, in ms; 5 minutes by default. */
   retryTimeoutMs?: number
-  /** How long to wait for completion after the last upload, in ms; 1 hour by default. */
-  completionTimeoutMs?: number
   /** Initial pause between retries and between polls, in ms; both increase. 500 by default. */
   pauseMs?: number
 }
@@ -44,11 +42,10 @@ export interface ImportResult {
   batches: number
   /** What the platform says was wrong, in a sentence; null if it says nothing of the kind. */
   problems: string | null
-  /** The job in its final state. */
-  job: ImportJob
 }
 
-const MAX_POLL_MS = 10_000
+/** How long the platform may take after the last upload, and the longest pause between polls, in ms. */
+const [COMPLETION_MS, MAX_POLL_MS] = [3_600_000, 10_000]
 /** How much of the platform's word for a state, and of an answer that is not understood, is shown, in characters. */
 const [MAX_STATE, MAX_ANSWER] = [50, 200]
 /** How often an import that the platform has closed is continued in a new one. */
@@ -83,7 +80,7 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
       texts.failures.rejectedItems(rejected.count, sent + rejected.count, rejected.message),
     )
   const problems = outcomeOf(job) === 'problems' ? texts.failures.problems(wordsOf(job)) : null
-  return { sent, batches, problems, job }
+  return { sent, batches, problems }
 }
 
 function createRun(options: ImportOptions): Run {
@@ -201,8 +198,7 @@ async function startJob({ options, call }: Run): Promise<string> {
 
 /** Polls the job until it is completed. Throws `ImportFailedError` if it fails or does not complete in time. */
 async function pollUntilCompleted({ options, progress, report, call }: Run): Promise<ImportJob> {
-  const { signal, completionTimeoutMs = 3_600_000 } = options
-  const deadline = performance.now() + completionTimeoutMs
+  const deadline = performance.now() + COMPLETION_MS
   for (let pause = options.pauseMs ?? 500; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
     const job = await jobOf({ options, call }, progress.batchId ?? options.batchId)
     const platformState = job.status.slice(0, MAX_STATE)
@@ -217,7 +213,7 @@ async function pollUntilCompleted({ options, progress, report, call }: Run): Pro
         if (performance.now() + pause > deadline)
           throw new ImportFailedError(texts.failures.stillProcessing(platformState))
     }
-    await sleep(pause, signal)
+    await sleep(pause, options.signal)
   }
 }
 

@@ -129,7 +129,6 @@ export class Scan {
       decimal: draft?.decimal ?? null,
       ambiguousPrice: this.#ambiguousPrice,
       remarks: [
-        ...(file.encoding?.startsWith('utf-16') ? [{ kind: 'utf16' as const }] : []),
         ...(file.encoding === 'windows-1252' ? [{ kind: 'windows1252' as const }] : []),
         ...(rows > 0 ? [{ kind: 'hiddenRows' as const, rows }] : []),
       ],

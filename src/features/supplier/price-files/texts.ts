@@ -376,8 +376,6 @@ export const texts = {
   /** How a file was read. */
   remark(remark: Remark): string {
     switch (remark.kind) {
-      case 'utf16':
-        return 'The file is in UTF-16.'
       case 'windows1252':
         return 'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.'
       case 'hiddenRows':

@@ -16,7 +16,7 @@ export const texts = {
     unclosedQuote:
       'a quote opened here is never closed, so the rest of the file cannot be read. Fix it and try again.',
     longRow:
-      'a row longer than 2 MB starts here, probably because of an unclosed quote, so the rest of the file cannot be read. Fix it and try again.',
+      'a row longer than 2 MB starts here, so the rest of the file cannot be read. If a quote opens here, close it and try again.',
     noSheets: 'the workbook has no sheets.',
     damagedWorkbook:
       'the workbook is damaged; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',

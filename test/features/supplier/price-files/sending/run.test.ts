@@ -161,7 +161,11 @@ describe('what the platform says of an import', () => {
     [{ status: 'CompletedWithErrors', message: '1 unknown unit' }, 'CompletedWithErrors: 1 unknown unit'],
     [{ status: 'completed', failedRows: '3' }, 'problems: completed'],
     [{ status: 'Completed', errors: [{ row: 1 }] }, 'problems: Completed'],
-    [{ status: 'Completed', itemsProcessed: '1' }, 'with 1 of the 2 items'],
+    [
+      { status: 'Completed', itemsProcessed: '1', message: 'no unit' },
+      'with 1 of the 2 items that were sent: no unit',
+    ],
+    [{ status: 'Completed', itemsReceived: 1 }, 'with 1 of the 2 items'],
     [{ status: 'Failed', message: 'no space' }, 'could not complete the import: Failed: no space'],
     [{ status: 'Cancelled' }, 'Cancelled'],
     [{ status: 'rejected by the owner' }, 'rejected by the owner'],
