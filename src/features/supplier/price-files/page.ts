@@ -33,7 +33,7 @@ const shared = (job: Import, reading: Reading | null) => ({
   rejected: reading?.found ? rejectedData(reading.found) : [],
   importTexts: texts,
   catalogueTexts,
-  styles: ['/assets/price-files/price-files.css'],
+  styles: ['/assets/supplier/price-files/price-files.css'],
 })
 
 /** What was typed into the form of a page that has failed, or that was sent when the session had ended; not another form of it. */
