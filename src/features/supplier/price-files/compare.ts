@@ -89,25 +89,30 @@ export interface OldValues {
 /** A column with so few values says what its rows are. */
 const MAX_FEW = 5
 const NUMBER = /^\$? ?\d{1,9}(?:,\d{3}){0,3}(\.\d{1,6})?$/
-/** Whether half of the values have cents, and all are numbers, or blank. */
+/** Whether there are more than a few values, all of which are numbers, or blank, and half of which have cents. */
 const areAmounts = (values: readonly string[]) =>
+  values.length > MAX_FEW &&
   values.every((value) => value === '' || NUMBER.test(value)) &&
   values.filter((value) => value.includes('.')).length * 2 >= values.length
 
-/** Null: they were too many to remember, there was no such column, or it was not compared. `isUsed`: whether a choice names it. */
+/**
+ * Null: they were too many to remember, there was no such column, or it was not compared. `isUsed`: whether a choice names the column;
+ * `now`: its values in this file.
+ */
 export function oldValues(
   past: Past | null,
   { heading, number, isUsed }: { heading: string; number: number; isUsed: boolean },
+  now: readonly Tally[] | null,
 ): OldValues | null {
   const memory = past?.file.memory
   const place = memory ? placeOf({ heading: keptText(heading), number }, memory.headings) : -1
   const values = memory?.values.find((column) => column.number === place + 1)?.values
   if (!values) return null
-  const hadAtMostFive = values.length <= MAX_FEW
   return {
     values: new Set(values),
-    hadAtMostFive,
-    areAmounts: !isUsed && !hadAtMostFive && areAmounts(values),
+    hadAtMostFive: values.length <= MAX_FEW,
+    // One amount for all rows is no price of each.
+    areAmounts: !isUsed && areAmounts(values) && now !== null && now.length > MAX_FEW,
   }
 }
 

@@ -90,7 +90,7 @@ function compareColumn({ choice, headings, scan }: Read, index: number): Compare
     label: scan.labels[index] ?? '',
     isCompared,
     tallies,
-    old: isCompared ? oldValues(scan.past, column) : null,
+    old: isCompared ? oldValues(scan.past, column, tallies) : null,
     isFirst,
     constant: (!isFirst && tallies?.length === 1 && tallies[0]?.value) || '',
   }

@@ -115,6 +115,7 @@ const CHANGED: [name: string, content: () => Content, marks: string][] = [
   ['prices per 100', () => cells(3, 6, 'Per', '100'), 'farOutside newValue value'],
   ['packs of other sizes', () => cells(3, 6, 'Pack', '50'), 'newValue value'],
   ['a remark about a box, among many', () => cells(7, 8, 'Remark', 'Price is for a box of 50'), 'value'],
+  ['costs that are all the same', () => all('Cost', '0.00'), 'value'],
   ['a cost that is no amount', () => cells(7, 8, 'Cost', '3.00 per 10'), 'value'],
   ['digits in a note', () => text('per 1 unit', 'per 10 units'), 'text'],
   ['a percentage in a note', () => text('fee 20 %', 'fee 25 %'), 'text'],
