@@ -25,8 +25,18 @@ export function messageIn(text: string, secrets: readonly string[]): string {
         if (!SECRET_NAME.test(name)) read(member, path === '' ? name : `${path}.${name}`, depth + 1)
   }
   read(parseJson(text), '', 0)
-  const said = secrets.reduce((message, secret) => message.replaceAll(secret, '…'), found.join('; '))
-  return said
+  return withoutSecrets(found.join('; '), secrets)
+}
+
+/** How an answer begins, JSON or not: at most 500 characters, without what `messageIn` leaves out. */
+export function beginningOf(text: string, secrets: readonly string[]): string {
+  const isPublic = (name: string, value: unknown) => (SECRET_NAME.test(name) ? undefined : value)
+  return withoutSecrets(JSON.stringify(parseJson(text), isPublic) ?? text, secrets)
+}
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .reduce((message, secret) => message.replaceAll(secret, '…'), text)
     .replace(CREDENTIALS, '$1 …')
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type * as z from 'zod'
 import { retry } from '../retry.ts'
-import { messageIn } from './answer-message.ts'
+import { beginningOf, messageIn } from './answer-message.ts'
 import type { Platform } from './contract.ts'
 import {
   InsufficientScopeError,
@@ -248,10 +248,12 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
   const body = parseJson(text)
   const parsed = schema.safeParse(body)
   // An answer that is not JSON fits `z.unknown()` only, which a web page must not.
-  if (isWebPage(text) || (body === undefined && !parsed.success))
-    throw new PlatformUnavailableError('unreadable', 'the API answered something that is not JSON')
-  if (parsed.success) return parsed.data
-  const said = messageIn(text, secrets)
+  const isPage = isWebPage(text)
+  if (parsed.success && !isPage) return parsed.data
+  const said = isPage ? '' : beginningOf(text, secrets)
+  const reason = 'the API answered something that is not JSON'
+  if (parsed.success || body === undefined)
+    throw new PlatformUnavailableError('unreadable', reason, undefined, said)
   throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error), said)
 }
 

@@ -81,10 +81,13 @@ export class PlatformUnavailableError extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
   readonly kind: OutageKind
+  /** How an answer begins that is neither JSON nor a web page; else empty. No log has it. */
+  readonly platformMessage: string
   /** `retryAfterMs`: in ms from now, if the platform asks for a time. */
-  constructor(kind: OutageKind, reason: string, retryAfterMs?: number) {
+  constructor(kind: OutageKind, reason: string, retryAfterMs?: number, platformMessage = '') {
     super(`the platform is not available: ${reason}`, { retryAfterMs, reason })
     this.kind = kind
+    this.platformMessage = platformMessage
   }
 }
 
@@ -111,7 +114,7 @@ export class NotFoundError extends PlatformError {
 
 /**
  * The platform refused the call, or its answer has an unexpected format. `field` names what is wrong, if known.
- * `platformMessage`: what the answer says, as `messageIn` reads it; empty if nothing. No log has it.
+ * `platformMessage`: what the answer says, as `messageIn` reads it, or how a success begins; empty if nothing. No log has it.
  */
 export class PlatformRejectedError extends PlatformError {
   readonly code = 'platform_rejected'

@@ -2,7 +2,7 @@
  * The items of a price file as upload requests: a folder with a file for each. It imports no other module, because every check
  * of a file loads it in a process of its own.
  */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** given 8: maximum number of items per upload. */
@@ -46,10 +46,3 @@ export const readBatch = (folder: string, index: number): Promise<Buffer> =>
 
 /** The code of the first item of an upload request. */
 export const firstCode = (body: Uint8Array): string => JSON.parse(Buffer.from(body).toString()).items[0].code
-
-/** The items of a folder of upload requests. */
-export async function* itemsOfBatches(folder: string): AsyncGenerator<Item> {
-  const { length } = await readdir(folder)
-  for (let index = 0; index < length; index++)
-    yield* JSON.parse((await readBatch(folder, index)).toString()).items
-}

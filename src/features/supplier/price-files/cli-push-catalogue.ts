@@ -14,6 +14,7 @@ import { createCommand } from '../../../runtime/command.ts'
 import { createLog } from '../../../runtime/log.ts'
 import { print, printError } from '../../../runtime/print.ts'
 import { givenOf } from '../../../settings/read.ts'
+import { format } from '../../../web/kit.ts'
 import { CATALOGUE_SCOPES, type Catalogue } from '../../catalogues/contract.ts'
 import { type ByApiKey, openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
@@ -27,10 +28,11 @@ import { Imports } from './imports.ts'
 import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
 import { readInProcess } from './read-in-process.ts'
 import { reportOf } from './report.ts'
-import { choiceArgument, comparedSentences, exampleLines, rejectedSentences } from './sentences.ts'
+import { choiceArgument, comparedSentences, exampleLines, rejectedSentences, samplesIn } from './sentences.ts'
 import { texts } from './texts.ts'
-import { differencesOf, stopsUnattended } from './unattended.ts'
+import { stopsUnattended } from './unattended.ts'
 
+const { count, pluralize } = format
 const stop = new AbortController()
 const { signal } = stop
 for (const name of ['SIGINT', 'SIGTERM'] as const)
@@ -165,9 +167,9 @@ async function send(imports: Imports, job: Import, earlier: Import | null): Prom
   if (failure !== null) throw new Error(failure)
   if (state !== 'completed' || !progress)
     throw new Error('It was interrupted. Run the same command again to resume.')
-  const batches = `${formatCount(progress.batches)} ${progress.batches === 1 ? 'batch' : 'batches'}`
-  const notSent = rejected > 0 ? ` ${formatCount(rejected)} rows were not sent.` : ''
-  print(`Completed: ${formatCount(progress.sent)} items in ${batches}.${notSent}`)
+  const batches = pluralize(progress.batches, 'batch', 'batches')
+  const notSent = rejected > 0 ? ` ${count(rejected)} rows were not sent.` : ''
+  print(`Completed: ${count(progress.sent)} items in ${batches}.${notSent}`)
   if (problems !== null) throw new Error(problems)
 }
 
@@ -183,8 +185,8 @@ function pageOne({ outline, missing }: Reading): Error {
     ...missing.map(texts.missing),
     'The columns:',
     ...outline.columns.map(
-      ({ number, heading, use, samples }) =>
-        `  ${number}. ${heading} (${texts.uses[use]}): ${samples.join(' | ')}`,
+      ({ number, heading, use }) =>
+        `  ${number}. ${heading} (${texts.uses[use]}): ${samplesIn(outline, number)}`,
     ),
     'The page of the import prints the choice, or complete this one:',
     choiceArgument(readDraft(outline, filledIn(outline))),
@@ -195,7 +197,7 @@ function pageOne({ outline, missing }: Reading): Error {
 /** What page two shows. */
 function printPage(outline: Outline, found: Found, { catalogueName, catalogueScope }: Import): void {
   const { rows, items, choice, box } = found
-  const of = `${formatCount(items)} of ${formatCount(rows)} rows can be sent`
+  const of = `${count(items)} of ${count(rows)} rows can be sent`
   print(
     ...outline.remarks.map(texts.remark),
     ...comparedSentences(found.compared),
@@ -208,8 +210,8 @@ function printPage(outline: Outline, found: Found, { catalogueName, catalogueSco
 }
 
 /**
- * Stands for this file, this choice, this catalogue and exactly these differences. A catalogue that has received nothing is known by
- * its name, whether or not a run that was killed has created it already.
+ * Stands for this file, this choice, this catalogue, what it has received, and all that page two shows. A catalogue that has received
+ * nothing is known by its name, whether or not a run that was killed has created it already.
  */
 function codeOf(
   { catalogueId, catalogueName, receivedRevision }: Import,
@@ -217,11 +219,9 @@ function codeOf(
   found: Found,
 ): string {
   const to = receivedRevision === '' ? catalogueName : catalogueId
-  const all = JSON.stringify([digest, to, found.choice, differencesOf(found)])
+  const all = JSON.stringify([digest, to, receivedRevision, found])
   return createHash('sha256').update(all).digest('hex').slice(0, 12)
 }
-
-const formatCount = (number: number): string => number.toLocaleString('en-AU')
 
 /** Prints how far an import is: a line for each tenth, for each word of the platform, and for each reason to wait. */
 function createProgress() {
@@ -235,10 +235,10 @@ function createProgress() {
     const now = `${phase} ${tenth} ${platformState} ${waiting}`
     if (phase === 'starting' || now === last) return
     last = now
-    const count = processed === null ? 'an unknown number' : formatCount(processed)
+    const done = processed === null ? 'an unknown number' : count(processed)
     const state = platformState === null ? '' : ` ("${platformState}")`
-    const how = isSent ? `All sent; the platform${state} has processed ${count}` : `Sent ${formatCount(sent)}`
-    print(`${how} of ${formatCount(items)} items.${waiting ? ` ${waiting}` : ''}`)
+    const how = isSent ? `All sent; the platform${state} has processed ${done}` : `Sent ${count(sent)}`
+    print(`${how} of ${count(items)} items.${waiting ? ` ${waiting}` : ''}`)
   }
 }
 

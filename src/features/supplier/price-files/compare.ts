@@ -78,15 +78,42 @@ export function compareTexts(
   }
 }
 
-/** The values that a column had; null: too many to remember; undefined: there was no such column, or it was not compared. */
+/** The values that a column had. */
+export interface OldValues {
+  values: ReadonlySet<string>
+  hadAtMostFive: boolean
+  /** Whether they are prices beside those that are sent: such a column changes with each list. */
+  areAmounts: boolean
+}
+
+/** A column with so few values says what its rows are. */
+const MAX_FEW = 5
+const NUMBER = /^\$? ?\d{1,9}(?:,\d{3}){0,3}(\.\d{1,6})?$/
+/** Whether there are more than a few values, all of which are numbers, or blank, and half of which have cents. */
+const areAmounts = (values: readonly string[]) =>
+  values.length > MAX_FEW &&
+  values.every((value) => value === '' || NUMBER.test(value)) &&
+  values.filter((value) => value.includes('.')).length * 2 >= values.length
+
+/**
+ * Null: they were too many to remember, there was no such column, or it was not compared. `isUsed`: whether a choice names the column;
+ * `now`: its values in this file.
+ */
 export function oldValues(
   past: Past | null,
-  heading: string,
-  number: number,
-): readonly string[] | null | undefined {
+  { heading, number, isUsed }: { heading: string; number: number; isUsed: boolean },
+  now: readonly Tally[] | null,
+): OldValues | null {
   const memory = past?.file.memory
   const place = memory ? placeOf({ heading: keptText(heading), number }, memory.headings) : -1
-  return memory?.values.find((column) => column.number === place + 1)?.values
+  const values = memory?.values.find((column) => column.number === place + 1)?.values
+  if (!values) return null
+  return {
+    values: new Set(values),
+    hadAtMostFive: values.length <= MAX_FEW,
+    // One amount for all rows is no price of each.
+    areAmounts: !isUsed && areAmounts(values) && now !== null && now.length > MAX_FEW,
+  }
 }
 
 const DAY = '(?:0?[1-9]|[12]\\d|3[01])'
@@ -96,22 +123,27 @@ const DATE = new RegExp(
   `^(?:${DAY}[-/.]${DAY}[-/.]${YEAR}|\\d{4}[-/.]${DAY}[-/.]${DAY}|(?:${DAY}(?:st|nd|rd|th)?[-/ ])?${MONTH}[-/ ]${YEAR}|${MONTH} ${DAY},? ${YEAR})(?:[ ,T]+\\d{1,2}:.{1,15})?$`,
   'i',
 )
-/** Whether a value is a date: those change with each list. */
-export const isDate = (value: string): boolean => DATE.test(value)
 
-/** A column with so few values says what its rows are. */
-const MAX_FEW = 5
+/** What a value is to a column that had these: dates and amounts are expected to change. */
+export function noveltyOf(value: string, old: OldValues | null): 'none' | 'date' | 'amount' | 'value' {
+  if (!old || old.values.has(value)) return 'none'
+  if (DATE.test(value)) return 'date'
+  return old.areAmounts && NUMBER.test(value) ? 'amount' : 'value'
+}
 
 /** The values that a column did not have. `tallies`: those that it has now; null: too many. */
 export function compareValues(
   heading: string,
   tallies: readonly Tally[] | null,
-  old: readonly string[] | null | undefined,
+  old: OldValues | null,
 ): Compared['newValues'] {
   if (!old) return []
-  const had = new Set(old)
-  const now = (tallies ?? []).filter(({ value }) => !had.has(value))
-  const values = now.filter(({ value }) => !isDate(value)).map(({ value, count }) => ({ value, count }))
-  const column = { heading, values, dates: now.length - values.length, isMany: tallies === null }
-  return now.length > 0 || column.isMany ? [{ ...column, hadAtMostFive: old.length <= MAX_FEW }] : []
+  const of = (kind: ReturnType<typeof noveltyOf>) =>
+    (tallies ?? []).filter(({ value }) => noveltyOf(value, old) === kind)
+  const values = of('value').map(({ value, count }) => ({ value, count }))
+  const [dates, amounts] = [of('date').length, of('amount').length]
+  const isMany = tallies === null
+  return values.length + dates + amounts > 0 || isMany
+    ? [{ heading, values, dates, amounts, isMany, hadAtMostFive: old.hadAtMostFive }]
+    : []
 }

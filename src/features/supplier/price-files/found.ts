@@ -15,8 +15,6 @@ export interface OutlineColumn extends ChosenColumn {
   isHidden: boolean
   /** The different values with their counts, the most frequent first; null if there are more than `MAX_VALUES`. */
   values: Value[] | null
-  /** Up to three of its cells, cut. */
-  samples: string[]
   /** The use that is filled in: from the last choice, else suggested by the heading. */
   use: Use
   /** The values that are ticked, for `only` and `taxed`. */
@@ -47,7 +45,7 @@ export interface Outline {
   remarks: Remark[]
 }
 
-export type Remark = { kind: 'utf16' | 'windows1252' } | { kind: 'hiddenRows'; rows: number }
+export type Remark = { kind: 'windows1252' } | { kind: 'hiddenRows'; rows: number }
 
 /** Why a row is not sent. */
 export const REASONS = [
@@ -111,8 +109,18 @@ export interface Compared {
   goneTexts: PlacedText[]
   /** How many more texts there are than are compared. */
   uncomparedTexts: number
-  /** Values that a column did not have. `dates`: how many of them are dates; they are not listed. */
-  newValues: { heading: string; values: Value[]; dates: number; isMany: boolean; hadAtMostFive: boolean }[]
+  /**
+   * Values that a column did not have. `dates`, and `amounts` of a column of prices that is not used: how many of them there are;
+   * they are not listed.
+   */
+  newValues: {
+    heading: string
+    values: Value[]
+    dates: number
+    amounts: number
+    isMany: boolean
+    hadAtMostFive: boolean
+  }[]
 }
 
 /** Why page two asks for a tick before anything is sent. Numbers are counts of items. */

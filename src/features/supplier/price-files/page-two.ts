@@ -9,7 +9,8 @@ import {
   compareTexts,
   compareValues,
   goneCodes,
-  isDate,
+  noveltyOf,
+  type OldValues,
   oldValues,
   type Past,
 } from './compare.ts'
@@ -38,7 +39,7 @@ interface ComparedColumn {
   /** Its values; null: too many, or it is not compared. */
   tallies: Tally[] | null
   /** Those of the last file. */
-  old: readonly string[] | null | undefined
+  old: OldValues | null
   /** Whether its cells stand in the first line of a row. */
   isFirst: boolean
   /** What is the same in every row, if it is not there; else empty. */
@@ -77,17 +78,19 @@ export function foundIn(read: Read, received: Received | null): Found {
 }
 
 function compareColumn({ choice, headings, scan }: Read, index: number): ComparedColumn {
-  const { code, price, name, description, unit } = choice
+  const { code, price, name, description, unit, category, count, only, taxed } = choice
   const isOne = (list: ({ number: number } | undefined)[]) =>
     list.some((column) => column?.number === index + 1)
   const isCompared = !isOne([code, price, name, description])
   const isFirst = isOne([code, name, unit])
+  const isUsed = isOne([unit, category, count, taxed, ...only])
+  const column = { heading: headings[index] ?? '', number: index + 1, isUsed }
   const tallies = isCompared ? scan.columns.tallies(index) : null
   return {
     label: scan.labels[index] ?? '',
     isCompared,
     tallies,
-    old: isCompared ? oldValues(scan.past, headings[index] ?? '', index + 1) : undefined,
+    old: isCompared ? oldValues(scan.past, column, tallies) : null,
     isFirst,
     constant: (!isFirst && tallies?.length === 1 && tallies[0]?.value) || '',
   }
@@ -144,7 +147,11 @@ function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPas
     return [0, 1, 2].flatMap((nth) => sorted.flatMap(({ items }) => items[nth] ?? []))
   }
   take(
-    rarest(columns.flatMap(({ tallies, old }) => (tallies ?? []).filter(({ value }) => isNewIn(old, value)))),
+    rarest(
+      columns.flatMap(({ tallies, old }) =>
+        (tallies ?? []).filter(({ value }) => noveltyOf(value, old) === 'value'),
+      ),
+    ),
     3,
   )
   take(ranks.rises.candidates, 2)
@@ -157,10 +164,6 @@ function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPas
   return [...chosen.values()]
 }
 
-/** Whether a column did not have a value. A new date is expected. */
-const isNewIn = (old: ComparedColumn['old'], value: string) =>
-  old?.includes(value) === false && !isDate(value)
-
 /** A row with its other cells: those that are new, and those that are neither in its first line nor the same in every row. */
 function exampleOf(
   { code, item, cells }: Candidate,
@@ -170,7 +173,7 @@ function exampleOf(
   const how = { decimal: choice.decimal ?? 'point', currency: MONEY[choice.money].currency }
   const others = columns.flatMap(({ label, old, isFirst, constant }, index) => {
     const value = valueIn(cells[index])
-    const isNew = isNewIn(old, value)
+    const isNew = noveltyOf(value, old) === 'value'
     const isPrice = index === choice.price.number - 1 && readPrice(textOf(cells[index]), how) === item.price
     const isShown = isNew || !(value === '' || value === constant || isFirst || isPrice)
     return isShown ? [{ heading: label, value: shorten(value, MAX_CELL), isNew }] : []

@@ -8,7 +8,14 @@ import { type Filled, filledIn } from './form.ts'
 import type { Found, Missing, Outline, Reading, Rejected } from './found.ts'
 import type { Import } from './import.ts'
 import type { SentFile } from './received.ts'
-import { changeText, choiceArgument, detailText, differencesIn, reasonSentence } from './sentences.ts'
+import {
+  changeText,
+  choiceArgument,
+  detailText,
+  differencesIn,
+  reasonSentence,
+  samplesIn,
+} from './sentences.ts'
 import { texts } from './texts.ts'
 
 type RejectedForm = Parameters<typeof typedIn>[0]
@@ -33,12 +40,12 @@ const shared = (job: Import, reading: Reading | null) => ({
   rejected: reading?.found ? rejectedData(reading.found) : [],
   importTexts: texts,
   catalogueTexts,
-  styles: ['/assets/price-files/price-files.css'],
+  styles: ['/assets/supplier/price-files/price-files.css'],
 })
 
-/** What was typed into a form of these pages that has failed, or that was sent when the session had ended. */
+/** What was typed into the form of a page that has failed, or that was sent when the session had ended; not another form of it. */
 const typedIn = (form?: { values: Record<string, unknown> }) =>
-  form?.values.seen === undefined ? undefined : form.values
+  form?.values.seen === undefined || form.values.state !== undefined ? undefined : form.values
 
 /** Page one. */
 export async function choosePage(vault: Vault, job: Import, { outline, missing }: Reading) {
@@ -49,7 +56,7 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
     data: {
       ...shared(job, null),
       outline,
-      fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
+      fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form)), outline),
       lead: outline.lastChoice
         ? await chosenBy(vault, job, outline.lastChoice)
         : texts.missing({ kind: 'notChosen' }),
@@ -65,11 +72,12 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
 }
 
 /** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
-function columnLists(filled: Filled) {
+function columnLists(filled: Filled, outline: Outline) {
   const all = filled.columns.map((column) => {
     const isTicked = column.said === 'only' || column.said === 'taxed'
     const values = (column.values ?? []).slice(0, isTicked ? MAX_VALUES : MAX_SHOWN)
-    return { ...column, shown: values, more: (column.values?.length ?? 0) - values.length }
+    const samples = column.values === null ? samplesIn(outline, column.number) : ''
+    return { ...column, samples, shown: values, more: (column.values?.length ?? 0) - values.length }
   })
   const used = all.filter(({ said }) => said !== 'ignored')
   const others = all.filter(({ said }) => said === 'ignored')

@@ -112,7 +112,8 @@ export class ReceivedStore {
     for (;;) {
       const value = await this.#store.get(key)
       const head = parseHead(value)
-      if (head && JSON.stringify(head.merged) === JSON.stringify(merged)) return
+      // Of a catalogue that has received nothing, nothing is known.
+      if (head ? JSON.stringify(head.merged) === JSON.stringify(merged) : batches === 0) return
       const { revision: _, ...body } = afterSending(head && (await this.#body(head)), sent)
       const revision = randomUUID()
       const parts = await this.#writeParts(owner, revision, body)

@@ -58,9 +58,6 @@ export const receivedSchema = z.object({
   files: z.array(sentFileSchema),
 })
 
-/** The record without its prices. */
-export type ReceivedHead = z.infer<typeof receivedSchema>
-
 /** A price that the catalogue received, in dollars before tax. `file`: the number of the last file that had the code. */
 export interface ReceivedPrice {
   code: string
@@ -69,7 +66,7 @@ export interface ReceivedPrice {
 }
 
 /** What a catalogue received. `isOwn`: this app created it, so that it has nothing that is not from here. */
-export interface Received extends ReceivedHead {
+export interface Received extends z.infer<typeof receivedSchema> {
   prices: ReceivedPrice[]
   isOwn: boolean
 }

@@ -243,6 +243,10 @@ const sent = async (result: Promise<SendResult>) => {
   return { job, isDone: isSent }
 }
 
+/** Whether a form is that of a page which showed another reading or state, as another tab may still do. JSON need not name them. */
+const isStale = ({ checkId, state }: Import, { body }: JobRequest): boolean =>
+  (body?.seen ?? checkId) !== checkId || (body?.state ?? state) !== state
+
 /** Each action answers with what the import is then, or with its page and why it was refused. */
 function actionRoutes(options: ImportRoutesOptions): Router {
   const { imports } = options
@@ -258,7 +262,9 @@ function actionRoutes(options: ImportRoutesOptions): Router {
       async (req: JobRequest, res: Response) => {
         const before = await jobOf(imports, req)
         try {
-          const { job, isDone } = await run(before, req)
+          const { job, isDone } = isStale(before, req)
+            ? { job: before, isDone: false }
+            : await run(before, req)
           if (!isDone && wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
           const { status = 200 } = description
           if (isDone) return await sendResultOrRedirect(req, res, pathOf(job), importView(job), { status })
@@ -284,8 +290,7 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
       async run(job, req) {
         const reading = await imports.reading(job)
         if (!reading) throw fileGone()
-        const { seen, draft, goOn } = chosenIn(req, reading.outline)
-        if (seen !== undefined && seen !== job.checkId) return { job, isDone: false }
+        const { draft, goOn } = chosenIn(req, reading.outline)
         await seesCatalogue(job)
         return done(imports.choose(job, { draft, goOn }))
       },
@@ -319,11 +324,7 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
       description: {
         summary: 'Deletes the file and the import here, and answers what it was. What was sent stays there.',
       },
-      // A page that shows a file that is not sent discards no import that another tab is sending.
-      run: (job, { body }) =>
-        (body?.state ?? job.state) === job.state
-          ? done(imports.discard(job))
-          : Promise.resolve({ job, isDone: false }),
+      run: (job) => done(imports.discard(job)),
       pathOf: ({ bxcontext, catalogueId }) =>
         `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,
     },
@@ -353,9 +354,9 @@ const RESUME = {
 /** What a request says of how the file is to be read: as JSON, or with the fields of page one. */
 function chosenIn(req: JobRequest, outline: Outline): z.infer<typeof chooseSchema> {
   if (req.is('json')) return chooseSchema.parse(req.body)
-  const { seen, do: pressed } = z.looseObject({ seen: z.string(), do: z.string() }).parse(req.body ?? {})
+  const { do: pressed } = z.looseObject({ seen: z.string(), do: z.string() }).parse(req.body ?? {})
   const draft = readDraft(outline, filledIn(outline, req.body))
   // Nobody has seen the columns of another sheet or heading row.
   const isSeen = draft.sheet === outline.sheet && draft.headingsRow === outline.headingsRow
-  return { seen, goOn: pressed === 'continue' && isSeen, draft }
+  return { goOn: pressed === 'continue' && isSeen, draft }
 }

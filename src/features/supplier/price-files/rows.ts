@@ -1,8 +1,7 @@
 /** What a row of a table comes to: arithmetic on the columns that a person has named, and nothing else. */
-import { codeDamage } from '../tables/damaged-codes.ts'
-import { exact, isSpreadsheetError, readPrice, shorten } from '../tables/prices.ts'
+import { isDamaged } from '../tables/damaged-codes.ts'
+import { exact, isSpreadsheetError, NO_VALUE, readPrice, shorten } from '../tables/prices.ts'
 import type { Row } from '../tables/sheet.ts'
-import { texts } from '../tables/texts.ts'
 import type { Item } from './batches.ts'
 import { isFilled, textOf, valueIn } from './cells.ts'
 import type { Choice, Ticked } from './choice.ts'
@@ -39,8 +38,6 @@ export interface Candidate {
   cells: readonly string[]
 }
 
-/** How a formula is shown that the program that wrote the workbook has not computed. */
-const NO_VALUE = '#FORMULA!'
 const TEXT_USES = ['name', 'description', 'unit', 'category'] as const
 
 const problem = (reason: Reason, cell = ''): Problem => ({ reason, detail: shorten(cell, 200) })
@@ -71,8 +68,9 @@ export function createRowReader(
     for (const isTicked of only) if (!isTicked(cells)) return problem('notTicked')
     const struckOut = struck?.find((column) => used.includes(column))
     if (struckOut !== undefined) return problem('struckOut', cells[struckOut])
-    const wrongCode = textProblem('code', item.code) ?? damageOf(item.code, numbers?.[code])
+    const wrongCode = textProblem('code', item.code)
     if (wrongCode) return wrongCode
+    if (isDamaged(item.code, numbers?.[code])) return problem('damagedCode', item.code)
     for (const { use, index } of others) {
       const text = textOf(cells[index])
       if (text === '') continue
@@ -81,7 +79,7 @@ export function createRowReader(
       item[use] = text
     }
     const read = readPrice(amount, how, numbers?.[price])
-    if (typeof read === 'string') return priceProblem(amount, read)
+    if (typeof read === 'string') return errorIn(amount) ?? problem(`${read}Price`, amount)
     const divisor = choice.count ? countIn(textOf(cells[count]), how, numbers?.[count]) : 1
     if (!(divisor > 0)) return problem('count', cells[count])
     const beforeTax = tax > 0 && isTaxed(cells) ? withoutTax(read, tax) : read
@@ -99,12 +97,6 @@ function tickedIn({ number, values }: Ticked): (cells: readonly string[]) => boo
 
 /** To the cent, half up. 15 digits first: 1.005 dollars are 100.49999999999999 cents to a computer. */
 const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 + tax / 100)) * 100)) / 100
-
-function priceProblem(cell: string, said: string): Problem {
-  const error = errorIn(cell)
-  if (error) return error
-  return problem(said === texts.price.negative ? 'negativePrice' : 'unreadablePrice', cell)
-}
 
 const errorIn = (cell: string): Problem | undefined =>
   isSpreadsheetError(cell) ? problem(cell === NO_VALUE ? 'noValue' : 'errorCell', cell) : undefined
@@ -162,6 +154,3 @@ function textProblem(use: 'code' | (typeof TEXT_USES)[number], text: string): Pr
   if (/^[ -~]*$/.test(text)) return undefined
   return (use === 'code' ? INVISIBLE : UNPRINTABLE).test(text) ? problem('invisible', text) : undefined
 }
-
-const damageOf = (code: string, shown: number | undefined): Problem | undefined =>
-  codeDamage(code, shown) === undefined ? undefined : problem('damagedCode', code)

@@ -32,8 +32,6 @@ export interface ImportOptions {
   signal?: AbortSignal
   /** How long to retry a request, in ms; 5 minutes by default. */
   retryTimeoutMs?: number
-  /** How long to wait for completion after the last upload, in ms; 1 hour by default. */
-  completionTimeoutMs?: number
   /** Initial pause between retries and between polls, in ms; both increase. 500 by default. */
   pauseMs?: number
 }
@@ -44,11 +42,10 @@ export interface ImportResult {
   batches: number
   /** What the platform says was wrong, in a sentence; null if it says nothing of the kind. */
   problems: string | null
-  /** The job in its final state. */
-  job: ImportJob
 }
 
-const MAX_POLL_MS = 10_000
+/** How long the platform may take after the last upload, and the longest pause between polls, in ms. */
+const [COMPLETION_MS, MAX_POLL_MS] = [3_600_000, 10_000]
 /** How much of the platform's word for a state, and of an answer that is not understood, is shown, in characters. */
 const [MAX_STATE, MAX_ANSWER] = [50, 200]
 /** How often an import that the platform has closed is continued in a new one. */
@@ -83,7 +80,7 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
       texts.failures.rejectedItems(rejected.count, sent + rejected.count, rejected.message),
     )
   const problems = outcomeOf(job) === 'problems' ? texts.failures.problems(wordsOf(job)) : null
-  return { sent, batches, problems, job }
+  return { sent, batches, problems }
 }
 
 function createRun(options: ImportOptions): Run {
@@ -110,7 +107,9 @@ function createRun(options: ImportOptions): Run {
   }
   const onWait = (_reason: string, error: Error) => {
     const isOutage = error instanceof PlatformUnavailableError
-    run.report({ waiting: texts.waiting(isOutage ? webTexts.outages[error.kind].title : undefined) })
+    const said = saidIn(error)
+    const waiting = texts.waiting(isOutage ? webTexts.outages[error.kind].title : undefined)
+    run.report({ waiting: said === '' ? waiting : `${notUnderstood(said)} ${waiting}` })
   }
   return run
 }
@@ -167,10 +166,10 @@ async function upload({ options, progress, report, call }: Run, body: Uint8Array
  * without items that it rejected: it may accept them now. If it is completed with all that it had accepted, only the rest.
  */
 async function isStillOpen({ options, progress, report, call }: Run): Promise<boolean> {
-  const { catalogueImports, source, catalogueId, items } = options
+  const { items } = options
   const { batchId, importSent, batches, rejected } = progress
   if (batchId === null) return false
-  const job = await call(() => catalogueImports.get(source, catalogueId, batchId)).catch((error: unknown) => {
+  const job = await jobOf({ options, call }, batchId).catch((error: unknown) => {
     if (error instanceof NotFoundError) return undefined
     throw error
   })
@@ -199,13 +198,9 @@ async function startJob({ options, call }: Run): Promise<string> {
 
 /** Polls the job until it is completed. Throws `ImportFailedError` if it fails or does not complete in time. */
 async function pollUntilCompleted({ options, progress, report, call }: Run): Promise<ImportJob> {
-  const { catalogueImports, source, catalogueId, signal, completionTimeoutMs = 3_600_000 } = options
-  const deadline = performance.now() + completionTimeoutMs
+  const deadline = performance.now() + COMPLETION_MS
   for (let pause = options.pauseMs ?? 500; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
-    const batchId = progress.batchId ?? options.batchId
-    const job = await call(() => catalogueImports.get(source, catalogueId, batchId)).catch((error) => {
-      throw refusal(error, (said) => texts.failures.notUnderstood(said.slice(0, MAX_ANSWER)))
-    })
+    const job = await jobOf({ options, call }, progress.batchId ?? options.batchId)
     const platformState = job.status.slice(0, MAX_STATE)
     report({ platformState, ...(job.itemsProcessed != null && { processed: job.itemsProcessed }) })
     switch (outcomeOf(job)) {
@@ -218,15 +213,32 @@ async function pollUntilCompleted({ options, progress, report, call }: Run): Pro
         if (performance.now() + pause > deadline)
           throw new ImportFailedError(texts.failures.stillProcessing(platformState))
     }
-    await sleep(pause, signal)
+    await sleep(pause, options.signal)
   }
 }
 
-/** What the platform has said of a refusal, as an error with this text; if it has said nothing, or for another error, that one. */
-const refusal = (error: unknown, text: (said: string) => string): unknown =>
-  error instanceof PlatformRejectedError && error.platformMessage !== ''
-    ? new ImportFailedError(text(error.platformMessage), { reason: error.reason })
-    : error
+/** The platform's job. Throws `ImportFailedError` if its answer is not understood. */
+const jobOf = (
+  { options: { catalogueImports, source, catalogueId }, call }: Pick<Run, 'options' | 'call'>,
+  batchId: string,
+): Promise<ImportJob> =>
+  call(() => catalogueImports.get(source, catalogueId, batchId)).catch((error: unknown) => {
+    throw refusal(error, notUnderstood)
+  })
+
+const notUnderstood = (said: string) => texts.failures.notUnderstood(said.slice(0, MAX_ANSWER))
+
+/** What the platform has said that has led to an error; empty if nothing. */
+const saidIn = (error: unknown): string =>
+  error instanceof PlatformRejectedError || error instanceof PlatformUnavailableError
+    ? error.platformMessage
+    : ''
+
+/** An error with this text about what the platform has said; if it has said nothing, the one that was thrown. */
+const refusal = (error: unknown, text: (said: string) => string): unknown => {
+  const said = saidIn(error)
+  return said === '' ? error : new ImportFailedError(text(said))
+}
 
 const isCompleted = (job: ImportJob) => ['completed', 'problems'].includes(outcomeOf(job))
 const isFailed = (job: ImportJob) => outcomeOf(job) === 'failed'

@@ -119,7 +119,6 @@ export class Scan {
         number: index + 1,
         isHidden: hiddenColumns.has(index),
         values: this.columns.tallies(index)?.map(({ value, count }) => ({ value, count })) ?? null,
-        samples: this.columns.samples(index),
         use: this.#uses[index]?.use ?? 'ignored',
         ticked: this.#uses[index]?.ticked ?? [],
       })),
@@ -129,7 +128,6 @@ export class Scan {
       decimal: draft?.decimal ?? null,
       ambiguousPrice: this.#ambiguousPrice,
       remarks: [
-        ...(file.encoding?.startsWith('utf-16') ? [{ kind: 'utf16' as const }] : []),
         ...(file.encoding === 'windows-1252' ? [{ kind: 'windows1252' as const }] : []),
         ...(rows > 0 ? [{ kind: 'hiddenRows' as const, rows }] : []),
       ],

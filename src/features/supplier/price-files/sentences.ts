@@ -1,7 +1,8 @@
 /** What was found in a price file, in the words of page two and of the command line. */
 import { format } from '../../../web/kit.ts'
+import { shorten } from '../tables/prices.ts'
 import type { Draft } from './choice.ts'
-import type { Compared, Example, Found, Reason, Rejected } from './found.ts'
+import type { Compared, Example, Found, Outline, Reason, Rejected } from './found.ts'
 import { texts } from './texts.ts'
 
 const { isolated, money } = format
@@ -84,11 +85,12 @@ function textsOf({ newTexts, goneTexts, uncomparedTexts }: Compared): Difference
 const firstOf = (all: string[]): string[] =>
   all.length > MAX_LISTED ? [...all.slice(0, MAX_LISTED), compare.more(all.length - MAX_LISTED)] : all
 
-function valuesOf({ heading, values, dates, isMany }: Compared['newValues'][number]): Difference[] {
+function valuesOf({ heading, values, dates, amounts, isMany }: Compared['newValues'][number]): Difference[] {
   const marks = firstOf(values.map(({ value, count: rows }) => compare.value(texts.value(value), rows)))
   return [
     ...(marks.length > 0 ? [says(compare.newValues(heading), marks)] : []),
     ...(dates > 0 ? [says(compare.dates(dates, heading))] : []),
+    ...(amounts > 0 ? [says(compare.amounts(amounts, heading))] : []),
     ...(isMany ? [says(compare.isMany(heading))] : []),
   ]
 }
@@ -144,6 +146,14 @@ export const exampleLines = ({
 
 const cellText = ({ heading, value }: { heading: string; value: string }) =>
   `${heading} ${texts.value(value)}`
+
+/** Some cells of a column, as one text. */
+export const samplesIn = ({ rows }: Pick<Outline, 'rows'>, number: number): string =>
+  rows
+    .flatMap(({ cells }) => cells[number - 1] || [])
+    .slice(0, 3)
+    .map((cell) => shorten(cell, 60))
+    .join(' · ')
 
 /** The choice as an argument of the command, quoted for a POSIX shell. */
 export const choiceArgument = (choice: Draft): string =>

@@ -165,6 +165,8 @@ export const texts = {
     newValues: (heading: string) => `New values of ${isolated(heading)}:`,
     value: (value: string, rows: number) => `${value} (${pluralize(rows, 'row')})`,
     dates: (dates: number, heading: string) => `${pluralize(dates, 'new date')} in ${isolated(heading)}.`,
+    amounts: (amounts: number, heading: string) =>
+      `${pluralize(amounts, 'new amount')} in ${isolated(heading)}, which is not sent.`,
     isMany: (heading: string) => `${isolated(heading)} has too many values to compare.`,
     more: (more: number) => `${count(more)} more`,
   },
@@ -194,7 +196,8 @@ export const texts = {
     otherRow: (row: string) => `see row ${row}`,
     first: (shown: number) => `The first ${count(shown)}, new ones first:`,
     cures: {
-      damagedCode: 'A spreadsheet has changed them: format the column as text, and enter them again.',
+      damagedCode:
+        'They look as a spreadsheet shows a date or a long number: format the column as text, and enter them again.',
       noValue: 'Open the file in your spreadsheet, and save it.',
       otherPrice: 'The same code with different prices or units: none is sent, because each could be wrong.',
     } as Partial<Record<Reason, string>>,
@@ -373,8 +376,6 @@ export const texts = {
   /** How a file was read. */
   remark(remark: Remark): string {
     switch (remark.kind) {
-      case 'utf16':
-        return 'The file is in UTF-16.'
       case 'windows1252':
         return 'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.'
       case 'hiddenRows':

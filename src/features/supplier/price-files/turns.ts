@@ -76,11 +76,11 @@ export async function endImport(
   await stored.endActive(active)
 }
 
-/** What the platform has accepted of an import; null if that is nothing, or if its items are gone because it was merged before. */
+/** What the platform has accepted of an import; null if its items are gone because it was merged before. */
 async function acceptedOf(stored: StoredImports, job: Import): Promise<Merge | null> {
   const { id, fileName, userId, bxcontext, state, progress, endedAt, createdAt } = job
   const { batches } = progress ?? NOTHING_SENT
-  const reading = batches > 0 ? await stored.reading(job) : null
+  const reading = await stored.reading(job)
   if (!reading?.found) return null
   const { choice, memory } = reading.found
   const items: Pick<Item, 'code' | 'price'>[] = []

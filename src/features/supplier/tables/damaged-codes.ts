@@ -1,5 +1,3 @@
-import { texts } from './texts.ts'
-
 const MONTH = '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
 /** How spreadsheets show dates, times, percentages and amounts; codes have their months in capitals. */
 const CONVERTED = new RegExp(
@@ -19,14 +17,13 @@ const UPPER_MONTH = /[A-Z]{3}/
 const MAX_NUMBER = 1e15
 
 /**
- * What a spreadsheet has done to a code: shortened it to `9.31E+12` (`9,31E+12` with a decimal comma), replaced its digits
+ * Whether a code looks as if a spreadsheet had shortened it to `9.31E+12` (`9,31E+12` with a decimal comma), replaced its digits
  * behind the fifteenth with zeros, or turned it into a date, a time, a percentage or an amount, such as `1-Feb`. `shown`: the
- * number of its cell. Undefined if it is whole.
+ * number of its cell.
  */
-export function codeDamage(code: string, shown?: number): string | undefined {
-  const isShortened =
-    /^\d([.,]\d+)?E\+\d{1,3}$/i.test(code) || /^[1-9]\d{14}0+$/.test(code) || (shown ?? 0) >= MAX_NUMBER
+export function isDamaged(code: string, shown = 0): boolean {
   // Fifteen digits are whole, whatever the last one is.
-  if (isShortened && !/^\d{1,15}$/.test(code)) return texts.code.shortened(code)
-  return CONVERTED.test(code) && !UPPER_MONTH.test(code) ? texts.code.converted(code) : undefined
+  if (/^\d{1,15}$/.test(code)) return false
+  const isShortened = /^\d([.,]\d+)?E\+\d{1,3}$/i.test(code) || /^[1-9]\d{14}0+$/.test(code)
+  return isShortened || shown >= MAX_NUMBER || (CONVERTED.test(code) && !UPPER_MONTH.test(code))
 }

@@ -1,5 +1,6 @@
 import type { CellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
+import { NO_VALUE } from './prices.ts'
 import { createRichText, MAX_CELL_LENGTH } from './rich-text.ts'
 import type { Row } from './sheet.ts'
 import { texts } from './texts.ts'
@@ -9,8 +10,6 @@ const { columns, damagedWorkbook } = texts.unreadable
 /** The rows of a sheet (Excel specifications and limits); the limit of columns is ours. */
 const MAX_ROW = 1_048_576
 const MAX_COLUMNS = 500
-/** A formula that the program that wrote the workbook has not computed, as an error of a spreadsheet. */
-const NO_VALUE = '#FORMULA!'
 /** Page headers and footers (ECMA-376 part 1, section 18.3.1.46). */
 const PRINTED = /^(odd|even|first)(Header|Footer)$/
 

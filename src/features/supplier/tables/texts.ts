@@ -16,7 +16,7 @@ export const texts = {
     unclosedQuote:
       'a quote opened here is never closed, so the rest of the file cannot be read. Fix it and try again.',
     longRow:
-      'a row longer than 2 MB starts here, probably because of an unclosed quote, so the rest of the file cannot be read. Fix it and try again.',
+      'a row longer than 2 MB starts here, so the rest of the file cannot be read. If a quote opens here, close it and try again.',
     noSheets: 'the workbook has no sheets.',
     damagedWorkbook:
       'the workbook is damaged; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
@@ -30,26 +30,6 @@ export const texts = {
     csvInColumn:
       'each row is a line of CSV in one cell; select that column in your spreadsheet, choose "Text to Columns" in the menu Data, save the list as XLSX and try again.',
     tooMuch: 'this file takes too much time or memory to read. Split it into smaller files.',
-  },
-
-  /** What is wrong with the price of a row. `cell`: as it is shown, truncated. */
-  price: {
-    missing: 'the price is missing.',
-    noAmount: (cell: string) => `the price "${cell}" is not an amount.`,
-    notAmountIn: (cell: string, currency: string) => `the price "${cell}" is not an amount in ${currency}.`,
-    negative: 'the price is negative.',
-    rounded: (cell: string) => `the price "${cell}" was rounded by a spreadsheet; show it as a number.`,
-    formulaError: (cell: string) => `the price is an error of a spreadsheet formula ("${cell}").`,
-    notAnAmount: (cell: string) => `the price "${cell}" is not shown as an amount.`,
-    invalid: (cell: string, example: string) => `the price "${cell}" is invalid; write it as ${example}.`,
-    tooHigh: 'the price exceeds one billion dollars.',
-  },
-
-  code: {
-    converted: (code: string) =>
-      `the code "${code}" looks like a date, a time or an amount: a spreadsheet has probably converted it. Format the column as text, enter the code again, and export it again.`,
-    shortened: (code: string) =>
-      `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`,
   },
 
   column: (number: number) => `column ${number}`,

@@ -41,6 +41,8 @@ describe('page one', () => {
     expect(html).toContain('The prices under \u2068RRP\u2069 are in'.replaceAll(/[\u2068\u2069]/g, ''))
     expect(json).toMatchObject({ state: 'ready', choice: null, reading: { found: null } })
     expect((await pages.send(json.id)).status).toBe(409)
+    for (const [, path = ''] of html.matchAll(/<link rel="stylesheet" href="([^"]+)"/g))
+      expect((await pages.visitor.get(pages.app.url + path)).status, path).toBe(200)
   })
 
   test('"Show again" shows another sheet, and keeps what was filled in', async () => {
@@ -199,12 +201,13 @@ describe('page two', () => {
     expect((await received(to)).find(({ code }) => code === 'A')).toMatchObject({ price: 1.6 })
   })
 
-  test('discards nothing that another tab has sent', async () => {
+  test('discards and resumes nothing that another tab has sent', async () => {
     const { json } = await pages.upload(FILE, { to: await newCatalogue() })
     expect(await htmlOf(json.id)).toContain('name="state" value="ready"')
     await pages.send(json.id)
-    const { text } = await submit(json.id, 'discard', { state: 'ready' })
-    expect(text).toContain('This import has changed meanwhile')
+    const changed = 'This import has changed meanwhile'
+    expect((await submit(json.id, 'discard', { seen: json.checkId, state: 'ready' })).text).toContain(changed)
+    expect((await submit(json.id, 'resume', { seen: json.checkId, state: 'failed' })).text).toContain(changed)
     expect(await pages.ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 3 } })
   })
 

@@ -89,7 +89,7 @@ function marksOf({ box, compared }: Found): string[] {
   const { newValues, newTexts, uncomparedTexts } = compared
   return [
     ...new Set(box.map(({ kind }) => kind)),
-    ...(newValues.length > 0 ? ['value'] : []),
+    ...(newValues.some(({ values, dates }) => values.length + dates > 0) ? ['value'] : []),
     ...(newTexts.length + uncomparedTexts > 0 ? ['text'] : []),
   ]
 }
@@ -115,6 +115,8 @@ const CHANGED: [name: string, content: () => Content, marks: string][] = [
   ['prices per 100', () => cells(3, 6, 'Per', '100'), 'farOutside newValue value'],
   ['packs of other sizes', () => cells(3, 6, 'Pack', '50'), 'newValue value'],
   ['a remark about a box, among many', () => cells(7, 8, 'Remark', 'Price is for a box of 50'), 'value'],
+  ['costs that are all the same', () => all('Cost', '0.00'), 'value'],
+  ['a cost that is no amount', () => cells(7, 8, 'Cost', '3.00 per 10'), 'value'],
   ['digits in a note', () => text('per 1 unit', 'per 10 units'), 'text'],
   ['a percentage in a note', () => text('fee 20 %', 'fee 25 %'), 'text'],
   ['another currency in a note', () => text('Australian dollars', 'New Zealand dollars'), 'text'],
@@ -178,15 +180,22 @@ const HARMLESS: [name: string, content: () => Content, marks: string][] = [
   ['a title that names the month', () => text('Harrow & Pike Plumbing Supplies', 'October 2026'), 'text'],
   ['a new section', () => text('PIPES', 'WINTER SALE,,,,,,,,,,,\nPIPES'), 'text'],
 ]
-/** Prices that rise by these factors in turn. */
+/** Prices that rise by these factors in turn, in both of their columns. */
 const rise = (...factors: number[]) =>
   rows(0, 60, (row) => {
-    const cells = row.split(',')
     const factor = factors[ROWS.indexOf(row) % factors.length] ?? 1
-    return cells.with(3, (Number(cells[3]) * factor).toFixed(2)).join(',')
+    const risen = (cell: string, at: number) =>
+      at === 3 || at === 4 ? (Number(cell) * factor).toFixed(2) : cell
+    return row.split(',').map(risen).join(',')
   })
 
 describe('a harmless month asks nothing:', () => {
+  test('the new amounts of a price column that is not sent are one line, and mark no row', async () => {
+    const { compared, examples } = foundIn(await read(rise(1.04), { received: csv }))
+    expect(compared.newValues).toMatchObject([{ heading: 'Cost', values: [], amounts: 58 }])
+    expect(examples.some(({ others }) => others.some(({ isNew }) => isNew))).toBe(false)
+  })
+
   test.each(HARMLESS)('%s', async (_name, content, marks) => {
     const reading = await read(content(), { received: csv })
     const found = foundIn(reading)

@@ -1,5 +1,5 @@
 /** Price files of months: what was sent of one is what the next one is compared with. */
-import { itemsOfBatches } from '../../../../../src/features/supplier/price-files/batches.ts'
+import { batchCount, type Item, readBatch } from '../../../../../src/features/supplier/price-files/batches.ts'
 import type { Draft } from '../../../../../src/features/supplier/price-files/choice.ts'
 import type { Found, Outline, Reading } from '../../../../../src/features/supplier/price-files/found.ts'
 import { readPriceFile } from '../../../../../src/features/supplier/price-files/read-price-file.ts'
@@ -8,7 +8,6 @@ import { tempDir } from '../../../../support/env.ts'
 import { workbook } from '../../../../support/xlsx.ts'
 
 export type Content = string | Uint8Array
-type Item = Awaited<ReturnType<typeof read>>['items'][number]
 
 /** Reads a file in this process, with its items. */
 export async function read(
@@ -21,7 +20,10 @@ export async function read(
     const path = write(content)
     const itemsPath = `${path}.items`
     const reading = await readPriceFile(path, { draft, goOn, received, leftOut, itemsPath })
-    return { ...reading, items: await Array.fromAsync(itemsOfBatches(itemsPath)) }
+    const items: Item[] = []
+    for (let index = 0; index < batchCount(reading.found?.items ?? 0); index++)
+      items.push(...JSON.parse(String(await readBatch(itemsPath, index))).items)
+    return { ...reading, items }
   } finally {
     remove()
   }

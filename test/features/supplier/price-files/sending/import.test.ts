@@ -50,26 +50,10 @@ describe.each(TABLE)('when %s', (_name, to, allowed) => {
   })
 })
 
-test('nothing is sent of another reading, without a choice, or without an item', () => {
-  expect(() => started(READY, 'c0')).toThrow(expect.objectContaining({ status: 409 }))
-  for (const change of [{ choice: null }, { items: 0 }])
-    expect(() => started({ ...READY, ...change }, 'c1')).toThrow(expect.objectContaining({ status: 400 }))
-})
-
 test('only the work that began the last run writes what becomes of it', () => {
   const running = started(READY, 'c1')
   const next = takenOver(running)
   expect(() => progressed(next, running.run, NOTHING_SENT)).toThrow(expect.objectContaining({ status: 409 }))
   expect(() => ended(next, running.run, { ...END, failure: null })).toThrow()
   expect(ended(next, next.run, { ...END, failure: null })).toMatchObject({ state: 'completed' })
-})
-
-test('what is read again has sent nothing yet', () => {
-  const failed = {
-    ...READY,
-    state: 'failed' as const,
-    progress: { ...NOTHING_SENT, batches: 3 },
-    failure: 'why',
-  }
-  expect(readAgain(failed, READ)).toMatchObject({ progress: null, failure: null, choice: null })
 })

@@ -72,6 +72,15 @@ describe('push-catalogue', () => {
     expect(await stops([...args, '--choice', choice])).toContain('stands for another')
     expect(await push([file(winter), ...rest])).toMatchObject({ code: 0 })
     expect(await stops(args)).toContain('stands for another')
+    // Something else was sent, although nothing that page two shows of this file is different.
+    const summer = await accepted(platform, [file(`${GOOD}Summer list,\n`), ...SEEN])
+    const other = ['--choice', JSON.stringify({ ...CHOICE, code: { heading: 'SKU', number: 1 } })]
+    expect(
+      await push(await accepted(platform, [file('SKU,price\nA1,1.50\n'), ...SEEN, ...other])),
+    ).toMatchObject({
+      code: 0,
+    })
+    expect(await stops(summer)).toContain('stands for another')
   })
 
   test('acts for a tenant, and does not touch a catalogue of another scope', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { InsufficientScopeError, PlatformUnavailableError } from '../../../../../src/connect/errors.ts'
+import { PlatformUnavailableError } from '../../../../../src/connect/errors.ts'
 import { itemsOfRows, supplierOfEachTest } from '../support.ts'
-import { ACCEPTING } from './service-support.ts'
 
 // Shorter than in production, for the fault that stalls.
 const { platform, items, send } = supplierOfEachTest({ uploadMs: 600 })
@@ -28,26 +27,4 @@ describe('a platform that fails in the middle', () => {
     const save = () => platform().fault('catalogues', '500', 4)
     expect(await send(1_000, { save })).toMatchObject({ sent: 1_000 })
   })
-})
-
-describe('an import that the platform does not complete', () => {
-  const MESSAGE = '100 of an unknown unit'
-  test.each([
-    ['because it has lost items', { itemsReceived: 998 }, 'with 998 of the 1000 items'],
-    [
-      'because it did not process all items',
-      { itemsReceived: 1000, itemsProcessed: 900, message: MESSAGE },
-      `with 900 of the 1000 items that were sent: ${MESSAGE}`,
-    ],
-    ['in the given time', { status: 'Processing' }, 'still processing'],
-  ])('%s fails and says so', async (_name, job, message) => {
-    const catalogueImports = { ...ACCEPTING, get: async () => ({ status: 'Completed', ...job }) }
-    await expect(send(1_000, { catalogueImports, completionTimeoutMs: 200 })).rejects.toThrow(message)
-  })
-})
-
-test('a rejection for a missing permission ends the import at once, and is not repeated', async () => {
-  await platform().fault('items', 'forbidden')
-  await expect(send(20_000)).rejects.toBeInstanceOf(InsufficientScopeError)
-  expect((await platform().statusesOf('items')).length).toBeLessThanOrEqual(12)
 })

@@ -1,6 +1,6 @@
 /** The service alone: several machines on one store, each with a folder of its own, whose operations may fail. */
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { PlatformUnavailableError } from '../../../../../src/connect/errors.ts'
+import { PlatformRejectedError, PlatformUnavailableError } from '../../../../../src/connect/errors.ts'
 import type { KeyValueStore } from '../../../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../../../src/features/supplier/price-files/catalogue-imports.ts'
 import { rejectedIn } from '../../../../../src/features/supplier/price-files/contract.ts'
@@ -97,6 +97,19 @@ describe('an import', () => {
       state: 'completed',
       progress: { sent: 1_500, batches: 2 },
     })
+  })
+
+  test('of which nothing was accepted leaves the catalogue as it was, but unfinished, unless it had received nothing', async () => {
+    const refusing = open({ start: () => Promise.reject(new PlatformRejectedError('the API answered 400')) })
+    expect(await sendAll(refusing, await upload(refusing, rowsOf(2)))).toMatchObject({ state: 'failed' })
+    const imports = open()
+    expect(await receivedOf()).toEqual({ prices: [], isUnfinished: undefined })
+    await sendAll(imports, await upload(imports, rowsOf(3)))
+    await receives(3)
+    const failed = await sendAll(refusing, await upload(refusing, rowsOf(4)))
+    await receives(3, true)
+    expect(await sendAll(imports, failed)).toMatchObject({ state: 'completed' })
+    await receives(4)
   })
 
   test('that was stopped is shown anew, and not resumed, if something else was sent into the catalogue meanwhile', async () => {
