@@ -33,7 +33,7 @@ const shared = (job: Import, reading: Reading | null) => ({
   rejected: reading?.found ? rejectedData(reading.found) : [],
   importTexts: texts,
   catalogueTexts,
-  styles: ['/assets/price-files/price-files.css'],
+  styles: ['/assets/supplier/price-files/price-files.css'],
 })
 
 /** What was typed into a form of these pages that has failed, or that was sent when the session had ended. */
@@ -167,6 +167,8 @@ const rejectedData = ({ rejected }: Found) =>
     count,
     rows: rows.map((row) => ({
       ...row,
+      // Who has left it out knows it.
+      isNew: row.isNew && reason !== 'leftOut',
       detail: detailText(row),
       cells: row.cells.slice(0, 8).map((cell) => shorten(cell, 60)),
     })),

@@ -30,6 +30,26 @@ async function sendAll(content: string, to: string): Promise<ImportJson> {
 const FILE =
   'Price list October\n1. Prices are for trade.\n\nItem Code,Product,RRP,Status\nA,Nail,1.50,\nB,Bolt,2.50,Old\nC,Screw,3.50,\n'
 
+describe('each page', () => {
+  test('names only styles that are there', async () => {
+    const chosen = await pages.upload(FILE, { to: await newCatalogue() })
+    const stylesOf = async (id: string) =>
+      [...(await htmlOf(id)).matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, path = '']) => path)
+    const open = await pages.upload(FILE, { says: false })
+    const styles = [...(await stylesOf(open.json.id)), ...(await stylesOf(chosen.json.id))]
+    await pages.send(chosen.json.id)
+    for (const path of new Set([...styles, ...(await stylesOf(chosen.json.id))]))
+      expect((await pages.visitor.get(new URL(path, pages.app.url).href)).status, path).toBe(200)
+    expect(styles.join(' ')).toContain('price-files.css')
+  })
+
+  test.each(['choice', 'send'])('is where the address of a refused form leads: %s', async (action) => {
+    const { json } = await pages.upload(FILE, { to: await newCatalogue() })
+    const { text } = await pages.visitor.follow(await pages.visitor.get(`${pages.urlOf(json.id)}/${action}`))
+    expect(text).toContain('What differs')
+  })
+})
+
 describe('page one', () => {
   test('shows every row above the table, the headings, the first rows, and each column with its values and their counts', async () => {
     const { json } = await pages.upload(FILE, { says: false })
@@ -214,6 +234,7 @@ describe('page two', () => {
     expect(without.text).toMatch(
       /Nothing was sent yet[\s\S]*Left out by hand[\s\S]*name="leaveOut" value="B"[^>]* checked/,
     )
+    expect(without.text).not.toMatch(/Left out by hand[\s\S]*<mark>/)
     const { checkId, items, state } = await pages.jobOf(json.id)
     expect([state, items.map(({ code }) => code)]).toEqual(['ready', ['A', 'C']])
     await submit(json.id, 'send', { seen: checkId })
