@@ -14,7 +14,7 @@ const MAX_LISTED = 50
 export function changeText({ oldPrice, item }: Example): string {
   if (oldPrice === null) return exampleTexts.isNew
   if (oldPrice === item.price) return exampleTexts.same
-  return oldPrice === 0 ? exampleTexts.zero : texts.factor(item.price / oldPrice)
+  return oldPrice === 0 ? exampleTexts.zero : texts.change(item.price / oldPrice)
 }
 
 /** A sentence about what differs. `marks`, at its end, are new: the page marks them. */
@@ -52,11 +52,11 @@ function countsOf({
   gone,
   goneCodes,
 }: Compared): Difference[] {
-  const factor = (items: number, of: number | null) => (items > 0 && of !== null ? texts.factor(of) : '')
+  const most = (items: number, of: number | null) => (items > 0 && of !== null ? texts.difference(of) : '')
   const prices = compare.prices(
     same,
-    compare.higher(higher, factor(higher, largest)),
-    compare.lower(lower, factor(lower, smallest)),
+    compare.higher(higher, most(higher, largest)),
+    compare.lower(lower, most(lower, smallest)),
   )
   const codes = goneCodes.slice(0, MAX_LISTED)
   const rest = gone > codes.length ? [compare.more(gone - codes.length)] : []

@@ -63,7 +63,7 @@ describe('page one', () => {
     expect((await pages.send(json.id)).status).toBe(409)
   })
 
-  test('"Show again" shows another sheet, and keeps what was filled in', async () => {
+  test('"Show this sheet and row" shows another sheet, and keeps what was filled in', async () => {
     const sheets = ['Nails', 'Boards'].map((name) => ({
       name,
       rows: [
@@ -110,6 +110,51 @@ describe('page one', () => {
     expect(text).toMatch(/value="AUD before GST" aria-invalid="true" aria-describedby="missing" autofocus/)
     expect(await pages.jobOf(json.id)).toMatchObject({ choice: null, itemCount: 0 })
   })
+
+  test('asks about the money of the column that is the price: an answer about another one, or none, counts for nothing', async () => {
+    const { json } = await pages.upload('Code,Trade,RRP\nA,1,2\n', { says: false })
+    const form = { headingsRow: '1', units: '1', money: 'NZD before GST', do: 'continue' }
+    const fieldOf = (html: string) => /name="moneyOf" value="(\d*)"/.exec(html)?.[1] ?? 'none'
+    const html = await htmlOf(json.id)
+    expect(html).toContain('<legend>The prices are in</legend>')
+    let moneyOf = fieldOf(html)
+    for (const [price, other, heading] of [
+      ['use-2', 'use-3', 'Trade'],
+      ['use-3', 'use-2', 'RRP'],
+    ] as const) {
+      const { checkId: seen } = await pages.jobOf(json.id)
+      const uses = { 'use-1': 'code', [price]: 'price', [other]: 'ignored' }
+      const { text } = await submit(json.id, 'choice', { ...form, ...uses, seen, moneyOf })
+      expect(text).toContain(`<legend>The prices under ${heading} are in</legend>`)
+      expect(text).toContain('Say which money the prices are in')
+      expect(text).not.toMatch(/name="money"[^>]* checked/)
+      moneyOf = fieldOf(text)
+    }
+    const { checkId: seen } = await pages.jobOf(json.id)
+    const uses = { 'use-1': 'code', 'use-2': 'ignored', 'use-3': 'price' }
+    const { text } = await submit(json.id, 'choice', { ...form, ...uses, seen, moneyOf })
+    expect(text).toContain('RRP is in New Zealand dollars, before GST.')
+  })
+
+  test.each([
+    ['code', { 'use-3': 'price' }],
+    ['price', { 'use-1': 'code', 'use-3': 'ignored' }],
+  ])(
+    'without a column that is the %s says so beside the columns, with the focus there',
+    async (use, uses) => {
+      const { json } = await pages.upload(FILE.replace('Item Code', 'Thing'), { says: false })
+      const form = { seen: json.checkId, headingsRow: '4', units: '1', money: 'AUD before GST' }
+      const { text } = await submit(json.id, 'choice', { ...form, ...uses, do: 'continue' })
+      const rule = `Choose which column is the ${use}: set its use to “${use}”.`
+      expect(text).toContain(`role="alert"><p>${rule}</p>`)
+      expect(text).toMatch(
+        new RegExp(
+          `id="missing-columns"><p class="field-error">${rule}</p></div>\\s*<ul class="columns">[^]*?<select [^>]*aria-describedby="missing-columns" autofocus`,
+        ),
+      )
+      expect(text).not.toContain('aria-invalid')
+    },
+  )
 
   test('sends only the rows with the values that are ticked', async () => {
     const { json } = await pages.upload(FILE, { says: false })
@@ -219,6 +264,16 @@ describe('page two', () => {
     expect((await received(to)).find(({ code }) => code === 'A')).toMatchObject({ price: 1.6 })
   })
 
+  test('says how the prices were read', async () => {
+    const { json } = await pages.upload(FILE, {
+      to: await newCatalogue(),
+      says: { money: 'NZD including GST', units: 10 },
+    })
+    expect(await htmlOf(json.id)).toContain(
+      'RRP is in New Zealand dollars, including 15 % GST, for 10 units.',
+    )
+  })
+
   test('discards nothing that another tab has sent', async () => {
     const { json } = await pages.upload(FILE, { to: await newCatalogue() })
     expect(await htmlOf(json.id)).toContain('name="state" value="ready"')
@@ -253,7 +308,7 @@ describe('page two', () => {
     expect(json.reading.found?.compared).toMatchObject({ same: 29, higher: 1, lower: 0, added: 0, gone: 0 })
     const html = await htmlOf(json.id)
     const order = [
-      '29 prices are the same, 1 higher (up to × 1.05), 0 lower.',
+      '29 prices are the same, 1 higher (up to 5 %), 0 lower.',
       'November</mark>',
       'October',
       'C (1 row)</mark>',
@@ -262,12 +317,12 @@ describe('page two', () => {
       '<mark>C</mark>',
       '$4.00 →',
       '$4.20',
-      '× 1.05',
+      '+5 %',
       'Rows not sent',
       'new</mark>',
       'Look at this',
       'has a new value: C',
-      'Every connected builder sees these prices in Australian dollars.',
+      'RRP is in Australian dollars, before GST. Every connected builder sees these prices.',
       `Send 30 items to Catalogue ${catalogues}`,
     ]
     let at = 0
