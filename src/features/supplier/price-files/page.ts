@@ -3,12 +3,12 @@ import type { Vault } from '../../../connect/index.ts'
 import { format } from '../../../web/kit.ts'
 import { texts as catalogueTexts } from '../../catalogues/texts.ts'
 import { shorten } from '../tables/prices.ts'
-import { type ChosenColumn, MAX_VALUES, MONEY, USES } from './choice.ts'
+import { MAX_VALUES, MONEY, USES } from './choice.ts'
 import { type Filled, filledIn } from './form.ts'
 import type { Example, Found, Missing, Outline, Reading, Rejected, Value } from './found.ts'
 import type { Import } from './import.ts'
 import type { SentFile } from './received.ts'
-import { changeText, choiceArgument, detailText, differencesIn, reasonSentence } from './sentences.ts'
+import { changeText, choiceArgument, detailText, differencesIn, nameOf, reasonSentence } from './sentences.ts'
 import { texts } from './texts.ts'
 
 type RejectedForm = Parameters<typeof typedIn>[0]
@@ -76,16 +76,14 @@ function leadOf({ columns }: Outline, open: Missing[]): string {
   return [texts.missing({ kind: 'notChosen' }), ...(isSuggested ? [texts.choose.suggested] : [])].join(' ')
 }
 
-/** What a page calls a column: as its heading stands. */
-const nameOf = ({ heading, number }: ChosenColumn) => heading || texts.choose.columnNumber(number)
-
 /** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
 function columnLists(filled: Filled) {
   const all = filled.columns.map((column) => {
     const isTicked = column.said === 'only' || column.said === 'taxed'
     const all = column.values ?? []
     const shown = all.slice(0, isTicked ? MAX_VALUES : isDistinct(all) ? 0 : MAX_SHOWN)
-    return { ...column, shown, more: all.length - shown.length }
+    const samples = shown.length === 0 ? column.samples.length : 0
+    return { ...column, shown, more: all.length - shown.length - samples }
   })
   const used = all.filter(({ said }) => said !== 'ignored')
   const others = all.filter(({ said }) => said === 'ignored')

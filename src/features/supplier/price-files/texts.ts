@@ -29,16 +29,16 @@ function money(answer: Money): string {
 /** A value of a cell; a blank one has a word. */
 const valueText = (value: string) => (value === '' ? '(blank)' : value)
 
-/** How much a new price differs from the old one, as a person says it: "3.5 %", or "3 times" and "a third" as "× 3" and "÷ 3". `of`: new/old. */
+/** How much a new price differs from the old one: "3.5 %", at least 0.1; "× 3" if it has doubled, and "÷ 3" if it has halved. */
 function difference(of: number): string {
   if (of >= 2) return `× ${count(of)}`
   if (of > 0 && of <= 0.5) return `÷ ${count(1 / of)}`
-  const percent = Math.abs(of - 1) * 100
-  return percent < 0.1 ? 'less than 0.1 %' : `${count(Number(percent.toFixed(1)))} %`
+  return `${count(Math.max(0.1, Number((Math.abs(of - 1) * 100).toFixed(1))))} %`
 }
 
-/** The same with its sign. */
-const change = (of: number) => `${/^\d/.test(difference(of)) ? (of < 1 ? '−' : '+') : ''}${difference(of)}`
+/** The same with the sign of a percentage. `of`: new/old. */
+const change = (of: number) =>
+  of > 0.5 && of < 2 ? `${of < 1 ? '−' : '+'}${difference(of)}` : of === 0 ? '−100 %' : difference(of)
 
 /**
  * What users read on the pages of this feature and in its command, by code, as in `src/web/texts.ts`; `sentences.ts` says which
@@ -159,14 +159,14 @@ export const texts = {
   /** Page two: what differs. */
   compare: {
     title: 'What differs',
-    change: 'Change how the file is read',
+    change: 'Change how it is read',
     nothingReceived: 'Nothing was sent to this catalogue from here yet.',
     unfinished: 'The last import was not finished.',
     prices: (same: number, higher: string, lower: string) =>
-      `${pluralize(same, 'price is', 'prices are')} the same, ${higher}, ${lower}.`,
-    /** `most`: by how much, if any is. */
-    higher: (items: number, most: string) => `${count(items)} higher${upTo(most)}`,
-    lower: (items: number, most: string) => `${count(items)} lower${upTo(most)}`,
+      `${pluralize(same, 'price is', 'prices are')} the same${higher}${lower}.`,
+    /** `most`: by how much. */
+    higher: (items: number, most: string) => `, ${count(items)} higher (up to ${most})`,
+    lower: (items: number, most: string) => `, ${count(items)} lower (up to ${most})`,
     codes: (added: number, gone: number) => `${count(added)} new, ${count(gone)} no longer in the file.`,
     gone: 'Not in the file, and kept in the catalogue:',
     newTexts: (place: string) => `New${inPlace(place)}:`,
@@ -250,7 +250,7 @@ export const texts = {
       case 'farOutside':
         return `${ofKnown(reason, 'price')} at least halved or doubled.`
       case 'oneFactor':
-        return `${ofKnown(reason, 'price')} changed by the same factor: ${change(reason.factor)}.`
+        return `${ofKnown(reason, 'price')} changed alike: ${change(reason.factor)}.`
       case 'unknownCodes':
         return `${count(reason.items)} of ${pluralize(reason.of, 'code')} were not received from here before.`
       case 'knownNotSent':
@@ -400,7 +400,6 @@ export const texts = {
   },
 }
 
-const upTo = (most: string) => (most === '' ? '' : ` (up to ${most})`)
 const inPlace = (place: string) => (place === '' ? '' : ` in ${isolated(place)}`)
 const ofKnown = ({ items, of }: { items: number; of: number }, what: string) =>
   `${count(items)} of ${pluralize(of, `known ${what}`)}`

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { choiceSchema } from '../../../../src/features/supplier/price-files/choice.ts'
+import { texts } from '../../../../src/features/supplier/price-files/texts.ts'
 import { connected } from '../../../support/flow.ts'
 import { workbook } from '../../../support/xlsx.ts'
 import { type ImportJson, type Pages, SAM, startPages } from './pages-support.ts'
@@ -26,6 +27,17 @@ async function sendAll(content: string, to: string): Promise<ImportJson> {
   expect((await pages.send(json.id)).status).toBe(202)
   return pages.ended(json.id)
 }
+
+test.each([
+  [1.05, '+5 %'],
+  [0.98, '−2 %'],
+  [0.9999, '−0.1 %'],
+  [10, '× 10'],
+  [0.01, '÷ 100'],
+  [0, '−100 %'],
+])('a price that is %f times the last one is said to have changed by %s', (of, words) => {
+  expect(texts.change(of)).toBe(words)
+})
 
 const FILE =
   'Price list October\n1. Prices are for trade.\n\nItem Code,Product,RRP,Status\nA,Nail,1.50,\nB,Bolt,2.50,Old\nC,Screw,3.50,\n'
@@ -111,6 +123,19 @@ describe('page one', () => {
     expect(await pages.jobOf(json.id)).toMatchObject({ choice: null, itemCount: 0 })
   })
 
+  test('says that columns are suggested, and shows three samples of a column whose values are nearly all different', async () => {
+    const rows = Array.from({ length: 30 }, (_, row) => `C-${row},Item ${row % 29},${row + 1},${row % 2}\n`)
+    const { json } = await pages.upload(`Code,Name,RRP,Even\n${rows.join('')}`, { says: false })
+    const html = await htmlOf(json.id)
+    expect(html).toContain('Suggested from the headings: check them.')
+    expect(html).toContain('C-0 · C-1 · C-2')
+    expect(html).not.toMatch(/<b>(<bdi>)?(C-0|Item 0)\b/)
+    expect(html).toContain('and 26 more')
+    expect(html).toMatch(/>0(<\/bdi>)?<\/b> 15/)
+    const other = await pages.upload('Artikel,Preis\nA,1\n', { says: false })
+    expect(await htmlOf(other.json.id)).not.toContain('Suggested from')
+  })
+
   test('asks about the money of the column that is the price: an answer about another one, or none, counts for nothing', async () => {
     const { json } = await pages.upload('Code,Trade,RRP\nA,1,2\n', { says: false })
     const form = { headingsRow: '1', units: '1', money: 'NZD before GST', do: 'continue' }
@@ -149,7 +174,7 @@ describe('page one', () => {
       expect(text).toContain(`role="alert"><p>${rule}</p>`)
       expect(text).toMatch(
         new RegExp(
-          `id="missing-columns"><p class="field-error">${rule}</p></div>\\s*<ul class="columns">[^]*?<select [^>]*aria-describedby="missing-columns" autofocus`,
+          `id="missing-columns"><p class="field-error">${rule}</p></div>\\s*<ul class="columns">[\\s\\S]*?<select [^>]*aria-describedby="missing-columns" autofocus`,
         ),
       )
       expect(text).not.toContain('aria-invalid')
@@ -264,6 +289,24 @@ describe('page two', () => {
     expect((await received(to)).find(({ code }) => code === 'A')).toMatchObject({ price: 1.6 })
   })
 
+  test('folds the many other cells of a row, but no new value', async () => {
+    const to = await newCatalogue()
+    const columns = Array.from({ length: 20 }, (_, at) => `Attribute ${at}`)
+    const cells = (row: number) => columns.map((_, at) => `v${row}-${at}`)
+    const file = (colour: string) =>
+      [
+        ['Code', 'RRP', 'Colour', ...columns],
+        ['A', 1, 'red', ...cells(0)],
+        ['B', 2, colour, ...cells(1)],
+      ].join('\n')
+    await sendAll(file('red'), to)
+    const { json } = await pages.upload(file('blue'), { to })
+    const html = await htmlOf(json.id)
+    expect(html).toMatch(
+      /row 3 ·[^·]*<mark>blue<\/mark>\s*<details><summary>All cells<\/summary>[\s\S]*v1-19/,
+    )
+  })
+
   test('says how the prices were read', async () => {
     const { json } = await pages.upload(FILE, {
       to: await newCatalogue(),
@@ -308,7 +351,7 @@ describe('page two', () => {
     expect(json.reading.found?.compared).toMatchObject({ same: 29, higher: 1, lower: 0, added: 0, gone: 0 })
     const html = await htmlOf(json.id)
     const order = [
-      '29 prices are the same, 1 higher (up to 5 %), 0 lower.',
+      '29 prices are the same, 1 higher (up to 5 %).',
       'November</mark>',
       'October',
       'C (1 row)</mark>',

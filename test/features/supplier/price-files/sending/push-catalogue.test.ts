@@ -58,7 +58,11 @@ describe('push-catalogue', () => {
     ['a new text', `${GOOD}Prices in NZD,\n`, /Prices in NZD/],
     ['a price that is ten times as high', 'code,price\nA1,15\nA2,120\n', /! .*2 .*2/],
     ['no column of the last choice', 'SKU,price\nA1,1\n', /no column code/],
-    ['nothing that is known', 'Artikel,Preis\nA1,1\n', /1\. Artikel[\s\S]*--choice '{/],
+    [
+      'nothing that is known',
+      'Artikel,,Preis\nA1,,1\n',
+      /1\. Artikel \(not sent\): A1\n {2}2\. Column 2 \(not sent\)\n[\s\S]*--choice '{[\s\S]*lacks "code"[\s\S]*lacks "price"[\s\S]*lacks "money", which is "AUD before GST" or "AUD including GST" or "NZD before GST" or "NZD including GST"/,
+    ],
   ])('ends with 2 and sends nothing if the next file has %s', async (_name, content, words) => {
     expect(await stops([file(content), ...SEEN])).toMatch(words)
   })
