@@ -251,7 +251,11 @@ const isStale = ({ checkId, state }: Import, { body }: JobRequest): boolean =>
 function actionRoutes(options: ImportRoutesOptions): Router {
   const { imports } = options
   const router = Router()
-  for (const { name, description, run, pathOf = importPath } of actionsOf(options))
+  for (const { name, description, run, pathOf = importPath } of actionsOf(options)) {
+    // A form that was refused is shown at this address, which a browser may open again.
+    router.get(`/:id/${name}`, async (req: JobRequest, res: Response) =>
+      res.redirect(303, importPath(await jobOf(imports, req))),
+    )
     router.post(
       `/:id/${name}`,
       describeRoute({
@@ -277,6 +281,7 @@ function actionRoutes(options: ImportRoutesOptions): Router {
         }
       },
     )
+  }
   return router
 }
 
