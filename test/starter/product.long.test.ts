@@ -56,6 +56,7 @@ test('npm run init names the product, keeps only what a product needs, and notes
   })
   expect(product.read('src/web/texts.ts')).toContain(`appName: "O'Brien & Sons"`)
   expect(product.read('README.md')).toMatch(/^# O'Brien & Sons\n/)
+  expect(product.read('README.md')).not.toContain('supplier')
   const isNamed = (file: string) =>
     existsSync(join(product.dir, file)) && product.read(file).includes('connect-starter')
   expect(files(':!src/cli').split('\n').filter(isNamed)).toEqual([])
