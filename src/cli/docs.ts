@@ -1,7 +1,7 @@
 /**
  * `npm run docs`: writes what is generated in the documentation. docs/assumptions.md lists what the contracts of the core and
  * of the features assume, and what to do if the platform differs; docs/configuration.md, that of a group of features,
- * and .env.example list the settings.
+ * and .env.example list the settings. README.md loses the rows of what is gone.
  */
 
 import { fileURLToPath } from 'node:url'
@@ -59,8 +59,19 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   ])
 }
 
+/** The README without the rows of features and groups whose folder is gone. */
+export const withoutGoneFolders = (readme: string): string =>
+  readme
+    .split('\n')
+    .filter((line) => {
+      const [, folder] = /^\| `(src\/features\/[^`]+)`/.exec(line) ?? []
+      return folder === undefined || project.exists(folder)
+    })
+    .join('\n')
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const generated = await generatedFiles()
   for (const [path, text] of generated) project.write(path, text)
+  project.write('README.md', withoutGoneFolders(project.read('README.md')))
   print(`Wrote ${[...generated.keys()].join(', ')}.`)
 }

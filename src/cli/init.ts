@@ -54,7 +54,8 @@ async function askForFeatures(): Promise<string[]> {
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
     return { value: name, label: name, hint: `${title}; ${sizeOf(project, feature)} files${needed}` }
   })
-  const groups = groupsOf(FOLDERS).map((group) => ({ value: group, label: group, hint: purposeOf(group) }))
+  // A hint shows only beside what is selected, which a group is not.
+  const groups = groupsOf(FOLDERS).map((group) => ({ value: group, label: `${group} (${purposeOf(group)})` }))
   const message = 'The features to keep'
   const all = [...options, ...groups]
   const kept = await multiselect({ message, options: all, initialValues: DEFAULTS, required: false })
@@ -62,9 +63,12 @@ async function askForFeatures(): Promise<string[]> {
   return kept
 }
 
-/** What a group is, and who needs it: the first paragraph of its page. */
-const purposeOf = (group: string) =>
-  (project.read(`docs/${group}/README.md`).split('\n\n')[1] ?? '').replaceAll('\n', ' ')
+/** What a group is, and who needs it: the title of its page, and the first paragraph. */
+function purposeOf(group: string): string {
+  const [title = '', purpose = ''] = project.read(`docs/${group}/README.md`).split('\n\n')
+  const text = `${title.replace('# ', '')}: ${purpose.charAt(0).toLowerCase()}${purpose.slice(1)}`
+  return text.replaceAll('\n', ' ')
+}
 
 /** What proves the starter, and not a product. */
 const OF_STARTER = [

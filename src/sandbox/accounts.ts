@@ -57,11 +57,6 @@ export const ACCOUNTS: Account[] = [
   ]),
 ]
 
-/** The business whose supplier features `npm run demo` sets up. */
-export const SAMPLE_SUPPLIER = 'summit-supplies'
-/** The businesses that sell to builders. */
-export const SUPPLIERS = [SAMPLE_SUPPLIER, 'summit-coast', 'summit-ranges']
-
 export const findAccount = (id: string | undefined) => ACCOUNTS.find((account) => account.id === id)
 
 /** One of the businesses that the account can connect. */

@@ -9,8 +9,7 @@ import { files, read } from '../support/documents.ts'
 const features = await loadFeatures()
 
 /** What proves or describes the starter with all its features, or is generated from those that there are. */
-const EXEMPT =
-  /^(test\/(starter|real|bench)\/|docs\/(assumptions|demo-script)\.md|CHANGELOG\.md|package-lock\.json)/
+const EXEMPT = /^(test\/(starter|real|bench)\/|docs\/assumptions\.md|CHANGELOG\.md|package-lock\.json)/
 const TEXTS = '**/*.{ts,cjs,js,css,eta,md,json,yaml,yml,grit}'
 
 /** The names of a group's features, commands of two words (the others follow the feature's name), and settings. */
@@ -33,6 +32,7 @@ test('no file outside a group names one of its features, commands or settings', 
   ].filter((file) => !EXEMPT.test(file))
   const wrong = groupsOf(features.map(({ folder }) => folder)).flatMap((group) => {
     const names = namesOf(group).map((name) => ({ name, word: new RegExp(`(?<![\\w-])${name}(?![\\w-])`) }))
+    names.push({ name: `a folder of ${group}`, word: new RegExp(`features/${group}/`) })
     const places = features
       .filter(({ folder }) => groupOf(folder) === group)
       .flatMap(({ name }) => placesOf(name, [group]))

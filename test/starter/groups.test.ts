@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withoutGoneFolders } from '../../src/cli/docs.ts'
 import { placesOfAll } from '../../src/cli/removal.ts'
 import { selectFiles } from '../../src/cli/update-selection.ts'
 import { featureFolders } from '../../src/features/folders.ts'
@@ -28,4 +29,9 @@ test('a feature that a product has deleted stays deleted when the starter moves 
   // Who has kept it gets all of it.
   const kept = selectFiles({ base, theirs, ours: base }, [])
   expect(theirs.filter((file) => kept.isLeftOut(file))).toEqual([])
+})
+
+test('the README has no row of a feature or a group whose folder is gone', () => {
+  const rows = '| `src/features` | All |\n'
+  expect(withoutGoneFolders(`${rows}| \`src/features/gone\` | Gone |\n`)).toBe(rows)
 })

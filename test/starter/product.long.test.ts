@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../support/ports.ts'
 import { answering, programOf, runProgram } from '../support/process.ts'
@@ -28,12 +29,32 @@ test('npm run init does nothing to changes that are not committed', async () => 
   product.git('checkout', '-q', '.')
 })
 
-// `script` has other arguments elsewhere.
+/** Runs `npm run init` on a terminal. `script` has other arguments elsewhere. */
+function onTerminal(...args: string[]) {
+  const init = `stty cols 200 rows 40; '${process.execPath}' src/cli/init.ts --name Other ${args.join(' ')}`
+  return spawn('script', ['-qec', init, '/dev/null'], { cwd: product.dir, stdio: 'pipe' })
+}
+
+test.runIf(process.platform === 'linux')(
+  'npm run init on a terminal asks for a group in one line, with its purpose, and keeps none by itself',
+  async () => {
+    const child = onTerminal()
+    const terminal = programOf(child)
+    const shown = () => stripVTControlCharacters(terminal.output())
+    await expect.poll(shown).toContain("supplier (The supplier's side: catalogue files, live prices")
+    child.stdin.write('\r')
+    await expect.poll(shown).toContain('Delete it?')
+    expect(shown()).toMatch(/the feature price-files: \d+ files/)
+    expect(shown()).not.toContain('the feature leads:')
+    child.stdin.write('n')
+    expect(await terminal.exited).toBe(1)
+  },
+)
+
 test.runIf(process.platform === 'linux')(
   'npm run init on a terminal lists what it deletes, and asks once; a no changes nothing',
   async () => {
-    const init = `stty cols 100; '${process.execPath}' src/cli/init.ts --name Other --features leads`
-    const child = spawn('script', ['-qec', init, '/dev/null'], { cwd: product.dir, stdio: 'pipe' })
+    const child = onTerminal('--features', 'leads')
     const terminal = programOf(child)
     await expect.poll(terminal.output).toContain('Delete it?')
     expect(terminal.output()).toMatch(/the feature price-files: \d+ files[\s\S]*test\/bench/)
@@ -56,6 +77,7 @@ test('npm run init names the product, keeps only what a product needs, and notes
   })
   expect(product.read('src/web/texts.ts')).toContain(`appName: "O'Brien & Sons"`)
   expect(product.read('README.md')).toMatch(/^# O'Brien & Sons\n/)
+  expect(product.read('README.md')).not.toContain('supplier')
   const isNamed = (file: string) =>
     existsSync(join(product.dir, file)) && product.read(file).includes('connect-starter')
   expect(files(':!src/cli').split('\n').filter(isNamed)).toEqual([])

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createHttp } from '../../../src/connect/index.ts'
 import { isAddress, mailAbout } from '../../../src/features/access-ended-mail/mail.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { header, htmlOf, linkOf, type MailServer, startMailServer } from './mail-server.ts'
 
 const LINK = 'https://app.example/connect?bxcontext=harbour-homes'
@@ -61,7 +62,7 @@ describe('a mail', () => {
   test('says the same as plain text', async () => {
     const mail = await sent('Harbour Homes')
     expect(mail.text).toContain('Content-Type: multipart/alternative')
-    expect(mail.text).toContain('Connect Starter can no longer use Harbour Homes.')
+    expect(mail.text).toContain(`${texts.layout.appName} can no longer use Harbour Homes.`)
     expect(mail.text).toContain('Access ended on 28 Nov 2026, 1:47 am UTC: somebody ended it on the platform')
     expect(linkOf(mail)).toBe(LINK)
     expect(header(mail, 'Subject')).toBe('Access to Harbour Homes has ended')

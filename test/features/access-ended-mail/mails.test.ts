@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createHttp, type RetryOptions } from '../../../src/connect/index.ts'
 import { sendMails } from '../../../src/features/access-ended-mail/mails.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
+import { texts } from '../../../src/web/texts.ts'
 import { freePort } from '../../support/ports.ts'
 import { oauthError } from '../../support/token-endpoint.ts'
 import { connectedSetup, consent, newKey, REF, type VaultSetup } from '../../support/vault.ts'
@@ -50,7 +51,7 @@ describe('when access of a connection ends', () => {
     await expect.poll(() => server.mails).toHaveLength(1)
     const [mail] = server.mails
     expect(mail?.to).toEqual(['ann@demo.example'])
-    expect(header(mail, 'From')).toBe('Connect Starter <no-reply@connect.example>')
+    expect(header(mail, 'From')).toBe(`${texts.layout.appName} <no-reply@connect.example>`)
     expect(header(mail, 'Subject')).toBe('Access to Harbour Homes has ended')
     expect(header(mail, 'Auto-Submitted')).toBe('auto-generated')
     expect(mail?.text).toMatch(/Access ended on \d{1,2} \w+ \d{4}, .* UTC: somebody ended it on the platform/)

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { demoEnv } from '../../../../src/features/supplier/first-party/by-api-key.cli.ts'
 import { sandboxSettings } from '../../../../src/runtime/run-sandbox.ts'
-import { ACCOUNTS, SAMPLE_SUPPLIER } from '../../../../src/sandbox/accounts.ts'
+import { ACCOUNTS } from '../../../../src/sandbox/accounts.ts'
+import { SAMPLE_SUPPLIER } from '../../../../src/sandbox/features/supplier/businesses.ts'
 import { API_KEY, SUBSCRIPTION_KEY } from '../../../../src/sandbox/features/supplier/first-party/api.ts'
 import { addressesOf } from '../../../../src/sandbox/platform.ts'
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { readInProcess } from '../../../../src/features/supplier/price-files/read-in-process.ts'
 import { createReadingPlaces } from '../../../../src/features/supplier/price-files/reading-places.ts'
 import { tempDir } from '../../../support/env.ts'
-import { workbook } from '../../../support/xlsx.ts'
 import { AS_NEW, failure } from './tables/support.ts'
+import { workbook } from './xlsx.ts'
 
 const MB = 1_000_000
 const HEADINGS = 'code,price\n'

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readInProcess } from '../../../../src/features/supplier/price-files/read-in-process.ts'
 import { tempDir } from '../../../support/env.ts'
-import { workbook } from '../../../support/xlsx.ts'
 import { AS_NEW, failure, readTable } from './tables/support.ts'
+import { workbook } from './xlsx.ts'
 
 const TOO_MUCH = 'This file takes too much time or memory to read. Split it into smaller files.'
 

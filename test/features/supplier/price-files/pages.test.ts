@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { choiceSchema } from '../../../../src/features/supplier/price-files/choice.ts'
 import { texts } from '../../../../src/features/supplier/price-files/texts.ts'
 import { connected } from '../../../support/flow.ts'
-import { workbook } from '../../../support/xlsx.ts'
 import { type ImportJson, type Pages, SAM, startPages } from './pages-support.ts'
 import { itemsOf } from './support.ts'
+import { workbook } from './xlsx.ts'
 
 let pages: Pages
 beforeAll(async () => {

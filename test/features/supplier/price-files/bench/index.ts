@@ -5,8 +5,8 @@ import type { Received } from '../../../../../src/features/supplier/price-files/
 import { type Add, type Measured, medianOf } from '../../../../bench/measure.ts'
 import { tempDir } from '../../../../support/env.ts'
 import { run } from '../../../../support/process.ts'
-import { workbook } from '../../../../support/xlsx.ts'
 import { itemOf, priceFile } from '../support.ts'
+import { workbook } from '../xlsx.ts'
 
 const ROWS = 100_000
 const MB = 1_000_000

@@ -1,7 +1,7 @@
 /** What a row comes to: an item, or one of the reasons. */
 import { describe, expect, test } from 'vitest'
 import type { Rejected } from '../../../../../src/features/supplier/price-files/found.ts'
-import { type Cell, workbook } from '../../../../support/xlsx.ts'
+import { type Cell, workbook } from '../xlsx.ts'
 import { type Answers, type Content, choose, foundIn, read, send } from './support.ts'
 
 /** The items as `CODE=PRICE`, and the rows that are not sent as `row: reason detail`. */

@@ -5,7 +5,7 @@ import type { Found, Outline, Reading } from '../../../../../src/features/suppli
 import { readPriceFile } from '../../../../../src/features/supplier/price-files/read-price-file.ts'
 import { afterSending, type Received } from '../../../../../src/features/supplier/price-files/received.ts'
 import { tempDir } from '../../../../support/env.ts'
-import { workbook } from '../../../../support/xlsx.ts'
+import { workbook } from '../xlsx.ts'
 
 export type Content = string | Uint8Array
 

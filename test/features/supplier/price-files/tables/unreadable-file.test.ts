@@ -1,6 +1,6 @@
 import { zipSync } from 'fflate'
 import { expect, test } from 'vitest'
-import { workbook } from '../../../../support/xlsx.ts'
+import { workbook } from '../xlsx.ts'
 import { cellsOf, failure } from './support.ts'
 
 test.each<[string, string | Uint8Array, RegExp]>([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readPrice } from '../../../../../src/features/supplier/tables/prices.ts'
 import type { Row } from '../../../../../src/features/supplier/tables/sheet.ts'
-import { type Cell, workbook } from '../../../../support/xlsx.ts'
+import { type Cell, workbook } from '../xlsx.ts'
 import { cellsOf, failure, readTable, rowsOf } from './support.ts'
 
 const HEADINGS = ['Code', 'Name', 'Unit', 'Price']
