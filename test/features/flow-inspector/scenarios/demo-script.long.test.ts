@@ -73,7 +73,7 @@ async function takePicture(page: Page, instruction: string): Promise<void> {
 /** A picture of the page as WebP, with a frame around what is pressed next. */
 async function frameOf(page: Page, target?: Locator): Promise<Frame> {
   const outline = (style: string) =>
-    target?.evaluate((element: HTMLElement, value) => element.style.setProperty('outline', value), style)
+    target?.evaluate((element, value) => element.style.setProperty('outline', value), style)
   await outline('4px solid #d9480f')
   const devTools = await page.context().newCDPSession(page)
   const { data } = await devTools.send('Page.captureScreenshot', { format: 'webp', quality: 80 })
