@@ -40,9 +40,9 @@ const LONG_WORD = /\S{15}/
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
- * A time of ISO 8601 as a `<time>` element: "21 Nov 2026, 7:15 am UTC", which the browser changes to the reader's time zone
- * (`local-times.js`); a date without a time of day is the same everywhere. HTML, for `<%~ %>`. `data`: its data attributes.
- * Without a value "—"; a text that is no time is only escaped.
+ * A time of ISO 8601 as a `<time>` element: "21 Nov 2026, 7:15 am UTC". The browser changes it to the reader's time zone
+ * (`local-times.js`), but not a date without a time of day. HTML, for `<%~ %>`. `data`: its data attributes. Without a value, it
+ * is "—"; a text that is no time is only escaped.
  */
 function time(value: string | null | undefined, data: Record<string, string> = {}): string {
   if (!value) return '—'

@@ -56,10 +56,10 @@ export async function sendResultOrRedirect(
 }
 
 /**
- * Responds to a form that leads elsewhere: `location` is a path of ours, or an address on another site. There, browsers get a
- * page that goes on by itself and has a link; clients that request JSON get `{location}`. A redirect to another site would
- * fail: browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and the other site may redirect to
- * hosts that nobody can list.
+ * Responds to a form that leads elsewhere: `location` is a path of ours, or an address on another site. For another site,
+ * browsers get a page that goes on by itself and has a link; clients that request JSON get `{location}`. A redirect to another
+ * site would fail. Browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and the other site may
+ * redirect to hosts that nobody can list.
  */
 export function sendOnward(
   req: Request,
@@ -84,9 +84,9 @@ export function sendOnward(
 }
 
 /**
- * Like `res.json`, which would copy the text to a buffer and send it apart from the headers (npm run bench, rows of the leads
- * route). Throws `PlatformRejectedError` if the platform's data is nested so deeply that `JSON.stringify` runs out of
- * stack.
+ * Like `res.json`, in one write: `res.json` copies the text to a buffer and sends it apart from the headers (npm run bench, rows
+ * of the leads route). Throws `PlatformRejectedError` if the platform's data is nested so deeply that `JSON.stringify` runs out
+ * of stack.
  */
 function sendJson(res: Response, json: unknown): void {
   const text = textOf(json)

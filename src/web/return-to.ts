@@ -1,8 +1,8 @@
 import type { Request } from 'express'
 
 /**
- * Returns the value if it is a path on this site, else null, to prevent open redirects (RFC 9700 section 4.11): no
- * other origin (`//host`, `/\host`), no scheme, and no control characters, which browsers ignore.
+ * Returns the value if it is a path on this site, else null, to prevent open redirects (RFC 9700 section 4.11). It refuses
+ * another origin (`//host`, `/\host`), a scheme, and control characters, which browsers ignore.
  */
 export function localPath(value: unknown): string | null {
   if (typeof value !== 'string') return null

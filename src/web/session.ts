@@ -23,8 +23,8 @@ export interface SessionOptions {
 }
 
 /**
- * The name of the session cookie: that of the product, as in package.json, and the port of `baseUrl`, since cookies ignore
- * ports and two products on one host would sign each other's users out.
+ * The name of the session cookie: that of the product, as in package.json, and the port of `baseUrl`. Cookies ignore ports, so
+ * two products on one host would sign each other's users out.
  */
 export function sessionCookie(baseUrl: string): string {
   const { protocol, port } = new URL(baseUrl)

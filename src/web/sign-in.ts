@@ -11,12 +11,12 @@ import type { OwnSignIn, SignInParts } from './user.ts'
 import { createUserEmails } from './user-emails.ts'
 
 /**
- * The sign-in of your product, or null. A function that returns a router with `GET /sign-in`, a page that pages link to,
- * and `POST /sign-out`, to which their button posts; and what becomes of the data that it keeps of users (`SignInParts`). The
- * router calls `signIn` and `signOut` of `user.ts`, which begin and end the session. After the sign-in it redirects to
- * `localPath(req.query.returnTo) ?? '/'`, or by `signedInPath` of `signed-in.ts`. The page's own form is yours: pages only send
- * `returnTo` in the address, and `POST /sign-out` has no fields. `passwordSignIn` of `password-sign-in.ts` is one. Tests run the
- * app with the demo's sign-in (`NODE_ENV=test`).
+ * The sign-in of your product, or null. It is a function that returns a router, and what becomes of the data that it keeps of
+ * users (`SignInParts`). The router has `GET /sign-in`, a page that pages link to, and `POST /sign-out`, to which their button
+ * posts. It calls `signIn` and `signOut` of `user.ts`, which begin and end the session. After the sign-in it redirects to
+ * `localPath(req.query.returnTo) ?? '/'`, or by `signedInPath` of `signed-in.ts`. The form on the page is yours: pages only send
+ * `returnTo` in the address, and `POST /sign-out` has no fields. `passwordSignIn` of `password-sign-in.ts` is an example. Tests
+ * run the app with the demo's sign-in (`NODE_ENV=test`).
  */
 export const OWN_SIGN_IN: OwnSignIn | null = null
 

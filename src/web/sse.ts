@@ -11,9 +11,9 @@ export interface ChangesOptions {
 }
 
 /**
- * Sends server-sent events (HTML standard section 9.2) without content to the signed-in user: `changed` if the page should
- * reload its content, `done` if there will be no further updates, the user has signed out, or the connection of the page has
- * ended. Throws `unauthenticated` (401).
+ * Sends server-sent events (HTML standard section 9.2) without content to the signed-in user. `changed`: the page should reload
+ * its content. `done`: there will be no further updates, the user has signed out, or the connection of the page has ended. Throws
+ * `unauthenticated` (401).
  */
 export type SendChanges = (req: Request, res: Response, options: ChangesOptions) => void
 

@@ -44,7 +44,7 @@ export interface Probe {
    */
   call(path: string, body?: object): Promise<ProbeAnswer | null>
   /**
-   * Checks how a list and its records can be read, against the assumptions of the core and two of the feature: the one
+   * Checks how a list and its records can be read, against the assumptions of the core and two of the feature. These are the one
    * about the operations and the one about the record. Resolves to the id of a record, if there is one.
    */
   checkRecords(records: RecordsCheck): Promise<string | undefined>

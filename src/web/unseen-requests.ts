@@ -16,10 +16,11 @@ const ANSWER_MS = 10_000
 const answering = new WeakMap<Duplex, ServerResponse>()
 
 /**
- * A request, one at a time on a connection: browsers and proxies wait for the answer before they send the next one. One that does
- * not wait looks to Node like the change to another protocol, after which Node reads nothing more from the connection: not even
- * the thousands of requests that a single packet has room for. Node's documentation does not say that it reads `upgrade`, but it has
- * no other way to stop: an answer to each of them would keep other users waiting for seconds. `serve.test.ts` would notice.
+ * A request, one at a time on a connection: browsers and proxies wait for the answer before they send the next one. A request
+ * that does not wait looks to Node like the change to another protocol. Node then reads nothing more from the connection, not
+ * even the thousands of requests that a single packet has room for. An answer to each of them would keep other users waiting for
+ * seconds. That Node reads `upgrade` is not documented, but there is no other way to stop it; `serve.test.ts` would notice a
+ * change.
  */
 export class SingleRequest extends IncomingMessage {
   readonly #isEarly = answering.has(this.socket)

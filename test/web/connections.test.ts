@@ -43,7 +43,7 @@ describe('POST /connections/:bxcontext/test', () => {
     const answer = await visitor.post(at('/test'), JSON_TYPE)
     expect(answer.json()).toEqual({
       ok: true,
-      summary: expect.stringMatching(/^Works: .*\.$/),
+      summary: expect.stringMatching(/^Works[.:] .*\.$/),
       call: expect.stringMatching(/^GET \/\w+/),
       ms: expect.any(Number),
       connection: expect.objectContaining({ status: 'active', lastUsedAt: expect.any(String) }),
@@ -55,7 +55,7 @@ describe('POST /connections/:bxcontext/test', () => {
     const answer = await visitor.post(at('/test'))
     expect(answer.headers.get('location')).toBe('/connections')
     expect((await visitor.follow(answer)).text).toMatch(
-      /class="notice"[^>]*>Works: [^<]*\.<\/p><details class="notice-details">.*GET \/\w+, \d+ ms/,
+      /class="notice"[^>]*>Works[.:] [^<]*\.<\/p><details class="notice-details">.*GET \/\w+, \d+ ms/,
     )
   })
 

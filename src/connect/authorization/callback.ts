@@ -101,8 +101,8 @@ async function exchange(
 }
 
 /**
- * Shows how a flow failed. The address has a code, whose text is ours, and the id of the flow, which counts only if this session
- * has that flow: a forged link can do no harm.
+ * Shows how a flow failed. The address has a code, whose text is ours, and the id of the flow. The id counts only if this session
+ * has that flow, so a forged link can do no harm.
  */
 export const showFailure =
   ({ connect, pages }: ConnectRoutesOptions): RequestHandler =>

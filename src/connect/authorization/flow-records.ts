@@ -63,8 +63,8 @@ export class FlowRecords {
   }
 
   /**
-   * Claims the flow of this state: one visit of the callback among all processes gets it, to send the code, and the others wait
-   * for the outcome, as long as an exchange may take. Resolves to null if no flow has this state.
+   * Claims the flow of this state. One visit of the callback among all processes gets it, to send the code. The others wait for
+   * the outcome, as long as an exchange may take. Resolves to null if no flow has this state.
    */
   async claim(browser: BrowserSession, state: string) {
     const visit = randomUUID()

@@ -1,8 +1,8 @@
 /**
- * The connect flows of one browser session are one record. It also says which flow the last button began, since the address with
- * the business that the user chose does not. Each step of a flow is a pure function of the record that returns the next state of
- * that flow; `flow-records.ts` stores it. A flow gets one bxcontext and asks for one consent, with its own `state`. Times are in ms
- * since 1970.
+ * The connect flows of one browser session are one record. It also says which flow the last button began, because the address
+ * with the chosen business does not. Each step of a flow is a pure function of the record. It returns the next state of that
+ * flow, and `flow-records.ts` stores it. A flow gets one bxcontext and asks for one consent, with its own `state`. Times are in
+ * ms since 1970.
  */
 import * as z from 'zod'
 import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'

@@ -11,9 +11,9 @@ const SECRET_NAME = /authorization|cookie|token|secret|password|key$/i
 const CREDENTIALS = /\b(bearer|basic|digest)\s+[^\s,;"']+/gi
 
 /**
- * What a JSON answer says to people: each of its texts and numbers with its name, such as `error: invalid_item; message: items.17`,
- * because the specification does not show how an error looks. At most 500 characters, without `secrets` and any other
- * credentials. Empty if the answer is not JSON.
+ * What a JSON answer says to people: each of its texts and numbers with its name, such as
+ * `error: invalid_item; message: items.17`. The specification does not show how an error looks. At most 500 characters, without
+ * `secrets` and any other credentials. Empty if the answer is not JSON.
  */
 export function messageIn(text: string, secrets: readonly string[]): string {
   const found: string[] = []

@@ -259,8 +259,8 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
 
 /**
  * The missing scopes: those that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3), without those
- * that were granted, or without a challenge the one that the call needs; none if it is not known. A scope that contains the
- * token is no scope.
+ * that were granted. If there is no challenge, it is the scope that the call needs; none if that is not known. A text that
+ * contains the token is no scope.
  */
 async function missingScopes(response: HttpResponse, source: TokenSource, needed: string, token: string) {
   const challenge = response.header('www-authenticate') ?? ''

@@ -57,10 +57,10 @@ export class InsufficientScopeError extends PlatformError {
 }
 
 /**
- * Why the platform gave no usable answer. `paused`: this app did not ask, as it is backing off or stopping, or another process
- * is asking. `rejected`: the API rejects an access token that was just refreshed. `refused`: the token endpoint answered a 4xx
- * that is neither `invalid_grant` nor `invalid_client`, as some servers do to a dead token. After the last two, it is not known
- * yet whether access was revoked: the vault decides.
+ * Why the platform gave no usable answer. `paused`: this app did not ask, because it is backing off or stopping, or another
+ * process is asking. `rejected`: the API rejects an access token that was just refreshed. `refused`: the token endpoint answered
+ * a 4xx other than `invalid_grant` and `invalid_client`. Some servers answer so to a dead token. `rejected` and `refused` do not
+ * say whether access was revoked: the vault decides.
  */
 export type OutageKind = (typeof OUTAGE_KINDS)[number]
 export const OUTAGE_KINDS = [

@@ -125,9 +125,9 @@ const MAX_BYTES = 8 * 1024 * 1024
 const USER_AGENT = 'connect-starter'
 
 /**
- * How every connection is opened. HTTP/1.1 only: a lost HTTP/2 connection fails every request on it, and of a POST nobody knows
- * whether it was processed. Node gives each address of a host 250 ms, less than a handshake with one lost packet takes (1 s,
- * RFC 6298 section 2.1); undici reads the longer time only if `autoSelectFamily` is set as well.
+ * How every connection is opened. HTTP/1.1 only: a lost HTTP/2 connection fails every request on it, and nobody knows whether a
+ * POST was processed. Node gives each address of a host 250 ms. A handshake with one lost packet takes longer (1 s, RFC 6298
+ * section 2.1). undici reads the longer time only if `autoSelectFamily` is set as well.
  */
 const CONNECTING = { allowH2: false, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2_500 }
 

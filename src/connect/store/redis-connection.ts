@@ -16,9 +16,10 @@ const LONGEST_PAUSE_MS = 500
 export type OnState = (state: 'lost' | 'connected', reason?: string) => void
 
 /**
- * A connection that recovers by itself, in all modes of Redis in the same way. It is opened in the background, and its servers are
- * watched: if one fails, falls silent or is no master any more, or if the Sentinels name another one, another connection takes its
- * place. That finds the new master: by the Sentinels, by the other nodes of the cluster, or by the name of the server.
+ * A connection that recovers by itself, in all modes of Redis in the same way. It is opened in the background, and its servers
+ * are watched. Another connection takes its place if a server fails, falls silent or is no master any more, or if the Sentinels
+ * name another master. The new connection finds the master by the Sentinels, by the other nodes of the cluster, or by the name of
+ * the server.
  */
 export class RedisConnection {
   readonly #urls: readonly string[]

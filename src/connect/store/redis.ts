@@ -17,8 +17,8 @@ import {
 
 export interface RedisOptions {
   /**
-   * One `redis://` or `rediss://` address, of a server or of a cluster; several nodes of a cluster; or Sentinels, as
-   * `redis+sentinel://` or `rediss+sentinel://` addresses with the name of the master as their path.
+   * One `redis://` or `rediss://` address of a server or a cluster, or several nodes of a cluster. Sentinels have
+   * `redis+sentinel://` or `rediss+sentinel://` addresses, with the name of the master as their path.
    */
   urls: readonly string[]
   /** Called when the connection is lost, with the reason, and when it is restored. */
@@ -70,8 +70,9 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
 }
 
 /**
- * See `KeyValueStore.owners`. A cursor is the one of a master, the position of that master, and the runs of all masters: once one
- * of them has been restarted or replaced, the walk starts over, since its cursors would skip some, and owners may have moved.
+ * See `KeyValueStore.owners`. A cursor is the cursor of one master, the position of that master, and the runs of all masters.
+ * When a master has been restarted or replaced, the walk starts over: old cursors would skip some owners, and owners may have
+ * moved.
  */
 async function ownersPage(servers: Server[], kind: string, cursor: string | null): Promise<OwnersPage> {
   const unsorted = await Promise.all(

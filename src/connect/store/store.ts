@@ -35,8 +35,8 @@ export interface KeyValueStore {
   /** Resolves to the value, or null if there is none or it has expired. */
   get(key: Key): Promise<string | null>
   /**
-   * Like `get`, but the value may come from memory and be up to a second old; a write of this process is seen at once, one of
-   * another process usually within milliseconds. For values that most requests read; an adapter without a cache reads the
+   * Like `get`, but the value may come from memory and be up to a second old. A write of this process is seen at once, one of
+   * another process usually within milliseconds. It is for values that most requests read. An adapter without a cache reads the
    * store.
    */
   getCached(key: Key): Promise<string | null>
@@ -52,8 +52,8 @@ export interface KeyValueStore {
   /** The owner's permanent values of one kind (written without `ttlMs`), in no particular order. */
   list(kind: string, owner: string): Promise<Entry[]>
   /**
-   * A page of the owners that have permanent values of one kind. `cursor`: that of the page before, or null for the first one; it
-   * can be used days later and by another process. An owner may be on several pages; one that exists all the time is on at
+   * A page of the owners that have permanent values of one kind. `cursor`: that of the page before, or null for the first one. It
+   * can be used days later, and by another process. An owner may be on several pages. An owner that exists all the time is on at
    * least one.
    */
   owners(kind: string, cursor: string | null): Promise<OwnersPage>

@@ -1,10 +1,10 @@
 import type { Key, KeyValueStore } from './store.ts'
 
 /**
- * Changes a value: reads it, and writes what `change` returns, unless another process has changed it meanwhile; then
- * again. `change` gets null if there is no value, and returns null to delete it; if it returns what it got, nothing is
- * written. It may be called several times, and what it throws ends the update. Resolves to the value that is stored now.
- * Throws `StoreUnavailableError`.
+ * Changes a value: reads it, and writes what `change` returns. If another process has changed it meanwhile, this begins again.
+ * `change` gets null if there is no value, and returns null to delete it. If it returns what it got, nothing is written. It may
+ * be called several times, and what it throws ends the update. Resolves to the value that is stored now. Throws
+ * `StoreUnavailableError`.
  *
  * @example
  * const count = await update(store, key, (value) => String(Number(value ?? 0) + 1))

@@ -131,9 +131,9 @@ export type GrantedTokens = Pick<
 >
 
 /**
- * When a token is to be refreshed, and when it expires. `expiresIn`: in seconds, if the platform reported it; otherwise a token
- * that can be refreshed is taken to live for `assumedLifetimeMs`, and one that cannot is used until the API rejects it. A token
- * that a refresh returned again (`isSame`) is not refreshed before its end.
+ * When a token is to be refreshed, and when it expires. `expiresIn`: in seconds, if the platform reported it. Otherwise, a token
+ * that can be refreshed is taken to live for `assumedLifetimeMs`. One that cannot is used until the API rejects it. A token that
+ * a refresh returned again (`isSame`) is not refreshed before its end.
  */
 export function lifetimeOf(
   expiresIn: number | undefined,
@@ -384,9 +384,8 @@ export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, 
 }
 
 /**
- * What a connection is. `degraded`: the platform cannot be reached or refuses, and the connection is kept; `canReconnect`: a
- * new consent may help, since the API rejects the access token. `needs_consent`: permissions are missing. `revoked`: access has
- * ended.
+ * What a connection is. `degraded`: the platform cannot be reached or refuses, and the connection is kept. `canReconnect`: the
+ * API rejects the access token, so a new consent may help. `needs_consent`: permissions are missing. `revoked`: access has ended.
  */
 export type ConnectionView =
   | { state: 'none' }

@@ -58,8 +58,8 @@ export interface VaultOptions {
 export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
 
 /**
- * What became of the consent of a disconnected account: `remains` if the platform has no revocation endpoint, `unknown` if it
- * did not confirm the revocation, or there were no tokens to revoke it by.
+ * What became of the consent of a disconnected account. `remains`: the platform has no revocation endpoint. `unknown`: it did not
+ * confirm the revocation, or there were no tokens to revoke it by.
  */
 export type Revocation = 'revoked' | 'remains' | 'unknown'
 
@@ -109,10 +109,10 @@ export class Vault {
   }
 
   /**
-   * Resolves to a valid access token. One that is not due takes at most one read of the store; one that is about to expire is also
-   * refreshed in the background, and an expired one is refreshed first. (One that expires within seconds of its refresh is
-   * returned nevertheless, and the API decides.) Throws `NotConnectedError`, `ConnectionRevokedError`,
-   * `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
+   * Resolves to a valid access token. A token that is not due takes at most one read of the store. One that is about to expire is
+   * also refreshed in the background, and an expired one is refreshed first. One that expires within seconds of its refresh is
+   * returned nevertheless, and the API decides. Throws `NotConnectedError`, `ConnectionRevokedError`, `PlatformUnavailableError`,
+   * `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
    */
   async accessToken(ref: ConnectionRef): Promise<string> {
     return (await this.#usable(ref)).secrets.accessToken
@@ -174,8 +174,8 @@ export class Vault {
 
   /**
    * Connects an account that needs no consent, such as one with an API key: `requestTokens` logs in. One caller among all
-   * processes does; the others wait for its tokens. Failures pause further attempts, longer each time. Throws the errors of
-   * `requestTokens`, and those of `refresh`.
+   * processes logs in, and the others wait for its tokens. Each failure makes the pause before the next attempt longer. Throws
+   * the errors of `requestTokens`, and those of `refresh`.
    */
   async logIn(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<void> {
     const isDone = (read: ConnectionRecord) =>
@@ -279,9 +279,9 @@ export class Vault {
   }
 
   /**
-   * Sends no further requests for tokens. Waits for the answers to those that were sent, which the HTTP pool limits (40 s, unless
-   * its options say otherwise): the answer is the only copy of the new tokens. Then waits at most `graceMs` until they are stored,
-   * and logs it if they are not.
+   * Sends no further requests for tokens. Waits for the answers to those that were sent: each is the only copy of the new tokens.
+   * The HTTP pool limits that (40 s, unless its options say otherwise). Then waits at most `graceMs` until they are stored, and
+   * logs it if they are not.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true

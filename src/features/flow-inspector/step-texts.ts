@@ -89,7 +89,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     about:
       'One caller at a time may refresh a connection, among all processes. The others wait for its result.',
     say: 'However many ask, one of them refreshes.',
-    reference: 'docs/architecture.md, “What happens to a token”',
+    reference: 'docs/architecture.md, “An access token”',
   },
   connection_event: {
     about: 'The core publishes this once, for logs, metrics and your own code.',
