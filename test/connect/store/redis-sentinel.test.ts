@@ -112,7 +112,7 @@ describe('the master', () => {
     ]
     const sentinels = follow(old.url, other.url, knowing.url)
     expect(await sentinels.find()).toBe('redis://10.0.0.2:7000')
-    expect(old.questions).toContainEqual(['SENTINEL', 'MASTER', 'mymaster'])
+    await expect.poll(() => old.questions).toContainEqual(['SENTINEL', 'MASTER', 'mymaster'])
     Object.assign(old.says, { host: '10.0.0.3', epoch: 2 })
     await expect.poll(() => sentinels.master).toBe('redis://10.0.0.3:6379')
   })
@@ -215,7 +215,7 @@ describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, () => {
 
   test('holds writes back while a failover is under way, and reads on', async () => {
     const { sentinel, store, failOver } = await start()
-    await store.set(key, 'before')
+    await vi.waitFor(() => store.set(key, 'before'))
     const { says, questions } = sentinel
     says.flags = 'master,failover_in_progress'
     const seen = questions.length
