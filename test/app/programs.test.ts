@@ -107,13 +107,12 @@ describe('the app', () => {
   })
 
   test('started in production with weak or missing settings lists every problem and does not start', async () => {
-    const program = started(
-      runProgram('src/main.ts', { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }),
-    )
-    expect(await program.exited).toBe(1)
+    const weak = { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }
+    const { code, output } = await command('src/main.ts', weak)
+    expect(code).toBe(1)
     for (const name of ['SESSION_SECRET', 'TOKEN_ENCRYPTION_KEYS', 'PLATFORM_APP_URL'])
-      expect(program.output()).toContain(name)
-    expect(program.output()).not.toContain('weak\n')
+      expect(output).toContain(name)
+    expect(output).not.toContain('weak\n')
   })
 
   test('stopped by SIGTERM lets requests in flight finish, and accepts no new ones', async () => {

@@ -117,35 +117,6 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     expect(complaints).toEqual([])
   })
 
-  test('who goes back from the consent page and chooses another business connects that one', async () => {
-    const { page } = await newWindow()
-    await signIn(page, 'Bea')
-    await pressAll(page, 'Connect an account', 'Olivia Hart', 'Harbour Homes')
-    // On the consent page, with nothing under way any more: another site's page may be another process.
-    await page.getByRole('button', { name: 'Allow access' }).waitFor()
-    await page.waitForLoadState('load')
-    await page.goBack()
-    await press(page, 'Harbour Renovations')
-    expect(await page.locator('main').innerText()).toContain('Harbour Renovations')
-    await press(page, 'Allow access')
-    expect(await page.locator('.card h2').innerText()).toBe('Harbour Renovations')
-  })
-
-  test('who connects in two tabs at once gets both connections', async () => {
-    const { page: one } = await newWindow()
-    await signIn(one, 'Cleo')
-    await pressAll(one, 'Connect an account', 'Olivia Hart')
-    const two = await one.context().newPage()
-    await two.goto(app.url)
-    await press(two, 'Connect an account')
-    await press(one, 'Harbour Homes')
-    await press(two, 'Harbour Renovations')
-    await press(two, 'Allow access')
-    await press(one, 'Allow access')
-    const names = await one.locator('.card h2').allInnerTexts()
-    expect(names.sort()).toEqual(['Harbour Homes', 'Harbour Renovations'])
-  })
-
   test('sees one sentence and one action for each state of a connection, on a phone', async () => {
     const { vault } = app.services.connect
     const dan = (bxcontext: string) => ({ userId: 'Dan', bxcontext })
@@ -240,44 +211,6 @@ describe.skipIf(!CHROMIUM)(`a link to connect, in Chromium${withChromium}`, () =
     expect(await isActive('Hal')).toBe(true)
     expect(await page.locator('.card').count()).toBe(1)
     expect(complaints).toEqual([])
-  })
-
-  test('at which another business is chosen asks first, and connects nothing by itself', async () => {
-    await endedUser('Ina')
-    const { page } = await newWindow()
-    await page.goto(link())
-    await enter(page, 'Ina')
-    await pressAll(page, 'Reconnect', 'Olivia Hart', 'Harbour Renovations')
-    expect(await heading(page)).toBe('Connect another business as well?')
-    await page.getByRole('link', { name: 'Cancel' }).click()
-    expect(await page.locator('.card').count()).toBe(1)
-    expect(await isActive('Ina')).toBe(false)
-  })
-
-  test('opened as another user says that it is not theirs, and offers nothing to connect', async () => {
-    await endedUser('Jo')
-    const { page } = await newWindow()
-    await page.goto(link())
-    await enter(page, 'Kim')
-    expect(await heading(page)).toBe('You do not have this connection')
-    expect(await page.locator('form[action="/connect"]').count()).toBe(0)
-    await inspect(page, true)
-  })
-
-  test('opened twice, in two tabs, connects once for each press, and both end at the connection', async () => {
-    await endedUser('Lea')
-    const { page: one } = await newWindow()
-    await one.goto(link())
-    await enter(one, 'Lea')
-    const two = await one.context().newPage()
-    await two.goto(link())
-    for (const [index, tab] of [one, two].entries()) {
-      await press(tab, 'Reconnect')
-      if (index === 0) await press(tab, 'Olivia Hart')
-      await pressAll(tab, 'Harbour Homes', 'Allow access')
-      expect(await status(tab)).toContain('is connected.')
-      expect(await tab.locator('.card').count()).toBe(1)
-    }
   })
 
   test('fetched ahead by the browser starts nothing, and works when its user opens it', async () => {

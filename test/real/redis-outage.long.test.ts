@@ -4,9 +4,9 @@ import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
+import { tapProxy } from '../support/tap-proxy.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 import { startCluster } from './redis-servers.ts'
-import { tapProxy } from './tap-proxy.ts'
 
 /** What a busy machine may add to the time of an answer, in ms. */
 const BUSY_MS = 1000

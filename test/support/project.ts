@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { cpSync, readdirSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -12,7 +13,8 @@ const execute = promisify(execFile)
 
 /** A fresh copy of the project, or all of an earlier copy of it, with the packages of this one. */
 export function copyProject(from = ROOT) {
-  const { dir, remove } = tempDir()
+  // On the disk, to which packages can be linked.
+  const { dir, remove } = tempDir(tmpdir())
   for (const name of readdirSync(from))
     if (name !== 'node_modules' && (from !== ROOT || !NOT_COPIED.has(name)))
       cpSync(join(from, name), join(dir, name), { recursive: true })

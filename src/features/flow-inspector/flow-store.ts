@@ -99,9 +99,10 @@ function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summa
   return [...all.values()]
 }
 
-/** Adds steps in the order of their times. */
+/** Adds steps in the order of their times. Of one millisecond, the request of the browser is first: others follow from it. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
-  const steps = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at))
+  const rank = ({ from }: Step) => (from === 'browser' ? 0 : 1)
+  const steps = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))
   return {
     ...flow,
     // The last one says how the flow ended.

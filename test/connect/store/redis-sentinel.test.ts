@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createClient } from 'redis'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { Sentinels } from '../../../src/connect/store/redis-sentinel.ts'
 import type { Key } from '../../../src/connect/store/store.ts'
@@ -87,15 +87,20 @@ function follow(...urls: string[]): Sentinels {
   return new Sentinels(urls, news)
 }
 
-/** Each of eight causes makes it ask before the next one. Without them, it would take two seconds. */
+/** From now on, only news is a reason to ask a Sentinel again, and no time that has passed. */
+function onlyNews(): void {
+  const { listen } = News.prototype
+  vi.spyOn(News.prototype, 'listen').mockImplementation(function (this: News) {
+    const wait = listen.call(this)
+    return () => wait(3_600_000)
+  })
+}
+
+/** This causes a question. It has been asked for the name of the master, and once more, since that was news. */
 async function asksAtOnce({ questions }: Sentinel, cause: () => unknown): Promise<void> {
-  const startedAt = performance.now()
-  for (let turn = 0; turn < 8; turn++) {
-    const before = questions.length
-    await cause()
-    while (questions.length === before) await new Promise(setImmediate)
-  }
-  expect(performance.now() - startedAt).toBeLessThan(1_600)
+  await expect.poll(() => questions.length).toBe(4)
+  await cause()
+  await expect.poll(() => questions.length).toBe(6)
 }
 
 describe('the master', () => {
@@ -107,7 +112,7 @@ describe('the master', () => {
     ]
     const sentinels = follow(old.url, other.url, knowing.url)
     expect(await sentinels.find()).toBe('redis://10.0.0.2:7000')
-    expect(old.questions).toContainEqual(['SENTINEL', 'MASTER', 'mymaster'])
+    await expect.poll(() => old.questions).toContainEqual(['SENTINEL', 'MASTER', 'mymaster'])
     Object.assign(old.says, { host: '10.0.0.3', epoch: 2 })
     await expect.poll(() => sentinels.master).toBe('redis://10.0.0.3:6379')
   })
@@ -132,6 +137,7 @@ describe('the master', () => {
   })
 
   test.each(['+switch-master', '+try-failover'])('is asked for at once after %s', async (channel) => {
+    onlyNews()
     const sentinel = await startSentinel('10.0.0.1')
     await follow(sentinel.url).find()
     await asksAtOnce(sentinel, () => sentinel.announce(channel))
@@ -157,7 +163,8 @@ test.each([
   expect(hasPassword()).toBe(isSent)
 })
 
-describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, () => {
+// The store waits for Redis for 2 s, in which a busy machine may not even ask a Sentinel.
+describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, { retry: 2 }, () => {
   const key: Key = { kind: 'note', owner: 'ann', id: '' }
   let servers: [RedisServer, RedisServer]
   beforeAll(async () => {
@@ -209,7 +216,7 @@ describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, () => {
 
   test('holds writes back while a failover is under way, and reads on', async () => {
     const { sentinel, store, failOver } = await start()
-    await store.set(key, 'before')
+    await vi.waitFor(() => store.set(key, 'before'))
     const { says, questions } = sentinel
     says.flags = 'master,failover_in_progress'
     const seen = questions.length
@@ -250,6 +257,7 @@ describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, () => {
   })
 
   test('asks the Sentinels at once if the master misses its replicas', async () => {
+    onlyNews()
     const { sentinel, store } = await start()
     await tell(servers[0], 'CONFIG', 'SET', 'min-replicas-to-write', '1')
     await asksAtOnce(sentinel, () =>

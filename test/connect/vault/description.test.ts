@@ -77,16 +77,6 @@ test('a label of the user stays over a refresh, the end of access, a new consent
   expect(await later.find(REF)).toMatchObject({ label: null })
 })
 
-test('a label is not given in place of one that the user did not see; given twice, it is saved', async () => {
-  setup = await connectedSetup()
-  expect(await setup.vault.label(REF, 'Main shop', null)).toBe(true)
-  expect(await setup.vault.label(REF, 'Main shop', null)).toBe(true)
-  expect(await setup.vault.label(REF, 'Second', null)).toBe(false)
-  expect(await found()).toMatchObject({ label: 'Main shop' })
-  expect(await setup.vault.label(REF, null, 'Main shop')).toBe(true)
-  expect(await found()).toMatchObject({ label: null })
-})
-
 test('the refreshes of a consent are counted', async () => {
   setup = await connectedSetup()
   expect(await found()).toMatchObject({ consent: expect.any(Number), tokens: { refreshes: 0 } })

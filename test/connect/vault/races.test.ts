@@ -86,16 +86,6 @@ describe('while a refresh of an earlier consent is in flight', () => {
     expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'active' } })
   })
 
-  test.each([
-    ['succeeds', tokens()],
-    ['is answered with invalid_grant', oauthError('invalid_grant')],
-    ['fails', { status: 503, json: {} }],
-  ])('a disconnect stays although the refresh %s', async (_what, answer) => {
-    const result = await refreshWhile(answer, () => setup.anotherVault().disconnect(REF))
-    expect(result).toMatchObject({ reason: { code: 'not_connected' } })
-    expect(await setup.vault.find(REF)).toBeNull()
-  })
-
   test('a re-encryption loses neither the new token nor the record', async () => {
     const keys = [newKey('old'), newKey('new')] as const
     const reencrypt = () => Array.fromAsync(setup.anotherVault({ keys: [keys[1], keys[0]] }).reencrypt())
@@ -116,14 +106,6 @@ describe('of two consents', () => {
 })
 
 describe('a disconnect', () => {
-  test('stays although the code of a consent was sent before it', async () => {
-    setup = await connectedSetup()
-    const earlier = await slowConsent(setup.vault, NEWER)
-    await setup.anotherVault().disconnect(REF)
-    expect(await earlier.finish()).toBe('superseded')
-    expect(await setup.vault.find(REF)).toBeNull()
-  })
-
   test('is possible in a store that refuses writes and deletes', async () => {
     const { store, refuses } = refusingStore()
     setup = await connectedSetup({ store })
@@ -268,18 +250,6 @@ describe('a holder of the lease', () => {
     await end()
     expect(await setup.token()).toBe('next')
   })
-
-  test.each([3_600_000, -3_600_000])(
-    'that was killed and whose clock was off by %d ms delays nobody for longer',
-    async (offMs) => {
-      setup = await connectedSetup()
-      setup.later(7_200)
-      const end = await goneHolder({ now: () => Date.now() + 7_200_000 + offMs })
-      setup.later(11)
-      expect(await setup.token()).toBe('next')
-      await end()
-    },
-  )
 
   test('has no successor in a process that stops: what has waited for the lease is not sent', async () => {
     setup = await connectedSetup()

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createHttp, type RetryOptions } from '../../../src/connect/index.ts'
 import { sendMails } from '../../../src/features/access-ended-mail/mails.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
@@ -135,12 +135,17 @@ describe('while the mail server is down', () => {
     const port = await freePort()
     const other = { ...REF, bxcontext: 'other' }
     await consent(setup.vault, {}, other)
+    const [both, meanwhile] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const find = setup.vault.find.bind(setup.vault)
+    const tried = new Set<string>()
+    // The second attempt of each waits for what happens meanwhile.
+    vi.spyOn(setup.vault, 'find').mockImplementation(async (ref) => {
+      if (tried.has(ref.bxcontext)) await meanwhile.promise
+      tried.add(ref.bxcontext)
+      return find(ref)
+    })
     let waits = 0
-    const both = Promise.withResolvers<void>()
-    const { stop } = mailing(
-      { pauseMs: 100, maxPauseMs: 100, onWait: () => ++waits === 2 && both.resolve() },
-      port,
-    )
+    const { stop } = mailing({ onWait: () => ++waits === 2 && both.resolve() }, port)
     await end()
     await end(other)
     await both.promise
@@ -148,6 +153,7 @@ describe('while the mail server is down', () => {
     await setup.vault.disconnect(other)
     const late = await startMailServer(port)
     stops.push(late.close)
+    meanwhile.resolve()
     // The last one to wait: the mails before it were dropped or sent.
     const third = { ...REF, bxcontext: 'third' }
     await consent(setup.vault, {}, third)

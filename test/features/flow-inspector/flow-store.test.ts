@@ -63,6 +63,14 @@ test('a flow has at most 300 steps, and counts the others', async () => {
   expect((await flows.list('ann'))[0]?.steps).toBe(500)
 })
 
+test('the request of a browser is before what followed from it in the same millisecond, and was known earlier', async () => {
+  const { flows, step } = setup()
+  const steps = [step(), step({ from: 'browser', to: 'app', topic: 'callback_received' })]
+  await flows.append('ann', [{ id: 'one', requestIds: [], bxcontext: 'b', steps }])
+  const shown = await flows.find('ann', 'one')
+  expect(shown?.steps.map(({ topic }) => topic)).toEqual(['callback_received', 'api_call'])
+})
+
 test('flows are kept for a day after their last step', async () => {
   const { flows, later, step } = setup()
   await flows.append('ann', [{ id: 'old', requestIds: [], bxcontext: 'b', steps: [step()] }])

@@ -1,13 +1,15 @@
 /** Runs the features of docs/recipes.md, docs/other-languages.md and docs/teams.md, as they are written there, in a copy of the project, against its sandbox. */
 import { execFile } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { fileOf } from '../../src/cli/programs.ts'
 import type { Running } from '../support/app.ts'
-import { all, read } from '../support/documents.ts'
+import { all, ROOT, read } from '../support/documents.ts'
 import { testEnv } from '../support/env.ts'
 import { connected, connectionsOf, signedIn, toCallback } from '../support/flow.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
@@ -314,4 +316,22 @@ test('the people of a company share a connection, whoever made it; another compa
   expect(await connectionsOf(team, ann)).toEqual(await connectionsOf(team, bob))
   for (const company of [undefined, '', 7])
     expect((await enter('Ann', company)).page.text).toContain('The sign-in service did not say who you are.')
+})
+
+test('the recipes pass the type check and the linter of the project', async () => {
+  const { dir, recipes } = project
+  expect(recipes.length).toBeGreaterThan(0)
+  const compiler = { extends: join(ROOT, 'tsconfig.json'), compilerOptions: { tsBuildInfoFile: 'info' } }
+  writeFileSync(
+    join(dir, 'tsconfig.recipes.json'),
+    JSON.stringify({ ...compiler, include: ['src/app.ts', ...recipes] }),
+  )
+  // In one string, so that a failure shows all that they say.
+  const outputOf = (name: string, args: string[]) =>
+    promisify(execFile)(process.execPath, [fileOf(ROOT, name), ...args], { cwd: dir }).then(
+      () => '',
+      ({ stdout, stderr }) => `${stdout}${stderr}`,
+    )
+  expect(await outputOf('tsc', ['-p', 'tsconfig.recipes.json'])).toBe('')
+  expect(await outputOf('biome', ['check', '--vcs-enabled=false', ...recipes])).toBe('')
 })

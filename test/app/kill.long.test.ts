@@ -2,11 +2,10 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type KillSetup, killSetup, STORES } from '../support/kill.ts'
 import type { Program } from '../support/process.ts'
-import { tapProxy } from './tap-proxy.ts'
+import { tapProxy } from '../support/tap-proxy.ts'
 
 const RANDOM_MOMENTS = 4
 
-// One of these points, on SQLite, is in test/app/kill.test.ts.
 describe.each(STORES)('kill -9 of the app on $name', ({ redis, skip }) => {
   let setup: KillSetup
   let program: Program
@@ -61,37 +60,35 @@ describe.each(STORES)('kill -9 of the app on $name', ({ redis, skip }) => {
     for (const bxcontext of names) expect(after.get(bxcontext)).not.toBe(before.get(bxcontext))
   })
 
-  describe.runIf(redis)('on Redis alone', () => {
-    test.skipIf(skip)(
-      'while the answers of the platform arrive leaves each connection whole: the old one or the new one',
-      async () => {
-        const { before, after } = await killAt(async (release) => {
-          release()
-          // The answers are on their way.
-          await nextTurn()
-          await program.kill()
-        })
-        expect([...after.keys()].sort()).toEqual([...before.keys()].sort())
-      },
-    )
+  test.skipIf(skip)(
+    'while the answers of the platform arrive leaves each connection whole: the old one or the new one',
+    async () => {
+      const { before, after } = await killAt(async (release) => {
+        release()
+        // The answers are on their way.
+        await nextTurn()
+        await program.kill()
+      })
+      expect([...after.keys()].sort()).toEqual([...before.keys()].sort())
+    },
+  )
 
-    test.skipIf(skip).each([false, true])(
-      'as a write is on its way to Redis leaves each connection whole: the old one or the new one (delivered: %s)',
-      async (delivered) => {
-        const proxy = await tapProxy(setup.redisPort ?? 0)
-        const { before, after } = await killAt(
-          async () =>
-            proxy.tap(async () => {
-              await program.kill()
-              return delivered
-            }),
-          { REDIS_URL: `redis://127.0.0.1:${proxy.port}` },
-        )
-        proxy.close()
-        expect([...after.keys()].sort()).toEqual([...before.keys()].sort())
-      },
-    )
-  })
+  test.runIf(redis && !skip).each([false, true])(
+    'as a write is on its way to Redis leaves each connection whole: the old one or the new one (delivered: %s)',
+    async (delivered) => {
+      const proxy = await tapProxy(setup.redisPort ?? 0)
+      const { before, after } = await killAt(
+        async () =>
+          proxy.tap(async () => {
+            await program.kill()
+            return delivered
+          }),
+        { REDIS_URL: `redis://127.0.0.1:${proxy.port}` },
+      )
+      proxy.close()
+      expect([...after.keys()].sort()).toEqual([...before.keys()].sort())
+    },
+  )
 
   test.skipIf(skip)(
     `at ${RANDOM_MOMENTS} random moments of connects and refreshes leaves each connection whole`,
