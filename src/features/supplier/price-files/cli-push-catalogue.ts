@@ -28,7 +28,7 @@ import { Imports } from './imports.ts'
 import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
 import { readInProcess } from './read-in-process.ts'
 import { reportOf } from './report.ts'
-import { choiceArgument, comparedSentences, exampleLines, rejectedSentences, samplesIn } from './sentences.ts'
+import { choiceArgument, comparedSentences, exampleLines, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
 import { stopsUnattended } from './unattended.ts'
 
@@ -185,8 +185,8 @@ function pageOne({ outline, missing }: Reading): Error {
     ...missing.map(texts.missing),
     'The columns:',
     ...outline.columns.map(
-      ({ number, heading, use }) =>
-        `  ${number}. ${heading} (${texts.uses[use]}): ${samplesIn(outline, number)}`,
+      ({ number, heading, use, samples }) =>
+        `  ${number}. ${heading} (${texts.uses[use]}): ${samples.join(' | ')}`,
     ),
     'The page of the import prints the choice, or complete this one:',
     choiceArgument(readDraft(outline, filledIn(outline))),

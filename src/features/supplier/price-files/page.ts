@@ -8,14 +8,7 @@ import { type Filled, filledIn } from './form.ts'
 import type { Found, Missing, Outline, Reading, Rejected } from './found.ts'
 import type { Import } from './import.ts'
 import type { SentFile } from './received.ts'
-import {
-  changeText,
-  choiceArgument,
-  detailText,
-  differencesIn,
-  reasonSentence,
-  samplesIn,
-} from './sentences.ts'
+import { changeText, choiceArgument, detailText, differencesIn, reasonSentence } from './sentences.ts'
 import { texts } from './texts.ts'
 
 type RejectedForm = Parameters<typeof typedIn>[0]
@@ -56,7 +49,7 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
     data: {
       ...shared(job, null),
       outline,
-      fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form)), outline),
+      fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
       lead: outline.lastChoice
         ? await chosenBy(vault, job, outline.lastChoice)
         : texts.missing({ kind: 'notChosen' }),
@@ -72,12 +65,11 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
 }
 
 /** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
-function columnLists(filled: Filled, outline: Outline) {
+function columnLists(filled: Filled) {
   const all = filled.columns.map((column) => {
     const isTicked = column.said === 'only' || column.said === 'taxed'
     const values = (column.values ?? []).slice(0, isTicked ? MAX_VALUES : MAX_SHOWN)
-    const samples = column.values === null ? samplesIn(outline, column.number) : ''
-    return { ...column, samples, shown: values, more: (column.values?.length ?? 0) - values.length }
+    return { ...column, shown: values, more: (column.values?.length ?? 0) - values.length }
   })
   const used = all.filter(({ said }) => said !== 'ignored')
   const others = all.filter(({ said }) => said === 'ignored')
