@@ -23,6 +23,9 @@ export function openChromium(hosts: string[] = []): Promise<Browser> {
   })
 }
 
+/** What a page names to be loaded with it. */
+const PARTS = ['stylesheet', 'script', 'image', 'font']
+
 /** A new window of its own, as a new user has it; collects what the browser complains about. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options)
@@ -36,6 +39,10 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     if (message.type() === 'error' && !failedLoad) complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('response', (response) => {
+    const isPart = PARTS.includes(response.request().resourceType())
+    if (isPart && response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`)
+  })
   return { page, complaints, close: () => context.close() }
 }
 
@@ -73,6 +80,12 @@ async function tooWide(page: Page): Promise<string[]> {
       .map(({ outerHTML }) => outerHTML.slice(0, 200))`)) as string[]
 }
 
+/** The ids that more than one element of the page has. */
+async function doubledIds(page: Page): Promise<string[]> {
+  return (await page.evaluate(`[...document.querySelectorAll('[id]')].map(({ id }) => id)
+    .filter((id, index, all) => all.indexOf(id) !== index)`)) as string[]
+}
+
 const HEADINGS = 'h1, h2, h3'
 const WORDS = `${HEADINGS}, th, td, dt, dd, p, li, label, summary, caption`
 
@@ -104,13 +117,14 @@ async function brokenLabels(page: Page): Promise<string[]> {
 }
 
 /**
- * What every page must be: no wider than its window, with each button's label in one line and no word broken, and accessible (axe needs scripts
+ * What every page must be: no wider than its window, with each id once, each button's label in one line and no word broken, and accessible (axe needs scripts
  * to run; `rules`: only these).
  */
 export async function inspect(page: Page, scripted: boolean, rules?: string[]): Promise<void> {
   // A click returns when the next page has begun; before its styles are there it may be wider.
   await page.waitForLoadState('load')
   expect(await tooWide(page), page.url()).toEqual([])
+  expect(await doubledIds(page), page.url()).toEqual([])
   expect(await brokenLabels(page), page.url()).toEqual([])
   expect(await brokenWords(page, WORDS), page.url()).toEqual([])
   if (scripted) expect(await seriousFaults(page, rules), page.url()).toEqual([])

@@ -13,7 +13,7 @@ async function refresh() {
   if (!response.ok) return
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   // A notice about work in the background arrives with an update, once.
-  document.querySelector('#notices')?.append(...(page.querySelector('#notices')?.children ?? []))
+  document.querySelector('#notices')?.append(...page.querySelectorAll('#notices > :not(#news)'))
   const next = page.querySelector('#live')
   const current = document.querySelector('#live')
   if (!next || !current || next.isEqualNode(current)) return

@@ -19,7 +19,7 @@ import { CATALOGUE_SCOPES, type Catalogue } from '../../catalogues/contract.ts'
 import { type ByApiKey, openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import { type Choice, choiceSchema } from './choice.ts'
+import { type Choice, choiceSchema, MONEY } from './choice.ts'
 import { fileGone } from './errors.ts'
 import { filledIn, readDraft } from './form.ts'
 import type { Found, Outline, Reading } from './found.ts'
@@ -28,7 +28,7 @@ import { Imports } from './imports.ts'
 import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
 import { readInProcess } from './read-in-process.ts'
 import { reportOf } from './report.ts'
-import { choiceArgument, comparedSentences, exampleLines, rejectedSentences } from './sentences.ts'
+import { choiceArgument, comparedSentences, exampleLines, nameOf, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
 import { stopsUnattended } from './unattended.ts'
 
@@ -178,18 +178,25 @@ const notAccepted = (code: string, isOther: boolean) =>
     `${isOther ? 'Nothing was sent: the code of --accept stands for another file, choice or difference.' : 'Nothing was sent: look at what differs.'} To send exactly this, add --accept ${code}`,
   )
 
-/** What page one asks, and the choice as far as the file or the last one fills it in. */
+/** What page one asks, and the choice as far as the file or the last one fills it in, with what it lacks. */
 function pageOne({ outline, missing }: Reading): Error {
+  const draft = readDraft(outline, filledIn(outline))
+  const answers = Object.keys(MONEY).map((answer) => `"${answer}"`)
+  const column = JSON.stringify({ heading: outline.columns[0]?.heading ?? '', number: 1 })
   const lines = [
     'Nothing was sent: it is not known how this file is read.',
     ...missing.map(texts.missing),
     'The columns:',
-    ...outline.columns.map(
-      ({ number, heading, use, samples }) =>
-        `  ${number}. ${heading} (${texts.uses[use]}): ${samples.join(' | ')}`,
+    ...outline.columns.map((one) =>
+      [`  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]})`, one.samples.join(' | ')]
+        .filter(Boolean)
+        .join(': '),
     ),
     'The page of the import prints the choice, or complete this one:',
-    choiceArgument(readDraft(outline, filledIn(outline))),
+    choiceArgument(draft),
+    ...(draft.code ? [] : [`It lacks "code", which is a column such as ${column}.`]),
+    ...(draft.price ? [] : [`It lacks "price", which is a column such as ${column}.`]),
+    ...(draft.money ? [] : [`It lacks "money", which is ${answers.join(' or ')}.`]),
   ]
   return new StoppedError(lines.join('\n'))
 }

@@ -7,7 +7,8 @@ import { texts } from './texts.ts'
 
 /**
  * The fields: `sheet`, `headingsRow`, `units`, `money` and `decimal`; `use-3`, the use of the third column; `tick-3`, the places
- * of its values that are ticked, in the list that the page shows.
+ * of its values that are ticked, in the list that the page shows; `moneyOf`, the number of the column that the question about money
+ * named, if it named one.
  */
 const formSchema = z.record(
   z.string(),
@@ -33,21 +34,23 @@ interface FilledColumn extends OutlineColumn {
 export function filledIn(outline: Outline, body?: unknown): Filled {
   const form = formSchema.optional().parse(body)
   const said = (name: string, before: string) => form?.[name]?.[0]?.trim() ?? before
+  const columns = outline.columns.map((column) => ({
+    ...column,
+    said: said(`use-${column.number}`, column.use),
+    ticks: form
+      ? (form[`tick-${column.number}`] ?? [])
+      : (column.values ?? []).flatMap(({ value }, at) => (column.ticked.includes(value) ? [String(at)] : [])),
+  }))
+  const price = String(columns.find((column) => column.said === 'price')?.number ?? '')
+  const asked = said('moneyOf', String(outline.columns.find(({ use }) => use === 'price')?.number ?? ''))
   return {
     sheet: form?.sheet?.[0] ?? outline.sheet,
     headingsRow: said('headingsRow', String(outline.headingsRow)),
     units: said('units', String(outline.units)),
-    money: said('money', form ? '' : (outline.money ?? '')),
+    // An answer is about the column that the question named, and about no other.
+    money: form && price !== asked ? '' : said('money', form ? '' : (outline.money ?? '')),
     decimal: said('decimal', outline.decimal ?? ''),
-    columns: outline.columns.map((column) => ({
-      ...column,
-      said: said(`use-${column.number}`, column.use),
-      ticks: form
-        ? (form[`tick-${column.number}`] ?? [])
-        : (column.values ?? []).flatMap(({ value }, at) =>
-            column.ticked.includes(value) ? [String(at)] : [],
-          ),
-    })),
+    columns,
   }
 }
 

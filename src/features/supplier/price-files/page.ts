@@ -5,16 +5,20 @@ import { texts as catalogueTexts } from '../../catalogues/texts.ts'
 import { shorten } from '../tables/prices.ts'
 import { MAX_VALUES, MONEY, USES } from './choice.ts'
 import { type Filled, filledIn } from './form.ts'
-import type { Found, Missing, Outline, Reading, Rejected } from './found.ts'
+import type { Example, Found, Missing, Outline, Reading, Rejected, Value } from './found.ts'
 import type { Import } from './import.ts'
 import type { SentFile } from './received.ts'
-import { changeText, choiceArgument, detailText, differencesIn, reasonSentence } from './sentences.ts'
+import { changeText, choiceArgument, detailText, differencesIn, nameOf, reasonSentence } from './sentences.ts'
 import { texts } from './texts.ts'
 
 type RejectedForm = Parameters<typeof typedIn>[0]
 
 /** How many different values of a column page one shows, unless they are to be ticked. */
 const MAX_SHOWN = 20
+/** How many cells stand for a column of which no value is shown. */
+const MAX_SAMPLES = 3
+/** How many unchanged cells of a row page two shows openly. */
+const MAX_OPEN = 12
 
 /** An import for pages and JSON, whose `items` are all of them. */
 export const importView = ({ userId: _, items, ...job }: Import) => ({ ...job, itemCount: items })
@@ -50,59 +54,71 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       ...shared(job, null),
       outline,
       fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
-      lead: outline.lastChoice
-        ? await chosenBy(vault, job, outline.lastChoice)
-        : texts.missing({ kind: 'notChosen' }),
+      lead: outline.lastChoice ? await chosenBy(vault, job, outline.lastChoice) : leadOf(outline, open),
       remarks: outline.remarks.map(texts.remark),
       missing: open.map(texts.missing),
+      /** What stands beside the columns. */
+      missingColumns: open.filter((one) => fieldOf(one, outline) === 'columns').map(texts.missing),
       /** The field that has the focus, as `format.invalid` wants it. */
       first: { field: open[0] ? fieldOf(open[0], outline) : null },
       uses: USES,
+      nameOf,
       money: Object.keys(MONEY),
       maxValues: MAX_VALUES,
     },
   }
 }
 
+/** What is to be done where nobody's choice is filled in. The alert says what is `open`. */
+function leadOf({ columns }: Outline, open: Missing[]): string {
+  if (open.length > 0) return ''
+  const isSuggested = columns.some(({ use }) => use !== 'ignored')
+  return [texts.missing({ kind: 'notChosen' }), ...(isSuggested ? [texts.choose.suggested] : [])].join(' ')
+}
+
 /** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
 function columnLists(filled: Filled) {
   const all = filled.columns.map((column) => {
     const isTicked = column.said === 'only' || column.said === 'taxed'
-    const values = (column.values ?? []).slice(0, isTicked ? MAX_VALUES : MAX_SHOWN)
-    return { ...column, shown: values, more: (column.values?.length ?? 0) - values.length }
+    const all = column.values ?? []
+    const shown = all.slice(0, isTicked ? MAX_VALUES : isDistinct(all) ? 0 : MAX_SHOWN)
+    const samples = shown.length === 0 ? column.samples.length : 0
+    return { ...column, shown, more: all.length - shown.length - samples }
   })
   const used = all.filter(({ said }) => said !== 'ignored')
   const others = all.filter(({ said }) => said === 'ignored')
   return {
     filled,
-    priceHeading: used.find(({ said }) => said === 'price')?.heading ?? '',
+    price: used.find(({ said }) => said === 'price'),
     columns: [...used, ...others.filter(({ values }) => values?.length !== 1)],
     folded: others.filter(({ values }) => values?.length === 1),
   }
 }
 
-/** The field of page one that is meant. */
+/** Whether (nearly) every row has another value, so that counts say nothing. */
+const isDistinct = (values: Value[]) =>
+  values.length > MAX_SAMPLES && values.length >= 0.9 * values.reduce((sum, { count }) => sum + count, 0)
+
+/** The field of page one that is meant; `columns`: one of the columns, nobody knows which. */
 function fieldOf(missing: Missing, { columns }: Outline): string {
-  const useOf = (heading: string) => {
-    const column = columns.find((one) => one.heading === heading) ?? columns[0]
-    return `use-${column?.number}`
-  }
   switch (missing.kind) {
     case 'unanswered':
-      return missing.what === 'money' ? 'money' : useOf('')
+      return missing.what === 'money' ? 'money' : 'columns'
     case 'noSheet':
       return 'sheet'
     case 'nothingTicked':
-    case 'manyValues':
-    case 'noColumn':
-      return useOf(missing.heading)
+    case 'manyValues': {
+      const column = columns.find(({ heading }) => heading === missing.heading)
+      return column ? `use-${column.number}` : 'columns'
+    }
     case 'taxedBeforeGst':
       return 'money'
     case 'decimal':
       return 'decimal'
+    case 'noColumn':
     case 'usedTwice':
     case 'notChosen':
-      return useOf('')
+      return 'columns'
   }
 }
 
@@ -120,8 +136,6 @@ async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentF
 export function comparePage(job: Import, reading: Reading, found: Found) {
   const { compared, choice, items, examples, constants } = found
   const { send } = texts
-  const [, audience = send.unknownAudience] =
-    Object.entries(send.audiences).find(([scope]) => scope === job.catalogueScope) ?? []
   const listed = [...examples.map(({ item }) => item.code), ...leftOutIn(found).map(({ code }) => code)]
   return {
     view: 'supplier/price-files/compare',
@@ -131,7 +145,11 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
       differences: differencesIn(compared),
       items,
       constants,
-      examples: examples.map((example) => ({ ...example, change: changeText(example) })),
+      examples: examples.map((example) => ({
+        ...example,
+        ...foldedIn(example),
+        change: changeText(example),
+      })),
       ticksOf: (form?: RejectedForm) => {
         const typed = typedIn(form)
         const leftOut = typed ? listIn(typed.leaveOut) : job.leftOut
@@ -144,11 +162,20 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
         }
       },
       box: found.box.map(texts.boxReason),
-      audience: audience(texts.currencies[MONEY[choice.money].currency]),
+      prices: send.prices(nameOf(choice.price), choice.money, choice.units),
+      audience: send.audiences[job.catalogueScope ?? ''] ?? send.unknownAudience,
       choice: choiceArgument(choice),
       remarks: reading.outline.remarks.map(texts.remark),
     },
   }
+}
+
+/** The other cells of a row: of many, only those that are new are open. */
+function foldedIn({ others }: Example): { others: Example['others']; folded: Example['others'] } {
+  const folded = others.filter(({ isNew }) => !isNew)
+  return folded.length > MAX_OPEN
+    ? { others: others.filter(({ isNew }) => isNew), folded }
+    : { others, folded: [] }
 }
 
 /** The values of a field of a form that may be there several times. */
@@ -167,6 +194,8 @@ const rejectedData = ({ rejected }: Found) =>
     count,
     rows: rows.map((row) => ({
       ...row,
+      // Who has left it out knows it.
+      isNew: row.isNew && reason !== 'leftOut',
       detail: detailText(row),
       cells: row.cells.slice(0, 8).map((cell) => shorten(cell, 60)),
     })),

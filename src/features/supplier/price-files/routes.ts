@@ -251,7 +251,8 @@ const isStale = ({ checkId, state }: Import, { body }: JobRequest): boolean =>
 function actionRoutes(options: ImportRoutesOptions): Router {
   const { imports } = options
   const router = Router()
-  for (const { name, description, run, pathOf = importPath } of actionsOf(options))
+  const actions = actionsOf(options)
+  for (const { name, description, run, pathOf = importPath } of actions)
     router.post(
       `/:id/${name}`,
       describeRoute({
@@ -277,7 +278,18 @@ function actionRoutes(options: ImportRoutesOptions): Router {
         }
       },
     )
-  return router
+  return router.get(
+    '/:id/:action',
+    describeRoute({
+      summary: 'The address of a form that was refused, opened again: redirects to the import.',
+      status: 303,
+      errors: ['not_found'],
+    }),
+    async (req: Request<JobParameters & { action: string }>, res, next) => {
+      if (!actions.some(({ name }) => name === req.params.action)) return next()
+      res.redirect(303, importPath(await jobOf(imports, req)))
+    },
+  )
 }
 
 function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[] {

@@ -1,6 +1,6 @@
 /** What was found in a price file, in the words of page two and of the command line. */
 import { format } from '../../../web/kit.ts'
-import type { Draft } from './choice.ts'
+import type { ChosenColumn, Draft } from './choice.ts'
 import type { Compared, Example, Found, Reason, Rejected } from './found.ts'
 import { texts } from './texts.ts'
 
@@ -14,7 +14,7 @@ const MAX_LISTED = 50
 export function changeText({ oldPrice, item }: Example): string {
   if (oldPrice === null) return exampleTexts.isNew
   if (oldPrice === item.price) return exampleTexts.same
-  return oldPrice === 0 ? exampleTexts.zero : texts.factor(item.price / oldPrice)
+  return oldPrice === 0 ? exampleTexts.zero : texts.change(item.price / oldPrice)
 }
 
 /** A sentence about what differs. `marks`, at its end, are new: the page marks them. */
@@ -52,17 +52,14 @@ function countsOf({
   gone,
   goneCodes,
 }: Compared): Difference[] {
-  const factor = (items: number, of: number | null) => (items > 0 && of !== null ? texts.factor(of) : '')
-  const prices = compare.prices(
-    same,
-    compare.higher(higher, factor(higher, largest)),
-    compare.lower(lower, factor(lower, smallest)),
-  )
+  // Nothing is said of what there is none of.
+  const higherText = largest !== null && higher > 0 ? compare.higher(higher, texts.difference(largest)) : ''
+  const lowerText = smallest !== null && lower > 0 ? compare.lower(lower, texts.difference(smallest)) : ''
   const codes = goneCodes.slice(0, MAX_LISTED)
   const rest = gone > codes.length ? [compare.more(gone - codes.length)] : []
   return [
-    says(prices),
-    says(compare.codes(added, gone)),
+    says(compare.prices(same, higherText, lowerText)),
+    ...(added + gone > 0 ? [says(compare.codes(added, gone))] : []),
     ...join([...codes, ...rest]).map((all) => says(`${compare.gone} ${all}`)),
   ]
 }
@@ -145,6 +142,10 @@ export const exampleLines = ({
 
 const cellText = ({ heading, value }: { heading: string; value: string }) =>
   `${heading} ${texts.value(value)}`
+
+/** What a column is called: as its heading stands. */
+export const nameOf = ({ heading, number }: ChosenColumn): string =>
+  heading || texts.choose.columnNumber(number)
 
 /** The choice as an argument of the command, quoted for a POSIX shell. */
 export const choiceArgument = (choice: Draft): string =>

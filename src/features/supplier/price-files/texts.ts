@@ -12,7 +12,7 @@ const USE_WORDS = {
   description: 'description',
   unit: 'unit',
   category: 'category',
-  count: 'price is for this many',
+  count: 'units of each price, by row',
   only: 'only rows where this is …',
   taxed: 'including GST only where this is …',
   ignored: 'not sent',
@@ -29,8 +29,16 @@ function money(answer: Money): string {
 /** A value of a cell; a blank one has a word. */
 const valueText = (value: string) => (value === '' ? '(blank)' : value)
 
-/** A new price divided by the old one. */
-const factor = (of: number) => `× ${count(of)}`
+/** How much a new price differs from the old one: "3.5 %", at least 0.1; "× 3" if it has doubled, and "÷ 3" if it has halved. */
+function difference(of: number): string {
+  if (of >= 2) return `× ${count(of)}`
+  if (of > 0 && of <= 0.5) return `÷ ${count(1 / of)}`
+  return `${count(Math.max(0.1, Number((Math.abs(of - 1) * 100).toFixed(1))))} %`
+}
+
+/** The same with the sign of a percentage. `of`: new/old. */
+const change = (of: number) =>
+  of > 0.5 && of < 2 ? `${of < 1 ? '−' : '+'}${difference(of)}` : of === 0 ? '−100 %' : difference(of)
 
 /**
  * What users read on the pages of this feature and in its command, by code, as in `src/web/texts.ts`; `sentences.ts` says which
@@ -44,10 +52,10 @@ export const texts = {
   importNotFound: 'There is no such import in this account.',
 
   uses: USE_WORDS,
-  currencies: CURRENCIES,
   money,
   value: valueText,
-  factor,
+  difference,
+  change,
 
   /** The section of a catalogue. */
   section: {
@@ -93,6 +101,7 @@ export const texts = {
 
   /** Page one: what the columns are, and what the prices are. */
   choose: {
+    suggested: 'Suggested from the headings: check them.',
     filledIn: (who: string, at: string) => `Filled in as ${who} chose on ${at}.`,
     you: 'you',
     someone: 'someone',
@@ -101,19 +110,19 @@ export const texts = {
     row: 'Row',
     sheet: 'Sheet',
     hiddenSheet: (name: string) => `${name} (hidden)`,
-    headingsRow: 'Row of the headings (0: none)',
-    again: 'Show again',
+    headingsRow: 'Headings are in row (0 if there are none)',
+    again: 'Show this sheet and row',
     columns: 'Columns',
     columnNumber: (number: number) => `Column ${number}`,
     isHidden: 'hidden',
     useOf: (column: string) => `Use of ${column}`,
-    tick: 'Tick the values that are meant.',
+    tick: 'Tick one or more values.',
     manyMore: (values: number) => `and ${count(values)} more`,
-    moreToTick: '“Show again” lists all of them.',
+    moreToTick: '“Show this sheet and row” lists all of them.',
     manyValues: (max: number) => `more than ${count(max)} different values:`,
     oneValue: (columns: number) => `${pluralize(columns, 'column')} with one value:`,
-    moneyOf: (heading: string) => `The prices under ${isolated(heading)} are in`,
-    units: 'A price is for this many units',
+    moneyOf: (heading: string) => `The prices${heading && ` under ${isolated(heading)}`} are in`,
+    units: 'Prices are for how many units?',
     decimal: (cell: string) => `Decimal sign of ${cell}`,
     decimals: { point: 'Point: 1,234.50', comma: 'Comma: 1.234,50' },
     goOn: 'Continue',
@@ -126,8 +135,8 @@ export const texts = {
         return 'Say what the columns are, and what the prices are.'
       case 'unanswered':
         return {
-          code: 'Choose the column of the codes.',
-          price: 'Choose the column of the prices.',
+          code: `Choose which column is the code: set its use to “${USE_WORDS.code}”.`,
+          price: `Choose which column is the price: set its use to “${USE_WORDS.price}”.`,
           money: 'Say which money the prices are in.',
         }[reason.what]
       case 'noSheet':
@@ -137,7 +146,7 @@ export const texts = {
       case 'usedTwice':
         return `Only one column can be used as “${USE_WORDS[reason.use]}”.`
       case 'nothingTicked':
-        return `Tick the values of ${isolated(reason.heading)} that are meant.`
+        return `Tick one or more values of ${isolated(reason.heading)}.`
       case 'manyValues':
         return `${isolated(reason.heading)} has too many values to tick: choose another use for it.`
       case 'taxedBeforeGst':
@@ -150,13 +159,14 @@ export const texts = {
   /** Page two: what differs. */
   compare: {
     title: 'What differs',
-    change: 'Change',
+    change: 'Change how it is read',
     nothingReceived: 'Nothing was sent to this catalogue from here yet.',
     unfinished: 'The last import was not finished.',
     prices: (same: number, higher: string, lower: string) =>
-      `${pluralize(same, 'price is', 'prices are')} the same, ${higher}, ${lower}.`,
-    higher: (items: number, factor: string) => `${count(items)} higher${upTo(factor)}`,
-    lower: (items: number, factor: string) => `${count(items)} lower${upTo(factor)}`,
+      `${pluralize(same, 'price is', 'prices are')} the same${higher}${lower}.`,
+    /** `most`: by how much. */
+    higher: (items: number, most: string) => `, ${count(items)} higher (up to ${most})`,
+    lower: (items: number, most: string) => `, ${count(items)} lower (up to ${most})`,
     codes: (added: number, gone: number) => `${count(added)} new, ${count(gone)} no longer in the file.`,
     gone: 'Not in the file, and kept in the catalogue:',
     newTexts: (place: string) => `New${inPlace(place)}:`,
@@ -177,6 +187,7 @@ export const texts = {
       shown === items ? `All ${pluralize(items, 'item')}` : `${shown} of ${pluralize(items, 'item')}`,
     leaveOut: (code: string) => `Leave out ${code}`,
     hint: 'Tick to leave out.',
+    allCells: 'All cells',
     constants: 'The same in every row:',
     row: (row: number) => `row ${row}`,
     isNew: 'new',
@@ -239,7 +250,7 @@ export const texts = {
       case 'farOutside':
         return `${ofKnown(reason, 'price')} at least halved or doubled.`
       case 'oneFactor':
-        return `${ofKnown(reason, 'price')} changed by the same factor: ${factor(reason.factor)}.`
+        return `${ofKnown(reason, 'price')} changed alike: ${change(reason.factor)}.`
       case 'unknownCodes':
         return `${count(reason.items)} of ${pluralize(reason.of, 'code')} were not received from here before.`
       case 'knownNotSent':
@@ -259,11 +270,14 @@ export const texts = {
 
   /** Send, and what goes where. */
   send: {
+    /** How the prices were read. */
+    prices: (heading: string, answer: Money, units: number) =>
+      `${isolated(heading)} is in ${money(answer)}${units === 1 ? '' : `, for ${pluralize(units, 'unit')}`}.`,
     audiences: {
-      Public: (currency: string) => `Every connected builder sees these prices in ${currency}.`,
-      Managed: (currency: string) => `Builders with access see these prices in ${currency}.`,
-    },
-    unknownAudience: (currency: string) => `The platform does not say who sees these prices in ${currency}.`,
+      Public: 'Every connected builder sees these prices.',
+      Managed: 'Builders with access see these prices.',
+    } as Record<string, string>,
+    unknownAudience: 'The platform does not say who sees these prices.',
     send: (items: number, catalogue: string) => `Send ${pluralize(items, 'item')} to ${isolated(catalogue)}`,
     nothing: 'Nothing can be sent.',
     shownAgain: 'Nothing was sent yet: this is what will be sent now. Look at it, and send it.',
@@ -384,7 +398,6 @@ export const texts = {
   },
 }
 
-const upTo = (factor: string) => (factor === '' ? '' : ` (up to ${factor})`)
 const inPlace = (place: string) => (place === '' ? '' : ` in ${isolated(place)}`)
 const ofKnown = ({ items, of }: { items: number; of: number }, what: string) =>
   `${count(items)} of ${pluralize(of, `known ${what}`)}`

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { choiceSchema } from '../../../../src/features/supplier/price-files/choice.ts'
+import { texts } from '../../../../src/features/supplier/price-files/texts.ts'
 import { connected } from '../../../support/flow.ts'
 import { workbook } from '../../../support/xlsx.ts'
 import { type ImportJson, type Pages, SAM, startPages } from './pages-support.ts'
@@ -27,8 +28,39 @@ async function sendAll(content: string, to: string): Promise<ImportJson> {
   return pages.ended(json.id)
 }
 
+test.each([
+  [1.05, '+5 %'],
+  [0.98, '−2 %'],
+  [0.9999, '−0.1 %'],
+  [10, '× 10'],
+  [0.01, '÷ 100'],
+  [0, '−100 %'],
+])('a price that is %f times the last one is said to have changed by %s', (of, words) => {
+  expect(texts.change(of)).toBe(words)
+})
+
 const FILE =
   'Price list October\n1. Prices are for trade.\n\nItem Code,Product,RRP,Status\nA,Nail,1.50,\nB,Bolt,2.50,Old\nC,Screw,3.50,\n'
+
+describe('each page', () => {
+  test('names only styles that are there', async () => {
+    const chosen = await pages.upload(FILE, { to: await newCatalogue() })
+    const stylesOf = async (id: string) =>
+      [...(await htmlOf(id)).matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, path = '']) => path)
+    const open = await pages.upload(FILE, { says: false })
+    const styles = [...(await stylesOf(open.json.id)), ...(await stylesOf(chosen.json.id))]
+    await pages.send(chosen.json.id)
+    for (const path of new Set([...styles, ...(await stylesOf(chosen.json.id))]))
+      expect((await pages.visitor.get(new URL(path, pages.app.url).href)).status, path).toBe(200)
+    expect(styles.join(' ')).toContain('price-files.css')
+  })
+
+  test.each(['choice', 'send'])('is where the address of a refused form leads: %s', async (action) => {
+    const { json } = await pages.upload(FILE, { to: await newCatalogue() })
+    const { text } = await pages.visitor.follow(await pages.visitor.get(`${pages.urlOf(json.id)}/${action}`))
+    expect(text).toContain('What differs')
+  })
+})
 
 describe('page one', () => {
   test('shows every row above the table, the headings, the first rows, and each column with its values and their counts', async () => {
@@ -41,11 +73,9 @@ describe('page one', () => {
     expect(html).toContain('The prices under \u2068RRP\u2069 are in'.replaceAll(/[\u2068\u2069]/g, ''))
     expect(json).toMatchObject({ state: 'ready', choice: null, reading: { found: null } })
     expect((await pages.send(json.id)).status).toBe(409)
-    for (const [, path = ''] of html.matchAll(/<link rel="stylesheet" href="([^"]+)"/g))
-      expect((await pages.visitor.get(pages.app.url + path)).status, path).toBe(200)
   })
 
-  test('"Show again" shows another sheet, and keeps what was filled in', async () => {
+  test('"Show this sheet and row" shows another sheet, and keeps what was filled in', async () => {
     const sheets = ['Nails', 'Boards'].map((name) => ({
       name,
       rows: [
@@ -92,6 +122,64 @@ describe('page one', () => {
     expect(text).toMatch(/value="AUD before GST" aria-invalid="true" aria-describedby="missing" autofocus/)
     expect(await pages.jobOf(json.id)).toMatchObject({ choice: null, itemCount: 0 })
   })
+
+  test('says that columns are suggested, and shows three samples of a column whose values are nearly all different', async () => {
+    const rows = Array.from({ length: 30 }, (_, row) => `C-${row},Item ${row % 29},${row + 1},${row % 2}\n`)
+    const { json } = await pages.upload(`Code,Name,RRP,Even\n${rows.join('')}`, { says: false })
+    const html = await htmlOf(json.id)
+    expect(html).toContain('Suggested from the headings: check them.')
+    expect(html).toContain('C-0 · C-1 · C-2')
+    expect(html).not.toMatch(/<b>(<bdi>)?(C-0|Item 0)\b/)
+    expect(html).toContain('and 26 more')
+    expect(html).toMatch(/>0(<\/bdi>)?<\/b> 15/)
+    const other = await pages.upload('Artikel,Preis\nA,1\n', { says: false })
+    expect(await htmlOf(other.json.id)).not.toContain('Suggested from')
+  })
+
+  test('asks about the money of the column that is the price: an answer about another one, or none, counts for nothing', async () => {
+    const { json } = await pages.upload('Code,Trade,RRP\nA,1,2\n', { says: false })
+    const form = { headingsRow: '1', units: '1', money: 'NZD before GST', do: 'continue' }
+    const fieldOf = (html: string) => /name="moneyOf" value="(\d*)"/.exec(html)?.[1] ?? 'none'
+    const html = await htmlOf(json.id)
+    expect(html).toContain('<legend>The prices are in</legend>')
+    let moneyOf = fieldOf(html)
+    for (const [price, other, heading] of [
+      ['use-2', 'use-3', 'Trade'],
+      ['use-3', 'use-2', 'RRP'],
+    ] as const) {
+      const { checkId: seen } = await pages.jobOf(json.id)
+      const uses = { 'use-1': 'code', [price]: 'price', [other]: 'ignored' }
+      const { text } = await submit(json.id, 'choice', { ...form, ...uses, seen, moneyOf })
+      expect(text).toContain(`<legend>The prices under ${heading} are in</legend>`)
+      expect(text).toContain('Say which money the prices are in')
+      expect(text).not.toMatch(/name="money"[^>]* checked/)
+      moneyOf = fieldOf(text)
+    }
+    const { checkId: seen } = await pages.jobOf(json.id)
+    const uses = { 'use-1': 'code', 'use-2': 'ignored', 'use-3': 'price' }
+    const { text } = await submit(json.id, 'choice', { ...form, ...uses, seen, moneyOf })
+    expect(text).toContain('RRP is in New Zealand dollars, before GST.')
+  })
+
+  test.each([
+    ['code', { 'use-3': 'price' }],
+    ['price', { 'use-1': 'code', 'use-3': 'ignored' }],
+  ])(
+    'without a column that is the %s says so beside the columns, with the focus there',
+    async (use, uses) => {
+      const { json } = await pages.upload(FILE.replace('Item Code', 'Thing'), { says: false })
+      const form = { seen: json.checkId, headingsRow: '4', units: '1', money: 'AUD before GST' }
+      const { text } = await submit(json.id, 'choice', { ...form, ...uses, do: 'continue' })
+      const rule = `Choose which column is the ${use}: set its use to “${use}”.`
+      expect(text).toContain(`role="alert"><p>${rule}</p>`)
+      expect(text).toMatch(
+        new RegExp(
+          `id="missing-columns"><p class="field-error">${rule}</p></div>\\s*<ul class="columns">[\\s\\S]*?<select [^>]*aria-describedby="missing-columns" autofocus`,
+        ),
+      )
+      expect(text).not.toContain('aria-invalid')
+    },
+  )
 
   test('sends only the rows with the values that are ticked', async () => {
     const { json } = await pages.upload(FILE, { says: false })
@@ -201,6 +289,34 @@ describe('page two', () => {
     expect((await received(to)).find(({ code }) => code === 'A')).toMatchObject({ price: 1.6 })
   })
 
+  test('folds the many other cells of a row, but no new value', async () => {
+    const to = await newCatalogue()
+    const columns = Array.from({ length: 20 }, (_, at) => `Attribute ${at}`)
+    const cells = (row: number) => columns.map((_, at) => `v${row}-${at}`)
+    const file = (colour: string) =>
+      [
+        ['Code', 'RRP', 'Colour', ...columns],
+        ['A', 1, 'red', ...cells(0)],
+        ['B', 2, colour, ...cells(1)],
+      ].join('\n')
+    await sendAll(file('red'), to)
+    const { json } = await pages.upload(file('blue'), { to })
+    const html = await htmlOf(json.id)
+    expect(html).toMatch(
+      /row 3 ·[^·]*<mark>blue<\/mark>\s*<details><summary>All cells<\/summary>[\s\S]*v1-19/,
+    )
+  })
+
+  test('says how the prices were read', async () => {
+    const { json } = await pages.upload(FILE, {
+      to: await newCatalogue(),
+      says: { money: 'NZD including GST', units: 10 },
+    })
+    expect(await htmlOf(json.id)).toContain(
+      'RRP is in New Zealand dollars, including 15 % GST, for 10 units.',
+    )
+  })
+
   test('discards and resumes nothing that another tab has sent', async () => {
     const { json } = await pages.upload(FILE, { to: await newCatalogue() })
     expect(await htmlOf(json.id)).toContain('name="state" value="ready"')
@@ -217,6 +333,7 @@ describe('page two', () => {
     expect(without.text).toMatch(
       /Nothing was sent yet[\s\S]*Left out by hand[\s\S]*name="leaveOut" value="B"[^>]* checked/,
     )
+    expect(without.text).not.toMatch(/Left out by hand[\s\S]*<mark>/)
     const { checkId, items, state } = await pages.jobOf(json.id)
     expect([state, items.map(({ code }) => code)]).toEqual(['ready', ['A', 'C']])
     await submit(json.id, 'send', { seen: checkId })
@@ -235,7 +352,7 @@ describe('page two', () => {
     expect(json.reading.found?.compared).toMatchObject({ same: 29, higher: 1, lower: 0, added: 0, gone: 0 })
     const html = await htmlOf(json.id)
     const order = [
-      '29 prices are the same, 1 higher (up to × 1.05), 0 lower.',
+      '29 prices are the same, 1 higher (up to 5 %).',
       'November</mark>',
       'October',
       'C (1 row)</mark>',
@@ -244,12 +361,12 @@ describe('page two', () => {
       '<mark>C</mark>',
       '$4.00 →',
       '$4.20',
-      '× 1.05',
+      '+5 %',
       'Rows not sent',
       'new</mark>',
       'Look at this',
       'has a new value: C',
-      'Every connected builder sees these prices in Australian dollars.',
+      'RRP is in Australian dollars, before GST. Every connected builder sees these prices.',
       `Send 30 items to Catalogue ${catalogues}`,
     ]
     let at = 0
