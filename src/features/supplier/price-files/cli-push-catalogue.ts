@@ -28,14 +28,7 @@ import { Imports } from './imports.ts'
 import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
 import { readInProcess } from './read-in-process.ts'
 import { reportOf } from './report.ts'
-import {
-  choiceArgument,
-  comparedSentences,
-  exampleLines,
-  nameOf,
-  rejectedSentences,
-  samplesIn,
-} from './sentences.ts'
+import { choiceArgument, comparedSentences, exampleLines, nameOf, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
 import { stopsUnattended } from './unattended.ts'
 
@@ -195,7 +188,7 @@ function pageOne({ outline, missing }: Reading): Error {
     ...missing.map(texts.missing),
     'The columns:',
     ...outline.columns.map((one) =>
-      [`  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]})`, samplesIn(outline, one.number)]
+      [`  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]})`, one.samples.join(' | ')]
         .filter(Boolean)
         .join(': '),
     ),

@@ -1,9 +1,12 @@
 /** The values of the columns of a table. */
-import { valueIn } from './cells.ts'
+import { shorten } from '../tables/prices.ts'
+import { isFilled, valueIn } from './cells.ts'
 import type { Value } from './found.ts'
 import type { Candidate } from './rows.ts'
 import { MAX_VALUES } from './uses.ts'
 
+/** Cells that page one shows of a column, and their length. */
+const [MAX_SAMPLES, MAX_SAMPLE] = [3, 60]
 /** How many items are kept for each value. */
 const MAX_ITEMS = 3
 
@@ -38,6 +41,8 @@ export class Columns {
     return wanted
   }
 
+  samples = (index: number): string[] => this.#columns[index]?.samples ?? []
+
   /** The values of a column, the most frequent first; null: too many. */
   tallies(index: number): Tally[] | null {
     const tallies = this.#columns[index]?.tallies
@@ -56,6 +61,7 @@ export class Columns {
 }
 
 class Column {
+  readonly samples: string[] = []
   /** By value; null: there are more than `MAX_VALUES`. */
   tallies: Map<string, Tally> | null = new Map()
   /** By cell, so that a cell that came before is not read again. */
@@ -63,6 +69,8 @@ class Column {
 
   /** The value of a cell; null if there are too many. */
   see(cell: string): Tally | null {
+    if (this.samples.length < MAX_SAMPLES && isFilled(cell))
+      this.samples.push(shorten(valueIn(cell), MAX_SAMPLE))
     return this.tallies && (this.#byCell.get(cell) ?? this.#read(cell, this.tallies))
   }
 

@@ -15,6 +15,8 @@ export interface OutlineColumn extends ChosenColumn {
   isHidden: boolean
   /** The different values with their counts, the most frequent first; null if there are more than `MAX_VALUES`. */
   values: Value[] | null
+  /** Up to three of its cells, cut. */
+  samples: string[]
   /** The use that is filled in: from the last choice, else suggested by the heading. */
   use: Use
   /** The values that are ticked, for `only` and `taxed`. */

@@ -8,22 +8,15 @@ import { type Filled, filledIn } from './form.ts'
 import type { Example, Found, Missing, Outline, Reading, Rejected, Value } from './found.ts'
 import type { Import } from './import.ts'
 import type { SentFile } from './received.ts'
-import {
-  changeText,
-  choiceArgument,
-  detailText,
-  differencesIn,
-  MAX_SAMPLES,
-  nameOf,
-  reasonSentence,
-  samplesIn,
-} from './sentences.ts'
+import { changeText, choiceArgument, detailText, differencesIn, nameOf, reasonSentence } from './sentences.ts'
 import { texts } from './texts.ts'
 
 type RejectedForm = Parameters<typeof typedIn>[0]
 
 /** How many different values of a column page one shows, unless they are to be ticked. */
 const MAX_SHOWN = 20
+/** How many cells stand for a column of which no value is shown. */
+const MAX_SAMPLES = 3
 /** How many unchanged cells of a row page two shows openly. */
 const MAX_OPEN = 12
 
@@ -60,7 +53,7 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
     data: {
       ...shared(job, null),
       outline,
-      fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form)), outline),
+      fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
       lead: outline.lastChoice ? await chosenBy(vault, job, outline.lastChoice) : leadOf(outline, open),
       remarks: outline.remarks.map(texts.remark),
       missing: open.map(texts.missing),
@@ -84,14 +77,13 @@ function leadOf({ columns }: Outline, open: Missing[]): string {
 }
 
 /** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
-function columnLists(filled: Filled, outline: Outline) {
+function columnLists(filled: Filled) {
   const all = filled.columns.map((column) => {
     const isTicked = column.said === 'only' || column.said === 'taxed'
     const all = column.values ?? []
     const shown = all.slice(0, isTicked ? MAX_VALUES : isDistinct(all) ? 0 : MAX_SHOWN)
-    const samples = shown.length === 0 ? samplesIn(outline, column.number) : ''
-    const more = all.length - shown.length - (samples === '' ? 0 : MAX_SAMPLES)
-    return { ...column, samples, shown, more }
+    const samples = shown.length === 0 ? column.samples.length : 0
+    return { ...column, shown, more: all.length - shown.length - samples }
   })
   const used = all.filter(({ said }) => said !== 'ignored')
   const others = all.filter(({ said }) => said === 'ignored')

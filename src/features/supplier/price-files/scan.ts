@@ -119,6 +119,7 @@ export class Scan {
         number: index + 1,
         isHidden: hiddenColumns.has(index),
         values: this.columns.tallies(index)?.map(({ value, count }) => ({ value, count })) ?? null,
+        samples: this.columns.samples(index),
         use: this.#uses[index]?.use ?? 'ignored',
         ticked: this.#uses[index]?.ticked ?? [],
       })),

@@ -1,8 +1,7 @@
 /** What was found in a price file, in the words of page two and of the command line. */
 import { format } from '../../../web/kit.ts'
-import { shorten } from '../tables/prices.ts'
 import type { ChosenColumn, Draft } from './choice.ts'
-import type { Compared, Example, Found, Outline, Reason, Rejected } from './found.ts'
+import type { Compared, Example, Found, Reason, Rejected } from './found.ts'
 import { texts } from './texts.ts'
 
 const { isolated, money } = format
@@ -143,16 +142,6 @@ export const exampleLines = ({
 
 const cellText = ({ heading, value }: { heading: string; value: string }) =>
   `${heading} ${texts.value(value)}`
-
-/** How many cells show what a column of many values has. */
-export const MAX_SAMPLES = 3
-/** Some cells of a column, as one text. */
-export const samplesIn = ({ rows }: Pick<Outline, 'rows'>, number: number): string =>
-  rows
-    .flatMap(({ cells }) => cells[number - 1] || [])
-    .slice(0, MAX_SAMPLES)
-    .map((cell) => shorten(cell, 60))
-    .join(' · ')
 
 /** What a column is called: as its heading stands. */
 export const nameOf = ({ heading, number }: ChosenColumn): string =>
