@@ -131,8 +131,8 @@ test('any word makes a feature that passes the check and its tests without an ed
   await product.command('add-feature', 'purchase-orders', ...options)
   expect(product.read('src/features/purchase-orders/texts.ts')).not.toContain('to create')
   product.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')
-  const imported = "import { passwordSignIn } from './password-sign-in.ts'\nimport { demoSignIn"
-  product.edit('src/web/sign-in.ts', 'import { demoSignIn', imported)
+  const imported = "import { passwordSignIn } from './password-sign-in.ts'\nimport { demoEmailOf"
+  product.edit('src/web/sign-in.ts', 'import { demoEmailOf', imported)
   await product.bin('biome', 'check', '--write', 'src/web/sign-in.ts')
   await product.check()
   // The scopes of the new features are asked for everywhere.
