@@ -1,4 +1,4 @@
-import express, { type Express, type Request, type RequestHandler } from 'express'
+import express, { type Express, type Request, type RequestHandler, Router } from 'express'
 import { browserSession, connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
@@ -87,12 +87,12 @@ export function partsOf(dependencies: Dependencies): Parts {
   return all
 }
 
-/** Mounts parts. What is below a connection is reached through the guard. */
+/** Mounts parts, each as one layer, so that a request passes by those of other paths. What is below a connection is guarded. */
 function mount(app: Express, parts: readonly Part[], guard?: RequestHandler<{ bxcontext: string }>): void {
   for (const { path, router } of parts) {
-    app.use(path, noteMount(path))
-    if (guard && path.startsWith('/connections/:bxcontext')) app.use(path, guard)
-    app.use(path, router)
+    const part = Router({ mergeParams: true }).use(noteMount(path))
+    if (guard && path.startsWith('/connections/:bxcontext')) part.use<{ bxcontext: string }>(guard)
+    app.use(path, part.use(router))
   }
 }
 
