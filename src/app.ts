@@ -78,7 +78,7 @@ export function partsOf(dependencies: Dependencies): Parts {
       { path: '/', router: signIn.routes },
       { path: '/', router: homeRoute(ofConnections) },
       ...(platform.sandboxUrl ? [{ path: '/customer-view', router: customerViewRoute() }] : []),
-      { path: '/connect', router: connectPageRoute(ofConnections) },
+      { path: '/', router: connectPageRoute(ofConnections) },
       { path: '/connect', router: connectRoutes(flow) },
       { path: '/connections', router: connectionsRoutes(ofConnections) },
     ],

@@ -32,9 +32,15 @@ export function selectFiles(files: Record<'base' | 'theirs' | 'ours', string[]>,
   const left = new Set(absent)
   const base = new Set(files.base.flatMap(withFolders))
   const ours = new Set(files.ours.flatMap(withFolders))
+  const groups = groupsOf(featureFolders(files.theirs))
+  /** Where a file was before its feature moved into a group: what is deleted of it there, such as its benchmarks, stays so. */
+  const formerPlaces = (file: string) =>
+    groups.filter((group) => file.includes(`/${group}/`)).map((group) => file.replace(`/${group}/`, '/'))
   const isLeftOut = (file: string): boolean =>
     NOT_COMPARED.test(file) ||
-    withFolders(file).some((place) => left.has(place) || (base.has(place) && !ours.has(place)))
+    [file, ...formerPlaces(file)]
+      .flatMap(withFolders)
+      .some((place) => left.has(place) || (base.has(place) && !ours.has(place)))
   return { newFeatures, isLeftOut }
 }
 

@@ -9,15 +9,15 @@ import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
 
 /**
- * The page that links in mails and on other sites lead to; mounted at `/connect`, with the core's routes. To open it changes
- * nothing, as mail scanners and browsers do so too: only its button starts a flow, for whoever is signed in.
+ * The page that links in mails and on other sites lead to; mounted at `/`: of two parts at `/connect`, traces would not
+ * know the routes of the second. To open it changes nothing, as mail scanners and browsers do so too: only its button starts a flow, for whoever is signed in.
  */
 export const connectPageRoute = ({
   vault,
   requestedScopes,
 }: Pick<ConnectionsOptions, 'vault' | 'requestedScopes'>): Router =>
   Router().get(
-    '/',
+    '/connect',
     describeRoute({
       summary:
         'The page to link to: says who is signed in and what happens next, and has the button that posts to `/connect`. `bxcontext`: the connection to reconnect. Answers `{user, scopes, connection}`; `connection` is `null` without `bxcontext`.',

@@ -26,9 +26,11 @@ test('a feature that a product has deleted stays deleted when the starter moves 
   const { isLeftOut, newFeatures } = selectFiles({ base, theirs, ours: filesOf('leads') }, [])
   expect(newFeatures).toEqual([])
   expect(theirs.filter((file) => !isLeftOut(file))).toEqual(filesOf('leads'))
-  // Who has kept it gets all of it.
-  const kept = selectFiles({ base, theirs, ours: base }, [])
-  expect(theirs.filter((file) => kept.isLeftOut(file))).toEqual([])
+  // Who has kept it gets all of it, but what was deleted of it.
+  const bench = 'test/features/prices/bench/index.ts'
+  const moved = 'test/features/supply/prices/bench/index.ts'
+  const kept = selectFiles({ base: [...base, bench], theirs: [...theirs, moved], ours: base }, [])
+  expect([...theirs, moved].filter((file) => kept.isLeftOut(file))).toEqual([moved])
 })
 
 test('the README has no row of a feature or a group whose folder is gone', () => {
