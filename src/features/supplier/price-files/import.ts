@@ -161,9 +161,12 @@ export function requireState({ state }: Import, ...states: Import['state'][]): v
     throw new ImportError(409, 'conflict', texts.errors.notPossible(texts.states[state]))
 }
 
-/** The file was read again: page two is shown anew. What an earlier run has sent counts no more. */
-export function readAgain(job: Import, read: Read): Import {
-  requireState(job, 'ready', 'failed', 'stopped')
+/**
+ * The file was read again: page two is shown anew. What run `run` has sent, the last one when the reading began, is merged and
+ * counts no more; what a later one has sent may still have to be merged.
+ */
+export function readAgain(job: Import, run: number, read: Read): Import {
+  requireRun(job, run, 'ready', 'failed', 'stopped')
   return { ...job, ...readBy(read) }
 }
 

@@ -278,7 +278,7 @@ export class Imports {
       const read = await this.#read(job, folder, how)
       await this.#stored.addReading(job, read)
       // Of two readings at once, the parts of one may stay: they expire.
-      const next = await this.#stored.change(userId, id, (now) => readAgain(now, read))
+      const next = await this.#stored.change(userId, id, (now) => readAgain(now, job.run, read))
       await this.#stored.deleteReading(job)
       return next
     })

@@ -38,7 +38,11 @@ const TABLE: [string, (job: Import) => Import, Partial<Record<Import['state'], I
     (job) => progressed(job, job.run, NOTHING_SENT),
     { running: 'running', stopped: 'stopped' },
   ],
-  ['it is read again', (job) => readAgain(job, READ), { ready: 'ready', failed: 'ready', stopped: 'ready' }],
+  [
+    'it is read again',
+    (job) => readAgain(job, job.run, READ),
+    { ready: 'ready', failed: 'ready', stopped: 'ready' },
+  ],
 ]
 
 describe.each(TABLE)('when %s', (_name, to, allowed) => {
@@ -48,6 +52,12 @@ describe.each(TABLE)('when %s', (_name, to, allowed) => {
     if (next === undefined) expect(change).toThrow(expect.objectContaining({ status: 409, code: 'conflict' }))
     else expect(change()).toMatchObject({ state: next })
   })
+})
+
+test('a reading that began before an import was sent does not replace what was sent', () => {
+  const running = started(READY, 'c1')
+  const failed = ended(running, running.run, { ...END, failure: 'why' })
+  expect(() => readAgain(failed, READY.run, READ)).toThrow(expect.objectContaining({ status: 409 }))
 })
 
 test('only the work that began the last run writes what becomes of it', () => {
