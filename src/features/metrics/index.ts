@@ -13,17 +13,19 @@ export default {
   create: (deps, settings) => (settings ? createParts(deps, settings) : {}),
 } satisfies Feature<MetricsSettings>
 
-function createParts(deps: FeatureDeps, { port, tokenDigest }: NonNullable<MetricsSettings>): FeatureParts {
+/** Resolves once the metrics are subscribed, so that they miss nothing that the app does after its start. */
+async function createParts(
+  deps: FeatureDeps,
+  { port, tokenDigest }: NonNullable<MetricsSettings>,
+): Promise<FeatureParts> {
   // Loaded on demand: without metrics, the library costs nothing.
-  const collected = import('./metrics.ts').then(async ({ createMetrics }) =>
-    createMetrics(deps, await loadTools('gauges')),
-  )
+  const { createMetrics } = await import('./metrics.ts')
+  const { contentType, text, close } = await createMetrics(deps, await loadTools('gauges'))
   const router = Router().get('/', async (req, res) => {
     res.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
     const [, token = ''] = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '') ?? []
     if (tokenDigest && !timingSafeEqual(digest(token), tokenDigest))
       return void res.set('WWW-Authenticate', 'Bearer realm="metrics"').sendStatus(401)
-    const { contentType, text } = await collected
     res.set('Content-Type', contentType).send(await text())
   })
   let server: Server | undefined
@@ -40,7 +42,6 @@ function createParts(deps: FeatureDeps, { port, tokenDigest }: NonNullable<Metri
     async stop() {
       server?.close()
       server?.closeAllConnections()
-      const { close } = await collected
       close()
     },
   }
