@@ -7,7 +7,6 @@ import {
 import type { Platform } from './contract.ts'
 import { PlatformRejectedError } from './errors.ts'
 import type { Http } from './http.ts'
-import { parseJson } from './json.ts'
 import { readTokens, type Tokens, tokenFailure } from './token-answer.ts'
 
 export interface OAuthOptions extends ClientCredentials {
@@ -106,7 +105,7 @@ export function createOAuth(options: OAuthOptions) {
       async revoke(token: string, kind: 'refresh_token' | 'access_token'): Promise<void> {
         const response = await post(options, revocationUrl, { token, token_type_hint: kind }, REVOCATION_MS)
         // 200 means that the token is invalid now (RFC 7009 section 2.2).
-        if (response.status !== 200) throw tokenFailure(response, parseJson(response.text))
+        if (response.status !== 200) throw tokenFailure(response)
       },
     }),
   }

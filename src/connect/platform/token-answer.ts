@@ -35,17 +35,18 @@ const errorSchema = z.object({ error: z.string() })
 const errorCode = (json: unknown) => errorSchema.safeParse(json).data?.error
 
 /**
- * The error that a response of the token endpoint without tokens stands for (RFC 6749 section 5.2). `json`: its parsed body,
- * undefined if it is not JSON.
+ * The error that a response of the token endpoint without tokens stands for (RFC 6749 section 5.2).
  * - `invalid_grant` with any 4xx: the user has revoked access, or the code or token is dead.
  * - What says "later", and the page of a firewall (403 with HTML): an outage, as is everything that is no 4xx.
  * - `invalid_client`: our credentials are wrong, for everybody.
  * - Any other 4xx refuses this request. Real servers answer so to a dead token.
  */
-export function tokenFailure(
-  { status, retryAfterMs, text }: Pick<HttpResponse, 'status' | 'retryAfterMs' | 'text'>,
-  json: unknown,
-): PlatformError {
+export function tokenFailure({
+  status,
+  retryAfterMs,
+  text,
+}: Pick<HttpResponse, 'status' | 'retryAfterMs' | 'text'>): PlatformError {
+  const json = parseJson(text)
   const code = errorCode(json)
   const reason = `the token endpoint answered ${status}${json === undefined ? ', not JSON' : ''}`
   const isClientError = status >= 400 && status < 500
@@ -69,11 +70,11 @@ export function readTokens(
   sent: readonly string[],
 ): Tokens {
   const json = parseJson(response.text)
-  if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)
+  if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response)
   const parsed = tokenResponseSchema.safeParse(json)
   if (!parsed.success) {
     // Some providers send the errors of RFC 6749 section 5.2 with status 200.
-    if (errorCode(json) !== undefined) throw tokenFailure({ ...response, status: 400 }, json)
+    if (errorCode(json) !== undefined) throw tokenFailure({ ...response, status: 400 })
     const field = fieldOf(parsed.error)
     throw new PlatformRejectedError(`the token response has an unexpected format: ${field}`, field)
   }

@@ -109,12 +109,6 @@ describe('a question', () => {
   const answer = (record: FlowRecord, name?: string) =>
     withFlow(record, confirmed(record, 'flow-0', fresh(name)))
 
-  test('is about the business that arrived for its flow, whatever arrives later', () => {
-    const later = afterArrival(asked(), 'c', 'second')
-    expect(questionOf(later, 'flow-0')).toMatchObject({ bxcontext: 'b', expected: 'a' })
-    expect(confirmed(later, 'flow-0', fresh())).toMatchObject({ phase: 'consenting', bxcontext: 'b' })
-  })
-
   test('may be answered again by who goes back, and each answer has its own consent', () => {
     const answered = answer(asked())
     expect(questionOf(answered, 'flow-0')).toEqual(questionOf(asked(), 'flow-0'))
@@ -136,10 +130,6 @@ describe('a callback', () => {
     expect(claim(record, 'state of flow-0', NOW, 'second')).toBe(record.flows[0])
     const over = afterEnd(record, { failed: 'consent_denied' })
     expect(claim(over)).toMatchObject({ phase: 'ended', outcome: { failed: 'consent_denied' } })
-  })
-
-  test('of a state that is not of this session has none', () => {
-    expect(claim(consenting(), 'of another')).toBeNull()
   })
 
   test('in the last second keeps its flow until the exchange is over', () => {

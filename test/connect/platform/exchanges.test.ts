@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { platform } from '../../../src/connect/index.ts'
+import { createHttp, platform } from '../../../src/connect/index.ts'
 import { createApi } from '../../../src/connect/platform/api.ts'
 import { type Exchange, type ExchangeListener, observed } from '../../../src/connect/platform/exchanges.ts'
-import { createHttp } from '../../../src/connect/platform/http.ts'
 import { serve } from '../../support/ports.ts'
 
 const CALL = { path: '/records', scope: 'records', schema: z.unknown() }
@@ -15,34 +14,30 @@ const SOURCE = {
   noteCall: async () => {},
 }
 
-let statuses: number[]
-let server: Awaited<ReturnType<typeof serve>>
-const http = createHttp()
-beforeAll(async () => {
-  server = await serve((_req, res) => {
+/** What a listener sees of a call that is answered with these statuses, and then not at all; another listener fails. */
+async function exchangesOf(...statuses: number[]) {
+  const server = await serve((_req, res) => {
     const status = statuses.shift()
     if (status === undefined) res.destroy()
     else res.writeHead(status).end('{}')
   })
-})
-afterAll(async () => {
+  const seen: Exchange[] = []
+  const failing: ExchangeListener = () => {
+    throw new Error('of the listener')
+  }
+  const http = createHttp()
+  const listeners = new Set<ExchangeListener>([failing, (exchange) => seen.push(exchange)])
+  const url = `http://127.0.0.1:${server.port}`
+  const api = createApi({ platform, baseUrl: url, http: observed(http, 'api', listeners) })
+  const outcome = await api.post(SOURCE, CALL, { name: 'A' }).catch(({ kind }) => kind)
   await http.close()
   await server.close()
-})
-
-/** A client whose exchanges are collected. */
-function watched() {
-  const seen: Exchange[] = []
-  const listeners = new Set<ExchangeListener>([(exchange) => seen.push(exchange)])
-  const baseUrl = `http://127.0.0.1:${server.port}`
-  const api = createApi({ platform, baseUrl, http: observed(http, 'api', listeners) })
-  return { api, seen, listeners }
+  return { url, seen, outcome }
 }
 
-test('each attempt of a call is reported as it was sent and answered, with its connection', async () => {
-  statuses = [401, 200]
-  const { api, seen } = watched()
-  await api.post(SOURCE, CALL, { name: 'A' })
+test('each attempt of a call is reported as it was sent and answered, with its connection; an error of a listener has no effect', async () => {
+  const { url, seen, outcome } = await exchangesOf(401, 200)
+  expect(outcome).toEqual({})
   expect(seen).toMatchObject(
     [
       ['token', 401],
@@ -52,7 +47,7 @@ test('each attempt of a call is reported as it was sent and answered, with its c
       context: SOURCE.connection,
       request: {
         method: 'POST',
-        url: `http://127.0.0.1:${server.port}/records`,
+        url: `${url}/records`,
         headers: { authorization: `Bearer ${token}` },
         body: '{"name":"A"}',
       },
@@ -61,19 +56,6 @@ test('each attempt of a call is reported as it was sent and answered, with its c
   )
 })
 
-test('a request without an answer is reported without one, and its error stays', async () => {
-  statuses = []
-  const { api, seen } = watched()
-  await expect(api.post(SOURCE, CALL, {})).rejects.toMatchObject({ kind: 'no_answer' })
-  expect(seen).toMatchObject([{ response: undefined }])
-})
-
-test('an error of a listener has no effect', async () => {
-  statuses = [200]
-  const { api, seen, listeners } = watched()
-  listeners.add(() => {
-    throw new Error('of the listener')
-  })
-  await api.get(SOURCE, CALL)
-  expect(seen).toHaveLength(1)
+test('a request without an answer is reported without one', async () => {
+  expect(await exchangesOf()).toMatchObject({ seen: [{ response: undefined }], outcome: 'no_answer' })
 })

@@ -1,12 +1,18 @@
 import dns from 'node:dns'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
-import { platform } from '../../../src/connect/index.ts'
-import { createHttp, createHttpPools, type HttpPools } from '../../../src/connect/platform/http.ts'
+import {
+  createHttp,
+  createHttpPools,
+  type HttpOptions,
+  type HttpPools,
+  type HttpRequest,
+  platform,
+} from '../../../src/connect/index.ts'
 import { CERTIFICATES, TEST_CA } from '../../support/certificates.ts'
 import { serve } from '../../support/ports.ts'
 import { startSlowAddress } from '../../support/slow-address.ts'
@@ -14,20 +20,32 @@ import { startSlowAddress } from '../../support/slow-address.ts'
 let pools: HttpPools
 afterEach(() => pools?.close())
 
-/** A forward proxy that answers itself. */
-async function startProxy() {
-  const asked: string[] = []
-  const server = await serve((req, res) => {
-    asked.push(`${req.method} ${req.url}`)
-    res.end('from the proxy')
-  })
-  return { asked, url: `http://127.0.0.1:${server.port}`, close: server.close }
+const UNAVAILABLE = { code: 'platform_unavailable' }
+
+/** A server for one test. */
+async function started(handler: RequestListener) {
+  const { server, port, close } = await serve(handler)
+  onTestFinished(close)
+  return { server, port, url: `http://127.0.0.1:${port}` }
+}
+/** A client for one test. */
+function client(options: HttpOptions = {}) {
+  const http = createHttp(options)
+  onTestFinished(http.close)
+  return {
+    http,
+    get: (url: string, more: Partial<HttpRequest> = {}) => http.send({ method: 'GET', url, ...more }),
+  }
 }
 
 test.each(['tokens', 'api', 'uploads'] as const)(
   'calls of the pool %s go through the proxy',
   async (pool) => {
-    const proxy = await startProxy()
+    const asked: string[] = []
+    const proxy = await started((req, res) => {
+      asked.push(`${req.method} ${req.url}`)
+      res.end('from the proxy')
+    })
     pools = createHttpPools(platform, {
       proxies: { httpsProxy: undefined, httpProxy: proxy.url, noProxy: 'direct.example' },
     })
@@ -37,28 +55,25 @@ test.each(['tokens', 'api', 'uploads'] as const)(
       body: 'x',
     })
     expect(text).toBe('from the proxy')
-    expect(proxy.asked).toEqual(['POST http://platform.example/a?b=c'])
+    expect(asked).toEqual(['POST http://platform.example/a?b=c'])
     await expect(pools[pool].send({ method: 'GET', url: 'http://direct.example/' })).rejects.toThrow()
-    expect(proxy.asked).toHaveLength(1)
-    await proxy.close()
+    expect(asked).toHaveLength(1)
   },
 )
 
 test('requests go to the internal address of their origin, whatever their path, and to no other', async () => {
   const hosts: (string | undefined)[] = []
-  const server = await serve((req, res) => {
+  const { port, url: internal } = await started((req, res) => {
     hosts.push(req.headers.host)
     res.end(req.url)
   })
-  const internal = `http://127.0.0.1:${server.port}`
   pools = createHttpPools(platform, { internalUrls: { 'https://platform.invalid': internal } })
   const send = (url: string) => pools.api.send({ method: 'GET', url, headers: { authorization: 'Bearer t' } })
   for (const path of ['/a?b=c', '//elsewhere.invalid/', '/@elsewhere.invalid'])
     expect((await send(`https://PLATFORM.invalid:443${path}`)).text).toBe(path)
-  expect(new Set(hosts)).toEqual(new Set([`127.0.0.1:${server.port}`]))
+  expect(new Set(hosts)).toEqual(new Set([`127.0.0.1:${port}`]))
   for (const other of ['http://platform.invalid', 'https://platform.invalid:8443', 'https://other.invalid'])
-    await expect(send(other)).rejects.toMatchObject({ code: 'platform_unavailable' })
-  await server.close()
+    await expect(send(other)).rejects.toMatchObject(UNAVAILABLE)
 })
 
 test('a proxy that does not answer one CONNECT delays the requests of that time only', async () => {
@@ -72,10 +87,9 @@ test('a proxy that does not answer one CONNECT delays the requests of that time 
     proxy.listen(0, () => resolve(`http://127.0.0.1:${(proxy.address() as { port: number }).port}`)),
   )
   const proxies = { httpsProxy: url, httpProxy: url, noProxy: '' }
-  const http = createHttp({ connectTimeoutMs: 300, deadlineMs: 60_000, proxies })
-  const send = () => http.send({ method: 'GET', url: 'https://platform.example/' })
-  await expect(send()).rejects.toMatchObject({ code: 'platform_unavailable' })
-  await expect(send()).rejects.toMatchObject({ code: 'platform_unavailable' })
+  const { http, get } = client({ connectTimeoutMs: 300, deadlineMs: 60_000, proxies })
+  for (let time = 0; time < 2; time++)
+    await expect(get('https://platform.example/')).rejects.toMatchObject(UNAVAILABLE)
   expect(sockets.length).toBeGreaterThan(1)
   await http.close()
   for (const socket of sockets) socket.destroy()
@@ -135,29 +149,31 @@ test('a server that offers HTTP/2 is spoken to in HTTP/1.1, by each pool and thr
 
 test('requests whose deadline passed while they waited for a connection leave it to the others', async () => {
   const held: (() => void)[] = []
-  const server = await serve((req, res) => {
+  const { server, url } = await started((req, res) => {
     if (req.url === '/held') held.push(() => res.end())
     else res.end('answer')
   })
   let connections = 0
-  server.server.on('connection', () => connections++)
-  const http = createHttp({ connections: 1, deadlineMs: 60_000 })
-  const send = (path: string, deadlineMs?: number) =>
-    http.send({
-      method: 'GET',
-      url: `http://127.0.0.1:${server.port}${path}`,
-      ...(deadlineMs && { deadlineMs }),
-    })
-  const first = send('/held')
+  server.on('connection', () => connections++)
+  const { get } = client({ connections: 1, deadlineMs: 60_000 })
+  const first = get(`${url}/held`)
   await expect.poll(() => held.length).toBe(1)
-  const waiting = Array.from({ length: 5 }, () => send('/late', 20))
-  for (const late of waiting) await expect(late).rejects.toMatchObject({ code: 'platform_unavailable' })
+  const waiting = Array.from({ length: 5 }, () => get(`${url}/late`, { deadlineMs: 20 }))
+  for (const late of waiting) await expect(late).rejects.toMatchObject(UNAVAILABLE)
   held[0]?.()
   await first
-  expect((await send('/next')).text).toBe('answer')
+  expect((await get(`${url}/next`)).text).toBe('answer')
   expect(connections).toBe(1)
-  await http.close()
-  await server.close()
+})
+
+test('a request for tokens waits for longer than a call of the API', async () => {
+  const held: (() => void)[] = []
+  const { url } = await started((_req, res) => void held.push(() => res.end('answer')))
+  pools = createHttpPools(platform, { apiTimeoutMs: 50 })
+  const answer = pools.tokens.send({ method: 'POST', url })
+  await expect(pools.api.send({ method: 'GET', url })).rejects.toMatchObject(UNAVAILABLE)
+  for (const release of held) release()
+  expect((await answer).text).toBe('answer')
 })
 
 test.each([
@@ -165,71 +181,47 @@ test.each([
   ['deflate', deflateSync],
 ])('an answer that is compressed although nobody asked for it is read (%s)', async (encoding, compress) => {
   const asked: IncomingHttpHeaders[] = []
-  const server = await serve((req, res) => {
+  const { url } = await started((req, res) => {
     asked.push(req.headers)
     res.writeHead(200, { 'content-encoding': encoding }).end(compress('{"a":1}'))
   })
-  const http = createHttp({ userAgent: 'Acme Link' })
-  const url = `http://127.0.0.1:${server.port}/`
-  expect((await http.send({ method: 'GET', url, headers: { 'user-agent': 'openid-client' } })).text).toBe(
-    '{"a":1}',
-  )
+  const { get } = client({ userAgent: 'Acme Link' })
+  expect((await get(url, { headers: { 'user-agent': 'openid-client' } })).text).toBe('{"a":1}')
   expect(asked).toMatchObject([{ 'accept-encoding': 'identity', 'user-agent': 'Acme Link' }])
-  await http.close()
-  await server.close()
 })
 
 test('a client sends nothing after it is closed', async () => {
   let count = 0
-  const server = await serve((_req, res) => void res.end(String(++count)))
-  const http = createHttp()
+  const { url } = await started((_req, res) => void res.end(String(++count)))
+  const { http, get } = client()
   await http.close()
-  await expect(http.send({ method: 'GET', url: `http://127.0.0.1:${server.port}/` })).rejects.toMatchObject({
-    code: 'platform_unavailable',
-  })
+  await expect(get(url)).rejects.toMatchObject(UNAVAILABLE)
   expect(count).toBe(0)
-  await server.close()
 })
 
 test('an answer in thousands of small chunks is read in their order', async () => {
   const chunks = Array.from({ length: 2_500 }, (_, index) => `${index} `)
-  const server = await serve(async (_req, res) => {
+  const { url } = await started(async (_req, res) => {
     for (const chunk of chunks) await new Promise((written) => res.write(chunk, written))
     res.end()
   })
-  const http = createHttp()
-  const { text } = await http.send({ method: 'GET', url: `http://127.0.0.1:${server.port}/` })
-  expect(text).toBe(chunks.join(''))
-  await http.close()
-  await server.close()
+  expect((await client().get(url)).text).toBe(chunks.join(''))
 })
 
+const GZIP = { 'content-encoding': 'gzip' }
 test.each([
-  ['says gzip and is none', { 'content-encoding': 'gzip' }, Buffer.from('plain'), 'platform_unavailable'],
-  [
-    'unpacks to more than 8 MB',
-    { 'content-encoding': 'gzip' },
-    gzipSync(Buffer.alloc(9_000_000)),
-    'platform_rejected',
-  ],
+  ['says gzip and is none', GZIP, Buffer.from('plain'), 'platform_unavailable'],
+  ['unpacks to more than 8 MB', GZIP, gzipSync(Buffer.alloc(9_000_000)), 'platform_rejected'],
   ['has more than 8 MB', {}, Buffer.alloc(9_000_000), 'platform_rejected'],
 ])('an answer that %s is refused', async (_what, headers, body, code) => {
-  const server = await serve((_req, res) => res.writeHead(200, headers).end(body))
-  const http = createHttp()
-  const request = { method: 'GET', url: `http://127.0.0.1:${server.port}/` } as const
-  await expect(http.send(request)).rejects.toMatchObject({ code })
-  await http.close()
-  await server.close()
+  const { url } = await started((_req, res) => void res.writeHead(200, headers).end(body))
+  await expect(client().get(url)).rejects.toMatchObject({ code })
 })
 
 test('an answer in more chunks than memory should hold is refused', async () => {
   const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
-  const server = await serve((_req, res) => {
-    res.socket?.end(`${head}${'1\r\nx\r\n'.repeat(100_001)}0\r\n\r\n`)
-  })
-  const http = createHttp()
-  const request = { method: 'GET', url: `http://127.0.0.1:${server.port}/` } as const
-  await expect(http.send(request)).rejects.toMatchObject({ code: 'platform_rejected' })
-  await http.close()
-  await server.close()
+  const { url } = await started(
+    (_req, res) => void res.socket?.end(`${head}${'1\r\nx\r\n'.repeat(100_001)}0\r\n\r\n`),
+  )
+  await expect(client().get(url)).rejects.toMatchObject({ code: 'platform_rejected' })
 })

@@ -165,26 +165,9 @@ describe('the code exchange', () => {
     expect(endpoint.requests).toEqual([])
   })
 
-  test('goes to the internal address; the issuer is the public one', async () => {
-    const authUrl = 'https://identity.invalid/auth'
-    const http = createHttp({ internalUrls: { 'https://identity.invalid': endpoint.authUrl } })
-    const { exchangeCode, authorizationUrl } = oauth({ authUrl, http })
-    await exchangeCode({ ...callback, iss: authUrl })
-    expect(endpoint.requests).toHaveLength(1)
-    const internal = exchangeCode({ ...callback, iss: `${endpoint.authUrl}/auth` })
-    await expect(internal).rejects.toMatchObject({ code: 'platform_rejected' })
-    expect(endpoint.requests).toHaveLength(1)
-    expect(authorizationUrl({ ...flow, state: 's' }).href).toMatch(authUrl)
-  })
-
   test.each(['', '/'])('accepts its issuer followed by %j', async (end) => {
     await oauth().exchangeCode({ ...callback, iss: endpoint.authUrl + end })
     expect(endpoint.requests).toHaveLength(1)
-  })
-
-  test('ignores an id token, which was not requested', async () => {
-    endpoint.answers(tokens({ id_token: 'not.a.jwt' }))
-    await oauth().exchangeCode(callback)
   })
 })
 

@@ -42,13 +42,7 @@ test.each([
 ] as [number, string, string][])(
   'an answer of the token endpoint with %i and %j is a %s',
   (status, text, expected) => {
-    let json: unknown
-    try {
-      json = JSON.parse(text)
-    } catch {
-      json = undefined
-    }
-    const failure = tokenFailure({ status, text, retryAfterMs: 7_000 }, json)
+    const failure = tokenFailure({ status, text, retryAfterMs: 7_000 })
     const kind =
       failure.constructor.name === 'PlatformUnavailableError' && 'kind' in failure ? ` ${failure.kind}` : ''
     expect(`${failure.constructor.name}${kind}`).toBe(expected)

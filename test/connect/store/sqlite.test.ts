@@ -1,149 +1,114 @@
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
-import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { openSqlite, type SqliteOptions } from '../../../src/connect/store/sqlite.ts'
 import { tempDir } from '../../support/env.ts'
 
 const key = (id: string) => ({ kind: 'thing', owner: 'ann', id })
 
-test('a full disk fails the write with a clear error, and earlier values stay readable', async () => {
+/** A file for one test, in a folder of its own. */
+function newFile() {
   const { dir, remove } = tempDir()
-  const file = join(dir, 'store.sqlite')
-  const store = openSqlite({ file })
+  onTestFinished(remove)
+  return { dir, file: join(dir, 'store.sqlite') }
+}
+/** A store for one test, on a file of its own unless one is given. */
+function opened(options: Partial<SqliteOptions> = {}) {
+  const { file = newFile().file } = options
+  const store = openSqlite({ ...options, file })
+  onTestFinished(store.close)
+  return { store, file }
+}
+
+test('a full disk fails the write with a clear error, and earlier values stay readable', async () => {
+  const { store, file } = opened()
   await store.set(key('before'), 'kept')
   await store.close()
   // The file cannot grow any more: the nearest thing to a full disk.
-  const full = openSqlite({ file, maxPages: 12 })
+  const { store: full } = opened({ file, maxPages: 12 })
   const writes = Array.from({ length: 50 }, (_, i) => full.set(key(`new-${i}`), 'x'.repeat(4000)))
   const failed = (await Promise.allSettled(writes)).filter(({ status }) => status === 'rejected')
   expect(failed[0]).toMatchObject({
     reason: { code: 'store_unavailable', reason: expect.stringContaining('full') },
   })
   expect(await full.get(key('before'))).toBe('kept')
-  await full.close()
-  remove()
 })
 
 test('two processes on one file see each other’s writes at once', async () => {
-  const { dir, remove } = tempDir()
-  const [one, two] = [
-    openSqlite({ file: join(dir, 'a', 'store.sqlite') }),
-    openSqlite({ file: join(dir, 'a', 'store.sqlite') }),
-  ]
+  const { store: one, file } = opened()
+  const { store: two } = opened({ file })
   await one.set(key('x'), 'one')
   expect(await two.compareAndSet(key('x'), 'one', 'two')).toBe(true)
   expect(await one.compareAndSet(key('x'), 'one', 'three')).toBe(false)
   expect(await one.get(key('x'))).toBe('two')
-  await Promise.all([one.close(), two.close()])
-  remove()
 })
 
-test('the error names a file that cannot be opened', async () => {
-  const { dir, remove } = tempDir()
-  mkdirSync(join(dir, 'store.sqlite'))
-  expect(() => openSqlite({ file: join(dir, 'store.sqlite') })).toThrow(/store\.sqlite cannot be opened/)
-  remove()
+test('the error names a file that cannot be opened', () => {
+  const { file } = newFile()
+  mkdirSync(file)
+  expect(() => openSqlite({ file })).toThrow(/store\.sqlite cannot be opened/)
 })
-
-test('the data folder is readable by its user only', async () => {
-  const { dir, remove } = tempDir()
-  const store = openSqlite({ file: join(dir, 'data', 'store.sqlite') })
-  expect(statSync(join(dir, 'data')).mode & 0o777).toBe(0o700)
-  await store.close()
-  remove()
-})
-
-/** Holds another process's lock on the file, for `ms`. */
-async function lockedFor(ms: number, file: string): Promise<void> {
-  const other = new DatabaseSync(file)
-  other.exec('BEGIN EXCLUSIVE')
-  await pause(ms)
-  other.exec('COMMIT')
-  other.close()
-}
 
 describe('a file that another process has locked', () => {
+  /** Holds another process's lock on the file until the function that it returns is called. */
+  function locked(file: string) {
+    const other = new DatabaseSync(file)
+    other.exec('BEGIN EXCLUSIVE')
+    return () => {
+      other.exec('COMMIT')
+      other.close()
+    }
+  }
+
   test('is waited for without blocking the event loop', async () => {
-    const { dir, remove } = tempDir()
-    const file = join(dir, 'store.sqlite')
-    const store = openSqlite({ file })
-    const unlocked = lockedFor(800, file)
+    const { store, file } = opened()
+    setTimeout(locked(file), 800)
     let ticks = 0
     const timer = setInterval(() => ticks++, 5)
     await store.set(key('x'), 'written')
     clearInterval(timer)
-    await unlocked
     // A busy machine runs fewer of them; a wait that blocks runs none.
     expect(ticks).toBeGreaterThan(5)
     expect(await store.get(key('x'))).toBe('written')
-    await store.close()
-    remove()
   })
 
   test('fails the operation after two seconds, and nothing is written', async () => {
-    const { dir, remove } = tempDir()
-    const file = join(dir, 'store.sqlite')
-    const store = openSqlite({ file })
-    const other = new DatabaseSync(file)
-    other.exec('BEGIN EXCLUSIVE')
+    const { store, file } = opened()
+    const unlock = locked(file)
     const started = performance.now()
     await expect(store.set(key('x'), 'lost')).rejects.toMatchObject({ code: 'store_unavailable' })
     expect(performance.now() - started).toBeGreaterThan(1_900)
-    other.exec('COMMIT')
-    other.close()
+    unlock()
     expect(await store.get(key('x'))).toBeNull()
-    await store.close()
-    remove()
+  })
+
+  test('is waited for also after the disk was full', async () => {
+    const { store, file } = opened({ maxPages: 40 })
+    await expect(store.set(key('x'), 'x'.repeat(1_000_000))).rejects.toMatchObject({ reason: /full/ })
+    setTimeout(locked(file), 500)
+    await store.set(key('y'), 'written')
+    expect(await store.get(key('y'))).toBe('written')
   })
 })
 
-test('a full disk does not keep a later operation from waiting for a lock', async () => {
-  const { dir, remove } = tempDir()
-  const file = join(dir, 'store.sqlite')
-  const store = openSqlite({ file, maxPages: 40 })
-  await expect(store.set(key('x'), 'x'.repeat(1_000_000))).rejects.toMatchObject({ reason: /full/ })
-  const unlocked = lockedFor(500, file)
-  await store.set(key('y'), 'written')
-  await unlocked
-  expect(await store.get(key('y'))).toBe('written')
-  await store.close()
-  remove()
-})
-
-test('owners are listed in pages of 500, in order, and the last page says so', async () => {
-  const store = openSqlite({ file: ':memory:' })
-  const names = Array.from({ length: 700 }, (_, index) => `owner ${String(index).padStart(4, '0')}`)
-  for (const owner of names) await store.set({ kind: 'walked', owner, id: 'one' }, 'value')
-  const first = await store.owners('walked', null)
-  expect(first.owners).toEqual(names.slice(0, 500))
-  expect(await store.owners('walked', first.cursor)).toEqual({ owners: names.slice(500), cursor: null })
-  expect(await store.owners('elsewhere', null)).toEqual({ owners: [], cursor: null })
-  await store.close()
-})
-
-test('the files of SQLite are readable by their user only, even in a folder that others can open', async () => {
-  const { dir, remove } = tempDir()
+test('the folder of the file is readable by its user only, and so are the files in a folder that others can open', async () => {
+  const { dir, file } = newFile()
+  opened({ file: join(dir, 'data', 'store.sqlite') })
+  expect(statSync(join(dir, 'data')).mode & 0o777).toBe(0o700)
   chmodSync(dir, 0o755)
-  writeFileSync(join(dir, 'store.sqlite'), '', { mode: 0o644 })
-  const store = openSqlite({ file: join(dir, 'store.sqlite') })
-  await store.set(key('x'), 'y')
-  const files = readdirSync(dir)
-  expect(files).toEqual(expect.arrayContaining(['store.sqlite', 'store.sqlite-wal', 'store.sqlite-shm']))
-  for (const name of files) expect(statSync(join(dir, name)).mode & 0o077, name).toBe(0)
-  await store.close()
-  remove()
+  writeFileSync(file, '', { mode: 0o644 })
+  await opened({ file }).store.set(key('x'), 'y')
+  for (const name of ['store.sqlite', 'store.sqlite-wal', 'store.sqlite-shm'])
+    expect(statSync(join(dir, name)).mode & 0o077, name).toBe(0)
 })
 
 test('values that have expired leave the file within a minute, however many there are, and others stay', async () => {
-  const { dir, remove } = tempDir()
-  const file = join(dir, 'store.sqlite')
   let time = Date.now()
   vi.useFakeTimers({ toFake: ['setInterval'] })
-  const store = openSqlite({ file, now: () => time })
+  const { store, file } = opened({ now: () => time })
   await store.set(key('permanent'), 'kept')
   await store.set(key('later'), 'kept', 120_000)
   await Promise.all(Array.from({ length: 2_500 }, (_, i) => store.set(key(`short ${i}`), 'gone', 50_000)))
@@ -154,12 +119,10 @@ test('values that have expired leave the file within a minute, however many ther
   vi.useRealTimers()
   expect(count()).toBe(2)
   reader.close()
-  await store.close()
-  remove()
 })
 
 test('a store that is closed can be closed again, and says so to later operations', async () => {
-  const store = openSqlite({ file: ':memory:' })
+  const { store } = opened({ file: ':memory:' })
   expect(store.description).toBe('embedded SQLite, :memory:')
   await store.close()
   await store.close()
@@ -169,11 +132,9 @@ test('a store that is closed can be closed again, and says so to later operation
 describe('a file that is gone', () => {
   /** A store in use, with a backup from before `new` was written, and what it says when its file is gone. */
   async function inUse() {
-    const { dir, remove } = tempDir()
-    onTestFinished(remove)
-    const [file, backup] = [join(dir, 'store.sqlite'), join(dir, 'backup.sqlite')]
     const said: string[] = []
-    const store = openSqlite({ file, onGone: (reason) => said.push(reason) })
+    const { store, file } = opened({ onGone: (reason) => said.push(reason) })
+    const backup = `${file}.backup`
     await store.set(key('old'), 'in both')
     const source = new DatabaseSync(file, { readOnly: true })
     await copy(source, backup)

@@ -35,11 +35,4 @@ describe('an update', () => {
     })
     expect([seen, result, await store.get(KEY)]).toEqual([['1', '10'], '11', '11'])
   })
-
-  test('of many at once loses none', async () => {
-    await Promise.all(
-      Array.from({ length: 50 }, () => update(store, KEY, (value) => String(Number(value ?? 0) + 1))),
-    )
-    expect(await store.get(KEY)).toBe('50')
-  })
 })

@@ -76,10 +76,15 @@ describe('that the platform refuses this app', () => {
     expect(await states()).toEqual(['misconfigured', 'misconfigured'])
   })
 
-  test('is asked once in a pause, and callers without a token that works read why', async () => {
+  test('is asked once in a pause and logged once; callers without a token that works read why, and the connections stay', async () => {
     await refusedSetup()
     for (let time = 0; time < 3; time++)
       await expect(setup.token()).rejects.toMatchObject({ code: 'misconfigured', status: 500 })
     expect(setup.sent()).toEqual(['refresh-0'])
+    const errors = setup.logLines.filter((line) => line.includes('"level":"error"'))
+    expect(errors).toEqual([expect.stringContaining('invalid_client')])
+    setup.later(1)
+    setup.endpoint.answers(tokens({ access_token: 'next' }))
+    expect(await setup.token()).toBe('next')
   })
 })

@@ -42,13 +42,6 @@ describe('a refusal of the token endpoint', () => {
     await expect(after401()).rejects.toMatchObject(REVOKED)
   }
 
-  test('counts as the end of access if the API rejects the token as well', async () => {
-    await refused()
-    expect(await view()).toMatchObject(REFUSED)
-    await expect(setup.anotherVault().accessToken(REF)).rejects.toMatchObject(REVOKED)
-    expect(setup.sent()).toHaveLength(1)
-  })
-
   test.each<[what: string, answer: Scripted]>([
     ['an outage', { status: 500, text: '' }],
     ['wrong credentials of this app', oauthError('invalid_client', 401)],

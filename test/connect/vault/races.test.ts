@@ -142,21 +142,6 @@ describe('a disconnect', () => {
   })
 })
 
-describe('a store that loses the answer to a write', () => {
-  test.each([1, 2])('stores a consent once, whichever of its writes it is (%d)', async (write) => {
-    const { store, failBy } = createFaultyStore()
-    setup = await vaultSetup({ store })
-    let writes = 0
-    failBy((operation) => (operation === 'compareAndSet' && ++writes === write ? 'after' : undefined))
-    const events = await eventsDuring(setup.vault, async () => {
-      await consent(setup.vault, NEWER).catch(() => consent(setup.vault, NEWER))
-      await setup.vault.idle()
-    })
-    expect(await setup.token()).toBe('newer')
-    expect(events).toEqual(['connected'])
-  })
-})
-
 describe('a store that refuses writes for a while', () => {
   test('gets the tokens of a consent as soon as it accepts them', async () => {
     const { store, refuses } = refusingStore()

@@ -112,7 +112,7 @@ export function compareRefusal(
   if (status < 400) return void comparisons.differ(id, `${status}: it was accepted`, false)
   const code = errorCodeOf(json)
   const seen = `${status}${code ? ` \`${code}\`` : ', without an error code of RFC 6749'}`
-  const failure = tokenFailure({ status, text, retryAfterMs: undefined }, json)
+  const failure = tokenFailure({ status, text, retryAfterMs: undefined })
   const isRefusal = failure instanceof PlatformUnavailableError && failure.kind === 'refused'
   comparisons.compare(id, failure instanceof InvalidGrantError, seen, isRefusal)
 }
