@@ -20,11 +20,7 @@ export type { Log } from './log.ts'
 export { messageIn } from './platform/answer-message.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
-export {
-  authenticateClient,
-  type ClientCredentials,
-  type TokenEndpointAuthMethod,
-} from './platform/client-authentication.ts'
+export { authenticateClient, type ClientCredentials } from './platform/client-authentication.ts'
 export {
   ASSUMPTIONS,
   type Assumption,
@@ -58,14 +54,7 @@ export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { type RetryOptions, retry, sleep } from './retry.ts'
 // The vault.
-export type { AppCredentials } from './vault/app-credentials.ts'
-export type {
-  ConnectionEvent,
-  ConnectionRecord,
-  ConnectionRef,
-  ConnectionView,
-  Trouble,
-} from './vault/connection.ts'
+export type { ConnectionEvent, ConnectionRecord, ConnectionRef, Trouble } from './vault/connection.ts'
 export {
   CONNECTION_STATES,
   type Connection,

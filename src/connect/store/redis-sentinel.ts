@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { type News, withTimeout } from '../timeouts.ts'
-import { SILENCE_MS, urlOptions, WATCH_MS } from './redis-url.ts'
+import { clientOptions, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 
 /**
  * Which server is the master (https://redis.io/docs/latest/develop/reference/sentinel-clients). The connections to all Sentinels
@@ -86,8 +86,8 @@ async function ask(client: Client, sentinel: URL, news: News) {
 
 function createSentinelClient({ protocol, username, password, host }: URL, withLogin: boolean) {
   const url = `${protocol}//${withLogin ? `${username}:${password}@` : ''}${host}`
-  const socket = { connectTimeout: SILENCE_MS, reconnectStrategy: false as const }
-  return createClient({ ...urlOptions(url), socket }).on('error', () => {})
+  // What fails rejects the question.
+  return createClient(clientOptions(url)).on('error', () => {})
 }
 
 /** Says what to write instead if `REDIS_URL` is wrong. */

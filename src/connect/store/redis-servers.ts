@@ -2,7 +2,7 @@
 import { BasicPooledClientSideCache, createClient, createCluster, RedisClient } from 'redis'
 import { withTimeout } from '../timeouts.ts'
 import { scripts } from './redis-scripts.ts'
-import { SILENCE_MS, urlOptions } from './redis-url.ts'
+import { clientOptions, SILENCE_MS, socketOptions } from './redis-url.ts'
 
 type Client = ReturnType<typeof createServerClient>
 /** The commands of the store. A client of one server has them, and so has a client of a cluster. */
@@ -33,13 +33,6 @@ export interface Servers {
   close(): void
 }
 
-const socketOptions = {
-  connectTimeout: SILENCE_MS,
-  // For what has no other limit: the questions of a cluster client to its nodes.
-  socketTimeout: 5_000,
-  // A connection that is lost is replaced by its owner: another server may be the master then.
-  reconnectStrategy: false as const,
-}
 /** The owner limits the time of commands: this option would only do so until they are sent, with an AbortSignal for each. */
 const commandOptions = { timeout: 0 }
 
@@ -80,8 +73,7 @@ const createCache = () =>
 
 const createServerClient = (url: string, cache: BasicPooledClientSideCache | undefined) =>
   createClient({
-    ...urlOptions(url),
-    socket: { ...socketOptions },
+    ...clientOptions(url),
     scripts,
     commandOptions,
     ...(cache && { clientSideCache: cache }),
@@ -90,7 +82,7 @@ const createServerClient = (url: string, cache: BasicPooledClientSideCache | und
 async function openServer(url: string, isCached: boolean): Promise<Servers> {
   const cache = isCached ? createCache() : undefined
   const client = createServerClient(url, cache)
-  // What fails is told by the commands.
+  // What fails rejects the commands.
   client.on('error', () => {})
   const close = () => client.destroy()
   try {

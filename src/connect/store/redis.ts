@@ -37,7 +37,7 @@ export interface RedisStore extends KeyValueStore {
  */
 export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions): RedisStore {
   const connection = new RedisConnection(urls, onState)
-  const ping = writer(newsOnly(onRefusal))
+  const tellRefusal = newsOnly(onRefusal)
   const run: RedisConnection['run'] = (...args) => connection.run(...args)
   const write = <T>(key: Key, command: (commands: Commands, names: [string, string]) => Promise<T>) =>
     run(({ commands, cache }) => {
@@ -63,7 +63,7 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
     owners: (kind, cursor) => run((servers) => ownersPage(servers.list(), kind, cursor)),
     ofOwner: (owner) => valuesOf(connection, owner),
 
-    ping: () => run((servers) => ping(servers.list()), true),
+    ping: () => run((servers) => writeToAny(servers.list(), tellRefusal), true),
     warnings: () => run(async (servers) => (await Promise.all(servers.list().map(warningsOf))).flat()),
     close: async () => connection.close(),
   }
@@ -111,48 +111,40 @@ async function valuesOf(connection: RedisConnection, owner: string): Promise<Ent
 
 /** How long the value of a ping stays, in ms: a visitor who asks whether the app is ready stores nothing. */
 const PING_TTL_MS = 1
-/** How many keys a ping tries to find one of a master's slots; the next ping goes on. */
-const PING_KEYS = 200
+/** How many keys a ping tries to find one that a master of a cluster serves. */
+const PING_KEYS = 1_000
 
 /** A server answers, and refuses to write. */
 class RefusedWriteError extends Error {}
 
 /**
- * Returns a function that writes a small value to each server, and resolves if one takes it: another one of a cluster may be missing
- * while its replica takes over. Tells which ones refuse.
+ * Writes a small value to each server, and resolves if one takes it: another one of a cluster may be missing while its replica takes
+ * over. Tells which ones refuse.
  */
-function writer(tell: OnRefusal) {
-  /** By server: a number in the key whose slot it serves. */
-  const numbers = new Map<string, number>()
+async function writeToAny(servers: Server[], tell: OnRefusal): Promise<void> {
+  const writes = servers.map(writeTo)
+  void Promise.allSettled(writes).then((results) => {
+    const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    const refusals = errors.filter((error) => error instanceof RefusedWriteError)
+    if (refusals.length > 0) tell(refusals.map(reasonOf).join('; '))
+    else if (errors.length === 0) tell(null)
+  })
+  await Promise.any(writes)
+}
 
-  async function write({ host, port, commands }: Server): Promise<void> {
-    const address = `${host}:${port}`
-    const server = await commands()
-    const first = numbers.get(address) ?? 0
-    for (let number = first; ; number++) {
-      numbers.set(address, number)
-      const name = keyName({ kind: 'ping', owner: appOwner(`ping ${number}`), id: '' })
-      const isTaken = await server.set(name, 'x', { expiration: { type: 'PX', value: PING_TTL_MS } }).then(
-        () => true,
-        (error: unknown) => {
-          if (!(error instanceof ErrorReply)) throw error
-          if (error.message.startsWith('MOVED') && number < first + PING_KEYS) return false
-          throw new RefusedWriteError(`${address} refuses writes: ${reasonOf(error)}`)
-        },
-      )
-      if (isTaken) return
+/** Throws `RefusedWriteError`, and an error of the connection. */
+async function writeTo({ host, port, commands }: Server): Promise<void> {
+  const server = await commands()
+  for (let number = 0; ; number++) {
+    const name = keyName({ kind: 'ping', owner: appOwner(`ping ${number}`), id: '' })
+    try {
+      await server.set(name, 'x', { expiration: { type: 'PX', value: PING_TTL_MS } })
+      return
+    } catch (error) {
+      if (!(error instanceof ErrorReply)) throw error
+      if (error.message.startsWith('MOVED') && number < PING_KEYS) continue
+      throw new RefusedWriteError(`${host}:${port} refuses writes: ${reasonOf(error)}`)
     }
-  }
-
-  return async (servers: Server[]): Promise<void> => {
-    const writes = servers.map(write)
-    void Promise.allSettled(writes).then((results) => {
-      const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-      const refusals = errors.filter((error) => error instanceof RefusedWriteError)
-      if (refusals.length > 0) tell(refusals.map(reasonOf).join('; '))
-      else if (errors.length === 0) tell(null)
-    })
-    await Promise.any(writes)
   }
 }
 

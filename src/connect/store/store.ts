@@ -100,8 +100,7 @@ export function newsOnly(tell: OnRefusal = () => {}): OnRefusal {
  */
 export function keyName(key: Key): string {
   checkKey(key)
-  const { kind, owner, id } = key
-  return `connect:${kind}:{${encode(owner)}}:${encode(id)}`
+  return `${groupName(key.kind, key.owner)}:${encode(key.id)}`
 }
 
 /**
@@ -116,7 +115,7 @@ export function groupName(kind: string, owner: string): string {
 }
 
 /** A pattern (https://redis.io/docs/latest/commands/keys) for the names of all keys of an owner, and few others. */
-export const ownerPattern = (owner: string) => `connect:*:{${encode(owner)}}:*`
+export const ownerPattern = (owner: string) => `${groupName('*', owner)}:*`
 
 /** Throws a `TypeError` if a part of the key is no text. In JavaScript, `undefined` would become a name. */
 export function checkKey({ kind, owner, id }: Key): void {

@@ -11,17 +11,12 @@ import {
 import type { DecryptionError } from './encryption.ts'
 
 /** A connection without its tokens, for pages and JSON. Times are in ms since 1970. */
-export interface Connection {
+export interface Connection extends Names {
   bxcontext: string
   /** `misconfigured`: the platform refuses this app's own credentials. */
   view: Exclude<ConnectionView, { state: 'none' }> | { state: 'misconfigured' }
   /** The number of the consent, which the log has too. */
   consent: number
-  /** The names of the business and the person who gave consent, if the platform reports them. */
-  businessName: string | null
-  userName: string | null
-  /** The name that the user has given the connection. */
-  label: string | null
   scopes: string[] | null
   /** Requested scopes that were not granted, and scopes whose absence made the API refuse a call. */
   missingScopes: string[]
@@ -32,15 +27,8 @@ export interface Connection {
   tokens: TokenFacts | null
 }
 
-/** What may be known of the tokens of a connection. */
-export interface TokenFacts {
-  issuedAt: number
-  expiresAt: number | null
-  /** How many times this consent was refreshed. */
-  refreshes: number
-  /** Whether there is a refresh token. */
-  renewable: boolean
-  /** How long until a person may request a refresh, in ms. */
+/** What the record says of its tokens, and how long until a person may request a refresh, in ms. */
+type TokenFacts = Pick<ActiveRecord, 'issuedAt' | 'expiresAt' | 'refreshes' | 'renewable'> & {
   refreshableInMs: number
 }
 

@@ -23,6 +23,11 @@ export class DecryptionError extends CoreError {
   }
 }
 
+/** Throws `DecryptionError`. */
+export function unknownFormat(): never {
+  throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
+}
+
 const ALGORITHM = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
@@ -58,8 +63,7 @@ export function createRecordCipher(keys: readonly EncryptionKey[]) {
     /** Returns the text. Throws `DecryptionError`. */
     decrypt(encrypted: string, aad: string): string {
       const [version, id, body, ...rest] = encrypted.split('.')
-      if (version !== 'v1' || id === undefined || body === undefined || rest.length > 0)
-        throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
+      if (version !== 'v1' || id === undefined || body === undefined || rest.length > 0) unknownFormat()
       const secret = secrets.get(id)
       if (!secret)
         throw new DecryptionError(

@@ -10,6 +10,7 @@ import {
   type ConnectionRef,
   type EndedRecord,
   type GrantedTokens,
+  labelled,
   lifetimeOf,
   type Names,
   NO_RECORD,
@@ -18,7 +19,13 @@ import {
   parseRecord,
   resealed,
 } from './connection.ts'
-import { createRecordCipher, DecryptionError, type EncryptionKey, type RecordCipher } from './encryption.ts'
+import {
+  createRecordCipher,
+  DecryptionError,
+  type EncryptionKey,
+  type RecordCipher,
+  unknownFormat,
+} from './encryption.ts'
 
 /** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
 export const connectionKind = (platform: string) => `${platform}-connection`
@@ -140,6 +147,13 @@ export class ConnectionRecords {
     }
   }
 
+  /** Changes the label of a connection: see `labelled`. Throws `DecryptionError`. */
+  label(ref: ConnectionRef, change: Record<'label' | 'shown', string | null>): Promise<Change> {
+    const open = (sealed: string) => this.#unseal(ref, sealed, namesSchema)
+    const seal = (names: Names) => this.#seal(ref, names)
+    return this.change(ref, (record) => labelled(record, change, { open, seal }))
+  }
+
   /** Encrypts a record, which `text` was a moment ago, with the first key. */
   async reencrypt(ref: ConnectionRef, text: string): Promise<Reencryption> {
     const aad = keyName(this.#key(ref))
@@ -179,12 +193,6 @@ export class ConnectionRecords {
   namesOf(ref: ConnectionRef, { names }: ActiveRecord | EndedRecord): Names {
     return this.#unseal(ref, names, namesSchema)
   }
-
-  /** The key for the names in `labelled`. Throws `DecryptionError`. */
-  sealOf = (ref: ConnectionRef) => ({
-    open: (sealed: string) => this.#unseal(ref, sealed, namesSchema),
-    seal: (names: Names) => this.#seal(ref, names),
-  })
 
   /**
    * What a token response, received at `issuedAt`, changes in a record. What it does not repeat is kept, except that a consent
@@ -237,7 +245,3 @@ function newRecord(): ConnectionRecord {
 
 /** Throws `DecryptionError` if the text is no record. */
 export const readable = (text: string | null): ConnectionRecord => parseRecord(text) ?? unknownFormat()
-
-function unknownFormat(): never {
-  throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
-}

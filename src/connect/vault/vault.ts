@@ -250,9 +250,7 @@ export class Vault {
    * false if it has another one meanwhile. Throws `NotConnectedError`, `DecryptionError`.
    */
   async label(ref: ConnectionRef, label: string | null, shown: string | null): Promise<boolean> {
-    const seal = this.#records.sealOf(ref)
-    const next = (record: ConnectionRecord) => connection.labelled(record, { label, shown }, seal)
-    const { after } = await this.#records.change(ref, next)
+    const { after } = await this.#records.label(ref, { label, shown })
     if (after.status === 'none') throw new NotConnectedError()
     return this.#records.namesOf(ref, after).label === label
   }
@@ -364,7 +362,7 @@ export class Vault {
     } catch (error) {
       const after = await this.#noteFailure(ref, record, error)
       if (isDone(after)) return this.#open(ref, after)
-      if (after.status === 'active' && after.refusedAt !== null) this.#throwIfEnded(after)
+      this.#throwIfEnded(after)
       throw error
     }
     const received = { issuedAt: this.#options.now(), isRefresh: true }

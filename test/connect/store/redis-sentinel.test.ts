@@ -4,7 +4,7 @@ import { createClient } from 'redis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { Sentinels } from '../../../src/connect/store/redis-sentinel.ts'
-import type { Key } from '../../../src/connect/store/store.ts'
+import { type Key, keyName } from '../../../src/connect/store/store.ts'
 import { News } from '../../../src/connect/timeouts.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
@@ -14,7 +14,6 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-const NO_SENTINEL = "-ERR unknown command 'SENTINEL'\r\n"
 const LOGIN_NEEDED = '-NOAUTH Authentication required.\r\n'
 const NOT_ALLOWED = '-NOPERM this user has no permissions\r\n'
 
@@ -26,14 +25,12 @@ const map = (entries: Record<string, string | number>) =>
 /** A Sentinel that names a master. It refuses questions with `refusal` until somebody logs in. */
 async function startSentinel(host: string, port = 6379, { epoch = 0, refusal = '', fault = '' } = {}) {
   const says = { host, port, epoch, flags: 'master' }
-  const questions: string[][] = []
   const sockets = new Set<Socket>()
   let [attempts, sentPassword, isClosing] = [0, false, fault === 'closing']
   const answer = (command: string[], isLoggedIn: boolean): string => {
     const [name = '', about = ''] = command.map((word) => word.toUpperCase())
     if (name === 'HELLO') return map({ server: 'redis', mode: 'sentinel' })
     if (name !== 'SENTINEL') return name === 'SUBSCRIBE' ? '' : '+OK\r\n'
-    questions.push(command)
     if (refusal && !isLoggedIn) return refusal
     if (about !== 'MASTER') return `*2\r\n${bulk(says.host)}${bulk(says.port)}`
     return map({ ip: says.host, port: says.port, flags: says.flags, 'config-epoch': says.epoch })
@@ -63,7 +60,6 @@ async function startSentinel(host: string, port = 6379, { epoch = 0, refusal = '
   return {
     url: `redis+sentinel://127.0.0.1:${(server.address() as AddressInfo).port}/mymaster`,
     says,
-    questions,
     hasPassword: () => sentPassword,
     open: () => sockets.size,
     /** How many connections it has been asked for. */
@@ -79,29 +75,21 @@ async function startSentinel(host: string, port = 6379, { epoch = 0, refusal = '
     },
   }
 }
-type Sentinel = Awaited<ReturnType<typeof startSentinel>>
-
-function follow(...urls: string[]): Sentinels {
+/** Follows Sentinels until the test ends. `news` tells of each reason to ask them at once. */
+function follow(...urls: string[]) {
   const news = new News()
   closing.push(() => news.end())
-  return new Sentinels(urls, news)
+  const sentinels = new Sentinels(urls, news)
+  // On a busy machine, the first question may take too long.
+  return { news, sentinels, names: (url: string) => expect.poll(() => sentinels.master).toBe(url) }
 }
 
-/** From now on, only news is a reason to ask a Sentinel again, and no time that has passed. */
-function onlyNews(): void {
-  const { listen } = News.prototype
-  vi.spyOn(News.prototype, 'listen').mockImplementation(function (this: News) {
-    const wait = listen.call(this)
-    return () => wait(3_600_000)
-  })
-}
-
-/** This causes a question. It has been asked for the name of the master, and once more, since that was news. */
-async function asksAtOnce({ questions }: Sentinel, cause: () => unknown): Promise<void> {
-  await expect.poll(() => questions.length).toBe(4)
-  await cause()
-  await expect.poll(() => questions.length).toBe(6)
-}
+test('news ends the pause of whoever has listened since', async () => {
+  const news = new News()
+  const [wait, later] = [news.listen(), news.listen()]
+  news.tell()
+  await Promise.all([wait(3_600_000), later(3_600_000)])
+})
 
 describe('the master', () => {
   test('is the one that the Sentinel with the highest epoch names, whatever the others say', async () => {
@@ -110,11 +98,10 @@ describe('the master', () => {
       await startSentinel('10.0.0.1'),
       await startSentinel('10.0.0.2', 7000, { epoch: 1 }),
     ]
-    const sentinels = follow(old.url, other.url, knowing.url)
-    expect(await sentinels.find()).toBe('redis://10.0.0.2:7000')
-    await expect.poll(() => old.questions).toContainEqual(['SENTINEL', 'MASTER', 'mymaster'])
+    const { names } = follow(old.url, other.url, knowing.url)
+    await names('redis://10.0.0.2:7000')
     Object.assign(old.says, { host: '10.0.0.3', epoch: 2 })
-    await expect.poll(() => sentinels.master).toBe('redis://10.0.0.3:6379')
+    await names('redis://10.0.0.3:6379')
   })
 
   test.each([
@@ -123,24 +110,33 @@ describe('the master', () => {
     ['closes its connections', () => startSentinel('10.0.0.1', 6379, { fault: 'closing' })],
   ])('is found although a Sentinel %s', async (_what, start) => {
     const { url } = await startSentinel('10.0.0.1', 7000)
-    expect(await follow((await start()).url, url).find()).toBe('redis://10.0.0.1:7000')
-  })
-
-  test('is not known if the server is no Sentinel, and the error says what to write', async () => {
-    const { url } = await startSentinel('10.0.0.1', 6379, { refusal: NO_SENTINEL })
-    await expect(follow(url).find()).rejects.toThrow(/write redis:\/\/127.0.0.1:\d+ in REDIS_URL/)
+    const { sentinels } = follow((await start()).url, url)
+    await expect.poll(() => sentinels.find().catch(String)).toBe('redis://10.0.0.1:7000')
   })
 
   test('at an IPv6 address has brackets in its url', async () => {
-    const { url } = await startSentinel('::1')
-    expect(await follow(url).find()).toBe('redis://[::1]:6379')
+    await follow((await startSentinel('::1')).url).names('redis://[::1]:6379')
   })
 
   test.each(['+switch-master', '+try-failover'])('is asked for at once after %s', async (channel) => {
-    onlyNews()
     const sentinel = await startSentinel('10.0.0.1')
-    await follow(sentinel.url).find()
-    await asksAtOnce(sentinel, () => sentinel.announce(channel))
+    const { news, names } = follow(sentinel.url)
+    await names('redis://10.0.0.1:6379')
+    const told = vi.spyOn(news, 'tell')
+    await expect.poll(() => [sentinel.announce(channel), told.mock.calls.length].at(-1)).toBeGreaterThan(0)
+  })
+
+  test('is being replaced while its Sentinel says so, and once that names another one', async () => {
+    const { url, says } = await startSentinel('10.0.0.1')
+    const { sentinels, names } = follow(url)
+    const [former, next] = ['redis://10.0.0.1:6379', 'redis://10.0.0.2:6379']
+    await names(former)
+    expect(sentinels.isReplacing(former)).toBe(false)
+    says.flags = 'master,failover_in_progress'
+    await expect.poll(() => sentinels.isReplacing(former)).toBe(true)
+    Object.assign(says, { host: '10.0.0.2', epoch: 1, flags: 'master' })
+    await names(next)
+    expect([former, next].map((one) => sentinels.isReplacing(one))).toEqual([true, false])
   })
 
   test('is asked for over connections that end with the store', async () => {
@@ -159,12 +155,12 @@ test.each([
   ['sent also if there is only a password', LOGIN_NEEDED, ':secret', true],
 ])('the user and the password of the data servers are %s', async (_what, refusal, login, isSent) => {
   const { url, hasPassword } = await startSentinel('10.0.0.1', 6379, { refusal })
-  expect(await follow(url.replace('//', `//${login}@`)).find()).toBe(`redis://${login}@10.0.0.1:6379`)
+  await follow(url.replace('//', `//${login}@`)).names(`redis://${login}@10.0.0.1:6379`)
   expect(hasPassword()).toBe(isSent)
 })
 
-// The store waits for Redis for 2 s, in which a busy machine may not even ask a Sentinel.
-describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, { retry: 2 }, () => {
+// How it holds in failovers is among the long tests. An operation ends within 2 s: on a busy machine, it may be another one that works.
+describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, () => {
   const key: Key = { kind: 'note', owner: 'ann', id: '' }
   let servers: [RedisServer, RedisServer]
   beforeAll(async () => {
@@ -173,10 +169,9 @@ describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, { retry: 2 },
   afterAll(() => Promise.all(servers.map((server) => server.close())))
 
   /** Sends a command to a server. */
-  async function tell({ url }: RedisServer, ...command: string[]): Promise<void> {
+  async function tell({ url }: RedisServer, ...command: string[]): Promise<unknown> {
     const client = await createClient({ url }).connect()
-    await client.sendCommand(command)
-    client.destroy()
+    return client.sendCommand(command).finally(() => client.destroy())
   }
 
   /** A Sentinel that names the first server, and a store that uses it. */
@@ -187,84 +182,44 @@ describe.skipIf(!REDIS)(`the store behind a Sentinel${withRedis}`, { retry: 2 },
     const store = openRedis({ urls: [sentinel.url], onState })
     closing.push(() => store.close())
     await ready(store)
-    const [{ says }, [, second]] = [sentinel, servers]
-    /** The second server becomes the master, and the first one does not notice. */
-    const failOver = () => Object.assign(says, { port: second.port, epoch: says.epoch + 1, flags: 'master' })
-    return { sentinel, store, states, failOver }
+    const write = () => store.set(key, 'written').catch(({ reason }) => reason)
+    return { sentinel, store, states, write }
   }
 
-  test('writes to the master that the Sentinel names as soon as it does, although the former one goes on', async () => {
-    const { store, failOver } = await start()
-    await store.set(key, 'former')
-    failOver()
-    await expect.poll(() => store.get(key)).not.toBe('former')
-    await store.set(key, 'new')
-    const second = await ready(openRedis({ urls: [servers[1].url] }))
-    expect(await second.get(key)).toBe('new')
-    await second.close()
-  })
-
-  test('repeats at the new master what the former one has not answered', async () => {
-    const { store, failOver } = await start()
-    await tell(servers[0], 'CLIENT', 'PAUSE', '5000', 'WRITE')
-    const writing = store.set(key, 'repeated')
-    failOver()
-    await writing
-    expect(await store.get(key)).toBe('repeated')
-    await tell(servers[0], 'CLIENT', 'UNPAUSE')
-  })
-
-  test('holds writes back while a failover is under way, and reads on', async () => {
-    const { sentinel, store, failOver } = await start()
-    await vi.waitFor(() => store.set(key, 'before'))
-    const { says, questions } = sentinel
-    says.flags = 'master,failover_in_progress'
-    const seen = questions.length
-    await expect.poll(() => questions.length).toBeGreaterThan(seen + 3)
-    const writing = store.set(key, 'after')
-    expect(await store.get(key)).toBe('before')
-    failOver()
-    await writing
-    expect(await store.get(key)).toBe('after')
+  test('uses the server that the Sentinel names as soon as that says that it is a master, although the former one goes on', async () => {
+    await tell(servers[1], 'REPLICAOF', '127.0.0.1', '1')
+    const { sentinel, store, states, write } = await start()
+    await expect.poll(write).toBeUndefined()
+    Object.assign(sentinel.says, { port: servers[1].port, epoch: 1 })
+    await expect.poll(() => states.at(-1)).toMatch(/^lost .* is a replica/)
+    expect(await store.get(key)).toBe('written')
+    await tell(servers[1], 'REPLICAOF', 'NO', 'ONE')
+    await expect.poll(() => store.get(key)).toBeNull()
+    await expect.poll(write).toBeUndefined()
+    expect(await tell(servers[1], 'GET', keyName(key))).toBe('written')
   })
 
   test('writes to the master that is left if a failover is stuck', async () => {
-    const { sentinel, store } = await start()
+    const { sentinel, write } = await start()
+    const asked = vi.spyOn(Sentinels.prototype, 'isReplacing')
     sentinel.says.flags = 'master,failover_in_progress'
-    const seen = sentinel.questions.length
-    await expect.poll(() => sentinel.questions.length).toBeGreaterThan(seen + 3)
-    await store.set(key, 'written')
-    expect(await store.get(key)).toBe('written')
-  })
-
-  test('uses no server that does not say that it is a master', async () => {
-    await tell(servers[1], 'REPLICAOF', '127.0.0.1', '1')
-    const { store, states, failOver } = await start()
-    await store.set(key, 'kept')
-    failOver()
-    await expect.poll(() => states.at(-1)).toMatch(/^lost .* is a replica/)
-    expect(await store.get(key)).toBe('kept')
-    await tell(servers[1], 'REPLICAOF', 'NO', 'ONE')
-    await expect.poll(() => states.at(-1)).toBe('connected ')
+    const isHeld = () => asked.mock.results.some(({ value }) => value)
+    await expect.poll(async () => [await write(), isHeld()]).toEqual([undefined, true])
   })
 
   test('stays connected while no Sentinel answers', async () => {
-    const { sentinel, store, states } = await start()
+    const { sentinel, write } = await start()
     sentinel.fail()
     await expect.poll(sentinel.attempts).toBeGreaterThan(5)
-    await store.set(key, 'written')
-    expect(states).toEqual(['connected '])
+    await expect.poll(write).toBeUndefined()
   })
 
   test('asks the Sentinels at once if the master misses its replicas', async () => {
-    onlyNews()
-    const { sentinel, store } = await start()
+    const { write } = await start()
+    const told = vi.spyOn(News.prototype, 'tell')
     await tell(servers[0], 'CONFIG', 'SET', 'min-replicas-to-write', '1')
-    await asksAtOnce(sentinel, () =>
-      expect(store.set(key, 'refused')).rejects.toMatchObject({
-        reason: expect.stringMatching(/^NOREPLICAS/),
-      }),
-    )
+    await expect.poll(write).toMatch(/^NOREPLICAS/)
+    expect(told).toHaveBeenCalled()
     await tell(servers[0], 'CONFIG', 'SET', 'min-replicas-to-write', '0')
   })
 })
