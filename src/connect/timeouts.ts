@@ -12,10 +12,10 @@ export function withTimeout<T>(
   })
 }
 
-/** How soon after a question the next one is asked if there is news, in ms. */
+/** How long a pause takes at least, whatever news there is, in ms. */
 const LEAST_MS = 20
 
-/** Tells all who wait for their next turn that there is a reason not to wait, until nobody needs to know any more. */
+/** Wakes everybody who waits for the next turn, until it ends. */
 export class News {
   isOver = false
   #next = new AbortController()

@@ -46,7 +46,7 @@ export class FlowRecords {
     return this.#parse(key, await this.#store.get(key))
   }
 
-  /** A button begins a flow, which bxcontexts belong to until the next button. `expected`: the one to reconnect. */
+  /** A button begins a flow: until the next button, each bxcontext that arrives belongs to it. `expected`: the one to reconnect. */
   start(browser: BrowserSession, expected?: string) {
     const flow = transitions.started(this.#fresh(), expected)
     return this.#change(browser, () => flow, flow.id)
@@ -91,8 +91,8 @@ export class FlowRecords {
   }
 
   /**
-   * Stores the flow that `next` returns, unless it is one of the record or none; again, if another process was faster. `last`: as in
-   * `withFlow`.
+   * Stores the flow that `next` returns, unless that is null or unchanged. If another process was faster, this begins again. `last`:
+   * as in `withFlow`.
    */
   async #change<F extends Flow | null>(
     browser: BrowserSession,

@@ -87,7 +87,7 @@ export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
   return { browser, hop }
 }
 
-/** Throws an error for the developer without a session: flows of different browsers could not be told apart. */
+/** Throws an error for the developer if there is no session: the flows of different browsers could not be told apart. */
 export function browserSession(
   req: Request & { sessionID?: string },
   pages: Pick<ConnectPages, 'requireUser'>,

@@ -269,6 +269,6 @@ async function missingScopes(response: HttpResponse, source: TokenSource, needed
   const granted = await source.grantedScopes()
   const needs = named.length === 0 && granted ? [needed] : named
   const missing = needs.filter((scope) => !granted?.includes(scope))
-  // An API that names only scopes that were granted knows better what is left of them.
+  // If the API names only scopes that were granted, it knows better what is left of them.
   return missing.length > 0 ? missing : named
 }

@@ -91,7 +91,7 @@ const nameSchema = z
 /** assumed: an empty text means that the field is absent, as in Go's oauth2. */
 const absentIfBlank = (value: unknown) =>
   typeof value === 'string' && value.trim() === '' ? undefined : value
-/** assumed: more than that is a mistake: scopes are stored with each connection, and shown. In characters. */
+/** assumed: the longest list of scopes, in characters. Scopes are stored with each connection, and shown. */
 const MAX_SCOPE_LENGTH = 4_096
 
 /**

@@ -198,14 +198,14 @@ async function exchange(
     reject(late)
     controller?.abort(late)
   }
-  // A process that was stopped reads what has arrived before the immediate runs.
+  // A process that was stopped reads what has arrived first, since the immediate runs after that.
   const timer = setTimeout(() => setImmediate(expire), Math.max(1, deadlineMs))
   dispatcher.dispatch(
     { origin, path: pathname + search, method, headers: sent, body: body ?? null },
     {
       onRequestStart(started) {
         controller = started
-        // It waited for a connection until now: an error keeps that for the next request.
+        // It has waited for a connection until now. An error leaves that connection to the next request.
         if (late) throw late
       },
       onResponseStart(_controller, statusCode, responseHeaders) {

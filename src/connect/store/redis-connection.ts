@@ -6,8 +6,10 @@ import { openServers, type Server, type Servers } from './redis-servers.ts'
 import { isSentinelUrl, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 import { StoreUnavailableError } from './store.ts'
 
-/** How long a command may take, longer than it takes to notice silence, and what of that a write that was held has left, in ms. */
-const [COMMAND_MS, LEFT_MS] = [1_800, 300]
+/** How long a command may take, in ms: longer than it takes to notice silence. */
+const COMMAND_MS = 1_800
+/** How much of that is left to a write that has waited for a failover, in ms. */
+const LEFT_MS = 300
 /** The pause before another attempt to connect, in ms: it doubles, up to the longest one. */
 const PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 500
@@ -97,7 +99,7 @@ export class RedisConnection {
     }
     this.#servers = next
     this.#masterUrl = url
-    // The last commands of a cluster have ended by then. What any other former master still does is lost, and repeated.
+    // Until then, the commands of a cluster may end. Those of any other former master fail now, and `run` repeats them.
     setTimeout(() => former?.close(), cluster ? COMMAND_MS : 0).unref()
     this.#setState('connected')
     return next

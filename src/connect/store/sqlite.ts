@@ -62,7 +62,7 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
   const { db, attempt, close } = guarded(file, onGone)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
-  // A failure is told by the next operation.
+  // If it fails, the next operation says why.
   const purging = setInterval(
     () => attempt(() => statements.purge.run(now())).catch(() => {}),
     PURGE_MS,
@@ -230,7 +230,7 @@ function checkFile(
   // A row must come from the file: not from memory, nor from its log, which the last check has emptied.
   db.exec('PRAGMA shrink_memory')
   anyRow.get()
-  // Longer than a page, and not kept: neither what is left of a page nor the last value is room in a full file.
+  // Longer than a page, and deleted at once, so that a full file has no room left for it.
   upsert.run(...columns(PING.key), 'x'.repeat(5_000), now + PING.ttlMs)
   remove.run(...columns(PING.key), now)
   db.exec('PRAGMA wal_checkpoint(PASSIVE)')

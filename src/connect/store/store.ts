@@ -85,7 +85,7 @@ export class StoreUnavailableError extends CoreError {
  */
 export type OnRefusal = (reason: string | null) => void
 
-/** Calls it only with what is news. */
+/** Passes a reason on only if it differs from the last one. */
 export function newsOnly(tell: OnRefusal = () => {}): OnRefusal {
   let last: string | null = null
   return (reason) => {

@@ -43,7 +43,7 @@ export interface Change {
 /** From a record to the next one; the same record back means that nothing changes. */
 export type Transition = (record: ConnectionRecord) => ConnectionRecord
 
-/** What became of a record: re-encrypted, left as the first key had encrypted it, or left as it cannot be decrypted. */
+/** What became of a record: it was encrypted anew, the first key had encrypted it already, or it cannot be decrypted. */
 export type Reencryption = 'reencrypted' | 'current' | DecryptionError
 
 /** How many records are kept parsed and decrypted: both take longer than a read from Redis (npm run bench, `vault.accessToken`). */
@@ -129,8 +129,8 @@ export class ConnectionRecords {
   }
 
   /**
-   * Deletes a record, which a store that is full can still do. No consent that has begun is stored after it: its number is none of
-   * the next record. Resolves to the record before it; null: it could not be read.
+   * Deletes a record, which a store that is full can still do. A consent that began before is not stored afterwards, since the next
+   * record does not know its number. Resolves to the record that was deleted; null: it could not be read.
    */
   async remove(ref: ConnectionRef): Promise<ConnectionRecord | null> {
     const key = this.#key(ref)
@@ -237,7 +237,7 @@ export class ConnectionRecords {
   }
 }
 
-/** The numbers begin anywhere, so that no consent of a record that was deleted has one of the next record. */
+/** The numbers begin at random, so that no consent of a deleted record has a number of the next record. */
 function newRecord(): ConnectionRecord {
   const begun = randomInt(2 ** 40)
   return { ...NO_RECORD, begun, consent: begun }

@@ -41,7 +41,7 @@ export interface VaultOptions {
   /** The first key encrypts; all of them decrypt. */
   keys: readonly EncryptionKey[]
   oauth: Pick<OAuth, 'refresh' | 'revoke' | 'scopes'>
-  /** What the requests for tokens are authenticated with. By default, the platform's name stands for it. */
+  /** What authenticates this app to the platform. */
   client?: ClientCredentials
   /** Defaults to no logging. */
   log?: Log
@@ -73,7 +73,7 @@ interface Opened {
 const LEASE_MS = 10_000
 /** How often a caller looks whether another process has refreshed, in ms. */
 const POLL_MS = 50
-/** What was received is written again for ten minutes. */
+/** If the store refuses what was received, the write is repeated for ten minutes. */
 const WRITE_RETRIES = { timeoutMs: 600_000, pauseMs: 100, maxPauseMs: 1_000 }
 /** How many users are re-encrypted at the same time. */
 const CONCURRENT = 200
@@ -347,7 +347,7 @@ export class Vault {
 
   async #refresh(ref: ConnectionRef, seen: Opened, manual: boolean): Promise<Opened> {
     const { consent, refreshes } = seen.record
-    // Also one that has expired already: whoever needs a token of that life looks again.
+    // A newer token counts even if it has expired since: whoever needs one that is valid asks again.
     const isDone = (record: ConnectionRecord) =>
       record.status !== 'active' || record.consent !== consent || record.refreshes !== refreshes
     const { record, isHolder } = await this.#lease(ref, isDone, manual)
@@ -407,8 +407,8 @@ export class Vault {
   }
 
   /**
-   * Stores the outcome of a request for tokens. Rejects if the store does not accept it at once; the write goes on. `tokens`: what
-   * was received.
+   * Stores the outcome of a request for tokens. Rejects if the store does not accept it at once; then the write is repeated in the
+   * background. `tokens`: what was received.
    */
   async #settle(ref: ConnectionRef, next: Transition, tokens?: Tokens): Promise<ConnectionRecord> {
     const write = this.#records.changer(ref, next)
@@ -444,7 +444,7 @@ export class Vault {
     const level = error instanceof ConfigurationError ? 'error' : 'warn'
     this.#options.log[level]({ consent: sent.consent, code, reason }, 'token request failed')
     const failure = { trouble, now, retryAfterMs }
-    // What the platform answered is worth more to the caller than that it could not be noted yet.
+    // The caller gets the platform's error, and not that it could not be stored yet.
     return this.#settle(ref, (read) => connection.failed(read, sent, failure)).catch(() => sent)
   }
 

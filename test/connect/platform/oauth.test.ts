@@ -59,23 +59,13 @@ describe('the authorization url', () => {
     })
   })
 
-  test('has the configured parameters and path, and no PKCE if it is off', () => {
-    const url = oauth({
-      pkce: false,
-      authorizePath: '/consent',
-      authorizeParams: { audience: 'api' },
-    }).authorizationUrl(consent)
-    expect(url.pathname).toBe('/consent')
-    expect(url.searchParams.get('audience')).toBe('api')
-    expect(url.searchParams.has('code_challenge')).toBe(false)
-  })
-
-  test('has a configured parameter twice, and those of the flow once', () => {
-    const authorizeParams = new URLSearchParams(
-      'resource=https://a.example&resource=https://b.example&state=x',
-    )
-    const { searchParams } = oauth({ authorizeParams }).authorizationUrl(consent)
-    expect(searchParams.getAll('resource')).toEqual(['https://a.example', 'https://b.example'])
+  test('has the configured path and parameters, also one that comes twice, those of the flow once, and no PKCE if it is off', () => {
+    const authorizeParams = new URLSearchParams('resource=a&resource=b&state=x')
+    const changed = oauth({ pkce: false, authorizePath: '/consent', authorizeParams })
+    const { pathname, searchParams } = changed.authorizationUrl(consent)
+    expect(pathname).toBe('/consent')
+    expect(searchParams.has('code_challenge')).toBe(false)
+    expect(searchParams.getAll('resource')).toEqual(['a', 'b'])
     expect(searchParams.getAll('state')).toEqual(['the-state'])
   })
 })

@@ -73,28 +73,6 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await connectAdmin()
   })
 
-  test('ends the commands of a frozen Redis within two seconds, fails later ones at once, and is back when it goes on', async () => {
-    const { store, becomes } = open(server.url)
-    await ready(store)
-    const key = fresh()
-    await store.set(key, 'kept')
-    server.signal('SIGSTOP')
-    const startedAt = performance.now()
-    const operations = [store.get(key), store.set(key, 'lost'), store.list('note', key.owner), store.ping()]
-    for (const result of await Promise.allSettled(operations))
-      expect(result).toMatchObject({ status: 'rejected', reason: { status: 503 } })
-    // A busy machine may add some.
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
-    await becomes(LOST)
-    const next = store.get(key).catch(() => 'failed at once')
-    expect(await Promise.race([next, pause(1_000, 'waits')])).toBe('failed at once')
-    server.signal('SIGCONT')
-    await becomes('connected')
-    await store.set(key, 'written again')
-    expect(await store.get(key)).toBe('written again')
-    await store.close()
-  })
-
   test('that is refused for its password says why, without the password', async () => {
     await admin.configSet('requirepass', 'right-password')
     const { store, states, becomes } = open(server.url.replace('//', '//:wrong-password@'))

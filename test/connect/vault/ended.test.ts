@@ -1,6 +1,6 @@
 /** What ends access to an account, and what only looks like it. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
+import { oauthError, type Scripted } from '../../support/token-endpoint.ts'
 import {
   connectedSetup,
   consent,
@@ -54,15 +54,6 @@ describe('a refusal of the token endpoint', () => {
       expect(await view()).toMatchObject(REFUSED)
     }
     expect(setup.sent()).toHaveLength(2)
-  })
-
-  test('that counts as the end is healed by a refresh that succeeds: the tokens were kept', async () => {
-    await refused()
-    setup.later(60)
-    setup.endpoint.answers(tokens({ access_token: 'again' }))
-    expect(await setup.token()).toBe('again')
-    expect(setup.sent()).toEqual(['refresh-0', 'refresh-0'])
-    expect(await view()).toEqual({ state: 'active' })
   })
 
   test('that counts as the end is healed by a call that the API accepts, and both are announced once', async () => {

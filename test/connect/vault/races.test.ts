@@ -143,18 +143,6 @@ describe('a disconnect', () => {
 })
 
 describe('a store that refuses writes for a while', () => {
-  test('gets the tokens of a consent as soon as it accepts them', async () => {
-    const { store, refuses } = refusingStore()
-    setup = await vaultSetup({ store })
-    const granted = await slowConsent(setup.vault)
-    refuses.writes = true
-    expect(await granted.finish()).toBe('pending')
-    expect(await setup.vault.find(REF)).toBeNull()
-    refuses.writes = false
-    await setup.vault.idle()
-    expect(await setup.token()).toBe('access-0')
-  })
-
   test('gets the tokens of a refresh, and the callers meanwhile get 503', async () => {
     const { store, refuses } = refusingStore()
     setup = await connectedSetup({ store })
@@ -169,18 +157,6 @@ describe('a store that refuses writes for a while', () => {
     await setup.vault.idle()
     expect(await setup.token()).toBe('next')
     expect(setup.endpoint.requests).toHaveLength(1)
-  })
-
-  test('is waited for when the process stops', async () => {
-    const { store, refuses } = refusingStore()
-    setup = await vaultSetup({ store })
-    const granted = await slowConsent(setup.vault)
-    refuses.writes = true
-    await granted.finish()
-    const closing = setup.vault.close(60_000)
-    refuses.writes = false
-    await closing
-    expect(await setup.anotherVault().accessToken(REF)).toBe('access-0')
   })
 })
 
