@@ -370,8 +370,6 @@ export const pauseOf = ({ pausedUntil }: ConnectionRecord, now: number): number 
   isWithin(pausedUntil, now, MAX_RETRY_AFTER_MS) ? pausedUntil - now : 0
 
 export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
-/** Whether access has ended because the token has expired and cannot be refreshed. */
-export const hasRunOut = (record: ActiveRecord, now: number) => !record.renewable && isExpired(record, now)
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
 
 /** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, unless it lives for less. */
@@ -400,12 +398,10 @@ export function viewOf(
   requestedScopes: readonly string[],
   now: number,
 ): ConnectionView {
-  const end = storedEnd(record)
+  const end = endOf(record, now)
   if (end) return { state: 'revoked', ...end }
   if (record.status !== 'active') return { state: 'none' }
-  const { trouble, rejections, expiresAt } = record
-  if (expiresAt !== null && hasRunOut(record, now))
-    return { state: 'revoked', at: expiresAt, reason: 'expired' }
+  const { trouble, rejections } = record
   if (trouble !== null) {
     const canReconnect = rejections > 0 || trouble === 'rejected'
     return { state: 'degraded', trouble, canReconnect }
@@ -416,15 +412,20 @@ export function viewOf(
     : { state: 'active' }
 }
 
-/** When and why access ended, as the record says; null if it does not. */
-function storedEnd(record: ConnectionRecord): { at: number; reason: EndReason } | null {
+/** When and why access has ended; null if it has not. `refused`: a success with the tokens that are kept heals it. */
+export function endOf(record: ConnectionRecord, now: number): { at: number; reason: EndReason } | null {
   switch (record.status) {
     case 'none':
       return null
     case 'ended':
       return { at: record.endedAt, reason: record.endedReason }
-    case 'active':
-      return record.refusedAt === null ? null : { at: record.refusedAt, reason: 'refused' }
+    case 'active': {
+      const { expiresAt, refusedAt } = record
+      // Without a refresh token, a connection ends with its access token.
+      if (expiresAt !== null && expiresAt <= now && !record.renewable)
+        return { at: expiresAt, reason: 'expired' }
+      return refusedAt === null ? null : { at: refusedAt, reason: 'refused' }
+    }
     default:
       return record satisfies never
   }
@@ -461,7 +462,8 @@ export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): Con
     events.push({ type: 'refreshFailed', trouble: after.trouble })
   const isRefreshed = after.status === 'active' && after.refreshes > before.refreshes
   if (isRefreshed) events.push({ type: 'refreshed', scopes: after.scopes })
-  const [hadEnded, end] = [storedEnd(before) !== null, storedEnd(after)]
+  // That time has passed is no change of a record.
+  const [hadEnded, end] = [endOf(before, 0) !== null, endOf(after, 0)]
   if (!end && (hadEnded || (isRefreshed && before.failures > 0))) events.push({ type: 'recovered' })
   if (end && !hadEnded) events.push({ type: 'revoked', reason: end.reason })
   return events

@@ -179,7 +179,7 @@ export class Vault {
    */
   async logIn(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<void> {
     const isDone = (read: ConnectionRecord) =>
-      connection.viewOf(read, [], this.#options.now()).state !== 'revoked' &&
+      connection.endOf(read, this.#options.now()) === null &&
       this.#records.secretsIfReadable(ref, read) !== null
     const { record, isHolder } = await this.#lease(ref, isDone, false)
     if (!isHolder) return
@@ -194,7 +194,7 @@ export class Vault {
    * its calls heal it. `cached`: as it was at most a second ago. Throws `NotConnectedError`, `ConnectionRevokedError`.
    */
   async requireConnection(ref: ConnectionRef, { cached = false } = {}): Promise<void> {
-    activeIn(await (cached ? this.#records.readCached(ref) : this.#records.read(ref)))
+    this.#active(await (cached ? this.#records.readCached(ref) : this.#records.read(ref)))
   }
 
   /** Resolves to the connection, or null. Throws `DecryptionError`. */
@@ -241,8 +241,8 @@ export class Vault {
     const before = await this.#records.remove(ref)
     if (before?.status === 'none') return null
     if (before?.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
-    const hasTokens = before?.status === 'active' && !connection.hasRunOut(before, this.#options.now())
-    return this.#revoke(hasTokens ? this.#records.secretsIfReadable(ref, before) : null)
+    const isOver = before !== null && connection.endOf(before, this.#options.now())?.reason === 'expired'
+    return this.#revoke(before === null || isOver ? null : this.#records.secretsIfReadable(ref, before))
   }
 
   /**
@@ -450,11 +450,16 @@ export class Vault {
 
   /** Throws `NotConnectedError`, `ConnectionRevokedError`, `DecryptionError`. */
   #open(ref: ConnectionRef, record: ConnectionRecord): Opened {
-    const active = activeIn(record)
-    const { expiresAt } = active
-    if (expiresAt !== null && connection.hasRunOut(active, this.#options.now()))
-      throw new ConnectionRevokedError(expiresAt, 'expired')
+    const active = this.#active(record)
     return { record: active, secrets: this.#records.secretsOf(ref, active) }
+  }
+
+  /** The record, unless access has ended for good. Throws `NotConnectedError`, `ConnectionRevokedError`. */
+  #active(record: ConnectionRecord): ActiveRecord {
+    const end = connection.endOf(record, this.#options.now())
+    if (end && end.reason !== 'refused') throw new ConnectionRevokedError(end.at, end.reason)
+    if (record.status !== 'active') throw new NotConnectedError()
+    return record
   }
 
   #describe(ref: ConnectionRef, record: ConnectionRecord, isAppRefused: boolean): Connection | null {
@@ -464,9 +469,9 @@ export class Vault {
   }
 
   #throwIfEnded(record: ConnectionRecord): void {
-    const view = connection.viewOf(record, [], this.#options.now())
-    if (view.state === 'none') throw new NotConnectedError()
-    if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
+    if (record.status === 'none') throw new NotConnectedError()
+    const end = connection.endOf(record, this.#options.now())
+    if (end) throw new ConnectionRevokedError(end.at, end.reason)
   }
 
   /** The error of a caller that a pause keeps from sending a request. */
@@ -506,20 +511,6 @@ export class Vault {
     const settled = work.finally(() => among.delete(settled))
     among.add(settled)
     return settled
-  }
-}
-
-/** Throws `NotConnectedError`, `ConnectionRevokedError`. */
-function activeIn(record: ConnectionRecord): ActiveRecord {
-  switch (record.status) {
-    case 'none':
-      throw new NotConnectedError()
-    case 'ended':
-      throw new ConnectionRevokedError(record.endedAt, record.endedReason)
-    case 'active':
-      return record
-    default:
-      return record satisfies never
   }
 }
 
