@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { type Http, platform } from '../../../connect/index.ts'
-import type { Probe, ProbeAnswer, ReceivedRequest, RecordsCheck } from '../../../web/kit.ts'
+import type { Creation, Probe, ProbeAnswer, ReceivedRequest, RecordsCheck } from '../../../web/kit.ts'
 import type { Comparisons } from './comparisons.ts'
 import { apiRequest, type Grant, type Round, sendOrNull } from './round.ts'
 import { challengeOf, describeFields, fieldsOf, limitHeadersOf, listOf, nameOf, typeOf } from './shape.ts'
@@ -85,7 +85,7 @@ export class ApiProbe implements Probe {
     if (!all) return notSeen(`GET ${path}: ${NO_ANSWER}.`)
     if (all.status === 403) {
       compareMissingScope(this.#comparisons, all, scope)
-      return notSeen(`The consent does not include the scope \`${scope}\`.`)
+      return notSeen(withoutScope(scope))
     }
     if (all.status !== 200) {
       this.differ(operations, `GET ${path}: ${all.status}`, false)
@@ -99,6 +99,19 @@ export class ApiProbe implements Probe {
       return notSeen(`GET ${path} has no records: give consent for an account that has some.`)
     this.checkFields(fields, check.schema, records)
     return this.#checkRecord(check, records[0])
+  }
+
+  async checkCreation<T>(creation: Creation<T>): Promise<T | undefined> {
+    const { id, scope, path, shownPath = path, body, schema } = creation
+    const notSeen = (how: string) => void this.notSeen(id, how)
+    if (!this.write) return notSeen('Run the doctor with `--consent --write`.')
+    const answer = await this.call(path, body)
+    if (!answer) return notSeen(`POST ${shownPath}: ${NO_ANSWER}.`)
+    if (answer.status === 403) return notSeen(withoutScope(scope))
+    const parsed = answer.status < 300 ? schema.safeParse(answer.json) : undefined
+    const seen = `POST ${shownPath}: ${answer.status}${parsed?.success === false ? ', with another answer' : ''}`
+    this.#comparisons.compare(id, parsed?.success === true, seen, false)
+    return parsed?.data
   }
 
   recordsOf({ json }: ProbeAnswer, path: string): unknown[] | undefined {
@@ -209,6 +222,8 @@ export class ApiProbe implements Probe {
     this.#comparisons.compare('list-order', isOrdered, seen, true)
   }
 }
+
+const withoutScope = (scope: string) => `The consent does not include the scope \`${scope}\`.`
 
 /** Compares the answer to a call with a token that lacks the scope. */
 function compareMissingScope(comparisons: Comparisons, answer: ProbeAnswer, scope: string): void {

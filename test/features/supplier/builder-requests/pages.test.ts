@@ -108,7 +108,7 @@ test('decided requests are listed: who asked, who decided, when, and which catal
     integrationConnectionId: id,
     builder: asked.name,
     decision: 'accepted',
-    decidedBy: 'sam',
+    by: 'sam',
   })
   const page = /<h2>Accepted builders<\/h2>[\s\S]*CUST77[\s\S]*sam/
   expect((await supplier.get(at())).text).toMatch(page)
