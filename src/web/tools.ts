@@ -61,6 +61,8 @@ export interface Probe {
   confirm(id: string, seen: string): void
   /** `copes`: whether the app works although the assumption is wrong. */
   differ(id: string, seen: string, copes: boolean): void
+  /** Confirms the assumption, or reports what differs. */
+  compare(id: string, isAsAssumed: boolean, seen: string, copes: boolean): void
   /** Reports that it could not be seen, and how it could be. */
   notSeen(id: string, how: string): void
 }
