@@ -27,8 +27,10 @@ interface Plan {
   write: boolean
 }
 
+type Flags = Omit<Partial<Plan>, 'name'>
+
 /** Throws an error that says what to write. Nothing is changed before. */
-async function planOf(name: string, flags: Omit<Partial<Plan>, 'name'>): Promise<Plan> {
+async function planOf(name: string, flags: Flags): Promise<Plan> {
   const { title = sentence(name), scope = name, path = `/${name}`, write = false } = flags
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)
     throw refused(`"${name}": the name must be in lower case, such as invoices or purchase-orders.`)
@@ -81,30 +83,27 @@ function writeFiles(plan: Plan): string[] {
   })
 }
 
-const command = createCommand(
-  'npm run add-feature --',
-  "Adds a feature that reads a list of the platform's API.",
-)
-  .argument('<name>', 'what it lists: invoices, purchase-orders')
-  .option('--title <title>', 'on pages (default: the name: Purchase orders)')
-  .option('--scope <scope>', 'the scope that it needs (default: the name)')
-  .option('--path <path>', 'the path below {base_url} (default: /NAME)')
-  .option('--write', 'users can also create records', false)
-  .parse()
-try {
-  const plan = await planOf(command.args[0] ?? '', command.opts())
-  const { name, title } = plan
+async function addFeature(name: string, flags: Flags): Promise<void> {
+  const plan = await planOf(name, flags)
   const written = writeFiles(plan)
   regenerate(project)
   print(
     `Added ${name}:`,
     ...written.map((file) => `  ${file}`),
     '',
-    `npm run demo shows it: connect an account, and open ${title} on its card. Restart npm run sandbox if it runs, and`,
+    `npm run demo shows it: connect an account, and open ${plan.title} on its card. Restart npm run sandbox if it runs, and`,
     'press "Grant missing permissions" on a connection that you have.',
     `Change the fields in src/features/${name}/contract.ts and views/${name} to those of the platform.`,
     `npm test tests it; once it is committed, npm run remove-feature -- ${name} removes it.`,
   )
-} catch (error) {
-  fail(error)
 }
+
+await createCommand('npm run add-feature --', "Adds a feature that reads a list of the platform's API.")
+  .argument('<name>', 'what it lists: invoices, purchase-orders')
+  .option('--title <title>', 'on pages (default: the name: Purchase orders)')
+  .option('--scope <scope>', 'the scope that it needs (default: the name)')
+  .option('--path <path>', 'the path below {base_url} (default: /NAME)')
+  .option('--write', 'users can also create records', false)
+  .action(addFeature)
+  .parseAsync()
+  .catch(fail)

@@ -7,15 +7,7 @@ import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { embeddedStore } from './embedded-store.ts'
 
-const command = createCommand(
-  'npm run backup --',
-  'Copies the embedded store to a new file, while the app runs.',
-)
-  .argument('<file>', 'the new file')
-  .parse()
-const [file = ''] = command.args
-
-try {
+async function copyStore(file: string): Promise<void> {
   const source = embeddedStore()
   if (!existsSync(source)) throw new Error(`DATA_DIR: there is no ${source}.`)
   if (existsSync(file)) throw new Error(`${file} exists already. Name a new file.`)
@@ -27,6 +19,10 @@ try {
   })
   db.close()
   print(`Wrote ${file} (${pages} pages). Keep TOKEN_ENCRYPTION_KEYS in another place: it needs them.`)
-} catch (error) {
-  fail(error)
 }
+
+await createCommand('npm run backup --', 'Copies the embedded store to a new file, while the app runs.')
+  .argument('<file>', 'the new file')
+  .action(copyStore)
+  .parseAsync()
+  .catch(fail)

@@ -151,22 +151,13 @@ function productReadme(name: string): string {
   return beginning + text.slice(kept).replace(/ There is no licence yet:.*/, '')
 }
 
-const command = createCommand('npm run init --', 'Makes this clone of the starter yours.')
-  .option('--name <name>', 'the name of your product')
-  .option(
-    '--features <names>',
-    'the features and groups to keep, with what they need, separated by commas; "none" keeps none',
-  )
-  .option('--yes', 'ask nothing: keep the features that are in no group, unless --features says which', false)
-  .parse()
-try {
+async function start(flags: { name?: string; features?: string; yes: boolean }): Promise<void> {
   const { starter } = readManifest(project)
   if (starter)
     throw new Error(
       `This is ${starter.name} already. Nothing was changed. npm run remove-feature removes features; .env has the settings.`,
     )
   requireCommitted(project.root)
-  const flags = command.opts<{ name?: string; features?: string; yes: boolean }>()
   const asks = process.stdin.isTTY && !flags.yes
   const name = flags.name ?? (asks ? await askForName() : '')
   const named = flags.features?.split(',').flatMap((entry) => entry.trim() || [])
@@ -180,6 +171,15 @@ try {
   if (needed.length > 0) print(`Features that others need are kept as well: ${needed.join(', ')}.`)
   if (asks) await askForDeletion(removed)
   init(name.trim(), removed)
-} catch (error) {
-  fail(error)
 }
+
+await createCommand('npm run init --', 'Makes this clone of the starter yours.')
+  .option('--name <name>', 'the name of your product')
+  .option(
+    '--features <names>',
+    'the features and groups to keep, with what they need, separated by commas; "none" keeps none',
+  )
+  .option('--yes', 'ask nothing: keep the features that are in no group, unless --features says which', false)
+  .action(start)
+  .parseAsync()
+  .catch(fail)

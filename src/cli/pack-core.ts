@@ -11,13 +11,6 @@ const project = openProject()
 const manifest = readManifest(project)
 const ENTRIES = ['index', 'express', 'stores', 'errors']
 
-const command = createCommand(
-  'npm run pack-core --',
-  'Packs the core as a package for npm, in JavaScript with declarations.',
-)
-  .argument('[folder]', 'where to write it (default: this folder)', '.')
-  .parse()
-
 /** Compiles the core into a folder, as its tsconfig.json says. Throws what the compiler says. */
 function compile(outDir: string): void {
   const { failure } = runTool(project.root, 'tsc', '-p', 'src/connect', '--outDir', outDir)
@@ -53,8 +46,11 @@ function pack(folder: string): void {
   print(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)
 }
 
-try {
-  pack(command.args[0] ?? '.')
-} catch (error) {
-  fail(error)
-}
+await createCommand(
+  'npm run pack-core --',
+  'Packs the core as a package for npm, in JavaScript with declarations.',
+)
+  .argument('[folder]', 'where to write it (default: this folder)', '.')
+  .action(pack)
+  .parseAsync()
+  .catch(fail)

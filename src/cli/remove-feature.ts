@@ -42,15 +42,8 @@ function remove(asked: string[]): void {
   print('Run npm test to check what is left, and commit. This puts everything back: git restore .')
 }
 
-const command = createCommand(
-  'npm run remove-feature --',
-  'Removes features; without a name, lists what there is.',
-)
+await createCommand('npm run remove-feature --', 'Removes features; without a name, lists what there is.')
   .argument('[names...]', 'features or groups to remove')
-  .parse()
-try {
-  if (command.args.length === 0) listFeatures()
-  else remove(command.args)
-} catch (error) {
-  fail(error)
-}
+  .action((names: string[]) => (names.length === 0 ? listFeatures() : remove(names)))
+  .parseAsync()
+  .catch(fail)

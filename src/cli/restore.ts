@@ -61,10 +61,8 @@ function ensureUnused(store: string): void {
   }
 }
 
-try {
-  const command = createCommand('npm run restore --', 'Puts a backup in place of the embedded store.')
-  const [file = ''] = command.argument('<file>', 'the backup').parse().args
-  restore(file, embeddedStore())
-} catch (error) {
-  fail(error)
-}
+await createCommand('npm run restore --', 'Puts a backup in place of the embedded store.')
+  .argument('<file>', 'the backup')
+  .action((file: string) => restore(file, embeddedStore()))
+  .parseAsync()
+  .catch(fail)

@@ -5,12 +5,11 @@ import { print } from '../runtime/print.ts'
 import { openSandbox, sandboxSettings } from '../runtime/run-sandbox.ts'
 import { fail, onStopSignal } from '../runtime/serve.ts'
 
-createCommand('npm run sandbox --', 'Starts the sandbox, for use with npm start.').parse()
-
-try {
-  const sandbox = await openSandbox(await sandboxSettings(process.env))
-  print(...sandbox.summary)
-  onStopSignal(() => sandbox.close())
-} catch (error) {
-  fail(error)
-}
+await createCommand('npm run sandbox --', 'Starts the sandbox, for use with npm start.')
+  .action(async () => {
+    const sandbox = await openSandbox(await sandboxSettings(process.env))
+    print(...sandbox.summary)
+    onStopSignal(() => sandbox.close())
+  })
+  .parseAsync()
+  .catch(fail)

@@ -12,12 +12,6 @@ import { git, requireGit } from './repository.ts'
 
 const project = openProject()
 
-const command = createCommand('npm run update --', 'Merges a newer version of the starter, in a branch.')
-  .argument('[source]', 'the address of the starter, or its folder (default: that of the last update)')
-  .argument('[version]', 'a version, a tag or a commit (default: the newest commit)')
-  .option('--with <names...>', 'take these new features of the starter', [])
-  .parse()
-
 /**
  * Fetches a version of the starter, with its history, into a folder. Throws what git says if that fails: it names the address
  * without a password.
@@ -34,8 +28,8 @@ function fetchStarter(source: string, version: string | undefined, folder: strin
   requireGit(folder, ['checkout', '--quiet', '--detach', commit])
 }
 
-/** Runs the updater of the version that was fetched. Returns its exit code. */
-function update(source: string | undefined, version: string | undefined, wanted: readonly string[]): number {
+/** Runs the updater of the version that was fetched, and exits as it does. */
+function update(source: string | undefined, version: string | undefined, options: { with: string[] }): void {
   const { starter } = readManifest(project)
   if (!starter) throw new Error('This clone is not yours yet: run npm run init first. Nothing was changed.')
   const from = source ?? starter.source
@@ -44,13 +38,13 @@ function update(source: string | undefined, version: string | undefined, wanted:
   fetchStarter(from, version, folder)
   const updater = join(folder, 'src/cli/update-product.ts')
   if (!existsSync(updater)) throw new Error('That version of the starter is too old. Nothing was changed.')
-  const args = [updater, project.root, from, ...wanted]
-  return show(project.root, process.execPath, args)
+  process.exitCode = show(project.root, process.execPath, [updater, project.root, from, ...options.with])
 }
 
-try {
-  const [source, version] = command.args
-  process.exitCode = update(source, version, command.opts<{ with: string[] }>().with)
-} catch (error) {
-  fail(error)
-}
+await createCommand('npm run update --', 'Merges a newer version of the starter, in a branch.')
+  .argument('[source]', 'the address of the starter, or its folder (default: that of the last update)')
+  .argument('[version]', 'a version, a tag or a commit (default: the newest commit)')
+  .option('--with <names...>', 'take these new features of the starter', [])
+  .action(update)
+  .parseAsync()
+  .catch(fail)

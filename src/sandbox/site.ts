@@ -4,7 +4,6 @@ import helmet from 'helmet'
 import type Provider from 'oidc-provider'
 import { ACCOUNTS } from './accounts.ts'
 import { notFound } from './api.ts'
-import { ACCOUNT_SETUP, BUSINESS_SETUP, businessSetupRoutes } from './business-setup.ts'
 import { connectedAppsRoutes } from './connected-apps.ts'
 import { consentRoutes } from './consent.ts'
 import { controlRoutes } from './control.ts'
@@ -33,7 +32,7 @@ export function createSite(core: SandboxCore, options: SiteOptions): Express {
   const app = express()
   app.disable('x-powered-by')
   app.locals.openToAll = openToAll
-  app.locals.links = linksOf(parts)
+  app.locals.links = parts.flatMap(({ links = [] }) => links)
   app.locals.appUrl = core.appUrl
   app.use('/assets', express.static(assets))
   for (const { api } of parts) if (api) app.use('/api', api)
@@ -58,23 +57,11 @@ export function createSite(core: SandboxCore, options: SiteOptions): Express {
   app.use(startPageRoutes(apps))
   app.use(consentRoutes(core, provider))
   app.use(connectedAppsRoutes(core))
-  if (hasBusinessSetup(parts)) app.use(businessSetupRoutes(core))
   for (const { routes } of parts) if (routes) app.use(routes)
   app.use(controlRoutes(core, actionsOf(core, parts, reset)))
   app.use((req, res) => problem(res, 404, 'There is no page at this address.', req.account))
   app.use(onError)
   return app
-}
-
-/** Business setup exists when a part adds a section to it. */
-function hasBusinessSetup(parts: SandboxPart[]): boolean {
-  const places = parts.flatMap(({ sections = [] }) => sections.map(({ place }) => place))
-  return places.includes(ACCOUNT_SETUP.name) || places.includes(BUSINESS_SETUP.name)
-}
-
-function linksOf(parts: SandboxPart[]) {
-  const links = parts.flatMap((part) => part.links ?? [])
-  return hasBusinessSetup(parts) ? [...links, { href: '/business-setup', label: 'Business setup' }] : links
 }
 
 function actionsOf(

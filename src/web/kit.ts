@@ -53,6 +53,7 @@ export { securityHeaders } from './security-headers.ts'
 export type { OidcProvider } from './oidc-discovery.ts'
 export type {
   CheckContext,
+  Creation,
   Finding,
   Gauge,
   Probe,

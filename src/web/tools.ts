@@ -48,6 +48,11 @@ export interface Probe {
    * about the operations and the one about the record. Resolves to the id of a record, if there is one.
    */
   checkRecords(records: RecordsCheck): Promise<string | undefined>
+  /**
+   * With `--write`, creates a record and compares the answer with an assumption. Resolves to the record, if it was created as
+   * assumed.
+   */
+  checkCreation<T>(creation: Creation<T>): Promise<T | undefined>
   /** The records of a list, also if they are inside an object, which it reports; undefined if it is no list. */
   recordsOf(answer: ProbeAnswer, path: string): unknown[] | undefined
   /** Reports the fields of a record: whether the schema accepts it, and which fields the schema does not have. */
@@ -56,6 +61,8 @@ export interface Probe {
   confirm(id: string, seen: string): void
   /** `copes`: whether the app works although the assumption is wrong. */
   differ(id: string, seen: string, copes: boolean): void
+  /** Confirms the assumption, or reports what differs. */
+  compare(id: string, isAsAssumed: boolean, seen: string, copes: boolean): void
   /** Reports that it could not be seen, and how it could be. */
   notSeen(id: string, how: string): void
 }
@@ -79,6 +86,18 @@ export interface RecordsCheck {
   fields: string
   /** Whether the list has pages, an order and a total. */
   paged: boolean
+}
+
+export interface Creation<T> {
+  /** The id of the assumption. */
+  id: string
+  scope: string
+  path: string
+  /** The path as the report may show it, if the path has ids. */
+  shownPath?: string
+  body: object
+  /** The answer to it. */
+  schema: z.ZodType<T>
 }
 
 /** A request of the platform, such as a webhook. */

@@ -1,28 +1,39 @@
-import type * as z from 'zod'
+import type { Request } from 'express'
+import * as z from 'zod'
 import { type ConnectionRef, parseJson, retry } from '../../connect/index.ts'
 import type { Key, KeyValueStore } from '../../connect/stores.ts'
+import { currentUser } from '../../web/kit.ts'
+
+/** What every record of a history has. */
+export const doneSchema = z.object({
+  /** The name of the user who did it. */
+  by: z.string(),
+  /** When it was done, in ISO 8601. */
+  at: z.iso.datetime(),
+})
+type Done = z.infer<typeof doneSchema>
+
+/** What the user of a request does now. */
+export const doneNow = (req: Request): Done => ({
+  by: currentUser(req)?.name ?? '',
+  at: new Date().toISOString(),
+})
 
 /** What users did here with a connection, where the platform has no list of it. */
-export interface History<T> {
+export interface History<T extends Done> {
   /** Keeps a record, in place of an earlier one of this id. It is already done: errors of the store are ignored after 5 s. */
   note(ref: ConnectionRef, id: string, record: T): Promise<void>
   /** The latest 500 of a connection, the latest first. Throws `StoreUnavailableError`. */
   list(ref: ConnectionRef): Promise<T[]>
 }
 
-export interface HistoryOptions<T> {
-  kind: string
-  schema: z.ZodType<T>
-  /** When it was done, in ISO 8601. */
-  timeOf(record: T): string
-}
-
 const MAX_KEPT = 500
 const RETRY_MS = 5_000
 
-export function createHistory<T>(
+export function createHistory<T extends Done>(
   store: KeyValueStore,
-  { kind, schema, timeOf }: HistoryOptions<T>,
+  kind: string,
+  schema: z.ZodType<T>,
 ): History<T> {
   // A bxcontext may have spaces: that of another business may begin with this one.
   const prefixOf = ({ bxcontext }: ConnectionRef) => `${encodeURIComponent(bxcontext)} `
@@ -35,7 +46,7 @@ export function createHistory<T>(
         const { data } = schema.safeParse(parseJson(value))
         return data === undefined ? [] : [{ key, record: data }]
       })
-      .sort((a, b) => timeOf(b.record).localeCompare(timeOf(a.record)))
+      .sort((a, b) => b.record.at.localeCompare(a.record.at))
   }
 
   return {

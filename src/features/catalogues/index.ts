@@ -1,7 +1,6 @@
 import type { Feature } from '../../web/kit.ts'
-import { createCatalogues, createdKey } from './catalogues.ts'
+import { createCatalogues } from './catalogues.ts'
 import { ASSUMPTIONS, CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
-import { createGrants } from './grants.ts'
 import { cataloguesRoutes } from './routes.ts'
 import { texts } from './texts.ts'
 
@@ -18,18 +17,8 @@ export default {
       return { summary: texts.tested(total), call: `GET ${PATHS.catalogues}` }
     },
   },
-  create: ({ connect, store, config }) => ({
-    routes: [
-      {
-        path: '/connections/:bxcontext/catalogues',
-        router: cataloguesRoutes({
-          catalogues: createCatalogues(connect.api),
-          noteCreated: (id) => store.set(createdKey(config.platform.apiUrl, id), 'created'),
-          vault: connect.vault,
-          grants: createGrants(store),
-        }),
-      },
-    ],
+  create: (deps) => ({
+    routes: [{ path: '/connections/:bxcontext/catalogues', router: cataloguesRoutes(deps) }],
     connectionLinks: async () => [{ path: '/catalogues', label: texts.title }],
   }),
 } satisfies Feature

@@ -1,10 +1,9 @@
 import { type Request, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
-import type { Vault } from '../../connect/index.ts'
 import {
   connectionRef,
-  currentUser,
+  type FeatureDeps,
   type ListFields,
   listPages,
   listQuery,
@@ -14,24 +13,18 @@ import {
   sendPageOrJson,
   sendResultOrRedirect,
 } from '../../web/kit.ts'
-import type { Catalogues } from './catalogues.ts'
+import { createCatalogues, createdKey } from './catalogues.ts'
 import {
-  type AccessControl,
   accessControlSchema,
   type Catalogue,
   catalogueSchema,
   externalRefSchema,
   newCatalogueSchema,
 } from './contract.ts'
-import { type Grant, grantSchema } from './grants.ts'
-import { type CataloguePageOptions, cataloguePage } from './page.ts'
+import { createGrants, grantSchema } from './grants.ts'
+import { doneNow } from './history.ts'
+import { cataloguePage } from './page.ts'
 import { texts } from './texts.ts'
-
-export interface CataloguesOptions extends CataloguePageOptions {
-  catalogues: Catalogues
-  noteCreated(catalogueId: string): Promise<void>
-  vault: Vault
-}
 
 /** How the list can be narrowed and ordered. */
 const FIELDS: ListFields = {
@@ -90,7 +83,10 @@ const grantRoute = describeRoute({
 })
 
 /** Routes that list, show and create the catalogues of a connection, and grant builders access. */
-export function cataloguesRoutes({ catalogues, noteCreated, vault, grants }: CataloguesOptions): Router {
+export function cataloguesRoutes({ connect, store, config }: FeatureDeps): Router {
+  const { vault } = connect
+  const catalogues = createCatalogues(connect.api)
+  const grants = createGrants(store)
   const router = Router()
   const pages = listPages({
     view: 'catalogues/catalogues',
@@ -106,7 +102,7 @@ export function cataloguesRoutes({ catalogues, noteCreated, vault, grants }: Cat
     try {
       const given = catalogueBody.parse(req.body ?? {})
       const catalogue = await catalogues.create(vault.tokenSource(ref), given)
-      await noteCreated(catalogue.id).catch(() => {})
+      await store.set(createdKey(config.platform.apiUrl, catalogue.id), 'created').catch(() => {})
       const location = pathOf(ref.bxcontext, catalogue.id)
       await sendResultOrRedirect(req, res, location, catalogue, { status: 201, notice: texts.created })
     } catch (error) {
@@ -124,11 +120,12 @@ export function cataloguesRoutes({ catalogues, noteCreated, vault, grants }: Cat
     const { id } = req.params
     const source = vault.tokenSource(ref)
     // Without its details if it cannot be loaded.
-    const shown = () => catalogues.get(source, id).catch(() => ({ id }))
+    const shown = (): Promise<Catalogue> => catalogues.get(source, id).catch(() => ({ id }))
     try {
       const given = accessControlBody.parse(req.body ?? {})
       await catalogues.grantAccess(source, id, given)
-      await grants.note(ref, `${id} ${given.externalRef}`, grantOf(await shown(), given, req))
+      const catalogue = { catalogueId: id, catalogueName: (await shown()).name ?? id }
+      await grants.note(ref, `${id} ${given.externalRef}`, { ...given, ...catalogue, ...doneNow(req) })
       const { granted, grantedPreApproved } = texts.grant
       const notice = (given.isPreApproved ? grantedPreApproved : granted)(given.externalRef)
       const result = { catalogueId: id, ...given }
@@ -142,11 +139,3 @@ export function cataloguesRoutes({ catalogues, noteCreated, vault, grants }: Cat
 
 /** The builder's account number to fill in, which a link of another page names. */
 const accountOf = (req: Request): string => externalRefSchema.safeParse(req.query.account).data ?? ''
-
-const grantOf = ({ id, name }: Catalogue, accessControl: AccessControl, req: Request): Grant => ({
-  ...accessControl,
-  catalogueId: id,
-  catalogueName: name ?? id,
-  grantedBy: currentUser(req)?.name ?? '',
-  grantedAt: new Date().toISOString(),
-})

@@ -1,12 +1,11 @@
-import { CONNECTION_STATES, connectionKind } from '../../connect/index.ts'
+import { CONNECTION_STATES } from '../../connect/index.ts'
 import type { FeatureDeps, Gauge } from '../../web/kit.ts'
 import { readRound } from './round.ts'
 
 /** Connections as the last complete round found them; no values before that, and without the store. */
-export default async function connectionGauges({ connect, store }: FeatureDeps): Promise<Gauge[]> {
-  const recordKind = connectionKind(connect.platform.name)
+export default async function connectionGauges({ store }: FeatureDeps): Promise<Gauge[]> {
   // Without the store, the other metrics still have to be there: they say that it is gone.
-  const counts = (await readRound(store, recordKind).catch(() => null))?.last
+  const counts = (await readRound(store).catch(() => null))?.last
   return [
     {
       name: 'connect_connections',

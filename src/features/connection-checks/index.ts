@@ -1,4 +1,3 @@
-import { connectionKind } from '../../connect/index.ts'
 import type { Feature } from '../../web/kit.ts'
 import { type ConnectionChecksSettings, connectionChecksSettings } from './settings.ts'
 import { createSweep } from './sweep.ts'
@@ -11,8 +10,6 @@ export default {
   gauges: () => import('./gauges.ts'),
   deleteUser: () => import('./delete-user.ts'),
   create({ connect, store, log }, { everyMs }) {
-    if (everyMs === undefined) return {}
-    const recordKind = connectionKind(connect.platform.name)
-    return createSweep({ store, recordKind, vault: connect.vault, log, everyMs })
+    return everyMs === undefined ? {} : createSweep({ store, vault: connect.vault, log, everyMs })
   },
 } satisfies Feature<ConnectionChecksSettings>

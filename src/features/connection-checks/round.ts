@@ -33,19 +33,16 @@ const roundSchema = z.object({
 /** A walk over all connections, the latest one; processes continue it one after the other. */
 export type Round = z.infer<typeof roundSchema>
 
-/** The keys of one platform's checks, whose connections have this kind. */
-export const keyOf = (kind: 'connection-round' | 'connection-round-lease', recordKind: string) => ({
-  kind,
-  owner: appOwner('connection-checks'),
-  id: recordKind,
-})
+const KEY = { kind: 'connection-round', owner: appOwner('connection-checks'), id: '' }
+/** The key of the lease of whoever does a round. */
+export const LEASE_KEY = { ...KEY, kind: 'connection-round-lease' }
 
 /** Resolves to null if there was no round yet. Throws `StoreUnavailableError`. */
-export async function readRound(store: KeyValueStore, recordKind: string): Promise<Round | null> {
-  const value = await store.get(keyOf('connection-round', recordKind))
+export async function readRound(store: KeyValueStore): Promise<Round | null> {
+  const value = await store.get(KEY)
   return value === null ? null : (roundSchema.safeParse(parseJson(value)).data ?? null)
 }
 
 /** Throws `StoreUnavailableError`. */
-export const writeRound = (store: KeyValueStore, recordKind: string, round: Round): Promise<void> =>
-  store.set(keyOf('connection-round', recordKind), JSON.stringify(round))
+export const writeRound = (store: KeyValueStore, round: Round): Promise<void> =>
+  store.set(KEY, JSON.stringify(round))

@@ -1,14 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Vault } from '../../connect/index.ts'
+import { connectionKind, platform, type Vault } from '../../connect/index.ts'
 import { acquireLease, allOwners, type KeyValueStore } from '../../connect/stores.ts'
-import { keyOf, NO_COUNTS, type Round, readRound, writeRound } from './round.ts'
+import { LEASE_KEY, NO_COUNTS, type Round, readRound, writeRound } from './round.ts'
 import { refreshUnused } from './unused.ts'
 
 export interface SweepOptions {
   store: KeyValueStore
-  /** The kind of the connections' records: `connectionKind`. */
-  recordKind: string
   vault: Pick<Vault, 'list' | 'refresh'>
   log: Logger
   /** How often every connection is checked, in ms. */
@@ -23,6 +21,8 @@ export interface Sweep {
   stop(): Promise<void>
 }
 
+/** The kind of the connections' records. */
+const RECORDS = connectionKind(platform.name)
 /** How long another process waits before it continues the work of a killed one, in ms. */
 const LEASE_MS = 15_000
 /** How often a process looks whether a round is due, in ms, on average and at most. */
@@ -82,21 +82,19 @@ async function loop(sweep: SweepState): Promise<void> {
   }
 }
 
-/** Does a round if it is due and no other process does it. */
+/** Does a round, or the rest of one, if it is due and no other process does it. */
 async function sweepOnce(sweep: SweepState): Promise<void> {
-  const { store, recordKind, log, closing, now } = sweep
-  if (isWaiting(sweep, await readRound(store, recordKind))) return
-  const lease = await acquireLease(store, keyOf('connection-round-lease', recordKind), LEASE_MS)
+  const { store, log, closing, now } = sweep
+  const lease = await acquireLease(store, LEASE_KEY, LEASE_MS)
   if (!lease) return
   const signal = AbortSignal.any([closing.signal, lease.lost])
   try {
-    // Read again: another process may have ended the round in the meantime.
-    let round = await readRound(store, recordKind)
+    let round = await readRound(store)
     if (isWaiting(sweep, round)) return
     if (!round || round.done) round = await begin(sweep, round, signal)
     while (!round.done) {
       round = await checkPage(sweep, round, signal)
-      await writeRound(store, recordKind, round)
+      await writeRound(store, round)
     }
     const seconds = Math.round((now() - round.startedAt) / 1000)
     log.info({ ...round.counts, seconds }, 'all connections checked')
@@ -115,22 +113,22 @@ function isWaiting({ everyMs, now }: SweepState, round: Round | null): boolean {
 
 /** Begins a round; counts the users, so that their checks can be spread over the interval. */
 async function begin(sweep: SweepState, previous: Round | null, signal: AbortSignal): Promise<Round> {
-  const { store, recordKind, now } = sweep
+  const { store, now } = sweep
   const startedAt = now()
   let left = 0
-  for await (const _ of allOwners(store, recordKind)) {
+  for await (const _ of allOwners(store, RECORDS)) {
     signal.throwIfAborted()
     left++
   }
   const last = previous?.last ?? null
   const round: Round = { startedAt, cursor: null, done: false, left, counts: NO_COUNTS, last }
-  await writeRound(store, recordKind, round)
+  await writeRound(store, round)
   return round
 }
 
 /** Checks the users of the next page, those that are due at the same time together. */
 async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): Promise<Round> {
-  const { owners, cursor } = await sweep.store.owners(sweep.recordKind, round.cursor)
+  const { owners, cursor } = await sweep.store.owners(RECORDS, round.cursor)
   const counts = { ...round.counts }
   let { left } = round
   for (let checked = 0; checked < owners.length; ) {

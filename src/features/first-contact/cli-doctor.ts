@@ -25,24 +25,6 @@ import { checkEnvironment, settingsFindings } from './environment.ts'
 import { ok } from './findings.ts'
 import { notOpened } from './store.ts'
 
-const command = createCommand(
-  'npm run doctor --',
-  "Checks the settings, the store, the platform's addresses, and your registration there.",
-)
-  .option('--json', 'print the findings as JSON', false)
-  .option('--strict', 'exit with 2 if there are warnings; failures exit with 1 in any case', false)
-  .option(
-    '--consent',
-    `then ask for a consent in the browser, and compare the platform with the contracts; writes ${REPORT}`,
-    false,
-  )
-  .option(
-    '--write',
-    'with --consent: also create a catalogue with an import, and a lead, named as a test; use a staging account',
-    false,
-  )
-  .parse()
-
 /** `open`: not seen by this run. `ask`: no run can see it. */
 const LABELS = {
   ok: 'ok   ',
@@ -137,12 +119,33 @@ async function askForConsent(write: boolean): Promise<void> {
   })
 }
 
-try {
-  const { json, strict, consent, write } =
-    command.opts<Record<'json' | 'strict' | 'consent' | 'write', boolean>>()
-  if (consent) checkConsentOptions(json)
-  await check(json, strict)
-  if (consent) await askForConsent(write)
-} catch (error) {
-  fail(error)
+interface Options {
+  json: boolean
+  strict: boolean
+  consent: boolean
+  write: boolean
 }
+
+await createCommand(
+  'npm run doctor --',
+  "Checks the settings, the store, the platform's addresses, and your registration there.",
+)
+  .option('--json', 'print the findings as JSON', false)
+  .option('--strict', 'exit with 2 if there are warnings; failures exit with 1 in any case', false)
+  .option(
+    '--consent',
+    `then ask for a consent in the browser, and compare the platform with the contracts; writes ${REPORT}`,
+    false,
+  )
+  .option(
+    '--write',
+    'with --consent: also create a catalogue with an import, and a lead, named as a test; use a staging account',
+    false,
+  )
+  .action(async ({ json, strict, consent, write }: Options) => {
+    if (consent) checkConsentOptions(json)
+    await check(json, strict)
+    if (consent) await askForConsent(write)
+  })
+  .parseAsync()
+  .catch(fail)

@@ -1,15 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Connect, Trouble } from '../../connect/index.ts'
-import { type FeatureDeps, onRequest, type ToolOf } from '../../web/kit.ts'
+import { type FeatureDeps, type Gauge as FeatureGauge, onRequest, type ToolOf } from '../../web/kit.ts'
 import { loadContracts } from '../contracts.ts'
 import { pathTemplates } from './path-template.ts'
-
-export interface Metrics {
-  readonly contentType: string
-  /** The metrics in the text format of Prometheus. */
-  text(): Promise<string>
-  close(): void
-}
 
 /** In seconds: from a cached page to a token endpoint that takes half a minute. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -18,10 +11,7 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
  * Collects metrics of this process, by subscribing to what the core and the web part publish, and reading the gauges of
  * features. No label holds a user id, a bxcontext, or an id of the platform.
  */
-export async function createMetrics(
-  deps: FeatureDeps,
-  tools: ReadonlyMap<string, ToolOf<'gauges'>>,
-): Promise<Metrics> {
+export async function createMetrics(deps: FeatureDeps, tools: ReadonlyMap<string, ToolOf<'gauges'>>) {
   const { config, connect } = deps
   const register = new Registry()
   collectDefaultMetrics({ register })
@@ -31,14 +21,15 @@ export async function createMetrics(
     countConnectionEvents(register, connect),
     measurePlatform(register, connect, pathTemplates(config.platform.apiUrl, paths)),
   ]
-  observeStore(register, deps)
-  observeCredentials(register, connect)
-  const readGauges = async () =>
-    (await Promise.all([...tools].map(([name, read]) => read(deps, config.features[name])))).flat()
+  const readGauges = async () => {
+    const ofFeatures = [...tools].map(([name, read]) => read(deps, config.features[name]))
+    return (await Promise.all([gaugesOf(deps), ...ofFeatures])).flat()
+  }
 
   return {
     contentType: register.contentType,
-    async text() {
+    /** The metrics in the text format of Prometheus. */
+    async text(): Promise<string> {
       for (const { name, help, values } of await readGauges()) {
         register.removeSingleMetric(name)
         if (!values[0]) continue
@@ -109,28 +100,22 @@ function measurePlatform(
   })
 }
 
-function observeStore(register: Registry, { store }: FeatureDeps): void {
-  new Gauge({
-    name: 'connect_store_up',
-    help: '1 if the store takes writes.',
-    registers: [register],
-    async collect() {
-      const failure = await store.ping().catch((error: Error) => error)
-      this.set(failure instanceof Error ? 0 : 1)
+/** The figures of the core. */
+async function gaugesOf({ store, connect }: FeatureDeps): Promise<FeatureGauge[]> {
+  const valuesOf = (value: boolean | undefined) =>
+    value === undefined ? [] : [{ labels: {}, value: Number(value) }]
+  const isUp = await store.ping().then(
+    () => true,
+    () => false,
+  )
+  // Without the store, it is not known.
+  const areRefused = await connect.vault.credentials.areRefused().catch(() => undefined)
+  return [
+    { name: 'connect_store_up', help: '1 if the store takes writes.', values: valuesOf(isUp) },
+    {
+      name: 'connect_credentials_refused',
+      help: '1 if the platform refuses this app: its client id or its secret.',
+      values: valuesOf(areRefused),
     },
-  })
-}
-
-function observeCredentials(register: Registry, { vault }: Connect): void {
-  new Gauge({
-    name: 'connect_credentials_refused',
-    help: '1 if the platform refuses this app: its client id or its secret.',
-    registers: [register],
-    async collect() {
-      // Without the store, it is not known.
-      const areRefused = await vault.credentials.areRefused().catch(() => undefined)
-      if (areRefused === undefined) this.remove()
-      else this.set(areRefused ? 1 : 0)
-    },
-  })
+  ]
 }

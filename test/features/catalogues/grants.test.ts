@@ -7,8 +7,8 @@ const GRANT = {
   catalogueName: 'Fresh',
   externalRef: 'CUST1',
   isPreApproved: true,
-  grantedBy: 'sam',
-  grantedAt: '2026-11-24T00:00:00.000Z',
+  by: 'sam',
+  at: '2026-11-24T00:00:00.000Z',
 }
 const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
 

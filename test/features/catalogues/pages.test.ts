@@ -128,11 +128,3 @@ describe('a form on a page of catalogues', () => {
     expect(page.text).toContain(typed)
   })
 })
-
-test('a notice about a catalogue cannot be forged by its address', async () => {
-  // Shows the notice of connecting.
-  await builder.get(`${app.url}/connections`)
-  expect((await builder.get(at('/harbour-homes-C100?granted=X&approved'))).text).not.toContain(
-    'class="notice"',
-  )
-})

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { connectionKind, type Vault } from '../../../src/connect/index.ts'
+import type { Vault } from '../../../src/connect/index.ts'
 import { openRedis } from '../../../src/connect/stores.ts'
 import { readRound } from '../../../src/features/connection-checks/round.ts'
 import { createSweep, type Sweep } from '../../../src/features/connection-checks/sweep.ts'
@@ -15,8 +15,6 @@ import {
   type VaultSetup,
   vaultSetup,
 } from '../../support/vault.ts'
-
-const RECORDS = connectionKind('platform')
 
 let setup: VaultSetup
 let testedAt = 0
@@ -35,7 +33,6 @@ afterEach(async () => {
 function startSweep(everyMs: number, vault: Pick<Vault, 'list' | 'refresh'> = setup.vault): Sweep {
   const sweep = createSweep({
     store: setup.store,
-    recordKind: RECORDS,
     vault,
     log: pino({ level: 'silent' }),
     everyMs,
@@ -47,7 +44,7 @@ function startSweep(everyMs: number, vault: Pick<Vault, 'list' | 'refresh'> = se
   return sweep
 }
 /** What the last complete round found. */
-const lastCounts = async (recordKind = RECORDS) => (await readRound(setup.store, recordKind))?.last ?? null
+const lastCounts = async () => (await readRound(setup.store))?.last ?? null
 const roundEnds = () => expect.poll(() => lastCounts()).not.toBeNull()
 /** Many users with a connection each. */
 async function connectMany(users: number): Promise<void> {
@@ -80,13 +77,6 @@ describe('a round', () => {
       revoked: 0,
       failed: 0,
     })
-  })
-
-  test('of one platform is not one of another platform on the same store', async () => {
-    setup = await connectedSetup()
-    startSweep(100_000)
-    await roundEnds()
-    expect(await lastCounts(connectionKind('other'))).toBeNull()
   })
 
   test('notices a revocation, publishes it, and counts the connection as revoked', async () => {

@@ -10,64 +10,50 @@ interface Observation {
 
 const RANK: Record<Observation['status'], number> = { 'not seen': 0, ok: 1, warning: 2, failure: 2 }
 
+export type Comparisons = ReturnType<typeof createComparisons>
+
 /**
  * Compares the platform with the assumptions of the contracts. Several observations may concern one assumption: it is confirmed
  * only if none of them differs. What was seen is told in names, types and statuses of the platform, never in values.
  */
-export class Comparisons {
-  readonly #contracts: readonly Contract[]
-  readonly #observations = new Map<string, Observation>()
-  readonly #hidden: string[] = []
+export function createComparisons(contracts: readonly Contract[]) {
+  const observations = new Map<string, Observation>()
+  const hidden: string[] = []
 
-  constructor(contracts: readonly Contract[]) {
-    this.#contracts = contracts
-  }
-
-  confirm(id: string, seen: string): void {
-    this.#add(id, 'ok', seen)
-  }
-
-  /** `copes`: whether the app works nevertheless. */
-  differ(id: string, seen: string, copes: boolean): void {
-    this.#add(id, copes ? 'warning' : 'failure', seen)
-  }
-
-  /** Confirms the assumption, or says what differs. */
-  compare(id: string, isAsAssumed: boolean, seen: string, copes: boolean): void {
-    if (isAsAssumed) this.confirm(id, seen)
-    else this.differ(id, seen, copes)
-  }
-
-  /** `how`: how it could be seen. */
-  notSeen(id: string, how: string): void {
-    this.#add(id, 'not seen', how)
-  }
-
-  /** Values that no finding may have, in case the platform uses them as names. */
-  hide(...values: (string | null | undefined)[]): void {
-    for (const value of values) if (value && value.length > 3) this.#hidden.push(value)
-  }
-
-  /** A finding for each assumption of all contracts, the most important ones first. */
-  findings(): Finding[] {
-    return this.#contracts
-      .flatMap((contract) => contract.assumptions.map((assumption) => ({ contract, assumption })))
-      .toSorted((one, other) => one.assumption.importance - other.assumption.importance)
-      .map(({ contract, assumption }) =>
-        toFinding(contract, assumption, this.#observations.get(assumption.id)),
-      )
-  }
-
-  #add(id: string, status: Observation['status'], text: string): void {
-    if (!this.#contracts.some(({ assumptions }) => assumptions.some((known) => known.id === id)))
+  function add(id: string, status: Observation['status'], text: string): void {
+    if (!contracts.some(({ assumptions }) => assumptions.some((known) => known.id === id)))
       throw new Error(`no contract has the assumption ${id}`)
-    const before = this.#observations.get(id)
+    const before = observations.get(id)
     if (before && RANK[before.status] > RANK[status]) return
-    const shown = this.#hidden.reduce((rest, value) => rest.replaceAll(value, '(a value)'), text)
+    const shown = hidden.reduce((rest, value) => rest.replaceAll(value, '(a value)'), text)
     // Only the latest reason why something was not seen counts.
     const isMore = before !== undefined && status !== 'not seen' && RANK[before.status] === RANK[status]
     const seen = isMore ? [...new Set([...before.seen, shown])] : [shown]
-    this.#observations.set(id, { status: isMore && before.status === 'failure' ? 'failure' : status, seen })
+    observations.set(id, { status: isMore && before.status === 'failure' ? 'failure' : status, seen })
+  }
+
+  const confirm = (id: string, seen: string): void => add(id, 'ok', seen)
+  /** `copes`: whether the app works nevertheless. */
+  const differ = (id: string, seen: string, copes: boolean): void =>
+    add(id, copes ? 'warning' : 'failure', seen)
+  return {
+    confirm,
+    differ,
+    /** Confirms the assumption, or says what differs. */
+    compare: (id: string, isAsAssumed: boolean, seen: string, copes: boolean): void =>
+      isAsAssumed ? confirm(id, seen) : differ(id, seen, copes),
+    /** `how`: how it could be seen. */
+    notSeen: (id: string, how: string): void => add(id, 'not seen', how),
+    /** Values that no finding may have, in case the platform uses them as names. */
+    hide(...values: (string | null | undefined)[]): void {
+      for (const value of values) if (value && value.length > 3) hidden.push(value)
+    },
+    /** A finding for each assumption of all contracts, the most important ones first. */
+    findings: (): Finding[] =>
+      contracts
+        .flatMap((contract) => contract.assumptions.map((assumption) => ({ contract, assumption })))
+        .toSorted((one, other) => one.assumption.importance - other.assumption.importance)
+        .map(({ contract, assumption }) => toFinding(contract, assumption, observations.get(assumption.id))),
   }
 }
 

@@ -3,8 +3,8 @@ import type { Config, ReceivedRequest, ToolOf } from '../../../web/kit.ts'
 import type { Contract } from '../../contracts.ts'
 import { createClient } from '../client.ts'
 import { oauthOf, requestOf, type Target } from '../platform/target.ts'
-import { ApiProbe } from './api-probe.ts'
-import { Comparisons } from './comparisons.ts'
+import { createApiProbe } from './api-probe.ts'
+import { type Comparisons, createComparisons } from './comparisons.ts'
 import {
   checkOldRefreshToken,
   checkRefresh,
@@ -50,7 +50,7 @@ export class Consents {
   }
 
   #newRound(): Round {
-    const comparisons = new Comparisons(this.#options.contracts)
+    const comparisons = createComparisons(this.#options.contracts)
     return { target: this.#target, comparisons, grants: [], isChecked: false, isAlive: false }
   }
 
@@ -98,7 +98,7 @@ export class Consents {
       const how = 'Give consent to only one permission, and run the check again.'
       round.comparisons.notSeen('insufficient-scope', how)
       await checkRefresh(round, grant)
-      const probe = new ApiProbe(round, grant, { write, received })
+      const probe = createApiProbe(round, grant, { write, received })
       for (const [name, probeFeature] of probes) await probeFeature(probe, config.features[name])
       await probe.checkInvalidToken()
       await checkOldRefreshToken(round, grant)

@@ -29,6 +29,8 @@ export interface Grant {
   exchange: HttpRequest
 }
 
+export const NO_ANSWER = 'no usable answer. Run the check again.'
+
 const MAX_WAIT_MS = 5_000
 
 /** Sends a request; null if there is no answer, or only an outage. Waits once if the server says for how long. */

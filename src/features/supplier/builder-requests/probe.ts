@@ -55,8 +55,7 @@ function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
     probe.notSeen('webhook-event', 'No signed webhook arrived.')
     return
   }
-  if (signed.isAssumed) probe.confirm('webhook-signature', signed.seen)
-  else probe.differ('webhook-signature', signed.seen, false)
+  probe.compare('webhook-signature', signed.isAssumed, signed.seen, false)
   checkEvent(probe, signed.delivery)
 }
 

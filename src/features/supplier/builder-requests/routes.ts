@@ -5,7 +5,6 @@ import { describeRoute } from '../../../connect/express.ts'
 import type { ConnectionRef, Vault } from '../../../connect/index.ts'
 import {
   connectionRef,
-  currentUser,
   READ_ERRORS,
   type SendChanges,
   sendPageOrJson,
@@ -13,7 +12,7 @@ import {
   wantsJson,
 } from '../../../web/kit.ts'
 import { type Grant, grantSchema } from '../../catalogues/grants.ts'
-import type { History } from '../../catalogues/history.ts'
+import { doneNow, type History } from '../../catalogues/history.ts'
 import type { BuilderRequests } from './builder-requests.ts'
 import { builderRequestSchema, revisionOf } from './contract.ts'
 import { type Decision, decisionSchema } from './decisions.ts'
@@ -48,7 +47,7 @@ type Answer = keyof typeof OUTCOMES
 
 const listRoute = describeRoute({
   summary:
-    '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, decidedBy, decidedAt, access}`, with the catalogues to which the builder was granted access here.',
+    '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, by, at, access}`, with the catalogues to which the builder was granted access here.',
   response: z.object({ items: z.array(builderRequestSchema), decided: z.array(decidedSchema) }),
   errors: READ_ERRORS,
 })
@@ -144,8 +143,7 @@ function answerRoutes(router: Router, decision: Answer, options: BuilderRequests
       builder: request.builder?.name ?? null,
       externalRef,
       decision: status,
-      decidedBy: currentUser(req)?.name ?? '',
-      decidedAt: new Date().toISOString(),
+      ...doneNow(req),
     })
     // Updates open pages. The decision is made even if this fails.
     await pending.fetch(ref).catch(() => {})

@@ -7,20 +7,19 @@ import { openByApiKey } from './by-api-key.cli.ts'
 import { describeError } from './describe-error.ts'
 import { listTenants } from './first-party.ts'
 
-const command = createCommand(
-  'npm run feature -- first-party tenants',
-  'Lists the tenants that the API key may act for.',
-)
-  .option('--demo', 'use the running demo, without an .env', false)
-  .parse()
-
-try {
-  const { demo } = command.opts<{ demo: boolean }>()
+async function list({ demo }: { demo: boolean }): Promise<void> {
   // Without a tenant: a token for a tenant lists only that tenant.
   const { api, source, close } = await openByApiKey(process.env, { tenant: '', demo })
   const tenants = await listTenants(api, source).finally(close)
   for (const { tenantId, name } of tenants) print(name ? `${tenantId}  ${name}` : tenantId)
   if (tenants.length === 0) printError('This API key has no tenants.')
-} catch (error) {
-  fail(describeError(error))
 }
+
+await createCommand(
+  'npm run feature -- first-party tenants',
+  'Lists the tenants that the API key may act for.',
+)
+  .option('--demo', 'use the running demo, without an .env', false)
+  .action(list)
+  .parseAsync()
+  .catch((error) => fail(describeError(error)))

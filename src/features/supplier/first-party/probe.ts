@@ -21,9 +21,9 @@ export default async function probeFirstParty(probe: Probe, credentials: FirstPa
   if (!login.success) return notSeen('The login with the API key failed: run `npm run doctor`.')
   const refreshed = await post(PATHS.refreshToken, { refreshToken: login.data.refreshToken ?? '' })
   const isTokens = firstPartyTokensSchema.safeParse(refreshed.json).success
-  if (refreshed.status < 300 && isTokens)
-    probe.confirm('first-party-refresh', `${refreshed.status}, as for login`)
-  else probe.differ('first-party-refresh', `${refreshed.status}, not as for login`, false)
+  const isAsForLogin = refreshed.status < 300 && isTokens
+  const seen = `${refreshed.status}, ${isAsForLogin ? '' : 'not '}as for login`
+  probe.compare('first-party-refresh', isAsForLogin, seen, false)
 
   const url = probe.apiUrl.replace(/\/+$/, '') + PATHS.tenants
   const authorization = `Bearer ${login.data.accessToken}`

@@ -27,6 +27,7 @@ async function reported(deliveries: ReceivedRequest[], secrets = [SECRET]) {
     call: async () => null,
     confirm: note('confirmed'),
     differ: note('different'),
+    compare: (id, isAsAssumed, seen) => note(isAsAssumed ? 'confirmed' : 'different')(id, seen),
     notSeen: note('not seen'),
     checkFields: (id) => note('confirmed')(id, ''),
   }

@@ -1,9 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { StoreUnavailableError } from '../../../../src/connect/errors.ts'
-import { createBuilderRequests } from '../../../../src/features/supplier/builder-requests/builder-requests.ts'
-import { createPending } from '../../../../src/features/supplier/builder-requests/pending.ts'
 import { createEvents } from '../../../../src/features/supplier/builder-requests/webhook-events.ts'
 import simulated from '../../../../src/sandbox/features/supplier/builder-requests/index.ts'
 import { type Running, startAll } from '../../../support/app.ts'
@@ -48,11 +45,6 @@ const stored = async (id: string) =>
 /** How often the platform was asked for a list. */
 const lists = async () => (await app.calls()).filter(({ endpoint }) => endpoint === 'catalogues').length
 const page = () => `${app.url}/connections/summit-supplies/builder-requests`
-const pending = () => {
-  const { store, connect } = app.services
-  const builderRequests = createBuilderRequests(connect.api)
-  return createPending({ store, builderRequests, events: createEvents(store), vault: connect.vault })
-}
 
 /** The stream of an open page, and how often it has reported a change. */
 async function openStream(url: string, visitor: Visitor) {
@@ -92,16 +84,6 @@ describe('a delivery', () => {
     const body = JSON.stringify(sent)
     const answer = await deliver(body, { 'x-webhook-signature': sign(body) })
     expect(answer).toMatchObject({ status: 401, json: { code: 'invalid_signature' } })
-    expect(await stored(sent.id)).toBe(false)
-  })
-
-  test('with any byte of its body changed is rejected', async () => {
-    const sent = event()
-    const body = JSON.stringify(sent)
-    for (let at = 0; at < body.length; at += 7) {
-      const changed = `${body.slice(0, at)}${body[at] === 'x' ? 'y' : 'x'}${body.slice(at + 1)}`
-      expect((await deliver(changed, { 'x-webhook-signature': signature(body) })).status).toBe(401)
-    }
     expect(await stored(sent.id)).toBe(false)
   })
 
@@ -152,14 +134,6 @@ describe('a delivery', () => {
     const body = JSON.stringify(otherEvent())
     expect((await deliver(body, { 'content-type': 'text/plain' })).status).toBe(415)
     expect((await deliver(body, { 'content-type': 'application/json; charset=utf-8' })).status).toBe(202)
-  })
-
-  test('leaves neither its secret nor its signature in the log', async () => {
-    const body = JSON.stringify(otherEvent())
-    await deliver(body)
-    await deliver(body, { 'x-webhook-signature': 'wrong' })
-    const log = app.logLines.join()
-    for (const secret of [WEBHOOK_SECRET, signature(body)]) expect(log).not.toContain(secret)
   })
 })
 
@@ -303,15 +277,6 @@ describe('an open page', () => {
     await untilNoticed(stream, event)
     expect(other.changes()).toBe(0)
   })
-
-  test('reloads at most twice a second, however many events arrive', async () => {
-    const startedAt = performance.now()
-    const stream = await watching(page(), supplier)
-    const answers = await Promise.all(Array.from({ length: 300 }, () => deliver(JSON.stringify(event()))))
-    expect(answers.filter(({ status }) => status === 202)).toHaveLength(300)
-    await vi.waitFor(() => expect(stream.changes()).toBeGreaterThan(0))
-    expect(stream.changes()).toBeLessThan((performance.now() - startedAt) / 500 + 1)
-  })
 })
 
 describe('the number on the card', () => {
@@ -357,14 +322,6 @@ test('without a secret there is no webhook, and the open page asks the platform 
   await polling.close()
 })
 
-test('a delivery and an open page search no connections: thousands of others cost nothing', async () => {
-  const { store } = app.services
-  const searches = (['list', 'owners', 'ofOwner'] as const).map((name) => vi.spyOn(store, name))
-  await deliver(JSON.stringify(event()))
-  await pending().snapshot({ userId: 'sam', bxcontext: 'summit-supplies' })
-  for (const search of searches) expect(search).not.toHaveBeenCalled()
-})
-
 test('an open page polls the platform even with a webhook, because a delivery may be lost', async () => {
   await supplier.get(page())
   const stream = await openStream(`${page()}/live`, supplier)
@@ -374,17 +331,4 @@ test('an open page polls the platform even with a webhook, because a delivery ma
   vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 61_000)
   await vi.waitFor(async () => expect(await lists()).toBeGreaterThan(listed), { timeout: 5_000 })
   vi.restoreAllMocks()
-})
-
-test('an event that could not be stored is new when it is delivered again', async () => {
-  const { store } = app.services
-  const { compareAndSet } = store
-  const failing = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, ...rest) => {
-    if (key.kind === 'webhook-recent') throw new StoreUnavailableError('full')
-    return compareAndSet(key, ...rest)
-  })
-  const body = JSON.stringify(event())
-  expect((await deliver(body)).status).toBe(503)
-  failing.mockRestore()
-  expect(await deliver(body)).toMatchObject({ status: 202, json: { fresh: true } })
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { ConfigurationError, PlatformUnavailableError } from '../../../../src/connect/errors.ts'
-import { allOwners, openSqlite } from '../../../../src/connect/stores.ts'
+import { openSqlite } from '../../../../src/connect/stores.ts'
 import { listTenants } from '../../../../src/features/supplier/first-party/first-party.ts'
 import { serve } from '../../../support/ports.ts'
 import { forkWorker } from '../../../support/process.ts'
@@ -19,9 +19,6 @@ afterEach(async () => {
   await Promise.all(opened.map((access) => access.close()))
   await platform.close()
 })
-
-/** The kind of its records in the store. */
-const RECORDS = 'firstparty-connection'
 
 const open = (options?: Parameters<typeof openAccess>[1]) => {
   const access = openAccess(platform.apiUrl, options)
@@ -58,25 +55,6 @@ describe('a token', () => {
     await expectAnswers([200])
   })
 
-  test('that has expired is refreshed once, however many calls find it expired, without another login', async () => {
-    const access = open()
-    await call(access)
-    await platform.post('/sandbox/expire')
-    await Promise.all(Array.from({ length: 50 }, () => call(access)))
-    await expectAnswers([200], [200])
-  })
-
-  test('comes with a new refresh token at each refresh', async () => {
-    const access = openWithClock()
-    await call(access)
-    for (let time = 0; time < 3; time++) {
-      access.later(5_000)
-      await platform.post('/sandbox/expire')
-      await call(access)
-    }
-    await expectAnswers([200], [200, 200, 200])
-  })
-
   test('comes from one more login when the refresh token has expired', async () => {
     const access = open()
     await call(access)
@@ -84,33 +62,6 @@ describe('a token', () => {
     await platform.post('/sandbox/expire-refresh-tokens')
     await Promise.all(Array.from({ length: 50 }, () => call(access)))
     await expectAnswers([200, 200], [401])
-  })
-
-  test('is refreshed once in 5 seconds at most, whatever the API answers', async () => {
-    const access = openWithClock()
-    await call(access)
-    await platform.post('/sandbox/expire')
-    await call(access)
-    await platform.post('/sandbox/expire')
-    await expect(call(access)).rejects.toMatchObject({ status: 503 })
-    expect(await platform.statusesOf('first-party refresh')).toEqual([200])
-    access.later(5_000)
-    await call(access)
-    await expectAnswers([200], [200, 200])
-  })
-
-  test('is kept for the next run, encrypted', async () => {
-    const keys = [newKey()]
-    const file = `${platform.dir}/store`
-    const token = await open({ store: openSqlite({ file }), keys }).source.accessToken()
-    const second = open({ store: openSqlite({ file }), keys })
-    expect(await second.source.accessToken()).toBe(token)
-    await expectAnswers([200])
-    const stored: unknown[] = []
-    for await (const owner of allOwners(second.store, RECORDS))
-      stored.push(...(await second.store.list(RECORDS, owner)))
-    expect(stored).toHaveLength(1)
-    expect(JSON.stringify(stored)).not.toContain(token)
   })
 
   test('that can no longer be decrypted is replaced by a login', async () => {
@@ -157,18 +108,6 @@ describe('several processes', () => {
     await stop()
   })
 
-  test('log in once together when the refresh token has expired', async () => {
-    const file = `${platform.dir}/store`
-    const keys = [newKey()]
-    const both = [open({ store: openSqlite({ file }), keys }), open({ store: openSqlite({ file }), keys })]
-    await Promise.all(both.map(call))
-    await expectAnswers([200])
-    await platform.post('/sandbox/expire')
-    await platform.post('/sandbox/expire-refresh-tokens')
-    await Promise.all(Array.from({ length: 20 }, () => both.map(call)).flat())
-    await expectAnswers([200, 200], [401])
-  })
-
   test('do not log in while another one is paused after a failed login', async () => {
     let time = Date.now()
     const now = () => time
@@ -213,28 +152,6 @@ describe('a login', () => {
     }
     expect(await source.accessToken()).toMatch(/^fp_/)
     await expectAnswers([200, 500, 500])
-  })
-
-  test('that returns 429 waits as long as the platform requests', async () => {
-    await platform.fault('login', '429', 1, 7)
-    const { source, later } = openWithClock()
-    await expect(source.accessToken()).rejects.toMatchObject({ kind: 'busy', retryAfterMs: 7_000 })
-    later(6_999)
-    await expect(source.accessToken()).rejects.toMatchObject({ kind: 'paused' })
-    later(2)
-    expect(await source.accessToken()).toMatch(/^fp_/)
-  })
-
-  test('that succeeds resets the count of failures', async () => {
-    const access = openWithClock()
-    for (const round of ['first', 'second']) {
-      await platform.fault('login', '500', 1)
-      await expect(call(access), round).rejects.toBeInstanceOf(PlatformUnavailableError)
-      // The first pause lasts a second.
-      access.later(1_001)
-      await call(access)
-      await access.store.delete({ kind: RECORDS, owner: access.source.id.split(':')[1] ?? '', id: '' })
-    }
   })
 })
 

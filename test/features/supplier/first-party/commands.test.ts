@@ -44,12 +44,6 @@ describe('npm run feature -- first-party tenants', () => {
     await other.close()
   })
 
-  test('reads its settings from the .env of its folder', async () => {
-    const settings = Object.entries(platform.env).map(([name, value]) => `${name}=${value}\n`)
-    writeFileSync(join(platform.dir, '.env'), settings.join(''))
-    expect(await tenants({})).toMatchObject({ code: 0, output: expect.stringContaining('Summit Coast') })
-  })
-
   test('without settings names each one that is missing, and no other', async () => {
     const { code, output } = await tenants({ DATA_DIR: platform.dir })
     expect(code).toBe(1)
@@ -77,19 +71,6 @@ describe('npm run feature -- first-party tenants', () => {
     expect(output).toBe(
       'No sandbox answers at http://localhost:1. Start it with npm run demo. If it uses another port, set SANDBOX_PORT here too.\n',
     )
-  })
-
-  test('with a wrong key says so, and does not repeat the key', async () => {
-    const { code, output } = await tenants({ ...platform.env, PLATFORM_API_KEY: 'wrong-secret' })
-    expect(code).toBe(1)
-    expect(output).toContain('The platform rejected the email, API key or subscription key')
-    expect(output).not.toContain('wrong-secret')
-  })
-
-  test('explains itself with --help, without settings', async () => {
-    const { code, output } = await tenants({}, ['--help'])
-    expect(code).toBe(0)
-    expect(output).toContain('Usage: npm run feature -- first-party tenants')
   })
 })
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { loadPriceList } from '../../../../src/features/supplier/live-pricing/csv-price-provider/load.ts'
 import { PRICE_LIST_FOLDERS } from '../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
@@ -116,21 +116,4 @@ test('its page shows every endpoint and schema, without scripts or external reso
     expect(new URL(address ?? '', app.url).origin).toBe(app.url)
   expect(text).not.toMatch(/<style|style="|<script(?![^>]*src=)|undefined|\[object/)
   for (const [, id] of text.matchAll(/href="#([^"]+)"/g)) expect(text, `#${id}`).toContain(`id="${id}"`)
-})
-
-test('the letter case of an address makes no route of its own in the log, whose routes label figures', async () => {
-  const logged = app.logLines.length
-  for (const base of ['live-pricing', 'LIVE-pricing'])
-    expect((await get(`/${base}/openapi.json`)).status).toBe(200)
-  const routes = () =>
-    app.logLines.slice(logged).flatMap((line): string[] => JSON.parse(line).route?.match(/.*openapi.*/) ?? [])
-  await vi.waitFor(() => expect(routes()).toHaveLength(2))
-  expect(new Set(routes()).size).toBe(1)
-})
-
-test('production or staging without clients is not served', async () => {
-  const bare = await startAll({ LIVE_PRICING_CLIENTS: '' })
-  for (const base of ['/live-pricing', '/live-pricing-staging/openapi.json'])
-    expect((await createVisitor().get(bare.url + base)).status).toBe(404)
-  await bare.close()
 })

@@ -49,17 +49,3 @@ test('a body that arrives too slowly returns 408 as a problem document, and its 
     expect(requestsOf(supplier)).toMatchObject([{ status: 408, code: 'request_timeout' }]),
   )
 })
-
-test('a HEAD request gets the headers of GET, and the absolute form of a URL is understood', async () => {
-  const supplier = await testSupplier()
-  const authorization = `Bearer ${await supplier.token()}`
-  const head = await fetch(`${supplier.url}/stores/S1`, { method: 'HEAD', headers: { authorization } })
-  const whole = await supplier.call('/stores/S1')
-  expect([head.status, head.headers.get('content-type')]).toEqual([200, whole.headers.get('content-type')])
-  const { port } = new URL(supplier.url)
-  const socket = connect(Number(port), '127.0.0.1')
-  socket.write(
-    `GET ${supplier.url}/stores/S1 HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`,
-  )
-  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*"id":"S1"/)
-})

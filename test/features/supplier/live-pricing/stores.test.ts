@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LIMITS, type Store, storeSchema } from '../../../../src/features/supplier/api/contract.ts'
-import { type Files, SAMPLE, SMALL, type Supplier, startSupplier, testSupplier } from './support.ts'
+import { type Files, SMALL, type Supplier, startSupplier, testSupplier } from './support.ts'
 
 type Place = Pick<Store, 'latitude' | 'longitude'>
 
@@ -170,14 +170,4 @@ describe('GET /stores/{id}', () => {
       '2026-12-26 Boxing Day',
     ])
   })
-})
-
-test('the sample supplier has the documented size: 40 stores with hours and holidays', async () => {
-  const sample = await testSupplier(SAMPLE)
-  const stores = await found(sample, { latitude: -30, longitude: 140, radius: 50_000 })
-  expect(stores).toHaveLength(40)
-  for (const { tradingHours } of stores) {
-    expect(tradingHours.dailyTradingHours.flatMap((day) => day.openingHours).length).toBeGreaterThan(5)
-    expect(tradingHours.publicHolidays.length).toBeGreaterThan(15)
-  }
 })

@@ -1,5 +1,5 @@
 import type { Known } from '../../../../src/features/supplier/supplier-check/rule.ts'
-import type { Any, Change, Steps } from './model.ts'
+import type { Any, Change } from './model.ts'
 
 /** What else the check is told, and what it cannot prove of this supplier. */
 interface More {
@@ -41,8 +41,6 @@ const written = (write: (amount: number) => string): Change => {
 }
 
 const round = (degrees: number) => Number(degrees.toFixed(2))
-const limited = (right: Steps, radius: number, most: number, at: [number, number]) =>
-  right.search(...at, Math.min(radius, most))
 
 /** Suppliers that the specification has nothing against, however odd they are. */
 export const RIGHT: [name: string, change: Change, more?: More][] = [
@@ -156,12 +154,6 @@ export const RIGHT: [name: string, change: Change, more?: More][] = [
     (right) => ({ search: (latitude, longitude, radius) => right.search(latitude, longitude, radius / 2) }),
   ],
   [
-    'at most 60 km are searched',
-    (right) => ({
-      search: (latitude, longitude, radius) => limited(right, radius, 60, [latitude, longitude]),
-    }),
-  ],
-  [
     'more than 100 km are refused',
     (right) => ({
       nearest: (query) => (Number(query.get('radius')) > 100 ? { status: 422 } : right.nearest(query)),
@@ -176,10 +168,6 @@ export const RIGHT: [name: string, change: Change, more?: More][] = [
           .slice(0, 3)
           .sort((a, b) => (a.id < b.id ? -1 : 1)),
     }),
-  ],
-  [
-    'a search finds the nearest store',
-    (right) => ({ search: (...place) => right.search(...place).slice(0, 1) }),
   ],
   ['there is one store', (right) => ({ stores: right.stores.slice(0, 1) }), { known: { notInRange: [] } }],
   [
@@ -209,15 +197,6 @@ export const RIGHT: [name: string, change: Change, more?: More][] = [
       }
     },
   ]),
-  [
-    'lines are answered in the opposite order',
-    (right) => ({
-      async prices(request) {
-        const { status, body } = await right.prices(request)
-        return { status, body: body.toReversed() }
-      },
-    }),
-  ],
   [
     'lines are answered by item code, and repeat their line under other names',
     (right) => ({

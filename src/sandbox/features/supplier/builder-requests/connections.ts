@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
-import { findBusiness } from '../../../accounts.ts'
 import type { Sql } from '../../../database.ts'
 import { createAccessControls } from '../../catalogues/access-controls.ts'
 import { createCatalogues } from '../../catalogues/catalogues.ts'
 import type { SandboxCatalogue } from '../../catalogues/generated.ts'
+import { findBusiness } from '../businesses.ts'
 
 /** A builder's connection to a supplier, or the request for one (specification 3). */
 export const connectionSchema = z.object({

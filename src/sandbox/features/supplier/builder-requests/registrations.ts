@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import type * as z from 'zod'
-import { ownBusiness } from '../../../business-setup.ts'
 import { leaveNotice, problem } from '../../../pages.ts'
+import { ownBusiness } from '../business-setup/index.ts'
 
 /**
  * What suppliers register with the platform in Business setup, such as a webhook: one for each business, from the settings until

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import * as z from 'zod'
-import { ownBusiness } from '../../../business-setup.ts'
 import { leaveNotice, problem } from '../../../pages.ts'
+import { ownBusiness } from '../business-setup/index.ts'
 
 /** A webhook as a supplier registers it; a blank secret is generated. */
 export const webhookSchema = z.object({

@@ -1,7 +1,8 @@
 import express, { type RequestHandler, type Response, Router } from 'express'
-import { ACCOUNTS, tenantsOf } from '../../../accounts.ts'
+import { ACCOUNTS } from '../../../accounts.ts'
 import { sendFault } from '../../../faults.ts'
 import type { SandboxCore } from '../../../feature.ts'
+import { tenantsOf } from '../businesses.ts'
 import type { FirstPartyTokens } from './tokens.ts'
 
 /** The API key of every account, and the subscription key: valid in the sandbox only. */

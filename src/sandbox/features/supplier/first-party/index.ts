@@ -1,7 +1,7 @@
-import { ACCOUNT_SETUP } from '../../../business-setup.ts'
 import { HTTP_FAULTS } from '../../../faults.ts'
 import type { SandboxFeature } from '../../../feature.ts'
 import { section } from '../../../sections.ts'
+import { ACCOUNT_SETUP } from '../business-setup/index.ts'
 import { API_KEY, checkSubscription, firstPartyApi, SUBSCRIPTION_KEY } from './api.ts'
 import { createFirstPartyTokens } from './tokens.ts'
 

@@ -1,11 +1,11 @@
 import { type Request, Router } from 'express'
-import { nameOf } from '../../../accounts.ts'
 import type { SandboxCore } from '../../../feature.ts'
 import { page, problem } from '../../../pages.ts'
 import { createCatalogues } from '../../catalogues/catalogues.ts'
 import { createItems } from '../../catalogues/items.ts'
 import { createConnections } from '../builder-requests/connections.ts'
 import { pickedCodes, visibleCatalogue } from '../builder-requests/suppliers.ts'
+import { nameOf } from '../businesses.ts'
 import { LivePricingCallError, openLivePricing, type Registration } from './client.ts'
 import { PLACES } from './samples.ts'
 

@@ -1,24 +1,32 @@
 import { type Request, type Response, Router } from 'express'
-import { type Account, type Business, tenantsOf } from './accounts.ts'
-import type { SandboxCore } from './feature.ts'
-import { loginUrl } from './login.ts'
-import { page, problem } from './pages.ts'
-import type { Place } from './sections.ts'
+import type { Account } from '../../../accounts.ts'
+import type { SandboxCore, SandboxFeature } from '../../../feature.ts'
+import { loginUrl } from '../../../login.ts'
+import { page, problem } from '../../../pages.ts'
+import type { Place } from '../../../sections.ts'
+import { type Tenant, tenantsOf } from '../businesses.ts'
 
 /** Sections of Business setup: about the account, and about each of its businesses. */
 export const ACCOUNT_SETUP: Place<Account> = { name: 'account setup' }
-export const BUSINESS_SETUP: Place<Business> = { name: 'business setup' }
+export const BUSINESS_SETUP: Place<Tenant> = { name: 'business setup' }
+
+/** Business setup: the settings of a business for the API. No feature of the app is called like this: several add to the page. */
+export default {
+  create: (core) => ({
+    routes: businessSetupRoutes(core),
+    links: [{ href: '/business-setup', label: 'Business setup' }],
+  }),
+} satisfies SandboxFeature
 
 /** The business that a form's address names; answers 404 when the account has none of that name. */
-export function ownBusiness(req: Request, res: Response): Business | undefined {
+export function ownBusiness(req: Request, res: Response): Tenant | undefined {
   const { bxcontext } = req.params
   const business = req.account && tenantsOf(req.account).find((tenant) => tenant.bxcontext === bxcontext)
   if (!business) problem(res, 404, 'There is no such business in this account.', req.account)
   return business
 }
 
-/** Business setup: the settings of a business for the API. */
-export function businessSetupRoutes({ sectionsAt }: Pick<SandboxCore, 'sectionsAt'>): Router {
+function businessSetupRoutes({ sectionsAt }: SandboxCore): Router {
   return Router().get('/business-setup', (req, res) => {
     const account = req.account
     if (!account) return res.redirect(303, loginUrl(req.originalUrl))
@@ -26,6 +34,7 @@ export function businessSetupRoutes({ sectionsAt }: Pick<SandboxCore, 'sectionsA
     const businesses = tenantsOf(account)
       .map((business) => ({ ...business, sections: sectionsAt(BUSINESS_SETUP, business) }))
       .filter(({ sections }) => sections.length > 0)
-    return page(res, 'business-setup', { title: 'Business setup', account, sections, businesses })
+    const shown = { title: 'Business setup', account, sections, businesses }
+    return page(res, 'supplier/business-setup', shown)
   })
 }
