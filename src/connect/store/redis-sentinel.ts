@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createClient } from 'redis'
+import { RedisClient } from 'redis'
 import { type News, withTimeout } from '../timeouts.ts'
 import { SILENCE_MS, urlOptions, WATCH_MS } from './redis-url.ts'
 
@@ -84,10 +84,13 @@ async function ask(client: Client, sentinel: URL, news: News) {
   return { epoch: Number(epoch), url: url.href, isFailingOver }
 }
 
+/** `createClient` would build the class of its clients each time, which takes 30 ms. */
+const newSentinelClient = RedisClient.factory()
+
 function createSentinelClient({ protocol, username, password, host }: URL, withLogin: boolean) {
   const url = `${protocol}//${withLogin ? `${username}:${password}@` : ''}${host}`
   const socket = { connectTimeout: SILENCE_MS, reconnectStrategy: false as const }
-  return createClient({ ...urlOptions(url), socket }).on('error', () => {})
+  return newSentinelClient({ ...urlOptions(url), socket }).on('error', () => {})
 }
 
 /** Says what to write instead if `REDIS_URL` is wrong. */
