@@ -88,21 +88,10 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
     await see('Works: ')
   }
 
-  test('a user connects, uses the connection, reconnects it after a revocation, and refreshes its token', async () => {
+  test('a page shows without a reload that access has ended, which another tab has noticed', async () => {
     const user = await newUser()
-    const { page, press, see } = user
     await connect(user, 'Ann')
-    await see(/Harbour Homes\s+Working\s+Connected by Olivia Hart/)
-
-    // The first feature, whichever that is.
-    const link = page.locator('.connection a.primary')
-    const [feature] = await Promise.all([page.waitForNavigation(), link.click()])
-    expect(feature?.url()).toContain(`${app.url}/connections/harbour-homes/`)
-    expect(feature?.status()).toBe(200)
-    await press('Connections', 'a')
-    await callPlatform(user)
-
-    // In another tab, access is revoked, and the app notices; this page then shows it without a reload.
+    await user.see(/Harbour Homes\s+Working\s+Connected by Olivia Hart/)
     const other = await openTab(user.context)
     await other.open(`${app.platform}/connected-apps`)
     await other.press('Revoke')
@@ -110,16 +99,8 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
     await other.open(`${app.url}/connections`)
     await other.press('Test this connection')
     await other.see('Access has ended')
-    await page.bringToFront()
-    await see('Reconnect to continue')
-
-    for (const button of ['Reconnect', 'Harbour Homes', 'Allow access']) await press(button)
-    await see('Harbour Homes is connected.')
-    // A token that was refreshed a moment ago is not yet taken for a revoked one.
-    await press('Details', 'summary')
-    await press('Renew access now')
-    await see('Access to Harbour Homes was renewed.')
-    await callPlatform(user)
+    await user.page.bringToFront()
+    await user.see('Reconnect to continue')
     expect([...user.complaints, ...other.complaints]).toEqual([])
   })
 

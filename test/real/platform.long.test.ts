@@ -68,14 +68,6 @@ describe('oidc-provider as the platform, without the scope offline_access', () =
     expect((await call()).status).toBe(200)
   })
 
-  test('the card and the log say at once when the connection ends, and that it cannot be renewed', async () => {
-    const { summary, expiresAt } = await card()
-    expect(summary).toMatch(/does not let the app renew this access/)
-    expect(summary).toMatch(/\d{1,2}:\d{2}/)
-    const line = app.logLines.find((text) => /no refresh token/i.test(text))
-    expect(line).toMatch(new RegExp(`${Date.parse(expiresAt)}|${expiresAt}`))
-  })
-
   test('three calls in as many minutes notice a revocation', async () => {
     await platform.revoke()
     for (const code of ['platform_rejected', 'platform_rejected', 'connection_revoked']) {
@@ -83,12 +75,6 @@ describe('oidc-provider as the platform, without the scope offline_access', () =
       later(61)
     }
   })
-})
-
-test('oidc-provider as the platform, with offline_access but without prompt=consent: the card does not call offline_access a missing permission, which nobody could grant', async () => {
-  await connectedWith({ PLATFORM_SCOPES: 'leads catalogues offline_access' })
-  const summary = expect.stringMatching(/does not let the app renew this access/)
-  expect(await card()).toMatchObject({ status: 'active', missingScopes: [], summary })
 })
 
 describe.each([

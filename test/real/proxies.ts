@@ -21,8 +21,6 @@ interface Product {
   settings: Record<string, string>
   /** How long it may take to notice that a process is ready again, in ms. */
   noticesWithinMs: number
-  /** How long it keeps an idle connection to the app, in seconds. */
-  keepsIdleSeconds: number
   /** Resolves when it answers, to its end. */
   start(options: ProxyOptions): Promise<() => Promise<void>>
 }
@@ -32,9 +30,6 @@ const documented = (file: string) =>
 const NGINX_CONF = documented('nginx.conf')
 const CADDYFILE = documented('Caddyfile')
 
-/** A number in a documented configuration. */
-const numberIn = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1])
-
 export const PROXIES: Product[] = [
   {
     name: `nginx${withNginx}`,
@@ -42,15 +37,13 @@ export const PROXIES: Product[] = [
     settings: {},
     // It tries both processes for every request.
     noticesWithinMs: 0,
-    keepsIdleSeconds: numberIn(NGINX_CONF, /keepalive_timeout (\d+)s;/),
     start: startNginx,
   },
   {
     name: `Caddy${withCaddy}`,
     skip: !CADDY,
     settings: { DRAIN_SECONDS: /DRAIN_SECONDS=(\d+)/.exec(CADDYFILE)?.[1] ?? '' },
-    noticesWithinMs: 2_000 * numberIn(CADDYFILE, /health_interval (\d+)s/),
-    keepsIdleSeconds: numberIn(CADDYFILE, /keepalive (\d+)s/),
+    noticesWithinMs: 2_000 * Number(/health_interval (\d+)s/.exec(CADDYFILE)?.[1]),
     start: startCaddy,
   },
 ]

@@ -1,4 +1,4 @@
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -79,7 +79,11 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
   test('goes on with a walk over all owners after a restart of Redis, and misses none', async () => {
     const store = await openReady()
     const owners = Array.from({ length: 2_000 }, (_, i) => `o${i}`)
-    await Promise.all(owners.map((owner) => store.set({ kind: 'walked', owner, id: '' }, 'x')))
+    // In turns: on a busy machine, all at once would take longer than a command may.
+    for (let first = 0; first < owners.length; first += 100)
+      await Promise.all(
+        owners.slice(first, first + 100).map((owner) => store.set({ kind: 'walked', owner, id: '' }, 'x')),
+      )
     const page = await store.owners('walked', null)
     expect(page.cursor).not.toBeNull()
     await redis.kill()
@@ -95,68 +99,20 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await store.close()
   })
 
-  describe('whose reads are cached', () => {
-    test('gives a value for at most a second after it has expired, although Redis reports nothing and answers everything else', async () => {
-      await admin.sendCommand(['DEBUG', 'SET-ACTIVE-EXPIRE', '0'])
-      const store = await openReady()
-      const key = fresh()
-      await store.set(key, 'a session', 1_000)
-      const endsAt = performance.now() + 1_000
-      let servedAt = 0
-      for (; performance.now() < endsAt + 3_000; await pause(20)) {
-        const sentAt = performance.now()
-        if ((await store.getCached(key)) !== null) servedAt = sentAt
-        await store.get(fresh())
-      }
-      expect(servedAt).toBeLessThan(endsAt + 1_500)
-      await admin.sendCommand(['DEBUG', 'SET-ACTIVE-EXPIRE', '1'])
-      await store.close()
-    })
-
-    test('gives no value for more than a second after Redis stopped answering', async () => {
-      const store = await openReady()
-      const key = fresh()
-      await store.set(key, 'value')
-      await store.getCached(key)
-      redis.signal('SIGSTOP')
-      await pause(1_100)
-      await expect(store.getCached(key)).rejects.toMatchObject({ code: 'store_unavailable' })
-      redis.signal('SIGCONT')
-      await expect.poll(() => store.getCached(key).catch(() => 'unavailable')).toBe('value')
-      await store.close()
-    })
-
-    test('shows a write of this process at once, and one of another within a second, if a proxy passes no reports on', async () => {
-      const proxy = await proxyWithoutReports(redis.port)
-      const [store, other] = [await openReady(proxy.url), await openReady()]
-      const key = fresh()
-      for (let round = 0; round < 50; round++) {
-        await store.set(key, `${round}`)
-        expect(await store.getCached(key)).toBe(`${round}`)
-      }
-      await other.set(key, 'theirs')
-      await pause(1_100)
-      expect(await store.getCached(key)).toBe('theirs')
-      await Promise.all([store.close(), other.close()])
-      proxy.close()
-    })
+  test('gives a cached value for at most a second after it has expired, although Redis reports nothing and answers everything else', async () => {
+    await admin.sendCommand(['DEBUG', 'SET-ACTIVE-EXPIRE', '0'])
+    const store = await openReady()
+    const key = fresh()
+    await store.set(key, 'a session', 1_000)
+    const endsAt = performance.now() + 1_000
+    let servedAt = 0
+    for (; performance.now() < endsAt + 3_000; await pause(20)) {
+      const sentAt = performance.now()
+      if ((await store.getCached(key)) !== null) servedAt = sentAt
+      await store.get(fresh())
+    }
+    expect(servedAt).toBeLessThan(endsAt + 1_500)
+    await admin.sendCommand(['DEBUG', 'SET-ACTIVE-EXPIRE', '1'])
+    await store.close()
   })
 })
-
-/** Reports are pushes: `>2`, `invalidate`, the keys. */
-async function proxyWithoutReports(port: number) {
-  const proxy = createServer((socket) => {
-    const server = connect(port, '127.0.0.1')
-    socket.pipe(server)
-    server.on('data', (chunk) => {
-      const text = chunk.toString('latin1')
-      const report = />2\r\n\$10\r\ninvalidate\r\n\*1\r\n\$\d+\r\n[^\r]*\r\n/g
-      socket.write(Buffer.from(text.replace(report, ''), 'latin1'))
-    })
-    socket.on('error', () => {}).on('close', () => server.destroy())
-    server.on('error', () => {}).on('close', () => socket.destroy())
-  })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  const { port: own } = proxy.address() as AddressInfo
-  return { url: `redis://127.0.0.1:${own}`, close: () => proxy.close() }
-}

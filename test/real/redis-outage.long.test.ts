@@ -57,24 +57,20 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     await vi.waitFor(answer, { timeout: 2000, interval: 50 })
   }
 
-  test('is healthy, is not warned of', () => {
-    expect(app.logLines.join()).toContain('is connected')
-    expect(app.logLines.join()).not.toContain('store_unavailable')
-  })
-
-  test('stops and starts again, answers 503 meanwhile and recovers by itself within 2 s', async () => {
-    await redis.kill()
-    await unavailable()
-    await redis.start()
-    await recovers()
-    expect(app.logLines.filter((line) => line.includes('not available'))).toHaveLength(1)
-  })
-
-  test('hangs and continues, answers 503 meanwhile and recovers by itself within 2 s', async () => {
-    redis.signal('SIGSTOP')
-    // Until then, what was read before may come from memory.
-    await pause(1_100)
-    await unavailable().finally(() => redis.signal('SIGCONT'))
+  test.each([
+    { what: 'stops and starts again', fail: () => redis.kill(), recover: () => redis.start() },
+    {
+      what: 'hangs and continues',
+      async fail() {
+        redis.signal('SIGSTOP')
+        // Until then, what was read before may come from memory.
+        await pause(1_100)
+      },
+      recover: async () => redis.signal('SIGCONT'),
+    },
+  ])('$what, answers 503 meanwhile and recovers by itself within 2 s', async ({ fail, recover }) => {
+    await fail()
+    await unavailable().finally(recover)
     await recovers()
   })
 

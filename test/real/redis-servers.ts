@@ -7,28 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CERTIFICATES, TEST_CA } from '../support/certificates.ts'
 import { freePort } from '../support/ports.ts'
-import { killed, type RedisServer, spawnServer, startRedis } from '../support/redis.ts'
+import { ask, killed, type RedisServer, spawnServer, startRedis } from '../support/redis.ts'
 import { REDIS_SENTINEL } from './programs.ts'
-
-/**
- * What a server answers to a command, in the protocol of Redis; null if it does not answer within a second. A program such as
- * redis-cli for each question would keep the machine busy.
- */
-function ask({ port }: { port: number }, ...command: string[]): Promise<string | null> {
-  return new Promise((resolve) => {
-    let answer = ''
-    const isWhole = () => answer.endsWith('+PONG\r\n')
-    // The answer to the ping ends the one before.
-    const socket = connect(port, '127.0.0.1', () => socket.write(`${command.join(' ')}\r\nping\r\n`))
-    socket.setTimeout(1000, () => socket.destroy())
-    socket.on('data', (chunk) => {
-      answer += chunk
-      if (isWhole()) socket.destroy()
-    })
-    socket.on('error', () => {})
-    socket.on('close', () => resolve(isWhole() ? answer : null))
-  })
-}
 
 /** Resolves when the condition holds. */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {

@@ -1,12 +1,9 @@
 import { decodeJwt } from 'jose'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { sessionCookie } from '../../src/web/session.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { hideAdvice, passPages, type SignInProvider, startSignInProvider } from '../support/oidc-provider.ts'
 import { OIDC_CLIENT } from '../support/openid-provider.ts'
 import { freePort } from '../support/ports.ts'
-import { REDIS, withRedis } from '../support/programs.ts'
-import { type RedisServer, startRedis } from '../support/redis.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
@@ -54,18 +51,6 @@ describe('signing in at oidc-provider', () => {
     expect(app.logLines.join('')).not.toMatch(/code_verifier|id_token|openid-client-secret/)
   })
 
-  test('renews the session, and two users have nothing in common', async () => {
-    await start()
-    const cookie = () => visitor.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))
-    await visitor.get(`${app.url}/sign-in`)
-    const before = cookie()
-    await logIn()
-    expect(cookie()).not.toBe(before)
-    const bob = createVisitor()
-    await logIn(bob, 'bob')
-    expect([await nameOf(), await nameOf(bob)]).toEqual(['ann of Ridgeline', 'bob of Ridgeline'])
-  })
-
   test('and out leads to its logout, which is told who signs out and accepts it', async () => {
     await start()
     await logIn()
@@ -102,23 +87,12 @@ describe('signing in at oidc-provider', () => {
   })
 })
 
-describe.each([
-  { sessions: 'SQLite', redis: false },
-  { sessions: `Redis${withRedis}`, redis: true },
-])('ten callbacks at once, with sessions in $sessions', (store) => {
-  let redis: RedisServer | undefined
-  beforeAll(async () => {
-    if (store.redis && REDIS) redis = await startRedis()
-  })
-  afterAll(() => redis?.close())
-
-  test.skipIf(store.redis && !REDIS)('send the code once, and leave the browser signed in', async () => {
-    await start(undefined, redis && { REDIS_URL: redis.url })
-    const callback = await toCallback()
-    // The first round opens ten connections, so that the requests of the second arrive together.
-    for (const url of [`${app.url}/health/live`, callback])
-      await Promise.all(Array.from({ length: 10 }, () => visitor.get(url)))
-    expect(provider.tokenRequests).toHaveLength(1)
-    expect(await nameOf()).toBe('ann of Ridgeline')
-  })
+test('ten callbacks at once send the code once, and leave the browser signed in', async () => {
+  await start()
+  const callback = await toCallback()
+  // The first round opens ten connections, so that the requests of the second arrive together.
+  for (const url of [`${app.url}/health/live`, callback])
+    await Promise.all(Array.from({ length: 10 }, () => visitor.get(url)))
+  expect(provider.tokenRequests).toHaveLength(1)
+  expect(await nameOf()).toBe('ann of Ridgeline')
 })

@@ -25,7 +25,6 @@ test.each([
     "import './nothing.ts'",
     'cannot be loaded: Cannot find module',
   ],
-  ['src/cli/sandbox.ts', 'src/sandbox/features', 'export const broken = {}', 'must export a feature'],
 ])('%s names a broken feature of %s in one line: %s', async (program, folder, code, problem) => {
   const file = `${folder}/broken/index.ts`
   mkdirSync(join(copy.dir, file, '..'))

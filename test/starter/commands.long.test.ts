@@ -6,7 +6,6 @@ import { fileOf, run as runProgram, show } from '../../src/cli/programs.ts'
 import { openProject } from '../../src/cli/project.ts'
 import { sizeOf } from '../../src/cli/removal.ts'
 import { updatedManifest, withoutCredentials } from '../../src/cli/update-manifest.ts'
-import { selectFiles } from '../../src/cli/update-selection.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { command } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
@@ -155,26 +154,5 @@ describe('an update', () => {
     const expected = { removed: '2', dropped: '1', chosen: '2', kept: '2', moved: '2', fresh: '1' }
     expect(dependencies).toEqual({ ...expected, added: '1', own: '1' })
     expect(devDependencies).toEqual({})
-  })
-
-  test('leaves out what the product has deleted, what is new in folders that it has deleted, and new features unless they are wanted', () => {
-    const files = {
-      base: ['src/a.ts', 'src/b.ts', 'test/bench/x.ts', 'src/features/old/index.ts'],
-      ours: ['src/a.ts', 'src/features/own/index.ts'],
-      theirs: [
-        ...['src/a.ts', 'src/b.ts', 'src/c.ts', 'test/bench/x.ts', 'test/bench/y.ts'],
-        ...['src/features/old/index.ts', 'test/features/old/new.test.ts'],
-        ...['src/features/fresh/index.ts', 'docs/fresh.md', 'src/features/own/index.ts'],
-      ],
-    }
-    const { newFeatures, isLeftOut: leftOut } = selectFiles(files, [])
-    expect(newFeatures).toEqual(['fresh'])
-    expect(['src/a.ts', 'src/c.ts'].filter(leftOut)).toEqual([])
-    const out = ['src/b.ts', 'test/bench/y.ts', 'test/features/old/new.test.ts', 'src/features/own/index.ts']
-    expect(out.filter(leftOut)).toEqual(out)
-    const fresh = ['src/features/fresh/index.ts', 'docs/fresh.md']
-    expect(fresh.filter(leftOut)).toEqual(fresh)
-    expect(fresh.filter(selectFiles(files, ['fresh']).isLeftOut)).toEqual([])
-    expect(() => selectFiles(files, ['other'])).toThrow(/New are: fresh/)
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connected, connectionsOf, JSON_TYPE, moveClock, type Running, startApp } from '../support/kit.ts'
+import { connected, JSON_TYPE, moveClock, type Running, startApp } from '../support/kit.ts'
 import { probe } from '../support/probe.ts'
 
 let app: Running
@@ -53,12 +53,5 @@ describe('the test kit', () => {
 
   test('the clock is right again in the next test', () => {
     expect(Math.abs(Date.now() - (performance.timeOrigin + performance.now()))).toBeLessThan(60_000)
-  })
-
-  test('a withdrawn consent shows at the next call', async () => {
-    const visitor = await connected(app, { name: 'revoked' })
-    await app.sandbox('revoke')
-    expect(await call(visitor)).toMatchObject({ code: 'connection_revoked' })
-    expect((await connectionsOf(app, visitor))[0].status).toBe('revoked')
   })
 })

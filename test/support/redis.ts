@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from 'redis'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { KeyValueStore } from '../../src/connect/stores.ts'
 import { endsWithFile } from './children.ts'
 import { freePort } from './ports.ts'
@@ -45,7 +46,8 @@ export async function startRedis(...settings: string[]): Promise<RedisServer> {
       ...settings,
     ]
     child = spawnServer(REDIS ?? 'redis-server', options)
-    await answering(url)
+    // A server that still reads its file answers LOADING.
+    while (!(await ask({ port }, 'ping'))?.startsWith('+PONG')) await pause(20)
   }
   const kill = () => killed(child)
   await start()
@@ -80,15 +82,27 @@ export async function ready<S extends KeyValueStore>(store: S): Promise<S> {
       return store
     } catch (error) {
       if (tried === 200) throw error
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await pause(50)
     }
   }
 }
 
-async function answering(url: string): Promise<void> {
-  const client = createClient({ url, socket: { reconnectStrategy: () => 20 } }).on('error', () => {})
-  await client.connect()
-  // A server that still reads its file answers LOADING.
-  while (!(await client.ping().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 20))
-  client.destroy()
+/**
+ * What a server answers to a command, in the protocol of Redis; null if it does not answer within a second. A program such as
+ * redis-cli for each question, or a client of node-redis, would keep the machine busy.
+ */
+export function ask({ port }: { port: number }, ...command: string[]): Promise<string | null> {
+  return new Promise((resolve) => {
+    let answer = ''
+    const isWhole = () => answer.endsWith('+PONG\r\n')
+    // The answer to the ping ends the one before.
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${command.join(' ')}\r\nping\r\n`))
+    socket.setTimeout(1000, () => socket.destroy())
+    socket.on('data', (chunk) => {
+      answer += chunk
+      if (isWhole()) socket.destroy()
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(isWhole() ? answer : null))
+  })
 }
