@@ -6,8 +6,8 @@ import type { Api, Connection, ConnectionRef, UnreadableConnection, Vault } from
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema, nameOf, unnamed } from './connection-view.ts'
 import { notSignedIn, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
+import { sendVersion, versionSchema } from './live.ts'
 import { type Notice, sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
-import type { SendChanges } from './sse.ts'
 import { textField } from './text-field.ts'
 import { texts } from './texts.ts'
 import { currentUser, requireUser } from './user.ts'
@@ -35,13 +35,9 @@ export interface ConnectionsOptions {
   connectionTests: readonly ConnectionTest[]
   /** The platform's page where users withdraw a consent, if it is known. */
   connectedAppsUrl: string | undefined
-  sendChanges: SendChanges
   /** The notices about work in the background that wait for a user, as text to compare. */
   waitingNotices(userId: string): Promise<string | null>
 }
-
-/** How often an open page compares the connections, in ms. */
-const LIVE_MS = 1_000
 
 const CALL_ERRORS = [
   'not_connected',
@@ -107,7 +103,7 @@ const listHandler =
   }
 
 function listRoutes(options: ConnectionsOptions): Router {
-  const { vault, sendChanges, waitingNotices } = options
+  const { vault, waitingNotices } = options
   const list = listHandler(options)
   return Router()
     .get(
@@ -118,17 +114,13 @@ function listRoutes(options: ConnectionsOptions): Router {
     .get(
       '/live',
       describeRoute({
-        summary: 'Server-sent events, for open pages of connections.',
-        response: z.string(),
-        responseType: 'text/event-stream',
+        summary: '`{version}` of the connections, for open pages.',
+        response: versionSchema,
       }),
-      (req, res) => {
+      async (req, res) => {
         const userId = requireUser(req)
-        const getSnapshot = async () => {
-          const [stored, notices] = await Promise.all([vault.list(userId), waitingNotices(userId)])
-          return JSON.stringify([stored.map(connectionView), notices])
-        }
-        sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
+        const [stored, notices] = await Promise.all([vault.list(userId), waitingNotices(userId)])
+        sendVersion(res, [stored.map(connectionView), notices])
       },
     )
     .get(

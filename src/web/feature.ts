@@ -8,7 +8,6 @@ import type { ConnectionTest } from './connection-actions.ts'
 import type { ConnectionLink } from './connections.ts'
 import type { Part } from './mount.ts'
 import type { PageSection } from './pages.ts'
-import type { SendChanges } from './sse.ts'
 import type { CheckContext, Finding, Gauge, Probe } from './tools.ts'
 
 /**
@@ -56,10 +55,8 @@ export interface FeatureDeps {
   readonly hasDemoSignIn: boolean
   /** Resolves to the address for mail to a user, as the sign-in knows it, or null. It may be any text. */
   emailOf(userId: string): Promise<string | null>
-  /** Aborted on shutdown, to close long-lived work such as server-sent events. */
+  /** Aborted on shutdown, to end work in the background. */
   readonly shutdownSignal: AbortSignal
-  /** Sends the user an event when a page has changed. */
-  readonly sendChanges: SendChanges
 }
 
 /** What a feature adds to a running app; all of it is optional. */

@@ -22,12 +22,12 @@ export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 export { badInput, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
 export { format } from './format.ts'
+export { sendVersion, versionSchema } from './live.ts'
 export { forgetUserNotice, leaveUserNotice, type UserNotice } from './notice.ts'
 export { READ_ERRORS } from './openapi.ts'
 export { assets, type PageSection, pages } from './pages.ts'
 export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 export { localPath } from './return-to.ts'
-export type { SendChanges } from './sse.ts'
 export { textField } from './text-field.ts'
 export { texts as webTexts } from './texts.ts'
 

@@ -86,29 +86,6 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await Promise.all([supplier.close(), builder.close(), phone.close()])
   })
 
-  test('has an open page that fetches a few times for a hundred changes that are reported at once', async () => {
-    const { page, close } = await openPage(browser, DESKTOP)
-    await connect(page, app)
-    const [fetches, streams]: [string[], string[]] = [[], []]
-    page.on('request', (request) => {
-      if (request.headers()['x-live-update']) fetches.push(request.url())
-      if (request.url().endsWith('/builder-requests/live')) streams.push(request.url())
-    })
-    const body = `${'event: changed\ndata:\n\n'.repeat(100)}event: done\ndata:\n\n`
-    await page.route(
-      '**/builder-requests/live',
-      (route) => route.fulfill({ contentType: 'text/event-stream', body }),
-      {
-        times: 1,
-      },
-    )
-    await page.goto(`${app.url}/connections/summit-supplies/builder-requests`)
-    // The page opens another stream when it has fetched what the first one reported.
-    await expect.poll(() => streams.length).toBe(2)
-    expect(fetches.length).toBeLessThan(10)
-    await close()
-  })
-
   test('sees a builder’s request after a reload, and accepts it, without JavaScript', async () => {
     const options = { ...DESKTOP, javaScriptEnabled: false }
     const supplier = await openPage(browser, options)

@@ -123,12 +123,3 @@ test('decided requests are listed: who asked, who decided, when, and which catal
   const granted = (await supplier.get(`${catalogues}/${catalogueId}`)).text
   expect(granted).toMatch(/Access granted here[\s\S]*CUST77[\s\S]*decided by you[\s\S]*sam/)
 })
-
-test('an open page gets no more events once its user signs out', async () => {
-  const cookies = [...(supplier.cookies.get(new URL(app.url).host) ?? [])].map((pair) => pair.join('='))
-  const stream = await fetch(at('/live'), { headers: { cookie: cookies.join('; ') } })
-  expect(stream.status).toBe(200)
-  const ended = stream.text()
-  await supplier.post(`${app.url}/sign-out`)
-  expect(await ended).toContain('event: done')
-})
