@@ -5,7 +5,7 @@ import { type ConnectPages, describeRoute } from '../connect/express.ts'
 import type { Api, Connection, ConnectionRef, UnreadableConnection, Vault } from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema, nameOf, unnamed } from './connection-view.ts'
-import { notSignedIn, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
+import { notSignedIn, problemOf, rejectForm, WebError } from './errors.ts'
 import { sendVersion, versionSchema } from './live.ts'
 import { type Notice, sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import { textField } from './text-field.ts'
@@ -182,7 +182,7 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
     async (req, res) => {
       const result = await act(refOf(req)).catch((error: unknown): ActionResult => {
         if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
-        return { notice: sentencesOf(problemOf(error)), tone: 'wait' }
+        return { notice: problemOf(error).detail, tone: 'wait' }
       })
       await sendConnection(vault, req, res, result)
     }

@@ -68,8 +68,6 @@ interface Problem {
   title: string
   detail: string
   next: NextStep
-  /** When to try again. */
-  tryAgain?: string | undefined
   retryAfterMs?: number | undefined
   /** What is wrong with a field, without its name. */
   rule?: string | undefined
@@ -130,13 +128,14 @@ export function problemOf(error: unknown): Problem {
   if (!(error instanceof AppError)) return problemOfExpress(error)
   const { status, code, field, details } = error
   const retryAfterMs = error.retryAfterMs ?? (status === 503 ? 1000 : undefined)
+  const { title, detail } = textOf(error)
   const saysWhen = error instanceof PlatformError && retryAfterMs !== undefined
   return {
     status,
     code,
-    ...textOf(error),
+    title,
+    detail: saysWhen ? `${detail} ${texts.tryAgain(secondsOf(retryAfterMs))}` : detail,
     next: nextStepOf(error),
-    tryAgain: saysWhen ? texts.tryAgain(secondsOf(retryAfterMs)) : undefined,
     retryAfterMs,
     rule: error instanceof InvalidInputError ? `${error.rule}.` : undefined,
     extensions: {
@@ -156,10 +155,6 @@ function problemOfExpress(error: unknown): Problem {
   const code = status === 413 ? 'payload_too_large' : 'invalid_request'
   return { status, code, next: null, ...texts.errors[code] }
 }
-
-/** All that a problem says. */
-export const sentencesOf = ({ detail, tryAgain }: Problem): string =>
-  tryAgain ? `${detail} ${tryAgain}` : detail
 
 /** Throws 404 for every request. */
 export const notFound: RequestHandler = () => {
@@ -186,7 +181,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
       type: 'about:blank',
       title,
       status,
-      detail: sentencesOf(problem),
+      detail: problem.detail,
       code,
       requestId: req.id,
       ...extensions,
@@ -270,7 +265,7 @@ export async function rejectForm(
   const field = typeof problem.extensions?.field === 'string' ? problem.extensions.field : null
   const form: RejectedForm = {
     values: req.body ?? {},
-    message: sentencesOf(problem),
+    message: problem.detail,
     rule: format.capital(problem.rule ?? problem.detail),
     field,
     failure: {
@@ -297,7 +292,6 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
   const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
   return {
     recovery: connects ? 'connect' : next,
-    retry: currentPath,
     resubmit: next === 'retry' ? resubmitOf(req) : null,
     refresh: mayBeRevoked ? `/connections/${segment}/refresh` : null,
     returnTo: currentPath,

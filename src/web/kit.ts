@@ -20,7 +20,7 @@ export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 // An answer, as a page or as JSON, and what is wrong with a request.
 
-export { badInput, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
+export { badInput, problemOf, rejectForm, WebError } from './errors.ts'
 export { format } from './format.ts'
 export { sendVersion, versionSchema } from './live.ts'
 export { forgetUserNotice, leaveUserNotice, type UserNotice } from './notice.ts'

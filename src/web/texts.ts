@@ -21,7 +21,24 @@ const outage = (title: string, more: string): ErrorText => ({ title, detail: `${
 /** What a connection is for. */
 const purpose = (scopes: readonly string[]) =>
   `This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password is not shared, and you can end access at any time.`
+/** A connect flow that failed. */
 const unfinished = (detail: string): ErrorText => ({ title: 'The connection could not be finished', detail })
+const STALE = unfinished(
+  'This page belongs to a connection that was started in another browser or by another user, stayed open too long, or was opened twice. Please connect again.',
+)
+const FAILED_THERE = unfinished(
+  'The platform did not respond, or returned an error, when this app asked for access. Nothing was stored; please connect again.',
+)
+const REJECTED_APP: ErrorText = {
+  title: 'The platform rejected this app',
+  detail:
+    "The platform rejects this app's credentials, or what it asks for. This has been logged for its developers; nothing was stored.",
+}
+const ENDED: ErrorText = {
+  title: 'Access has ended',
+  detail:
+    'Access to this account has ended: somebody ended it on the platform, or its time was over. Reconnect it to continue.',
+}
 
 export const texts = {
   language: LANGUAGE,
@@ -304,20 +321,13 @@ export const texts = {
       title: 'Not connected',
       detail: 'This account is not connected. Connect it to continue.',
     },
-    connection_revoked: {
-      title: 'Access has ended',
-      detail:
-        'Access to this account has ended: somebody ended it on the platform, or its time was over. Reconnect it to continue.',
-    },
+    connection_revoked: ENDED,
     insufficient_scope: {
       title: 'A permission is missing',
       detail:
         'The platform does not permit this for the connected account. Grant the missing permissions, or ask its administrator.',
     },
-    grant_rejected: {
-      title: 'Access has ended',
-      detail: 'The platform no longer accepts what this app was granted. Reconnect the account to continue.',
-    },
+    grant_rejected: ENDED,
     not_found: { title: 'Not found', detail: 'There is no such entry in this account.' },
     platform_rejected: {
       title: 'The platform rejected this request',
@@ -450,12 +460,9 @@ export const texts = {
       title: 'No connection in progress',
       detail: 'No connection was started in this browser, or it has already finished. Please connect again.',
     },
-    invalid_callback: unfinished(
-      'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
-    ),
-    invalid_state: unfinished(
-      'This page belongs to a connection that was started in another browser or by another user, or that is no longer open. Please connect again.',
-    ),
+    invalid_callback: STALE,
+    invalid_state: STALE,
+    code_rejected: STALE,
     consent_denied: {
       title: 'Access was not granted',
       detail: 'Access was not granted on the consent page, so nothing was connected.',
@@ -465,9 +472,6 @@ export const texts = {
       detail:
         'More than 15 minutes passed before access was granted, so nothing was connected. Please connect again.',
     },
-    code_rejected: unfinished(
-      'The platform did not finish this connection, perhaps because its page was opened twice or stayed open too long. Please connect again.',
-    ),
     not_a_navigation: unfinished('Open this address in its own tab: it cannot be part of another page.'),
     not_saved_yet: {
       title: 'Not saved yet',
@@ -479,27 +483,10 @@ export const texts = {
       detail:
         'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
     },
-    platform_unavailable: unfinished(
-      'The platform did not respond, or returned an error, when this app asked for access. Nothing was stored; please connect again.',
-    ),
-    platform_rejected: {
-      title: 'The platform rejected this request',
-      detail:
-        "The platform's answer is not the one that this app asked for. Nothing was stored; please connect again.",
-    },
-    misconfigured: {
-      title: 'This app is not set up correctly',
-      detail:
-        "The platform rejects this app's credentials. This has been logged for its developers; nothing was stored.",
-    },
-    consent_unavailable: {
-      title: 'The platform reported an error',
-      detail: "The platform's consent page reported an error. Nothing was stored; please try again.",
-    },
-    consent_misconfigured: {
-      title: 'The platform rejected this app',
-      detail:
-        "The platform rejected this app's authorization request. This has been logged for its developers; nothing was stored.",
-    },
+    platform_unavailable: FAILED_THERE,
+    platform_rejected: FAILED_THERE,
+    consent_unavailable: FAILED_THERE,
+    misconfigured: REJECTED_APP,
+    consent_misconfigured: REJECTED_APP,
   } satisfies Record<FailureCode, ErrorText>,
 }

@@ -22,6 +22,8 @@ declare module 'express-session' {
 /** What signs users in and out, and what it keeps of them outside their sessions. `userId`: a `User`'s id, also of nobody. */
 export interface SignInParts {
   routes: Router
+  /** Resolves to the page that ends the user's session at a sign-in service, or null; the session here ends after that. */
+  logoutUrl?(req: Request): Promise<string | null>
   /** Deletes everything that it keeps of a user, who cannot sign in again as this user. */
   deleteUser(userId: string): Promise<void>
   /** Resolves to what it keeps of a user, without secrets, as it can be written as JSON; null: nothing. */
@@ -32,7 +34,7 @@ export interface SignInParts {
   reencrypt?(): AsyncIterable<Reencryption>
 }
 
-/** The sign-in of your product, with the routes `GET /sign-in` and `POST /sign-out`. `sign-in.ts` uses it. */
+/** The sign-in of your product, with the route `GET /sign-in`. `sign-in.ts` uses it. */
 export type OwnSignIn = (options: {
   store: KeyValueStore
   /** The app's public origin, without a trailing slash. */

@@ -7,7 +7,7 @@ import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/sto
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort, serve } from '../support/ports.ts'
-import { answering, command, type Program, runApp, runProgram } from '../support/process.ts'
+import { answering, command, type Program, runProgram } from '../support/process.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { ready, startRedis } from '../support/redis.ts'
 import { consent, newKey, oauthFor, REF } from '../support/vault.ts'
@@ -54,13 +54,6 @@ async function storeConnection(store: KeyValueStore, key: ReturnType<typeof newK
 
 const setting = ({ id, secret }: ReturnType<typeof newKey>) => `${id}:${secret.toString('base64')}`
 
-test('the app names a setting in .env that does not exist', async () => {
-  writeFileSync(join(temp.dir, '.env'), 'SESION_SECRET=x\n')
-  const env = await settingsOf()
-  const program = started(runProgram('src/main.ts', env, { cwd: temp.dir }))
-  await expect.poll(() => program.output(), { timeout: 60_000 }).toContain('"name":"SESION_SECRET"')
-})
-
 describe('a Node that is too old', () => {
   test('is told in one line which one is needed', () => {
     const old = { versions: { node: '20.20.2' } }
@@ -93,19 +86,6 @@ describe('the app', () => {
     },
   )
 
-  test('says that it is not ready for DRAIN_SECONDS before it stops, and answers everything else', async () => {
-    const app = await runApp(await settingsOf({ DRAIN_SECONDS: '2' }))
-    started(app)
-    const { url } = app
-    expect((await fetch(`${url}/health/ready`)).status).toBe(200)
-    const stopped = app.kill('SIGTERM')
-    await vi.waitFor(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(503), {
-      interval: 20,
-    })
-    expect((await fetch(url)).status).toBe(200)
-    expect(await stopped).toBe(0)
-  })
-
   test('started in production with weak or missing settings lists every problem and does not start', async () => {
     const weak = { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }
     const { code, output } = await command('src/main.ts', weak)
@@ -115,7 +95,7 @@ describe('the app', () => {
     expect(output).not.toContain('weak\n')
   })
 
-  test('stopped by SIGTERM lets requests in flight finish, and accepts no new ones', async () => {
+  test('names a setting in .env that does not exist; at SIGTERM it is not ready for DRAIN_SECONDS and goes on, then lets requests in flight finish and accepts no new ones', async () => {
     const [asked, respond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const platform = await serve(async (req, res) => {
       for await (const _chunk of req);
@@ -126,24 +106,28 @@ describe('the app', () => {
     })
     const address = `http://127.0.0.1:${platform.port}`
     const addresses = { PLATFORM_APP_URL: address, PLATFORM_AUTH_URL: address, PLATFORM_API_URL: address }
-    const app = await runApp(await settingsOf(addresses))
-    started(app)
+    const env = await settingsOf({ ...addresses, DRAIN_SECONDS: '1' })
+    writeFileSync(join(temp.dir, '.env'), 'SESION_SECRET=x\n')
+    const program = started(runProgram('src/main.ts', env, { cwd: temp.dir }))
+    const url = `http://localhost:${env.PORT}`
+    await answering(`${url}/health/live`, program)
+    expect(program.output()).toContain('"name":"SESION_SECRET"')
     const visitor = createVisitor()
-    await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann' } })
-    await visitor.post(`${app.url}/connect`)
-    const consent = await visitor.get(`${app.url}/connect/context?bxcontext=ctx`)
+    await visitor.post(`${url}/sign-in`, { form: { name: 'ann' } })
+    await visitor.post(`${url}/connect`)
+    const consent = await visitor.get(`${url}/connect/context?bxcontext=ctx`)
     const state = new URL(consent.headers.get('location') ?? '').searchParams.get('state')
-    const inFlight = visitor.get(`${app.url}/connect/callback?code=c&state=${state}`)
+    const inFlight = visitor.get(`${url}/connect/callback?code=c&state=${state}`)
     await asked.promise
-    app.child.kill('SIGTERM')
-    await vi.waitFor(
-      () =>
-        expect(fetch(`${app.url}/health/live`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } }),
-      { interval: 20 },
-    )
+    program.child.kill('SIGTERM')
+    const statusOf = async (path: string) => (await fetch(url + path)).status
+    await vi.waitFor(async () => expect(await statusOf('/health/ready')).toBe(503), { interval: 20 })
+    expect(await statusOf('/')).toBe(200)
+    const refused = { cause: { code: 'ECONNREFUSED' } }
+    await vi.waitFor(() => expect(statusOf('/health/live')).rejects.toMatchObject(refused), { interval: 20 })
     respond.resolve()
     expect((await inFlight).headers.get('location')).toBe('/connections')
-    expect(await app.exited).toBe(0)
+    expect(await program.exited).toBe(0)
     await platform.close()
   })
 })

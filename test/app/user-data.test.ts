@@ -7,8 +7,6 @@ import type { OwnSignIn } from '../../src/web/user.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { toCallback } from '../support/flow.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
-import { REDIS } from '../support/programs.ts'
-import { startRedis } from '../support/redis.ts'
 import { foundInStore } from '../support/store-texts.ts'
 import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -75,26 +73,13 @@ async function useEverything(app: Running, visitor: Visitor, userId: string): Pr
   await leaveUserNotice(store, userId, { id: '1', text: `Done, ${MARK}.` })
 }
 
-test.each([
-  ['the demo', 'SQLite'],
-  ['OpenID Connect', 'SQLite'],
-  ['email and password', 'SQLite'],
-  ...(REDIS ? [['email and password', 'Redis']] : []),
-])('of a user of %s who is deleted, %s has nothing', async (name, storeName) => {
+test.each(Object.keys(signIns))('of a user of %s who is deleted, the store has nothing', async (name) => {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  const redis = storeName === 'Redis' ? await startRedis() : null
   const { env, own, enter } = (await signIns[name]?.()) ?? expect.fail(name)
-  const app = await startAll(
-    { ...env, ...(redis && { REDIS_URL: redis.url }) },
-    {},
-    undefined,
-    undefined,
-    own,
-  )
+  const app = await startAll(env, {}, undefined, undefined, own)
   onTestFinished(async () => {
     vi.restoreAllMocks()
     await app.close()
-    await redis?.close()
   })
   const { store, connect } = app.services
   await consent(connect.vault, {}, BEN)
