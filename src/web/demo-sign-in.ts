@@ -11,7 +11,7 @@ import { signIn } from './user.ts'
 /** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
 export const OPEN_DEMO = texts.signIn.openDemo
 
-/** The address of a user, of which nothing is kept: nobody gets mail there (RFC 2606). */
+/** A made-up address of a user, since the demo keeps none. Mail to it reaches nobody (RFC 2606). */
 export const demoEmailOf = async (userId: string): Promise<string> =>
   `${encodeURIComponent(userId).replace(/[()]/g, '')}@demo.example`
 

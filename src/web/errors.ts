@@ -27,7 +27,7 @@ export class WebError extends AppError {
   readonly code: Code
   readonly status: number
   readonly title: string
-  /** `message`: for the user, in place of that of the code. `options`: such as the `reason`, which only the log has. */
+  /** `message`: what users read in place of the text of the code. Only the log has `options.reason`. */
   constructor(
     status: number,
     code: Code,
@@ -59,7 +59,7 @@ class InvalidInputError extends WebError {
   }
 }
 
-/** What a user can do: connect again, grant a permission, try again, or sign in; null: nothing that the app knows. */
+/** What a user can do: connect again, grant a permission, try again, or sign in; null: nothing that would help. */
 type NextStep = 'connect' | 'consent' | 'retry' | 'signIn' | null
 
 interface Problem {
@@ -107,7 +107,7 @@ function textOf(error: AppError): ErrorText {
   return { title: error.title ?? texts.errors.internal_error.title, detail: error.message }
 }
 
-/** What is known beside the code. */
+/** A detail that says more than the text of the code, if there is one. */
 function particularsOf(error: CoreError): string | undefined {
   if (error instanceof NotFoundError) return error.text
   if (error instanceof DecryptionError) return unreadableText(error.missingKeyId ?? null)
@@ -172,7 +172,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
     return
   }
   res.vary('Accept')
-  // A redirect, so that no page of the history is the answer to a form, which browsers ask to send again.
+  // A redirect: when the answer to a form is a page, browsers ask to send the form again.
   if (code === 'unauthenticated' && req.method === 'POST' && isBrowser(req) && req.keepDraft)
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
@@ -203,7 +203,7 @@ export function recordFailure(res: Response, error: unknown, answer: Pick<Proble
   if (error instanceof ConnectError && error.flowId !== undefined) noteFlow(error.flowId)
   const isKnown = error instanceof AppError
   const reason = isKnown ? error.reason : undefined
-  // Of an unknown error only the type and the location: its message may contain secrets.
+  // The message of an unknown error may contain secrets, so the log has only its type and location.
   const type = error instanceof Error ? error.name : typeof error
   const unknown = !isKnown && answer.status === 500 && { type, at: stackFrames(error) }
   res.locals.failure = { code: answer.code, ...(reason !== undefined && { reason }), ...unknown }
@@ -301,8 +301,8 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
 }
 
 /**
- * A form to submit again; the page has all its fields, so only a form of connections: one of a sign-in has a password. Null for
- * file uploads, since browsers don't keep the file.
+ * A form with the same fields, to submit again. Only for the forms of connections, since that of a sign-in has a password. Null
+ * for file uploads, since browsers don't keep the file.
  */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {
   const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(pathOf(req))

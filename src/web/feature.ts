@@ -34,7 +34,7 @@ export interface Feature<Settings = unknown> extends Tools<Settings> {
   }
   /** A cheap call for the button "Test this connection"; the first feature whose scope is granted is used. */
   readonly connectionTest?: ConnectionTest
-  /** Whether it calls `emailOf`: a sign-in by OpenID Connect keeps the addresses of users then. */
+  /** Whether it calls `emailOf`. If it does, a sign-in by OpenID Connect keeps the addresses of users. */
   mailsUsers?(settings: Settings): boolean
   /** Creates what it adds to a running app. */
   create?(deps: FeatureDeps, settings: Settings): FeatureParts | Promise<FeatureParts>
@@ -70,7 +70,7 @@ export interface FeatureParts {
   routes?: Part[]
   /** Links in the header of every page for signed-in users. */
   navigation?: { href: string; label: string }[]
-  /** Where whoever shows this app to customers begins, such as `/demo`; `npm run demo` prints it. */
+  /** Where a presentation of this app begins, such as `/demo`; `npm run demo` prints it. */
   demoPath?: string
   /** Returns the links for the card of a connection that may work. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>

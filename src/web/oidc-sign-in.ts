@@ -62,7 +62,7 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
       // Another tab has signed in meanwhile.
       if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
       if (!pending && req.headers.cookie === undefined) throw signInFailed(texts.signIn.cookiesBlocked)
-      // A callback that comes twice at once sends its code once. Later, the browser has forgotten the state.
+      // Of two callbacks at once, one sends the code. A later one has no cookie with the state any more.
       if (!pending || answering.has(pending.state)) throw signInFailed(texts.signIn.notPending)
       answering.add(pending.state)
       try {
@@ -149,10 +149,10 @@ async function exchange(
   return { user: { id, name: nameOf(sources) }, email: emailOf(sources), idToken: tokens.id_token }
 }
 
-/** What is claimed of a user: by the ID token, and by UserInfo (OpenID Connect Core 1.0, section 5.4). */
+/** The claims about a user, in the ID token or from UserInfo (OpenID Connect Core 1.0, section 5.4). */
 type Claims = Readonly<Record<string, unknown>>
 
-/** A name for the page, only to recognise oneself. */
+/** The name that pages show, by which users recognise their account. */
 function nameOf(sources: readonly Claims[]): string {
   const names = ['name', 'preferred_username', 'email', 'sub'].flatMap((key) =>
     sources.map((claims) => cleanName(claims[key])),

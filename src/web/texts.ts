@@ -16,7 +16,7 @@ export interface ErrorText {
 }
 
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
-/** A heading, and what follows it; in JSON, both are one text. */
+/** The detail begins with the title, so that it can stand alone. */
 const outage = (title: string, more: string): ErrorText => ({ title, detail: `${title}. ${more}` })
 /** What a connection is for. */
 const purpose = (scopes: readonly string[]) =>
@@ -139,7 +139,7 @@ export const texts = {
     continue: 'Continue',
   },
 
-  /** Where links in mails and on other sites lead. */
+  /** The page to link to from mails and other sites. */
   connectPage: {
     reconnect: (name: string) => `Reconnect ${isolated(name)}`,
     lead: (scopes: readonly string[]) => `Allow access on the platform. ${purpose(scopes)}`,
@@ -166,12 +166,12 @@ export const texts = {
   },
 
   connection: {
-    /** `end`: that of its id on the platform. */
+    /** `end`: the last characters of its id on the platform. */
     unnamed: (end: string) => `Connected account ${end}`,
     label: 'Your name for this connection',
     labelHint: 'Leave it empty to use the name that the platform reports.',
     saveLabel: 'Save name',
-    /** Read to those who listen when it changes. */
+    /** Screen readers announce it when it changes. */
     is: (name: string, status: string) => `${name}: ${status}`,
     connectedBy: (user: string) => `Connected by ${isolated(user)}`,
     permissions: 'Permissions',
@@ -281,7 +281,7 @@ export const texts = {
     data: 'Nothing is deleted on the platform. You can connect the account again at any time.',
     confirm: 'Disconnect',
     cancel: 'Keep it connected',
-    /** Access has ended already. */
+    /** For a connection whose access has ended already. */
     remove: {
       title: (name: string) => `Remove ${isolated(name)}?`,
       lead: 'Its access has ended. This removes it from your connections here.',
@@ -311,11 +311,11 @@ export const texts = {
     sandboxFaults: 'see its faults and latest calls',
     support: 'For support:',
     requestId: 'request ID',
-    /** Of a connect flow that failed, in place of the request ID. */
+    /** In place of the request ID, if a connect flow failed. */
     flowId: 'flow ID',
   },
 
-  /** Errors of the core, by code. One that the platform is not available has its text in `outages`. */
+  /** Errors of the core, by code. `platform_unavailable` has its texts in `outages`. */
   coreErrors: {
     not_connected: {
       title: 'Not connected',
@@ -366,7 +366,7 @@ export const texts = {
       title: 'Too many sign-ins have failed',
       detail: 'Too many sign-ins have failed. Please try again later.',
     },
-    /** Of a link to a connection. */
+    /** For a link to a connection. */
     not_connected: {
       title: 'You do not have this connection',
       detail:
@@ -420,7 +420,7 @@ export const texts = {
     wholeNumber: (min: number, max: number) => `enter a whole number from ${min} to ${max}`,
   },
 
-  /** Details of errors that have more than a code. */
+  /** More precise details of some errors. */
   details: {
     missingScopes: (scopes: readonly string[]) =>
       `Permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)} is missing for this account. Grant it on the platform to continue.`,

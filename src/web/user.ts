@@ -19,7 +19,7 @@ declare module 'express-session' {
   }
 }
 
-/** What signs users in and out, and what it keeps of them outside their sessions. `userId`: a `User`'s id, also of nobody. */
+/** A sign-in, and the data that it keeps of users outside their sessions. There may be no user of a `userId`. */
 export interface SignInParts {
   routes: Router
   /** Resolves to the page that ends the user's session at a sign-in service, or null; the session here ends after that. */
@@ -53,7 +53,7 @@ export function requireUser(req: Request): string {
   return user.id
 }
 
-/** Middleware for what only users may see: who is signed out learns that before anything else. */
+/** Lets only signed-in users pass. Throws `unauthenticated` (401) before anything else is looked at. */
 export const signedInOnly: RequestHandler = (req, _res, next) => {
   requireUser(req)
   next()
@@ -85,7 +85,7 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
   try {
     await promisify(req.session.regenerate).call(req.session)
     Object.assign(req.session, data, { user })
-    // Before responding: the next request may arrive first, and a failure must not look like success.
+    // Saved before the response: the next request may come at once, and a failure must not look like success.
     await promisify(req.session.save).call(req.session)
   } catch (error) {
     // Otherwise express-session would try to save it with the answer that says that it failed.

@@ -2,14 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { platform, Vault } from '../../src/connect/index.ts'
-import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/stores.ts'
+import { type KeyValueStore, openSqlite, ready as waitForStore } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort, serve } from '../support/ports.ts'
 import { answering, command, type Program, runProgram } from '../support/process.ts'
-import { REDIS, withRedis } from '../support/programs.ts'
-import { ready, startRedis } from '../support/redis.ts'
 import { consent, newKey, oauthFor, REF } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
 
@@ -39,7 +38,6 @@ const started = (program: Program) => {
 
 /** The app stores a connection, encrypted with this key. */
 async function storeConnection(store: KeyValueStore, key: ReturnType<typeof newKey>): Promise<void> {
-  await ready(store)
   const vault = new Vault({
     platform,
     store,
@@ -164,21 +162,24 @@ describe('the command', () => {
     }
   })
 
-  test.skipIf(!REDIS)(`reencrypt waits for Redis and encrypts with the first key${withRedis}`, async () => {
-    const redis = await startRedis()
+  test('waits for a store that connects in the background', async () => {
+    const store = openSqlite({ file: join(temp.dir, 'store.sqlite') })
+    const away = new StoreUnavailableError('not connected yet')
+    const ping = vi.spyOn(store, 'ping').mockRejectedValueOnce(away).mockRejectedValueOnce(away)
+    await waitForStore(store)
+    expect(ping).toHaveBeenCalledTimes(3)
+    await store.close()
+  })
+
+  test('reencrypt encrypts with the first key', async () => {
     const [older, newer] = [newKey('old'), newKey('new')]
-    await storeConnection(await openRedis({ urls: [redis.url] }), older)
+    await storeConnection(openSqlite({ file: join(temp.dir, 'store.sqlite') }), older)
     const keys = `${setting(newer)},${setting(older)}`
-    const env = testEnv({ ...PLATFORM, REDIS_URL: redis.url, TOKEN_ENCRYPTION_KEYS: keys })
-    // A command waits for Redis for 2 s, in which a busy machine may not even have loaded the client.
-    const output = await vi.waitFor(async () => {
-      const { code, output } = await command('src/cli/reencrypt.ts', env)
-      expect(code, output).toBe(0)
-      return output
-    })
+    const env = testEnv({ ...PLATFORM, DATA_DIR: temp.dir, TOKEN_ENCRYPTION_KEYS: keys })
+    const { code, output } = await command('src/cli/reencrypt.ts', env)
+    expect(code, output).toBe(0)
     // On a busy machine, lines on its progress come before.
     expect(output).toMatch(/^1 records re-encrypted with the key "new"; 0 already used it\.$/m)
-    await redis.close()
   })
 
   test('reencrypt leaves records of a missing key as they are and says which key is missing', async () => {
