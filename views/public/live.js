@@ -66,20 +66,25 @@ async function get(url) {
   return response
 }
 
-/** Something may have changed since the page was sent, so the first version is a new one as well. */
+/**
+ * Something may have changed since the page was sent, so the first version counts as a new one. A page that cannot be fetched is
+ * fetched again when there is another version.
+ */
 async function update(url) {
   const response = await get(url)
   if (!response.ok) return
   const { version } = await response.json()
   if (version === shown) return
-  await refresh()
   shown = version
+  await refresh()
 }
 
 async function follow() {
   const url = document.querySelector('#live[data-live]')?.dataset.live
+  // The page does not change any more.
+  if (!url) return
   // The server may be away for a moment.
-  if (url && !document.hidden) await update(url).catch(() => {})
+  if (!document.hidden) await update(url).catch(() => {})
   setTimeout(follow, EVERY_MS)
 }
 
