@@ -48,7 +48,7 @@ type Parts = Record<'server' | 'open' | 'core' | 'features', Part[]>
 
 /** Everything that has routes, in the order in which it is mounted. */
 export function partsOf(dependencies: Dependencies): Parts {
-  const { config, log, store, connect, signIn, features, parts, drainSignal, deps } = dependencies
+  const { config, log, store, connect, signIn, features, parts, drainSignal } = dependencies
   const { baseUrl, platform } = config
   const { vault, api, oauth } = connect
   const onHop: OnHop = async (event) => {
@@ -61,7 +61,6 @@ export function partsOf(dependencies: Dependencies): Parts {
     api,
     requestedScopes: oauth.scopes,
     connectedAppsUrl: platform.connectedAppsUrl,
-    sendChanges: deps.sendChanges,
     waitingNotices: (userId: string) => waitingNotices(store, userId),
     linksOf: (userId: string, connection: Connection) => linksOf(userId, connection, features, parts),
     reasonFor: (scope: string) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),

@@ -7,7 +7,6 @@ import type { Listening } from './runtime/serve.ts'
 import { createStore } from './web/create-store.ts'
 import type { FeatureDeps, FeatureParts } from './web/feature.ts'
 import { createSignIn, OWN_SIGN_IN } from './web/sign-in.ts'
-import { createChangeStreams } from './web/sse.ts'
 
 /** The app's long-lived objects, created once from the config. */
 export type Dependencies = Awaited<ReturnType<typeof createDependencies>>
@@ -47,7 +46,6 @@ export async function createDependencies(
     hasDemoSignIn: signIn.isDemo,
     emailOf: (userId) => signIn.emailOf(userId),
     shutdownSignal: shutdown.signal,
-    sendChanges: createChangeStreams(shutdown.signal),
   }
   const parts: FeatureParts[] = []
   for (const { name, create } of features) parts.push((await create?.(deps, config.features[name])) ?? {})
@@ -81,7 +79,6 @@ export async function createDependencies(
     } = {}) {
       draining.abort()
       await setTimeout(drainMs)
-      // Closes long-lived work such as server-sent events.
       shutdown.abort()
       const deadline = performance.now() + graceMs
       await server?.stop(graceMs)

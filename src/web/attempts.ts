@@ -3,12 +3,13 @@ import { WebError } from './errors.ts'
 import { networkOf } from './network.ts'
 import { texts } from './texts.ts'
 
-/** How many sign-ins may fail in so many seconds, for each process. A guess from one network locks nobody out elsewhere. */
+/** How many sign-ins may fail within `seconds`; each process counts for itself. Guesses from one network lock nobody out elsewhere. */
 const MAX_FAILURES = { perAccountAndNetwork: 10, perNetwork: 50, perAccount: 100, seconds: 900 }
 
 /**
- * Returns a function that runs a sign-in from an IP address (null: it failed), unless too many have failed: then it throws
- * `too_many_attempts` (429). An attempt counts from its start, so that many at once are no way around, unless it succeeds or throws.
+ * Returns a function that runs `attempt`, a sign-in that resolves to null if it fails. If too many have failed from this IP address
+ * or for this account, it throws `too_many_attempts` (429) instead. An attempt counts as failed from its start, so that many at
+ * once do not pass the limit. One that succeeds or throws no longer counts.
  */
 export function createAttempts() {
   const { perAccountAndNetwork, perNetwork, perAccount, seconds: duration } = MAX_FAILURES
@@ -19,7 +20,7 @@ export function createAttempts() {
 
   return async <T>(ip: string, account: string, attempt: () => Promise<T | null>): Promise<T | null> => {
     const [network, name] = [networkOf(ip), account.toLowerCase().slice(0, 100)]
-    // The narrowest first: what it refuses does not count for other users of the network.
+    // The narrowest limit comes first, so that what it refuses does not count for other users of the network.
     const counts = [
       { limiter: ofBoth, key: `${network} ${name}` },
       { limiter: ofNetwork, key: network },

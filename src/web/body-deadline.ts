@@ -33,8 +33,8 @@ export function bodyDeadline({ ms = BODY_MS } = {}): RequestHandler {
       clearTimeout(timer)
       start(limit)
     }
-    // A browser shows an answer once it has sent the body, so the rest of one that was refused is still read: not for longer than
-    // that of a form.
+    // A browser shows the answer only after it has sent the whole body. So the rest of a refused body is still read, for as long
+    // as a form may take.
     res.once('finish', () => req.extendBodyDeadline(ms))
     next()
   }

@@ -9,8 +9,9 @@ import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
 
 /**
- * The page that links in mails and on other sites lead to; mounted at `/`: of two parts at `/connect`, traces would not
- * know the routes of the second. To open it changes nothing, as mail scanners and browsers do so too: only its button starts a flow, for whoever is signed in.
+ * The page to link to from mails and other sites. Opening it changes nothing, since mail scanners and browsers open links too: only
+ * its button starts a flow, for the user who is signed in. It is mounted at `/`, because traces would know the routes of only one
+ * of two parts at `/connect`.
  */
 export const connectPageRoute = ({
   vault,
@@ -40,7 +41,7 @@ export const connectPageRoute = ({
       sendPageOrJson(req, res, {
         view: 'app/connect',
         title: connection ? texts.connectPage.reconnect(connection.name) : texts.connections.connect,
-        // The notices stay for the page that the user opens next: this one may be opened by a program.
+        // A program may open this page, so the notices stay for the next page that the user opens.
         data: { connection, requestedScopes, keepNotice: true },
         json: { user: { name: user.name }, scopes: requestedScopes, connection },
       })

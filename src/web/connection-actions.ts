@@ -18,9 +18,9 @@ export interface TestResult {
 }
 
 /**
- * Runs the first test whose scope is granted, or refreshes the access token if there is none, or the platform refused the last
- * request for one. Resolves to the outcome, what was called, and the time it took, in ms. Throws the errors of the API and of
- * `vault.refresh`.
+ * Runs the first test whose scope is granted. Refreshes the access token before it if the platform has refused access, and instead
+ * of it if there is no such test. Resolves to the outcome, what was called, and the time it took, in ms. Throws the errors of the
+ * API and of `vault.refresh`.
  */
 export async function testConnection(
   { vault, api }: { vault: Vault; api: Api },

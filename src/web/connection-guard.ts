@@ -4,11 +4,8 @@ import { requireUser } from './user.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    guarded?: {
-      connection: ConnectionRef
-      /** Checks again, through the cache. */
-      check(): Promise<void>
-    }
+    /** The connection in the URL, if the guard has found it. */
+    guarded?: ConnectionRef
   }
 }
 
@@ -21,7 +18,7 @@ export function connectionGuard(vault: Vault): RequestHandler<{ bxcontext: strin
     const connection = { userId: requireUser(req), bxcontext: req.params.bxcontext }
     const cached = req.method === 'GET' || req.method === 'HEAD'
     await vault.requireConnection(connection, { cached })
-    req.guarded = { connection, check: () => vault.requireConnection(connection, { cached: true }) }
+    req.guarded = connection
     next()
   }
 }
@@ -33,5 +30,5 @@ export function connectionGuard(vault: Vault): RequestHandler<{ bxcontext: strin
 export function connectionRef({ guarded }: Pick<Request, 'guarded'>): ConnectionRef {
   if (!guarded)
     throw new Error('connectionRef(req) needs a part whose path begins with /connections/:bxcontext/')
-  return guarded.connection
+  return guarded
 }

@@ -16,7 +16,7 @@ export const connectionViewSchema = z.object({
   status: z.enum(CONNECTION_STATES),
   /** Describes the status in a sentence or two. */
   summary: z.string(),
-  /** Whether a new consent is the way on, or may be one. */
+  /** Whether to offer a new consent. */
   canReconnect: z.boolean(),
   /** Whether there are tokens that may work: not after access has ended for good. */
   canTest: z.boolean(),
@@ -52,7 +52,7 @@ export function unnamed(bxcontext: string): string {
   return texts.connection.unnamed(characters.length > 6 ? `…${end}` : end)
 }
 
-/** Converts a stored connection for pages and JSON. Of one that cannot be read, nothing else is known. */
+/** Converts a stored connection for pages and JSON. If it cannot be read, only its bxcontext and the reason are known. */
 export function connectionView(stored: Connection | UnreadableConnection): ConnectionJson {
   const connection = 'reason' in stored ? null : stored
   const tokens = connection?.tokens
@@ -113,7 +113,7 @@ function statusOf(connection: Connection): Status {
   }
 }
 
-/** Also what happens to a connection that cannot be refreshed. */
+/** Says until when a connection that cannot be refreshed can be used. */
 function activeText({ tokens }: Connection): string {
   if (tokens?.renewable !== false) return texts.summary.ready
   return tokens.expiresAt === null

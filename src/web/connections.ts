@@ -5,9 +5,9 @@ import { type ConnectPages, describeRoute } from '../connect/express.ts'
 import type { Api, Connection, ConnectionRef, UnreadableConnection, Vault } from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema, nameOf, unnamed } from './connection-view.ts'
-import { notSignedIn, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
+import { notSignedIn, problemOf, rejectForm, WebError } from './errors.ts'
+import { sendVersion, versionSchema } from './live.ts'
 import { type Notice, sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
-import type { SendChanges } from './sse.ts'
 import { textField } from './text-field.ts'
 import { texts } from './texts.ts'
 import { currentUser, requireUser } from './user.ts'
@@ -35,13 +35,9 @@ export interface ConnectionsOptions {
   connectionTests: readonly ConnectionTest[]
   /** The platform's page where users withdraw a consent, if it is known. */
   connectedAppsUrl: string | undefined
-  sendChanges: SendChanges
   /** The notices about work in the background that wait for a user, as text to compare. */
   waitingNotices(userId: string): Promise<string | null>
 }
-
-/** How often an open page compares the connections, in ms. */
-const LIVE_MS = 1_000
 
 const CALL_ERRORS = [
   'not_connected',
@@ -56,9 +52,9 @@ const listSchema = z.object({ connections: z.array(connectionViewSchema) })
 
 /** The longest label, in characters. */
 const MAX_LABEL = 60
-/** What breaks a line, is no text, or changes the direction of the text behind it. */
+/** Text without control characters, line breaks, and characters that change the direction of what follows. */
 const NO_CONTROL = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u
-/** A label that nobody can see is none. */
+/** A label without a visible character counts as none. */
 const orNone = (label: string) => (/[\p{L}\p{N}\p{P}\p{S}]/u.test(label) ? label : null)
 const labelSchema = z.object({
   label: textField(MAX_LABEL).regex(NO_CONTROL, texts.rules.controlCharacters).transform(orNone),
@@ -94,7 +90,7 @@ export function homeRoute(options: ConnectionsOptions): Router {
   )
 }
 
-/** The list of connections with live updates, and what is done to one of them, whatever its state; mounted at `/connections`. */
+/** The list of connections, and the actions on one of them in any state; mounted at `/connections`. */
 export const connectionsRoutes = (options: ConnectionsOptions): Router =>
   Router().use(listRoutes(options), renewingRoutes(options), labelRoutes(options), disconnectRoutes(options))
 
@@ -107,7 +103,7 @@ const listHandler =
   }
 
 function listRoutes(options: ConnectionsOptions): Router {
-  const { vault, sendChanges, waitingNotices } = options
+  const { vault, waitingNotices } = options
   const list = listHandler(options)
   return Router()
     .get(
@@ -118,17 +114,13 @@ function listRoutes(options: ConnectionsOptions): Router {
     .get(
       '/live',
       describeRoute({
-        summary: 'Server-sent events, for open pages of connections.',
-        response: z.string(),
-        responseType: 'text/event-stream',
+        summary: '`{version}` of the connections, for open pages.',
+        response: versionSchema,
       }),
-      (req, res) => {
+      async (req, res) => {
         const userId = requireUser(req)
-        const getSnapshot = async () => {
-          const [stored, notices] = await Promise.all([vault.list(userId), waitingNotices(userId)])
-          return JSON.stringify([stored.map(connectionView), notices])
-        }
-        sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
+        const [stored, notices] = await Promise.all([vault.list(userId), waitingNotices(userId)])
+        sendVersion(res, [stored.map(connectionView), notices])
       },
     )
     .get(
@@ -152,7 +144,7 @@ async function listPage(
   return { view: 'app/connections', title: texts.connections.title, data }
 }
 
-/** What the card of a connection shows. Without links if it cannot be read, or its access has ended. */
+/** What the card of a connection shows. It has no links if the connection cannot be read or its access has ended. */
 async function cardOf(
   { linksOf }: ConnectionsOptions,
   userId: string,
@@ -177,7 +169,7 @@ interface ActionResult extends Omit<Notice, 'text'> {
 /** Sends the current state of a connection, or redirects to the list with a notice. */
 async function sendConnection(vault: Vault, req: ConnectionRequest, res: Response, result: ActionResult) {
   const { json, ...notice } = result
-  // Browsers are redirected without it; what is done must not be reported as failed.
+  // Only JSON has the connection. The action is done, so a store that cannot be read now does not make it fail.
   const found = wantsJson(req) ? await vault.find(refOf(req)).catch(() => null) : null
   const connection = found && connectionView(found)
   await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
@@ -190,7 +182,7 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
     async (req, res) => {
       const result = await act(refOf(req)).catch((error: unknown): ActionResult => {
         if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
-        return { notice: sentencesOf(problemOf(error)), tone: 'wait' }
+        return { notice: problemOf(error).detail, tone: 'wait' }
       })
       await sendConnection(vault, req, res, result)
     }
@@ -304,14 +296,14 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
     )
 }
 
-/** What a user knows a connection by; null: there is none. */
+/** The name of a connection for its user, or null if it does not exist. If it cannot be read, its id makes the name. */
 export const connectionName = (vault: Vault, ref: ConnectionRef): Promise<string | null> =>
   vault.find(ref).then(
     (connection) => connection && nameOf(connection),
     () => unnamed(ref.bxcontext),
   )
 
-/** The same, or what it would be known by. */
+/** The same; a connection that does not exist has the name that its id makes. */
 const sureName = async (vault: Vault, ref: ConnectionRef): Promise<string> =>
   (await connectionName(vault, ref)) ?? unnamed(ref.bxcontext)
 
@@ -329,7 +321,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
-    // Only the platform knows the name of a business that was never connected, and says it with the tokens.
+    // The platform reports the name of a business with its tokens: of one that was never connected, none is known.
     const [chosenName = texts.mismatch.other, expectedName] = await Promise.all([
       connectionName(vault, { userId, bxcontext }).then((name) => name ?? undefined),
       sureName(vault, { userId, bxcontext: expected }),
@@ -343,7 +335,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   },
 })
 
-/** Says that the account is connected, or what is missing or wrong; null if it is not known, or was disconnected meanwhile. */
+/** Says that the account is connected, or what is missing. Null if it cannot be read, or was disconnected meanwhile. */
 async function connectedNotice(vault: Vault, req: Request, bxcontext: string): Promise<Notice | null> {
   const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
   if (!found) return null

@@ -25,8 +25,8 @@ export function csrfProtection(baseUrl: string): RequestHandler {
 }
 
 /**
- * What only a request that changes something needs: the protection against other sites, and its body. It comes before the
- * session: if that cannot be loaded, the error page can offer to submit again.
+ * Protects requests that change something against other sites, and reads their bodies. It runs before the session is loaded: if
+ * that fails, the error page can offer to submit the form again.
  */
 export function unsafeRequests(baseUrl: string): RequestHandler {
   const limit = '64kb'

@@ -4,14 +4,14 @@ import { describeRoute } from '../connect/express.ts'
 import { badInput, rejectForm } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
-import { signedInPath, signedInRoute } from './signed-in.ts'
+import { signedInPath } from './session-routes.ts'
 import { texts } from './texts.ts'
-import { signIn, signOut } from './user.ts'
+import { signIn } from './user.ts'
 
 /** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
 export const OPEN_DEMO = texts.signIn.openDemo
 
-/** The address of a user, of which nothing is kept: nobody gets mail there (RFC 2606). */
+/** A made-up address of a user, since the demo keeps none. Mail to it reaches nobody (RFC 2606). */
 export const demoEmailOf = async (userId: string): Promise<string> =>
   `${encodeURIComponent(userId).replace(/[()]/g, '')}@demo.example`
 
@@ -20,36 +20,26 @@ export const demoEmailOf = async (userId: string): Promise<string> =>
  * the start page after an invalid name.
  */
 export function demoSignIn({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
-  return Router()
-    .use(signedInRoute())
-    .post(
-      '/sign-in',
-      describeRoute({
-        isPublic: true,
-        summary: 'Signs in with the demo sign-in. Fields: `name`, and `returnTo` (a path of this app).',
-        body: z.object({ name: z.string(texts.signIn.nameRule), returnTo: z.string().optional() }),
-        response: z.object({ user: z.object({ name: z.string() }) }),
-      }),
-      async (req, res) => {
-        const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
-        if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
-          const error = badInput('name', texts.signIn.nameRule)
-          return rejectForm(req, res, error, async () => ({
-            view: 'app/home',
-            title: texts.home.pageTitle,
-            data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
-          }))
-        }
-        await signIn(req, { id: name, name })
-        await sendResultOrRedirect(req, res, signedInPath(req.body.returnTo), { user: { name } })
-      },
-    )
-    .post(
-      '/sign-out',
-      describeRoute({ summary: 'Signs out.', isPublic: true, response: z.object({ user: z.null() }) }),
-      async (req, res) => {
-        await signOut(req)
-        await sendResultOrRedirect(req, res, '/', { user: null })
-      },
-    )
+  return Router().post(
+    '/sign-in',
+    describeRoute({
+      isPublic: true,
+      summary: 'Signs in with the demo sign-in. Fields: `name`, and `returnTo` (a path of this app).',
+      body: z.object({ name: z.string(texts.signIn.nameRule), returnTo: z.string().optional() }),
+      response: z.object({ user: z.object({ name: z.string() }) }),
+    }),
+    async (req, res) => {
+      const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
+      if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
+        const error = badInput('name', texts.signIn.nameRule)
+        return rejectForm(req, res, error, async () => ({
+          view: 'app/home',
+          title: texts.home.pageTitle,
+          data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
+        }))
+      }
+      await signIn(req, { id: name, name })
+      await sendResultOrRedirect(req, res, signedInPath(req.body.returnTo), { user: { name } })
+    },
+  )
 }

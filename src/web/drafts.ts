@@ -7,7 +7,7 @@ import { localPath } from './return-to.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Keeps what a form has sent for after the next sign-in. Returns the address of the page with the form. */
+    /** Keeps the values of the form until the user has signed in again. Returns the address of the page with the form. */
     keepDraft?(): string
     /** The draft of this page, if there is one. */
     findDraft?(): Draft | null
@@ -17,7 +17,7 @@ declare module 'express-serve-static-core' {
 }
 
 const draftSchema = z.object({
-  /** The page with the form: a digest of its path and query, which the answer that sets the cookie has in full. */
+  /** A digest of the address of the page with the form: an answer has no room for a long address in two headers. */
   page: z.string(),
   values: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
 })
@@ -27,12 +27,11 @@ export type Draft = z.infer<typeof draftSchema>
 
 /** How long a draft is kept, in ms. */
 const DRAFT_MS = 15 * 60_000
-/** Where a form is whose browser does not say it. */
+/** The page of a form if the browser does not name it. */
 const FIRST_PAGE = '/connections'
 
 /**
- * Gives requests their drafts, which are kept in an encrypted cookie. Of what does not fit into a cookie,
- * only the page is kept.
+ * Adds the methods for drafts to requests. A draft is in an encrypted cookie. If its values do not fit, only its page is kept.
  */
 export function drafts(keys: readonly EncryptionKey[], baseUrl: string): RequestHandler {
   const options = { name: 'draft', schema: draftSchema, ms: DRAFT_MS }
@@ -56,7 +55,7 @@ export function drafts(keys: readonly EncryptionKey[], baseUrl: string): Request
   }
 }
 
-/** The page with the form is the one that the browser came from: pages tell their address to this app only. */
+/** The page with the form is the one that the browser came from. Pages send their address to this app only. */
 function pathOfForm(req: Request, baseUrl: string): string {
   const from = URL.parse(req.get('referer') ?? '')
   const path = from?.origin === new URL(baseUrl).origin ? localPath(from.pathname + from.search) : null

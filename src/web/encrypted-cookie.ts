@@ -4,11 +4,11 @@ import { parseJson, type RecordCipher } from '../connect/index.ts'
 import { sessionCookie } from './session.ts'
 
 /**
- * How long `Location` and all `Set-Cookie` of an answer may be together, in bytes. nginx accepts 4 kB of headers by default
- * (`proxy_buffer_size`), and the others take less than 1 kB.
+ * The most bytes for `Location` and all `Set-Cookie` of an answer. nginx accepts 4 kB of headers by default (`proxy_buffer_size`),
+ * and the other headers take less than 1 kB.
  */
 const MAX_BYTES = 3_000
-/** What a cookie needs beside its name and value, and the session's own cookie, which express-session adds later, in bytes. */
+/** Room for the attributes of the cookie, and for the session cookie, which express-session adds later, in bytes. */
 const REST_BYTES = 300
 
 /** A value in a cookie of the browser. Nothing is stored for it. */
@@ -21,7 +21,7 @@ export interface EncryptedCookie<T> {
 }
 
 /**
- * A cookie whose value is encrypted JSON. `name`: also what it is encrypted for, so that nothing else of this app can be put in
+ * A cookie whose value is encrypted JSON. The encryption is bound to `name`, so that no other encrypted text of this app can take
  * its place. `ms`: its lifetime.
  */
 export function encryptedCookie<T>(

@@ -27,7 +27,7 @@ export class WebError extends AppError {
   readonly code: Code
   readonly status: number
   readonly title: string
-  /** `message`: for the user, in place of that of the code. `options`: such as the `reason`, which only the log has. */
+  /** `message`: what users read in place of the text of the code. Only the log has `options.reason`. */
   constructor(
     status: number,
     code: Code,
@@ -59,7 +59,7 @@ class InvalidInputError extends WebError {
   }
 }
 
-/** What a user can do: connect again, grant a permission, try again, or sign in; null: nothing that the app knows. */
+/** What a user can do: connect again, grant a permission, try again, or sign in; null: nothing that would help. */
 type NextStep = 'connect' | 'consent' | 'retry' | 'signIn' | null
 
 interface Problem {
@@ -68,8 +68,6 @@ interface Problem {
   title: string
   detail: string
   next: NextStep
-  /** When to try again. */
-  tryAgain?: string | undefined
   retryAfterMs?: number | undefined
   /** What is wrong with a field, without its name. */
   rule?: string | undefined
@@ -109,7 +107,7 @@ function textOf(error: AppError): ErrorText {
   return { title: error.title ?? texts.errors.internal_error.title, detail: error.message }
 }
 
-/** What is known beside the code. */
+/** A detail that says more than the text of the code, if there is one. */
 function particularsOf(error: CoreError): string | undefined {
   if (error instanceof NotFoundError) return error.text
   if (error instanceof DecryptionError) return unreadableText(error.missingKeyId ?? null)
@@ -130,13 +128,14 @@ export function problemOf(error: unknown): Problem {
   if (!(error instanceof AppError)) return problemOfExpress(error)
   const { status, code, field, details } = error
   const retryAfterMs = error.retryAfterMs ?? (status === 503 ? 1000 : undefined)
+  const { title, detail } = textOf(error)
   const saysWhen = error instanceof PlatformError && retryAfterMs !== undefined
   return {
     status,
     code,
-    ...textOf(error),
+    title,
+    detail: saysWhen ? `${detail} ${texts.tryAgain(secondsOf(retryAfterMs))}` : detail,
     next: nextStepOf(error),
-    tryAgain: saysWhen ? texts.tryAgain(secondsOf(retryAfterMs)) : undefined,
     retryAfterMs,
     rule: error instanceof InvalidInputError ? `${error.rule}.` : undefined,
     extensions: {
@@ -157,10 +156,6 @@ function problemOfExpress(error: unknown): Problem {
   return { status, code, next: null, ...texts.errors[code] }
 }
 
-/** All that a problem says. */
-export const sentencesOf = ({ detail, tryAgain }: Problem): string =>
-  tryAgain ? `${detail} ${tryAgain}` : detail
-
 /** Throws 404 for every request. */
 export const notFound: RequestHandler = () => {
   throw new WebError(404, 'not_found')
@@ -177,7 +172,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
     return
   }
   res.vary('Accept')
-  // A redirect, so that no page of the history is the answer to a form, which browsers ask to send again.
+  // A redirect: when the answer to a form is a page, browsers ask to send the form again.
   if (code === 'unauthenticated' && req.method === 'POST' && isBrowser(req) && req.keepDraft)
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
@@ -186,7 +181,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
       type: 'about:blank',
       title,
       status,
-      detail: sentencesOf(problem),
+      detail: problem.detail,
       code,
       requestId: req.id,
       ...extensions,
@@ -208,7 +203,7 @@ export function recordFailure(res: Response, error: unknown, answer: Pick<Proble
   if (error instanceof ConnectError && error.flowId !== undefined) noteFlow(error.flowId)
   const isKnown = error instanceof AppError
   const reason = isKnown ? error.reason : undefined
-  // Of an unknown error only the type and the location: its message may contain secrets.
+  // The message of an unknown error may contain secrets, so the log has only its type and location.
   const type = error instanceof Error ? error.name : typeof error
   const unknown = !isKnown && answer.status === 500 && { type, at: stackFrames(error) }
   res.locals.failure = { code: answer.code, ...(reason !== undefined && { reason }), ...unknown }
@@ -270,7 +265,7 @@ export async function rejectForm(
   const field = typeof problem.extensions?.field === 'string' ? problem.extensions.field : null
   const form: RejectedForm = {
     values: req.body ?? {},
-    message: sentencesOf(problem),
+    message: problem.detail,
     rule: format.capital(problem.rule ?? problem.detail),
     field,
     failure: {
@@ -297,7 +292,6 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
   const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
   return {
     recovery: connects ? 'connect' : next,
-    retry: currentPath,
     resubmit: next === 'retry' ? resubmitOf(req) : null,
     refresh: mayBeRevoked ? `/connections/${segment}/refresh` : null,
     returnTo: currentPath,
@@ -307,8 +301,8 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
 }
 
 /**
- * A form to submit again; the page has all its fields, so only a form of connections: one of a sign-in has a password. Null for
- * file uploads, since browsers don't keep the file.
+ * A form with the same fields, to submit again. Only for the forms of connections, since that of a sign-in has a password. Null
+ * for file uploads, since browsers don't keep the file.
  */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {
   const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(pathOf(req))

@@ -8,7 +8,6 @@ import type { ConnectionTest } from './connection-actions.ts'
 import type { ConnectionLink } from './connections.ts'
 import type { Part } from './mount.ts'
 import type { PageSection } from './pages.ts'
-import type { SendChanges } from './sse.ts'
 import type { CheckContext, Finding, Gauge, Probe } from './tools.ts'
 
 /**
@@ -35,7 +34,7 @@ export interface Feature<Settings = unknown> extends Tools<Settings> {
   }
   /** A cheap call for the button "Test this connection"; the first feature whose scope is granted is used. */
   readonly connectionTest?: ConnectionTest
-  /** Whether it calls `emailOf`: a sign-in by OpenID Connect keeps the addresses of users then. */
+  /** Whether it calls `emailOf`. If it does, a sign-in by OpenID Connect keeps the addresses of users. */
   mailsUsers?(settings: Settings): boolean
   /** Creates what it adds to a running app. */
   create?(deps: FeatureDeps, settings: Settings): FeatureParts | Promise<FeatureParts>
@@ -56,10 +55,8 @@ export interface FeatureDeps {
   readonly hasDemoSignIn: boolean
   /** Resolves to the address for mail to a user, as the sign-in knows it, or null. It may be any text. */
   emailOf(userId: string): Promise<string | null>
-  /** Aborted on shutdown, to close long-lived work such as server-sent events. */
+  /** Aborted on shutdown, to end work in the background. */
   readonly shutdownSignal: AbortSignal
-  /** Sends the user an event when a page has changed. */
-  readonly sendChanges: SendChanges
 }
 
 /** What a feature adds to a running app; all of it is optional. */
@@ -73,7 +70,7 @@ export interface FeatureParts {
   routes?: Part[]
   /** Links in the header of every page for signed-in users. */
   navigation?: { href: string; label: string }[]
-  /** Where whoever shows this app to customers begins, such as `/demo`; `npm run demo` prints it. */
+  /** Where a presentation of this app begins, such as `/demo`; `npm run demo` prints it. */
   demoPath?: string
   /** Returns the links for the card of a connection that may work. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>

@@ -35,7 +35,7 @@ export const format = {
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
 const ISOLATED = /\u2068([^\u2068\u2069]*)\u2069/g
-/** Longer than the words of our texts. */
+/** A word that is longer than any of our texts has. */
 const LONG_WORD = /\S{15}/
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/
 
@@ -59,13 +59,14 @@ function time(value: string | null | undefined, data: Record<string, string> = {
 }
 
 /**
- * A name, or another text that somebody has typed, as HTML for `<%~ %>`: it does not turn the text around it. Without a value "—".
+ * A name, or another text that somebody has typed, as HTML for `<%~ %>`. It does not change the direction of the text around it.
+ * Without a value, it is "—".
  */
 function bdi(text: string | null | undefined): string {
   return text ? isolate(escapeHtml(undirected(text))) : '—'
 }
 
-/** With a class if it has a word that may be longer than a line: it is broken, and no other. */
+/** The class lets words break. Only a text with a word that may be longer than a line has it. */
 const isolate = (html: string) => `<bdi${LONG_WORD.test(html) ? ' class="long"' : ''}>${html}</bdi>`
 
 /** A text as HTML. */

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { describeRoute } from '../connect/express.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 
-/** How often the store is asked to take a write, in ms, however many ask. */
+/** The shortest time between two writes to the store, in ms, however many clients ask. */
 const EVERY_MS = 1_000
 
 /**
@@ -38,7 +38,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
     )
 }
 
-/** Runs one check at a time, and at most one in a second; the callers of that time share what came out. */
+/** Runs one check at a time, and at most one a second. Callers in that time share its result. */
 function everySecond(check: () => Promise<void>): () => Promise<void> {
   let outcome: Promise<void> | undefined
   let freshUntil = 0

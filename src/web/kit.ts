@@ -20,14 +20,14 @@ export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 // An answer, as a page or as JSON, and what is wrong with a request.
 
-export { badInput, problemOf, rejectForm, sentencesOf, WebError } from './errors.ts'
+export { badInput, problemOf, rejectForm, WebError } from './errors.ts'
 export { format } from './format.ts'
+export { sendVersion, versionSchema } from './live.ts'
 export { forgetUserNotice, leaveUserNotice, type UserNotice } from './notice.ts'
 export { READ_ERRORS } from './openapi.ts'
 export { assets, type PageSection, pages } from './pages.ts'
 export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 export { localPath } from './return-to.ts'
-export type { SendChanges } from './sse.ts'
 export { textField } from './text-field.ts'
 export { texts as webTexts } from './texts.ts'
 

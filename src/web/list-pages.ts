@@ -17,7 +17,7 @@ interface ListPagesOptions<T> {
   keep?(req: Request): ListChoice['keep']
 }
 
-/** The page of a list of a connection: a handler that sends it, and the same page for a form on it that was rejected. */
+/** The page of a connection's list: a handler that sends it, and the same page for a rejected form on it. */
 export function listPages<T>({ view, title, fields, load, data, keep }: ListPagesOptions<T>) {
   const query = listQuery(fields)
   /** Throws a `ZodError` that names the parameter. */
@@ -42,7 +42,7 @@ export function listPages<T>({ view, title, fields, load, data, keep }: ListPage
   }
   return {
     send,
-    /** Without the list, if that fails too. */
+    /** The page has no list if the platform does not send that either. */
     async afterForm(req: Request) {
       const choice = choiceIn(req)
       return pageOf(req, choice, await loadFor(req, choice).catch(() => null))

@@ -14,7 +14,7 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Keeps a notice for the page at `location`, where this answer redirects. Notices never come from a URL, which could be forged. */
     leaveNotice?(notice: Notice, location: string): void
-    /** Returns and deletes the notices that wait for the signed-in user; without `ofAction`, only those for the user. */
+    /** Returns and deletes the notices for the signed-in user. `ofAction`: also the notice of the latest action in this browser. */
     takeNotices?(options: { ofAction: boolean }): Promise<Notice[]>
   }
 }
@@ -25,13 +25,13 @@ const NOTICE_MS = 60_000
 const USER_NOTICES_MS = 7 * 86_400_000
 const MAX_USER_NOTICES = 5
 
-/** Gives requests their notices: that of an action is in an encrypted cookie, those for a user are in the store. */
+/** Adds notices to requests. The notice of an action is in an encrypted cookie; those for a user are in the store. */
 export function notices(
   store: KeyValueStore,
   keys: readonly EncryptionKey[],
   baseUrl: string,
 ): RequestHandler {
-  // With its user: another one may sign in next in this browser.
+  // The notice names its user, since another one may sign in next in this browser.
   const schema = noticeSchema.extend({ userId: z.string() })
   const cookie = encryptedCookie(createRecordCipher(keys), baseUrl, { name: 'notice', schema, ms: NOTICE_MS })
   return (req, res, next) => {
@@ -51,7 +51,7 @@ export function notices(
   }
 }
 
-/** Reads and deletes a value, for one caller only. A store that is unreachable has none. */
+/** Reads and deletes a value; of several callers, one gets it. Null if there is none, or the store is unreachable. */
 async function take(store: KeyValueStore, key: Key): Promise<string | null> {
   let taken: string | null = null
   try {

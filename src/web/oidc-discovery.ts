@@ -17,8 +17,8 @@ export const signInUnavailable = (reason: string) =>
   new WebError(503, 'sign_in_unavailable', undefined, { reason, retryAfterMs: 5_000 })
 
 /**
- * Returns a function that resolves to the provider's configuration, which is read once. Throws `sign_in_unavailable` (503), and
- * reads it again after that.
+ * Returns a function that resolves to the provider's configuration, which is read once. If that fails, it throws
+ * `sign_in_unavailable` (503), and the next call reads it again.
  */
 export function discovery(provider: OidcProvider & { http: Http }): () => Promise<client.Configuration> {
   const { issuer, clientId, clientSecret, http } = provider
@@ -58,7 +58,7 @@ export function httpErrorIn(error: unknown): AppError | undefined {
   return error instanceof Error ? httpErrorIn(error.cause) : undefined
 }
 
-/** What an error of openid-client may be logged as: the reason of ours, or a code. Codes, tokens and the provider's texts stay out. */
+/** What the log has of an error of openid-client: the reason of our own error in it, or its code, and no text of the provider. */
 export function reasonOf(error: unknown): string {
   const ours = httpErrorIn(error)
   if (ours) return ours.reason ?? ours.code

@@ -4,10 +4,9 @@ import { createRecordCipher, type EncryptionKey, type Http, type RecordCipher } 
 import { signInFailed } from './errors.ts'
 import { discovery, httpErrorIn, type OidcProvider, reasonOf, signInUnavailable } from './oidc-discovery.ts'
 import { type PendingSignIn, pendingSignIns } from './pending-sign-ins.ts'
-import { sendOnward, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 import { texts } from './texts.ts'
-import { currentUser, isUserId, signIn, signOut, type User } from './user.ts'
+import { currentUser, isUserId, type SignInParts, signIn, type User } from './user.ts'
 
 declare module 'express-session' {
   interface SessionData {
@@ -18,6 +17,8 @@ declare module 'express-session' {
 
 /** The longest subject, in characters (OpenID Connect Core 1.0, section 2). */
 const MAX_SUBJECT = 255
+/** The longest address of a page to return to, in characters: more does not fit into the cookie of the sign-in. */
+const MAX_RETURN_TO = 1_000
 /** The longest ID token to send back at sign-out, in characters: it is in an address, for which servers have limits. */
 const MAX_HINT = 7_000
 /** The longest address, in characters (RFC 5321, section 4.5.3.1.3). */
@@ -35,11 +36,11 @@ export interface OidcOptions extends OidcProvider {
 }
 
 /**
- * Routes that sign users in and out by OpenID Connect: authorization code flow with PKCE, `state` and `nonce`, and
+ * Signs users in and out by OpenID Connect: authorization code flow with PKCE, `state` and `nonce`, and
  * RP-initiated logout if the provider has it. The ID token comes directly from the token endpoint, so the
  * server's certificate replaces the check of its signature (OpenID Connect Core 1.0, section 3.1.3.7).
  */
-export function oidcSignIn(options: OidcOptions): Router {
+export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | 'logoutUrl'> {
   const { baseUrl } = options
   const configuration = discovery(options)
   const cipher = createRecordCipher(options.encryptionKeys)
@@ -47,7 +48,7 @@ export function oidcSignIn(options: OidcOptions): Router {
   /** The states of the callbacks that are being answered. */
   const answering = new Set<string>()
 
-  return Router()
+  const routes = Router()
     .get('/sign-in', async (req, res) => {
       if (currentUser(req)) return res.redirect(303, localPath(req.query.returnTo) ?? '/')
       const config = await configuration()
@@ -61,7 +62,7 @@ export function oidcSignIn(options: OidcOptions): Router {
       // Another tab has signed in meanwhile.
       if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
       if (!pending && req.headers.cookie === undefined) throw signInFailed(texts.signIn.cookiesBlocked)
-      // A callback that comes twice at once sends its code once. Later, the browser has forgotten the state.
+      // Of two callbacks at once, one sends the code. A later one has no cookie with the state any more.
       if (!pending || answering.has(pending.state)) throw signInFailed(texts.signIn.notPending)
       answering.add(pending.state)
       try {
@@ -75,23 +76,17 @@ export function oidcSignIn(options: OidcOptions): Router {
       }
       res.redirect(303, pending.returnTo ?? '/')
     })
-    .post('/sign-out', async (req, res) => {
-      const user = currentUser(req)
-      const hint = idTokenOf(req, cipher)
-      await signOut(req)
-      const logoutUrl = await logoutUrlOf(options, configuration, hint)
-      if (wantsJson(req)) return void res.json({ user: null, logoutUrl })
-      if (!user || !logoutUrl) return res.redirect(303, '/')
-      // A page that goes on by itself: `form-action` keeps a form from being redirected to another site.
-      sendOnward(req, res, logoutUrl, texts.signedOut)
-    })
+  return {
+    routes,
+    logoutUrl: (req) => logoutUrlOf(options, configuration, idTokenOf(req, cipher)),
+  }
 }
 
 const newSignIn = (returnTo: string | null): PendingSignIn => ({
   state: client.randomState(),
   nonce: client.randomNonce(),
   codeVerifier: client.randomPKCECodeVerifier(),
-  returnTo,
+  returnTo: returnTo && returnTo.length > MAX_RETURN_TO ? null : returnTo,
   startedAt: Date.now(),
 })
 
@@ -154,10 +149,10 @@ async function exchange(
   return { user: { id, name: nameOf(sources) }, email: emailOf(sources), idToken: tokens.id_token }
 }
 
-/** What is claimed of a user: by the ID token, and by UserInfo (OpenID Connect Core 1.0, section 5.4). */
+/** The claims about a user, in the ID token or from UserInfo (OpenID Connect Core 1.0, section 5.4). */
 type Claims = Readonly<Record<string, unknown>>
 
-/** A name for the page, only to recognise oneself. */
+/** The name that pages show, by which users recognise their account. */
 function nameOf(sources: readonly Claims[]): string {
   const names = ['name', 'preferred_username', 'email', 'sub'].flatMap((key) =>
     sources.map((claims) => cleanName(claims[key])),

@@ -5,7 +5,7 @@ import { texts } from './texts.ts'
 const PAGE_SIZE = 25
 const MAX_SKIP = 1_000_000
 const MAX_SEARCH = 100
-/** How many pages back the way is known exactly; further back, pages overlap. */
+/** How many pages back the address remembers. Further back, pages may overlap. */
 const MAX_STARTS = 100
 
 /** How users can narrow and order a list, by fields of the platform's records. */
@@ -18,7 +18,7 @@ export interface ListFields {
   orders: Readonly<Record<string, { orderBy: string; label: string }>>
 }
 
-/** An empty text is as if there was none. */
+/** An empty text counts as a missing one. */
 const whole = (min: number, max: number, fallback: number) => {
   const rule = texts.rules.wholeNumber(min, max)
   const number = z.coerce.number(rule).int(rule).min(min, rule).max(max, rule).default(fallback)
@@ -41,7 +41,7 @@ export const listQuery = ({ filter, orders }: ListFields) =>
     search: z.string(texts.rules.text).trim().max(MAX_SEARCH, texts.rules.tooLong(MAX_SEARCH)).default(''),
     filter: oneOf(Object.keys(filter.values)),
     order: oneOf(Object.keys(orders)),
-    /** Where the pages before this one began, with dots between, if they were not full. */
+    /** Where the pages before this one began, separated by dots, if they were not full. */
     starts: z
       .string()
       .regex(/^[\d.]{0,2000}$/, texts.rules.invalid)
@@ -75,8 +75,8 @@ export function platformPage(
 }
 
 /**
- * The range of records on a page, and links to other pages: by number only where pages are full. `first` is set on a page without
- * records after the first one.
+ * The range of records on a page, and links to other pages. Only full pages have numbers. `first` is set if a page after the first
+ * one has no records.
  */
 export function pager({ items, total, next, repeated }: PageOf<unknown>, choice: ListChoice) {
   const { top, skip } = choice

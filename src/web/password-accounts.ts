@@ -24,7 +24,7 @@ async function hashed(password: string): Promise<Hashed> {
   const salt = randomBytes(16).toString('base64')
   return { salt, hash: (await scryptOf(password, salt, 32)).toString('base64') }
 }
-/** Compared with if there is no such account, so that the time of the answer does not tell. */
+/** Stands in for an account that does not exist, so that the time of the answer does not tell. */
 const NOBODY: Hashed = { salt: 'none', hash: randomBytes(32).toString('base64') }
 
 /** The accounts of `passwordSignIn`. An address is the same in upper and lower case. Methods throw `StoreUnavailableError`. */
@@ -73,7 +73,7 @@ export class PasswordAccounts implements Omit<SignInParts, 'routes'> {
     if (email !== null) await this.#store.delete(keyOf(email))
   }
 
-  /** Reads all accounts: they are stored by their address. */
+  /** Reads all accounts, since they are stored by their address. */
   async exportUser(userId: string): Promise<Account | null> {
     return (await this.list()).find(({ id }) => id === userId) ?? null
   }

@@ -7,9 +7,9 @@ import { createAttempts } from './attempts.ts'
 import { rejectForm, WebError } from './errors.ts'
 import { PasswordAccounts } from './password-accounts.ts'
 import { sendResultOrRedirect } from './respond.ts'
-import { signedInPath, signedInRoute } from './signed-in.ts'
+import { signedInPath } from './session-routes.ts'
 import { texts } from './texts.ts'
-import { type OwnSignIn, signIn, signOut } from './user.ts'
+import { type OwnSignIn, signIn } from './user.ts'
 
 const PAGE = { view: 'app/password-sign-in', title: texts.signIn.signIn, data: {} }
 
@@ -17,7 +17,6 @@ export const passwordSignIn: OwnSignIn = ({ store }) => {
   const accounts = new PasswordAccounts(store)
   const attempt = createAttempts()
   const routes = Router()
-    .use(signedInRoute())
     .get('/sign-in', (_req, res) => res.page(PAGE.view, PAGE))
     // The form posts to its own address, whose query has `returnTo`.
     .post('/sign-in', async (req, res) => {
@@ -32,10 +31,6 @@ export const passwordSignIn: OwnSignIn = ({ store }) => {
       } catch (error) {
         await rejectForm(req, res, error, async () => PAGE)
       }
-    })
-    .post('/sign-out', async (req, res) => {
-      await signOut(req)
-      await sendResultOrRedirect(req, res, '/', { user: null })
     })
   return {
     routes,

@@ -22,22 +22,15 @@ export type PendingSignIn = z.infer<typeof pendingSignIn>
  * The unfinished sign-ins of a browser, one for each tab, in an encrypted cookie. The newest stay, as many as fit into it.
  */
 export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
-  const cookie = encryptedCookie(cipher, baseUrl, {
-    name: 'sign-in',
-    schema: z.array(pendingSignIn),
-    ms: PENDING_MS,
-  })
+  const options = { name: 'sign-in', schema: z.array(pendingSignIn), ms: PENDING_MS }
+  const cookie = encryptedCookie(cipher, baseUrl, options)
 
   const read = (req: Request): PendingSignIn[] =>
     (cookie.read(req) ?? []).filter(({ startedAt }) => Date.now() - startedAt < PENDING_MS)
 
   function write(res: Response, pending: PendingSignIn[], location: string): void {
-    const [oldest, ...others] = pending
-    if (!oldest) return void cookie.clear(res)
-    if (cookie.write(res, pending, location)) return
-    // The last one can do without the page to return to.
-    const isLong = others.length === 0 && oldest.returnTo !== null
-    write(res, isLong ? [{ ...oldest, returnTo: null }] : others, location)
+    if (pending.length === 0) cookie.clear(res)
+    else if (!cookie.write(res, pending, location)) write(res, pending.slice(1), location)
   }
 
   return {
@@ -47,11 +40,9 @@ export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
     /** The one with the state of this request, if there is one. */
     find: (req: Request) => read(req).find(({ state }) => state === req.query.state),
     /** Forgets one in this browser, which this answer redirects to the page that it was to return to. */
-    remove: (req: Request, res: Response, { state, returnTo }: PendingSignIn) =>
-      write(
-        res,
-        read(req).filter((each) => each.state !== state),
-        returnTo ?? '/',
-      ),
+    remove: (req: Request, res: Response, { state, returnTo }: PendingSignIn) => {
+      const others = read(req).filter((each) => each.state !== state)
+      write(res, others, returnTo ?? '/')
+    },
   }
 }

@@ -1,6 +1,6 @@
 import express, { type RequestHandler } from 'express'
 
-/** Reads a body of at most `limit` bytes as it was sent, also if it is compressed: into `req.body`, a Buffer. */
+/** Reads a body of at most `limit` bytes into `req.body`, a Buffer. A compressed body stays compressed. */
 export function rawBody(limit: number): RequestHandler {
   const read = express.raw({ type: () => true, limit })
   return (req, res, next) => {

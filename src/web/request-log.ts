@@ -53,7 +53,8 @@ export function requestLog(log: Logger): RequestHandler {
     const started = performance.now()
     const requestId = randomUUID()
     const context = { requestId }
-    const isAsset = req.url.startsWith('/assets/')
+    // Pages load many assets, and ask every second whether they are up to date.
+    const isFrequent = /^\/assets\/|\/live$/.test(req.url)
     req.log = log
     req.id = requestId
     res.setHeader('X-Request-Id', requestId)
@@ -67,18 +68,14 @@ export function requestLog(log: Logger): RequestHandler {
       }
       for (const listener of listeners) listener(event)
       const line = { ...context, ...event, ...res.locals.failure }
-      if (!isFinished(res)) lines.warn(line, 'request aborted')
+      if (!res.writableFinished) lines.warn(line, 'request aborted')
       else if (event.status >= 500) lines.error(line, 'request failed')
-      else if (event.status < 400 && isAsset) lines.debug(line, 'request')
+      else if (event.status < 400 && isFrequent) lines.debug(line, 'request')
       else lines.info(line, 'request')
     })
     requestContext.run(context, next)
   }
 }
-
-/** Event streams finish when the client disconnects. */
-const isFinished = (res: Response) =>
-  res.writableFinished || res.getHeader('content-type') === 'text/event-stream'
 
 const routeOf = ({ route }: Request, { locals }: Response): string =>
   route ? templateOf(locals.mountPath ?? '/', route.path) : '(none)'

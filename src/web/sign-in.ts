@@ -3,20 +3,21 @@
  * Without either, the demo's form signs users in, and the app refuses to start in production. This file decides which
  * routes exist, what pages show to visitors, and whether other machines may connect.
  */
+import { Router } from 'express'
 import type { EncryptionKey, Http } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { demoEmailOf, demoSignIn } from './demo-sign-in.ts'
 import type { OidcProvider } from './oidc-discovery.ts'
+import { sessionRoutes } from './session-routes.ts'
 import type { OwnSignIn, SignInParts } from './user.ts'
 import { createUserEmails } from './user-emails.ts'
 
 /**
  * The sign-in of your product, or null. It is a function that returns a router, and what becomes of the data that it keeps of
- * users (`SignInParts`). The router has `GET /sign-in`, a page that pages link to, and `POST /sign-out`, to which their button
- * posts. It calls `signIn` and `signOut` of `user.ts`, which begin and end the session. After the sign-in it redirects to
- * `localPath(req.query.returnTo) ?? '/'`, or by `signedInPath` of `signed-in.ts`. The form on the page is yours: pages only send
- * `returnTo` in the address, and `POST /sign-out` has no fields. `passwordSignIn` of `password-sign-in.ts` is an example. Tests
- * run the app with the demo's sign-in (`NODE_ENV=test`).
+ * users (`SignInParts`). The router has `GET /sign-in`, to which pages link. It calls `signIn` of `user.ts`, which begins the
+ * session, and then redirects to `signedInPath(req.query.returnTo)` of `session-routes.ts`. The form on the page is yours: pages
+ * only send `returnTo` in the address. `passwordSignIn` of `password-sign-in.ts` is an example. Tests run the app with the demo's
+ * sign-in (`NODE_ENV=test`).
  */
 export const OWN_SIGN_IN: OwnSignIn | null = null
 
@@ -39,16 +40,19 @@ export interface SignIn extends SignInParts {
 }
 
 export async function createSignIn(options: SignInOptions, own: OwnSignIn | null): Promise<SignIn> {
-  const { oidc, requestedScopes, store, mailsUsers, ...rest } = options
-  if (own) return { ...own({ store, baseUrl: rest.baseUrl }), isDemo: false }
+  const parts = own ? own(options) : await builtIn(options)
+  const shared = sessionRoutes(async (req) => (await parts.logoutUrl?.(req)) ?? null)
+  return { ...parts, routes: Router().use(shared, parts.routes), isDemo: !own && !options.oidc }
+}
+
+async function builtIn({ oidc, store, mailsUsers, ...rest }: SignInOptions): Promise<SignInParts> {
   if (oidc) {
     // Only here: it loads openid-client, a tenth of what the app has to compile at its start.
     const { oidcSignIn } = await import('./oidc-sign-in.ts')
     const emails = createUserEmails(store, rest.encryptionKeys)
-    const keepEmail = mailsUsers ? emails.keep : null
-    return { routes: oidcSignIn({ ...oidc, ...rest, keepEmail }), ...emails, isDemo: false }
+    return { ...oidcSignIn({ ...oidc, ...rest, keepEmail: mailsUsers ? emails.keep : null }), ...emails }
   }
   // It keeps nothing of a user but their session.
   const nothing = { deleteUser: async () => {}, exportUser: async () => null }
-  return { routes: demoSignIn({ requestedScopes }), ...nothing, emailOf: demoEmailOf, isDemo: true }
+  return { routes: demoSignIn(rest), ...nothing, emailOf: demoEmailOf }
 }

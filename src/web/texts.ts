@@ -16,12 +16,29 @@ export interface ErrorText {
 }
 
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
-/** A heading, and what follows it; in JSON, both are one text. */
+/** The detail begins with the title, so that it can stand alone. */
 const outage = (title: string, more: string): ErrorText => ({ title, detail: `${title}. ${more}` })
 /** What a connection is for. */
 const purpose = (scopes: readonly string[]) =>
   `This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password is not shared, and you can end access at any time.`
+/** A connect flow that failed. */
 const unfinished = (detail: string): ErrorText => ({ title: 'The connection could not be finished', detail })
+const STALE = unfinished(
+  'This page belongs to a connection that was started in another browser or by another user, stayed open too long, or was opened twice. Please connect again.',
+)
+const FAILED_THERE = unfinished(
+  'The platform did not respond, or returned an error, when this app asked for access. Nothing was stored; please connect again.',
+)
+const REJECTED_APP: ErrorText = {
+  title: 'The platform rejected this app',
+  detail:
+    "The platform rejects this app's credentials, or what it asks for. This has been logged for its developers; nothing was stored.",
+}
+const ENDED: ErrorText = {
+  title: 'Access has ended',
+  detail:
+    'Access to this account has ended: somebody ended it on the platform, or its time was over. Reconnect it to continue.',
+}
 
 export const texts = {
   language: LANGUAGE,
@@ -122,7 +139,7 @@ export const texts = {
     continue: 'Continue',
   },
 
-  /** Where links in mails and on other sites lead. */
+  /** The page to link to from mails and other sites. */
   connectPage: {
     reconnect: (name: string) => `Reconnect ${isolated(name)}`,
     lead: (scopes: readonly string[]) => `Allow access on the platform. ${purpose(scopes)}`,
@@ -149,12 +166,12 @@ export const texts = {
   },
 
   connection: {
-    /** `end`: that of its id on the platform. */
+    /** `end`: the last characters of its id on the platform. */
     unnamed: (end: string) => `Connected account ${end}`,
     label: 'Your name for this connection',
     labelHint: 'Leave it empty to use the name that the platform reports.',
     saveLabel: 'Save name',
-    /** Read to those who listen when it changes. */
+    /** Screen readers announce it when it changes. */
     is: (name: string, status: string) => `${name}: ${status}`,
     connectedBy: (user: string) => `Connected by ${isolated(user)}`,
     permissions: 'Permissions',
@@ -264,7 +281,7 @@ export const texts = {
     data: 'Nothing is deleted on the platform. You can connect the account again at any time.',
     confirm: 'Disconnect',
     cancel: 'Keep it connected',
-    /** Access has ended already. */
+    /** For a connection whose access has ended already. */
     remove: {
       title: (name: string) => `Remove ${isolated(name)}?`,
       lead: 'Its access has ended. This removes it from your connections here.',
@@ -294,30 +311,23 @@ export const texts = {
     sandboxFaults: 'see its faults and latest calls',
     support: 'For support:',
     requestId: 'request ID',
-    /** Of a connect flow that failed, in place of the request ID. */
+    /** In place of the request ID, if a connect flow failed. */
     flowId: 'flow ID',
   },
 
-  /** Errors of the core, by code. One that the platform is not available has its text in `outages`. */
+  /** Errors of the core, by code. `platform_unavailable` has its texts in `outages`. */
   coreErrors: {
     not_connected: {
       title: 'Not connected',
       detail: 'This account is not connected. Connect it to continue.',
     },
-    connection_revoked: {
-      title: 'Access has ended',
-      detail:
-        'Access to this account has ended: somebody ended it on the platform, or its time was over. Reconnect it to continue.',
-    },
+    connection_revoked: ENDED,
     insufficient_scope: {
       title: 'A permission is missing',
       detail:
         'The platform does not permit this for the connected account. Grant the missing permissions, or ask its administrator.',
     },
-    grant_rejected: {
-      title: 'Access has ended',
-      detail: 'The platform no longer accepts what this app was granted. Reconnect the account to continue.',
-    },
+    grant_rejected: ENDED,
     not_found: { title: 'Not found', detail: 'There is no such entry in this account.' },
     platform_rejected: {
       title: 'The platform rejected this request',
@@ -356,7 +366,7 @@ export const texts = {
       title: 'Too many sign-ins have failed',
       detail: 'Too many sign-ins have failed. Please try again later.',
     },
-    /** Of a link to a connection. */
+    /** For a link to a connection. */
     not_connected: {
       title: 'You do not have this connection',
       detail:
@@ -410,7 +420,7 @@ export const texts = {
     wholeNumber: (min: number, max: number) => `enter a whole number from ${min} to ${max}`,
   },
 
-  /** Details of errors that have more than a code. */
+  /** More precise details of some errors. */
   details: {
     missingScopes: (scopes: readonly string[]) =>
       `Permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)} is missing for this account. Grant it on the platform to continue.`,
@@ -450,12 +460,9 @@ export const texts = {
       title: 'No connection in progress',
       detail: 'No connection was started in this browser, or it has already finished. Please connect again.',
     },
-    invalid_callback: unfinished(
-      'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
-    ),
-    invalid_state: unfinished(
-      'This page belongs to a connection that was started in another browser or by another user, or that is no longer open. Please connect again.',
-    ),
+    invalid_callback: STALE,
+    invalid_state: STALE,
+    code_rejected: STALE,
     consent_denied: {
       title: 'Access was not granted',
       detail: 'Access was not granted on the consent page, so nothing was connected.',
@@ -465,9 +472,6 @@ export const texts = {
       detail:
         'More than 15 minutes passed before access was granted, so nothing was connected. Please connect again.',
     },
-    code_rejected: unfinished(
-      'The platform did not finish this connection, perhaps because its page was opened twice or stayed open too long. Please connect again.',
-    ),
     not_a_navigation: unfinished('Open this address in its own tab: it cannot be part of another page.'),
     not_saved_yet: {
       title: 'Not saved yet',
@@ -479,27 +483,10 @@ export const texts = {
       detail:
         'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
     },
-    platform_unavailable: unfinished(
-      'The platform did not respond, or returned an error, when this app asked for access. Nothing was stored; please connect again.',
-    ),
-    platform_rejected: {
-      title: 'The platform rejected this request',
-      detail:
-        "The platform's answer is not the one that this app asked for. Nothing was stored; please connect again.",
-    },
-    misconfigured: {
-      title: 'This app is not set up correctly',
-      detail:
-        "The platform rejects this app's credentials. This has been logged for its developers; nothing was stored.",
-    },
-    consent_unavailable: {
-      title: 'The platform reported an error',
-      detail: "The platform's consent page reported an error. Nothing was stored; please try again.",
-    },
-    consent_misconfigured: {
-      title: 'The platform rejected this app',
-      detail:
-        "The platform rejected this app's authorization request. This has been logged for its developers; nothing was stored.",
-    },
+    platform_unavailable: FAILED_THERE,
+    platform_rejected: FAILED_THERE,
+    consent_unavailable: FAILED_THERE,
+    misconfigured: REJECTED_APP,
+    consent_misconfigured: REJECTED_APP,
   } satisfies Record<FailureCode, ErrorText>,
 }

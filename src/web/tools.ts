@@ -1,4 +1,4 @@
-/** What tools and features have to do with each other: the doctor, the metrics. The tools are in `feature.ts`. */
+/** The types by which tools, such as the doctor and the metrics, work with features. `Tools` of `feature.ts` lists the tools. */
 import type * as z from 'zod'
 import type { Http, HttpResponse } from '../connect/index.ts'
 
@@ -17,8 +17,8 @@ export interface Finding {
   /** Stable, for scripts: `consent.client-id`; of an assumption, its own. */
   id: string
   /**
-   * `warning`: the app works, but something should be changed or could not be proven. Only of an assumption: `not seen`, if
-   * another run may see it, and `not checked`, if no run can; the text says how to find out.
+   * `warning`: the app works, but something should be changed or could not be proven. Only an assumption can be `not seen`, which
+   * another run may see, or `not checked`, which no run can see. The text says how to find out.
    */
   status: 'ok' | 'warning' | 'failure' | 'not seen' | 'not checked'
   /** One line: what was checked, what came back, and what to change. */
@@ -44,8 +44,8 @@ export interface Probe {
    */
   call(path: string, body?: object): Promise<ProbeAnswer | null>
   /**
-   * Checks how a list and its records can be read, against the assumptions of the core and two of the feature. These are the one
-   * about the operations and the one about the record. Resolves to the id of a record, if there is one.
+   * Checks how a list and its records can be read. It compares them with the assumptions of the core, and with the feature's own
+   * about the operations and the record. Resolves to the id of a record, if there is one.
    */
   checkRecords(records: RecordsCheck): Promise<string | undefined>
   /**

@@ -1,4 +1,4 @@
-/** Requests that the app does not see: those that cannot be read, and those that do not wait for the answer before them. */
+/** Requests that never reach the app: those that cannot be read, and those that arrive before the answer to the one before them. */
 import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
@@ -9,10 +9,10 @@ const { IncomingMessage, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** How long a connection stays open after the answer to a request that cannot be read, in ms: the client may still be sending. */
 const LAST_MS = 1_000
-/** How long the request before one that did not wait may take from then on, in ms. */
+/** How long the app may still take for its answer once the next request has arrived too early, in ms. */
 const ANSWER_MS = 10_000
 
-/** The answers that connections wait for. */
+/** The answer that each connection waits for. */
 const answering = new WeakMap<Duplex, ServerResponse>()
 
 /**

@@ -6,7 +6,7 @@ const KIND = 'user-email'
 const keyOf = (userId: string): Key => ({ kind: KIND, owner: userId, id: '' })
 
 /**
- * The addresses of users whose sign-in knows them only while they sign in; encrypted. The first key encrypts, all of them decrypt.
+ * The encrypted addresses of users: OpenID Connect names them only at a sign-in. The first key encrypts, all of them decrypt.
  * Methods throw `StoreUnavailableError`, and those that read also `DecryptionError`.
  */
 export function createUserEmails(store: KeyValueStore, keys: readonly EncryptionKey[]) {

@@ -19,9 +19,11 @@ declare module 'express-session' {
   }
 }
 
-/** What signs users in and out, and what it keeps of them outside their sessions. `userId`: a `User`'s id, also of nobody. */
+/** A sign-in, and the data that it keeps of users outside their sessions. There may be no user of a `userId`. */
 export interface SignInParts {
   routes: Router
+  /** Resolves to the page that ends the user's session at a sign-in service, or null; the session here ends after that. */
+  logoutUrl?(req: Request): Promise<string | null>
   /** Deletes everything that it keeps of a user, who cannot sign in again as this user. */
   deleteUser(userId: string): Promise<void>
   /** Resolves to what it keeps of a user, without secrets, as it can be written as JSON; null: nothing. */
@@ -32,7 +34,7 @@ export interface SignInParts {
   reencrypt?(): AsyncIterable<Reencryption>
 }
 
-/** The sign-in of your product, with the routes `GET /sign-in` and `POST /sign-out`. `sign-in.ts` uses it. */
+/** The sign-in of your product, with the route `GET /sign-in`. `sign-in.ts` uses it. */
 export type OwnSignIn = (options: {
   store: KeyValueStore
   /** The app's public origin, without a trailing slash. */
@@ -51,7 +53,7 @@ export function requireUser(req: Request): string {
   return user.id
 }
 
-/** Middleware for what only users may see: who is signed out learns that before anything else. */
+/** Lets only signed-in users pass. Throws `unauthenticated` (401) before anything else is looked at. */
 export const signedInOnly: RequestHandler = (req, _res, next) => {
   requireUser(req)
   next()
@@ -83,7 +85,7 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
   try {
     await promisify(req.session.regenerate).call(req.session)
     Object.assign(req.session, data, { user })
-    // Before responding: the next request may arrive first, and a failure must not look like success.
+    // Saved before the response: the next request may come at once, and a failure must not look like success.
     await promisify(req.session.save).call(req.session)
   } catch (error) {
     // Otherwise express-session would try to save it with the answer that says that it failed.

@@ -2,14 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { platform, Vault } from '../../src/connect/index.ts'
-import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/stores.ts'
+import { type KeyValueStore, openSqlite, ready as waitForStore } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort, serve } from '../support/ports.ts'
-import { answering, command, type Program, runApp, runProgram } from '../support/process.ts'
-import { REDIS, withRedis } from '../support/programs.ts'
-import { ready, startRedis } from '../support/redis.ts'
+import { answering, command, type Program, runProgram } from '../support/process.ts'
 import { consent, newKey, oauthFor, REF } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
 
@@ -39,7 +38,6 @@ const started = (program: Program) => {
 
 /** The app stores a connection, encrypted with this key. */
 async function storeConnection(store: KeyValueStore, key: ReturnType<typeof newKey>): Promise<void> {
-  await ready(store)
   const vault = new Vault({
     platform,
     store,
@@ -53,13 +51,6 @@ async function storeConnection(store: KeyValueStore, key: ReturnType<typeof newK
 }
 
 const setting = ({ id, secret }: ReturnType<typeof newKey>) => `${id}:${secret.toString('base64')}`
-
-test('the app names a setting in .env that does not exist', async () => {
-  writeFileSync(join(temp.dir, '.env'), 'SESION_SECRET=x\n')
-  const env = await settingsOf()
-  const program = started(runProgram('src/main.ts', env, { cwd: temp.dir }))
-  await expect.poll(() => program.output(), { timeout: 60_000 }).toContain('"name":"SESION_SECRET"')
-})
 
 describe('a Node that is too old', () => {
   test('is told in one line which one is needed', () => {
@@ -93,19 +84,6 @@ describe('the app', () => {
     },
   )
 
-  test('says that it is not ready for DRAIN_SECONDS before it stops, and answers everything else', async () => {
-    const app = await runApp(await settingsOf({ DRAIN_SECONDS: '2' }))
-    started(app)
-    const { url } = app
-    expect((await fetch(`${url}/health/ready`)).status).toBe(200)
-    const stopped = app.kill('SIGTERM')
-    await vi.waitFor(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(503), {
-      interval: 20,
-    })
-    expect((await fetch(url)).status).toBe(200)
-    expect(await stopped).toBe(0)
-  })
-
   test('started in production with weak or missing settings lists every problem and does not start', async () => {
     const weak = { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }
     const { code, output } = await command('src/main.ts', weak)
@@ -115,7 +93,7 @@ describe('the app', () => {
     expect(output).not.toContain('weak\n')
   })
 
-  test('stopped by SIGTERM lets requests in flight finish, and accepts no new ones', async () => {
+  test('names a setting in .env that does not exist; at SIGTERM it is not ready for DRAIN_SECONDS and goes on, then lets requests in flight finish and accepts no new ones', async () => {
     const [asked, respond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const platform = await serve(async (req, res) => {
       for await (const _chunk of req);
@@ -126,24 +104,28 @@ describe('the app', () => {
     })
     const address = `http://127.0.0.1:${platform.port}`
     const addresses = { PLATFORM_APP_URL: address, PLATFORM_AUTH_URL: address, PLATFORM_API_URL: address }
-    const app = await runApp(await settingsOf(addresses))
-    started(app)
+    const env = await settingsOf({ ...addresses, DRAIN_SECONDS: '1' })
+    writeFileSync(join(temp.dir, '.env'), 'SESION_SECRET=x\n')
+    const program = started(runProgram('src/main.ts', env, { cwd: temp.dir }))
+    const url = `http://localhost:${env.PORT}`
+    await answering(`${url}/health/live`, program)
+    expect(program.output()).toContain('"name":"SESION_SECRET"')
     const visitor = createVisitor()
-    await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann' } })
-    await visitor.post(`${app.url}/connect`)
-    const consent = await visitor.get(`${app.url}/connect/context?bxcontext=ctx`)
+    await visitor.post(`${url}/sign-in`, { form: { name: 'ann' } })
+    await visitor.post(`${url}/connect`)
+    const consent = await visitor.get(`${url}/connect/context?bxcontext=ctx`)
     const state = new URL(consent.headers.get('location') ?? '').searchParams.get('state')
-    const inFlight = visitor.get(`${app.url}/connect/callback?code=c&state=${state}`)
+    const inFlight = visitor.get(`${url}/connect/callback?code=c&state=${state}`)
     await asked.promise
-    app.child.kill('SIGTERM')
-    await vi.waitFor(
-      () =>
-        expect(fetch(`${app.url}/health/live`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } }),
-      { interval: 20 },
-    )
+    program.child.kill('SIGTERM')
+    const statusOf = async (path: string) => (await fetch(url + path)).status
+    await vi.waitFor(async () => expect(await statusOf('/health/ready')).toBe(503), { interval: 20 })
+    expect(await statusOf('/')).toBe(200)
+    const refused = { cause: { code: 'ECONNREFUSED' } }
+    await vi.waitFor(() => expect(statusOf('/health/live')).rejects.toMatchObject(refused), { interval: 20 })
     respond.resolve()
     expect((await inFlight).headers.get('location')).toBe('/connections')
-    expect(await app.exited).toBe(0)
+    expect(await program.exited).toBe(0)
     await platform.close()
   })
 })
@@ -180,21 +162,24 @@ describe('the command', () => {
     }
   })
 
-  test.skipIf(!REDIS)(`reencrypt waits for Redis and encrypts with the first key${withRedis}`, async () => {
-    const redis = await startRedis()
+  test('waits for a store that connects in the background', async () => {
+    const store = openSqlite({ file: join(temp.dir, 'store.sqlite') })
+    const away = new StoreUnavailableError('not connected yet')
+    const ping = vi.spyOn(store, 'ping').mockRejectedValueOnce(away).mockRejectedValueOnce(away)
+    await waitForStore(store)
+    expect(ping).toHaveBeenCalledTimes(3)
+    await store.close()
+  })
+
+  test('reencrypt encrypts with the first key', async () => {
     const [older, newer] = [newKey('old'), newKey('new')]
-    await storeConnection(await openRedis({ urls: [redis.url] }), older)
+    await storeConnection(openSqlite({ file: join(temp.dir, 'store.sqlite') }), older)
     const keys = `${setting(newer)},${setting(older)}`
-    const env = testEnv({ ...PLATFORM, REDIS_URL: redis.url, TOKEN_ENCRYPTION_KEYS: keys })
-    // A command waits for Redis for 2 s, in which a busy machine may not even have loaded the client.
-    const output = await vi.waitFor(async () => {
-      const { code, output } = await command('src/cli/reencrypt.ts', env)
-      expect(code, output).toBe(0)
-      return output
-    })
+    const env = testEnv({ ...PLATFORM, DATA_DIR: temp.dir, TOKEN_ENCRYPTION_KEYS: keys })
+    const { code, output } = await command('src/cli/reencrypt.ts', env)
+    expect(code, output).toBe(0)
     // On a busy machine, lines on its progress come before.
     expect(output).toMatch(/^1 records re-encrypted with the key "new"; 0 already used it\.$/m)
-    await redis.close()
   })
 
   test('reencrypt leaves records of a missing key as they are and says which key is missing', async () => {

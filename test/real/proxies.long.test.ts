@@ -144,16 +144,6 @@ describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
     },
   )
 
-  test.skipIf(skip)('the first event of live updates arrives within 3 seconds', async () => {
-    const stop = new AbortController()
-    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(3_000)])
-    const answer = await fetch(`${url}/connections/live`, { headers: { cookie: cookie() }, signal })
-    expect(answer.headers.get('content-type')).toBe('text/event-stream')
-    const { value } = (await answer.body?.getReader().read()) ?? {}
-    stop.abort()
-    expect(new TextDecoder().decode(value)).toMatch(/^retry: /)
-  })
-
   test.skipIf(skip || !existsSync('src/features/supplier/price-files'))(
     'a price file of 20 MB arrives whole',
     async () => {

@@ -17,29 +17,24 @@ test('disconnecting ends the consent on a platform that has a revocation endpoin
   await app.close()
 })
 
-test('the address of a revocation endpoint is called as it was typed, with its closing slash and its query', async () => {
+test('addresses of the platform are used as they were typed, with a closing slash, a query and a #', async () => {
   const asked: (string | undefined)[] = []
   const endpoint = await serve((req, res) => {
     asked.push(req.url)
     res.end()
   })
   const path = '/o/revoke_token/?tenant=1'
-  const app = await startAll(() => ({ PLATFORM_REVOCATION_URL: `http://127.0.0.1:${endpoint.port}${path}` }))
-  const visitor = await connected(app)
-  await visitor.post(`${app.url}/connections/harbour-homes/disconnect`, JSON_TYPE)
-  expect(asked).toEqual([path])
-  await app.close()
-  await endpoint.close()
-})
-
-test('the page where users withdraw a consent may have a query and a #', async () => {
   const app = await startAll(() => ({
+    PLATFORM_REVOCATION_URL: `http://127.0.0.1:${endpoint.port}${path}`,
     PLATFORM_CONNECTED_APPS_URL: 'https://app.example/settings/?tab=apps#connected',
   }))
   const visitor = await connected(app)
   const card = (await visitor.get(`${app.url}/connections`)).text
   expect(card).toContain('<a href="https://app.example/settings/?tab=apps#connected">')
+  await visitor.post(`${app.url}/connections/harbour-homes/disconnect`, JSON_TYPE)
+  expect(asked).toEqual([path])
   await app.close()
+  await endpoint.close()
 })
 
 const app = await sharedApp()

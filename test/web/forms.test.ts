@@ -178,12 +178,12 @@ describe('a form that is sent after the session has ended', () => {
     expect(longest.text).toContain('what you had typed is kept')
   })
 
-  test.each([40, 1_434, 1_435, 2_048])(
+  test.each([40, 1_435, 2_048])(
     'from a page whose address has %i characters fits into the headers that a proxy accepts',
     async (length) => {
       const user = await signedOut()
       const page = `${PAGE}?q=`.padEnd(length, 'q')
-      for (const typed of [0, 100, 400, 1_000, 1_700, 5_000]) {
+      for (const typed of [0, 400, 1_700, 5_000]) {
         const sent = await send(user, { name: 'x'.repeat(typed) }, page)
         expect([sent.status, sent.headers.get('location')]).toEqual([303, page])
         expectToFit(sent.headers)

@@ -98,19 +98,6 @@ describe('what a feature mounts below a connection', () => {
     const answer = await visitor.get(`${url}/connections/harbour-homes/notes`, JSON_TYPE)
     expect(answer.json()).toMatchObject({ code: 'not_connected' })
   })
-
-  test('has an event stream that ends when the connection does', async () => {
-    const { sendChanges } = app.services.deps
-    const getSnapshot = vi.fn(async () => 'the same')
-    const router = Router().get('/', (req, res) => sendChanges(req, res, { getSnapshot, everyMs: 10 }))
-    const url = await withPart('/connections/:bxcontext/stream', router)
-    const userId = newUser()
-    const visitor = await connectedAt(url, userId)
-    const stream = visitor.get(`${url}/connections/harbour-homes/stream`)
-    await vi.waitFor(() => expect(getSnapshot).toHaveBeenCalled())
-    await app.services.connect.vault.disconnect({ userId, bxcontext: 'harbour-homes' })
-    expect((await stream).text).toContain('event: done')
-  })
 })
 
 test('a router below another path has no connection, and says which path it needs', async () => {

@@ -31,12 +31,6 @@ describe('every page', () => {
   })
 })
 
-describe('GET /connections', () => {
-  test("shows a user's own connections and nobody else's", async () => {
-    expect(await connectionsOf(app, await signedIn(app, newUser()))).toEqual([])
-  })
-})
-
 test('a callback that is opened again after a disconnect does not say that the account is connected', async () => {
   const user = await signedIn(app, newUser())
   const callback = await toCallback(app, user)
@@ -106,25 +100,12 @@ describe('JSON errors', () => {
     expect(answer.json()).toMatchObject({ code: 'unauthenticated' })
   })
 
-  test.each([
-    ['/connections', 401, 'unauthenticated'],
-    ['/connections/harbour-homes/probe', 401, 'unauthenticated'],
-  ])('%s of nobody: %i %s', async (path, status, code) => {
-    const answer = await createVisitor().get(app.url + path, JSON_TYPE)
-    expect(answer.json()).toMatchObject({ status, code, requestId: answer.headers.get('x-request-id') })
-  })
-
   test('of a form after the session has ended says that nothing was changed', async () => {
     const answer = await createVisitor().post(at('/disconnect'), JSON_TYPE)
     expect(answer.json()).toMatchObject({
       code: 'unauthenticated',
       detail: 'You are no longer signed in, so nothing was changed. Sign in, and try again.',
     })
-  })
-
-  test.each(['probe', 'probe/1'])('/connections/elsewhere/%s: 404 not_connected', async (path) => {
-    const answer = await visitor.get(`${app.url}/connections/elsewhere/${path}`, JSON_TYPE)
-    expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
   })
 
   test.each(['refresh', 'test', 'disconnect'])(

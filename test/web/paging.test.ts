@@ -68,7 +68,7 @@ test('a platform that gives 20 of the 25 rows asked for: each of its 120 leads i
 
 test('whatever the lengths of pages are, with a total or without: Next leaves nothing out, and Previous is the page before', async () => {
   const platforms = fc.record({
-    rows: fc.integer({ min: 0, max: 60 }),
+    rows: fc.integer({ min: 0, max: 40 }),
     lengths: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 7 }),
     total: fc.constantFrom('right', 'none', 'zero'),
   })
@@ -86,13 +86,14 @@ test('whatever the lengths of pages are, with a total or without: Next leaves no
         expect(before.rows).toEqual(pages[index - 1]?.rows)
       }
     }),
+    { numRuns: 50 },
   )
 })
 
-test('a list of hundreds of short pages is shown to its end', async () => {
-  const pages = await walk(apiOf({ rows: 600, lengthAt: () => 1 }))
-  expect(pages.flatMap(({ rows }) => rows)).toEqual(upTo(600))
-  expect(pages.at(-1)?.previous).toContain('skip=599')
+test('a list of more than a hundred short pages is shown to its end', async () => {
+  const pages = await walk(apiOf({ rows: 150, lengthAt: () => 1 }))
+  expect(pages.flatMap(({ rows }) => rows)).toEqual(upTo(150))
+  expect(pages.at(-1)?.previous).toContain('skip=149')
 })
 
 test('full pages have numbers, and Previous without a trace of the way', async () => {

@@ -1,15 +1,11 @@
-// Refetches #live when a server-sent event reports a change, then dispatches `live-update` on the document, and shows
-// #live-hint, which says so. Without this script, pages that must update use a meta refresh.
-const liveElement = () => document.querySelector('#live[data-live]')
-let events = null
-let refreshing = Promise.resolve()
-/** Whether a refresh waits for the one that is running. */
-let isWaiting = false
+// Asks the address in the data-live of #live every second whether the page is up to date. If not, fetches the page again,
+// replaces #live, and dispatches `live-update` on the document. Without this script, pages that must update use a meta refresh.
+const EVERY_MS = 1_000
+/** The version that the page shows; null: not known yet. */
+let shown = null
 
 async function refresh() {
-  const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-live-update': '1' } })
-  // Signed out, or disconnected, perhaps in another tab.
-  if ([401, 404, 409].includes(response.status)) return location.reload()
+  const response = await get(location.href)
   if (!response.ok) return
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   // A notice about work in the background arrives with an update, once.
@@ -63,39 +59,35 @@ function counterpart(next, focused) {
   return elements.find(({ textContent }) => textContent === focused.textContent)
 }
 
-function changed() {
-  // It will show every change until it begins.
-  if (isWaiting) return
-  isWaiting = true
-  const next = () => {
-    isWaiting = false
-    return refresh()
-  }
-  refreshing = refreshing.then(next, next)
+async function get(url) {
+  const response = await fetch(url, { headers: { accept: 'text/html', 'x-live-update': '1' } })
+  // Signed out, or disconnected, perhaps in another tab.
+  if ([401, 404, 409].includes(response.status)) location.reload()
+  return response
 }
 
-function follow() {
-  const url = liveElement()?.dataset.live
-  if (!url || document.hidden) return
-  events?.close()
-  events = new EventSource(url)
+/**
+ * Something may have changed since the page was sent, so the first version counts as a new one. A page that cannot be fetched is
+ * fetched again when there is another version.
+ */
+async function update(url) {
+  const response = await get(url)
+  if (!response.ok) return
+  const { version } = await response.json()
+  if (version === shown) return
+  shown = version
+  await refresh()
+}
+
+async function follow() {
+  const url = document.querySelector('#live[data-live]')?.dataset.live
+  // The page does not change any more.
+  if (!url) return
+  // The server may be away for a moment.
+  if (!document.hidden) await update(url).catch(() => {})
+  setTimeout(follow, EVERY_MS)
+}
+
+if (document.querySelector('#live[data-live]'))
   document.querySelector('#live-hint')?.removeAttribute('hidden')
-  events.addEventListener('changed', changed)
-  events.addEventListener('done', () => {
-    events.close()
-    changed()
-    // After a pause: a page that cannot be fetched says "done" again at once.
-    const followLater = () => setTimeout(follow, 1_000)
-    refreshing.then(followLater, followLater)
-  })
-  // Something may have changed since the page was sent, or while the browser reconnected.
-  events.addEventListener('open', changed)
-}
-
-// A browser opens only six connections to an HTTP/1.1 server; hidden tabs would use them up.
-document.addEventListener('visibilitychange', () => {
-  events?.close()
-  if (!document.hidden && liveElement()) follow()
-})
-
 follow()

@@ -23,7 +23,7 @@ export default {
 } satisfies Feature<FlowInspectorSettings>
 
 function createParts(deps: FeatureDeps): FeatureParts {
-  const { config, connect, store, log, sendChanges } = deps
+  const { config, connect, store, log } = deps
   const { vault, platform, oauth } = connect
   const { baseUrl, tokenEncryptionKeys: keys } = config
   const { sandboxUrl } = config.platform
@@ -47,7 +47,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
     ],
     routes: [
       { path: '/connections/:bxcontext/tokens', router: tokens },
-      { path: '/flows', router: flowRoutes({ flows, names: namesIn(flows, vault), sendChanges }) },
+      { path: '/flows', router: flowRoutes({ flows, names: namesIn(flows, vault) }) },
       { path: '/flows', router: pauseRoutes({ pauses, flows, masking, flush, baseUrl }) },
     ],
     async onHop(event) {

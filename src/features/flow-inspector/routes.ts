@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
-import { requireUser, type SendChanges, sendPageOrJson, WebError } from '../../web/kit.ts'
+import { requireUser, sendPageOrJson, sendVersion, versionSchema, WebError } from '../../web/kit.ts'
 import type { FlowStore } from './flow-store.ts'
 import {
   type FlowView,
@@ -18,11 +18,7 @@ export interface FlowRoutesOptions {
   flows: FlowStore
   /** What a user knows businesses by, by bxcontext. */
   names(userId: string): Promise<ReadonlyMap<string, string>>
-  sendChanges: SendChanges
 }
-
-/** How often an open page looks for new steps, in ms. */
-const LIVE_MS = 500
 
 /** Routes that list, show and export the user's own flows. */
 export function flowRoutes(options: FlowRoutesOptions): Router {
@@ -31,7 +27,7 @@ export function flowRoutes(options: FlowRoutesOptions): Router {
 }
 
 function listRoutes(options: FlowRoutesOptions): Router {
-  const { flows, sendChanges } = options
+  const { flows } = options
   return Router()
     .get(
       '/',
@@ -54,15 +50,10 @@ function listRoutes(options: FlowRoutesOptions): Router {
     .get(
       '/live',
       describeRoute({
-        summary: 'Server-sent events, when a flow is new or has grown.',
-        response: z.string(),
-        responseType: 'text/event-stream',
+        summary: '`{version}` of the flows, for open pages.',
+        response: versionSchema,
       }),
-      (req, res) => {
-        const userId = requireUser(req)
-        const getSnapshot = async () => JSON.stringify(await flows.list(userId))
-        sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
-      },
+      async (req, res) => sendVersion(res, await flows.list(requireUser(req))),
     )
 }
 

@@ -20,7 +20,7 @@ export default {
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
   check: () => import('./check.ts'),
   probe: () => import('./probe.ts'),
-  create({ connect, store, log, sendChanges }, settings) {
+  create({ connect, store, log }, settings) {
     const { vault } = connect
     const requests = createBuilderRequests(connect.api)
     const events = createEvents(store)
@@ -33,7 +33,6 @@ export default {
       events,
       vault,
       hasWebhook: settings.webhookSecrets.length > 0,
-      sendChanges,
     })
     return {
       serverRoutes: [{ path: '/webhooks/platform', router: webhookRoutes(settings, events, log) }],

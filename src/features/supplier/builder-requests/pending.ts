@@ -14,10 +14,13 @@ interface PendingOptions {
   vault: Vault
 }
 
-/** The latest fetch: the ids of the requests, and those of the events that had been received before it. */
+/**
+ * The latest fetch: when it began, in ms since 1970, the ids of the requests, and those of the events that had been received before
+ * it.
+ */
 const latestSchema = z
-  .object({ requests: z.array(z.string()), events: z.array(z.string()) })
-  .catch({ requests: [], events: [] })
+  .object({ at: z.number(), requests: z.array(z.string()), events: z.array(z.string()) })
+  .catch({ at: 0, requests: [], events: [] })
 
 const key = ({ userId, bxcontext }: ConnectionRef): Key => ({
   kind: 'builder-requests',
@@ -36,23 +39,34 @@ export function createPending({ store, builderRequests, events, vault }: Pending
     return { ...latestSchema.parse(parseJson(text ?? '')), received }
   }
 
-  return {
+  const save = (ref: ConnectionRef, latest: z.infer<typeof latestSchema>) =>
+    store.set(key(ref), JSON.stringify(latest))
+
+  const pending = {
     /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
     async fetch(ref: ConnectionRef): Promise<BuilderRequest[]> {
+      const at = Date.now()
       // Before the list: an event that arrives meanwhile is later than the list.
       const received = await events.recent(ref.bxcontext).catch(() => [])
       const found = await builderRequests.list(vault.tokenSource(ref))
       const requests = found.map(({ integrationConnectionId }) => integrationConnectionId)
-      const latest = JSON.stringify({ requests, events: received.map(({ id }) => id) })
       // The list is what the caller needs.
-      await store.set(key(ref), latest).catch(() => {})
+      await save(ref, { at, requests, events: received.map(({ id }) => id) }).catch(() => {})
       return found
     },
 
-    /** What is known of a connection's requests without asking the platform, as text to compare: a page that shows them reloads. */
-    async snapshot(ref: ConnectionRef): Promise<string> {
+    /** The same, unless a fetch has begun in the last `ms`. One that fails counts, so that an outage is not asked every second. */
+    async fetchIfOlder(ref: ConnectionRef, ms: number): Promise<void> {
+      const { received: _, ...latest } = await load(ref)
+      if (Date.now() - latest.at <= ms) return
+      await save(ref, { ...latest, at: Date.now() })
+      await pending.fetch(ref)
+    },
+
+    /** What is known of a connection's requests without asking the platform, to compare: a page that shows them reloads. */
+    async snapshot(ref: ConnectionRef): Promise<string[][]> {
       const { requests, received } = await load(ref)
-      return JSON.stringify([requests, received.map(({ id }) => id)])
+      return [requests, received.map(({ id }) => id)]
     },
 
     /** The requests that the latest fetch found, and those that an event has announced since. Does not ask the platform. */
@@ -63,4 +77,5 @@ export function createPending({ store, builderRequests, events, vault }: Pending
       return requests.length + announced.filter(({ id }) => !before.includes(id)).length
     },
   }
+  return pending
 }

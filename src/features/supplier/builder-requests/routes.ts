@@ -6,9 +6,10 @@ import type { ConnectionRef, Vault } from '../../../connect/index.ts'
 import {
   connectionRef,
   READ_ERRORS,
-  type SendChanges,
   sendPageOrJson,
   sendResultOrRedirect,
+  sendVersion,
+  versionSchema,
   wantsJson,
 } from '../../../web/kit.ts'
 import { type Grant, grantSchema } from '../../catalogues/grants.ts'
@@ -30,11 +31,7 @@ export interface BuilderRequestsOptions {
   vault: Vault
   /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
   hasWebhook: boolean
-  sendChanges: SendChanges
 }
-
-/** How often an open page looks for an event and another list, in ms. */
-const COMPARE_MS = 500
 
 /** A decision, and the access that the builder has been granted since. */
 const decidedSchema = decisionSchema.extend({
@@ -52,15 +49,14 @@ const listRoute = describeRoute({
   errors: READ_ERRORS,
 })
 const liveRoute = describeRoute({
-  summary: 'Server-sent events.',
-  response: z.string(),
-  responseType: 'text/event-stream',
+  summary: '`{version}` of what is known of the requests, for open pages.',
+  response: versionSchema,
   errors: READ_ERRORS,
 })
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
-  const { pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
-  // How often an open page polls the platform: also with a webhook, as deliveries may be lost.
+  const { pending, decisions, grants, events, hasWebhook } = options
+  // How often open pages poll the platform, however many there are: also with a webhook, as deliveries may be lost.
   const pollMs = hasWebhook ? 60_000 : 10_000
   const router = Router()
   router.get('/', listRoute, async (req, res) => {
@@ -82,17 +78,8 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   })
   router.get('/live', liveRoute, async (req, res) => {
     const ref = connectionRef(req)
-    // Fail with an HTTP status before the stream starts.
-    await vault.accessToken(ref)
-    let fetchedAt = performance.now()
-    const getSnapshot = async () => {
-      if (performance.now() - fetchedAt > pollMs) {
-        fetchedAt = performance.now()
-        await pending.fetch(ref)
-      }
-      return pending.snapshot(ref)
-    }
-    sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
+    await pending.fetchIfOlder(ref, pollMs)
+    sendVersion(res, await pending.snapshot(ref))
   })
   for (const decision of ['accept', 'reject'] as const) answerRoutes(router, decision, options)
   return router

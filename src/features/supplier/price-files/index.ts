@@ -21,7 +21,7 @@ export default {
   probe: () => import('./probe.ts'),
   deleteUser: () => import('./delete-user.ts'),
   exportUser: () => import('./export-user.ts'),
-  create({ connect, store, log, config, shutdownSignal, sendChanges }, settings) {
+  create({ connect, store, log, config, shutdownSignal }, settings) {
     const imports = new Imports({
       ...settings,
       store,
@@ -36,7 +36,6 @@ export default {
       imports,
       catalogues: createCatalogues(connect.api),
       vault: connect.vault,
-      sendChanges,
       grants: createGrants(store),
     }
     return {

@@ -8,9 +8,10 @@ import {
   connectionRef,
   type PageSection,
   rejectForm,
-  type SendChanges,
   sendResultOrRedirect,
+  sendVersion,
   UPLOAD_MS,
+  versionSchema,
   wantsJson,
 } from '../../../web/kit.ts'
 import type { Catalogues } from '../../catalogues/catalogues.ts'
@@ -31,11 +32,7 @@ export interface ImportRoutesOptions extends CataloguePageOptions {
   imports: Imports
   catalogues: Catalogues
   vault: Vault
-  sendChanges: SendChanges
 }
-
-/** How often an open page polls the job, in ms. */
-const POLL_MS = 500
 
 type JobParameters = { id: string }
 type JobRequest = Request<JobParameters>
@@ -130,7 +127,7 @@ export function uploadRoute(options: ImportRoutesOptions): Router {
 
 /** The page of a job, its live updates, and its report. */
 function pageRoutes(options: ImportRoutesOptions): Router {
-  const { imports, sendChanges } = options
+  const { imports } = options
   return Router()
     .get(
       '/:id',
@@ -146,19 +143,11 @@ function pageRoutes(options: ImportRoutesOptions): Router {
     .get(
       '/:id/live',
       describeRoute({
-        summary: 'Server-sent events.',
-        response: z.string(),
-        responseType: 'text/event-stream',
+        summary: '`{version}` of an import, for its open page.',
+        response: versionSchema,
         errors: JOB_ERRORS,
       }),
-      async (req, res) => {
-        const { userId, id } = await jobOf(imports, req)
-        const getSnapshot = async () => {
-          const current = await imports.get(userId, id)
-          return current.state === 'running' ? JSON.stringify(importView(current)) : null
-        }
-        sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
-      },
+      async (req, res) => sendVersion(res, importView(await jobOf(imports, req))),
     )
     .get(
       '/:id/report.csv',

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { ConnectionRevokedError, PlatformError, StoreUnavailableError } from '../../../connect/errors.ts'
 import type { ConnectionRef, TokenSource } from '../../../connect/index.ts'
 import type { Lease } from '../../../connect/stores.ts'
-import { leaveUserNotice, problemOf, sentencesOf } from '../../../web/kit.ts'
+import { leaveUserNotice, problemOf } from '../../../web/kit.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { ImportError } from './errors.ts'
 import { ended, endNotice, type Import, isOfCommand, type Progress, progressed, takenOver } from './import.ts'
@@ -159,5 +159,5 @@ function failureOf({ log, describe }: SenderOptions, importId: string, error: un
   log.error({ importId, code, reason: expected && 'reason' in error ? error.reason : name }, 'import failed')
   if (!expected) return texts.failures.app
   if (describe) return describe(error)
-  return error instanceof ConnectionRevokedError ? texts.failures.revoked : sentencesOf(problemOf(error))
+  return error instanceof ConnectionRevokedError ? texts.failures.revoked : problemOf(error).detail
 }

@@ -1,0 +1,51 @@
+import { type Request, Router } from 'express'
+import * as z from 'zod'
+import { describeRoute } from '../connect/express.ts'
+import { signInFailed } from './errors.ts'
+import { sendOnward, sendResultOrRedirect, wantsJson } from './respond.ts'
+import { localPath } from './return-to.ts'
+import { texts } from './texts.ts'
+import { currentUser, signOut } from './user.ts'
+
+const SIGNED_IN = '/signed-in'
+
+/** Where a form that has signed a user in leads: by `/signed-in` to `returnTo`, if that is a path of this app, or the start page. */
+export const signedInPath = (returnTo: unknown): string =>
+  `${SIGNED_IN}?${new URLSearchParams({ returnTo: localPath(returnTo) ?? '/' })}`
+
+/**
+ * What every sign-in has. `logoutUrl` resolves to the page that ends the session of the user at a sign-in service, or null. It is
+ * called before the session ends here.
+ */
+export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null>): Router =>
+  Router()
+    .get(
+      SIGNED_IN,
+      describeRoute({
+        summary: 'Goes on to `returnTo` after a sign-in, or says that the browser keeps no cookie.',
+        query: z.object({ returnTo: z.string().optional() }),
+        status: 303,
+        isPublic: true,
+        errors: ['sign_in_failed'],
+      }),
+      (req, res) => {
+        // Without this page, a browser that has not kept the cookie would see the sign-in again, without a word.
+        if (!currentUser(req)) throw signInFailed(texts.signIn.cookiesBlocked)
+        res.redirect(303, localPath(req.query.returnTo) ?? '/')
+      },
+    )
+    .post(
+      '/sign-out',
+      describeRoute({
+        summary:
+          'Signs out. Answers `{user: null, logoutUrl}`: the page that ends the session at the sign-in service as well, or `null`.',
+        isPublic: true,
+        response: z.object({ user: z.null(), logoutUrl: z.string().nullable() }),
+      }),
+      async (req, res) => {
+        const elsewhere = currentUser(req) ? await logoutUrl(req) : null
+        await signOut(req)
+        if (elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)
+        await sendResultOrRedirect(req, res, '/', { user: null, logoutUrl: elsewhere })
+      },
+    )
