@@ -30,6 +30,7 @@ const END = { progress: NOTHING_SENT, problems: null }
 const TABLE: [string, (job: Import) => Import, Partial<Record<Import['state'], Import['state']>>][] = [
   ['a page is sent', (job) => started(job, 'c1'), { ready: 'running' }],
   ['the rest is sent', resumed, { failed: 'running', stopped: 'running' }],
+  ['a process takes it over', takenOver, { running: 'running' }],
   ['its user stops it', stopped, { running: 'stopped' }],
   ['it is completed', (job) => ended(job, job.run, { ...END, failure: null }), { running: 'completed' }],
   ['it fails', (job) => ended(job, job.run, { ...END, failure: 'why' }), { running: 'failed' }],
@@ -55,7 +56,7 @@ describe.each(TABLE)('when %s', (_name, to, allowed) => {
 })
 
 test('a reading that began before an import was sent does not replace what was sent', () => {
-  const running = started(READY, 'c1')
+  const running = takenOver(started(READY, 'c1'))
   const failed = ended(running, running.run, { ...END, failure: 'why' })
   expect(() => readAgain(failed, READY.run, READ)).toThrow(expect.objectContaining({ status: 409 }))
 })

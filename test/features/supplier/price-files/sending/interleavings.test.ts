@@ -1,10 +1,10 @@
-/** Whatever tabs, users and commands do at once: what is sent is what a page has shown whose *Send* was pressed. */
+/** Whatever tabs and users do at once: what is sent is what a page has shown whose *Send* was pressed. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSqlite } from '../../../../../src/connect/stores.ts'
 import { createCatalogues } from '../../../../../src/features/catalogues/catalogues.ts'
 import { createCatalogueImports } from '../../../../../src/features/supplier/price-files/catalogue-imports.ts'
-import { commandUser, type Import } from '../../../../../src/features/supplier/price-files/import.ts'
+import type { Import } from '../../../../../src/features/supplier/price-files/import.ts'
 import { type ApiKeyAccess, openAccess } from '../../first-party/support.ts'
 import { type SupplierPlatform, startPlatform } from '../support.ts'
 import { CHOICE, openImports, settled, upload } from './service-support.ts'
@@ -28,7 +28,6 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('choose'), at, units: fc.constantFrom(1, 2) }),
   fc.record({ kind: fc.constant('leaveOut'), at, code: fc.constantFrom('A', 'B') }),
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('send'), at }) },
-  fc.record({ kind: fc.constant('command'), prices }),
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 /** What happens at once, and whether the next waits until everything has ended. */
@@ -52,7 +51,7 @@ async function openWorld() {
   /** What was sent, by import. */
   const sent: Record<string, Prices> = {}
   const uploadItems: typeof api.uploadItems = (source, catalogueId, batchId, body) => {
-    sent[batchId] = pricesIn(JSON.parse(Buffer.from(body).toString()).items)
+    sent[batchId.split('.')[0] ?? ''] = pricesIn(JSON.parse(Buffer.from(body).toString()).items)
     return api.uploadItems(source, catalogueId, batchId, body)
   }
   const open = () => openImports(store, { ...api, uploadItems }, { source: () => access.source })
@@ -63,27 +62,23 @@ async function openWorld() {
   const revisions: string[] = []
 
   async function show(job: Import): Promise<void> {
-    const items = job.state === 'ready' ? await Array.fromAsync(processes[0].items(job)) : []
+    const items = job.state === 'ready' ? await Array.fromAsync(processes[0].stored.items(job)) : []
     tabs.unshift({ job, items: pricesIn(items) })
   }
   /** Of the process with this number: 0 or 1. */
   async function run(one: Step, process: 0 | 1): Promise<void> {
     const imports = processes[process]
     if (one.kind === 'upload') return show(await upload(imports, fileOf(one.prices), one.who, id))
-    if (one.kind === 'command') {
-      await show(await upload(imports, fileOf(one.prices), commandUser('key'), id))
-      return run({ kind: 'send', at: 0 }, process)
-    }
     const tab = tabs[one.at]
     if (!tab) return
     // A request finds the record of now, and its form is that of the tab.
-    const job = await imports.get(tab.job.userId, tab.job.id)
+    const job = await imports.stored.get(tab.job)
     if (one.kind === 'open') return show(job)
     if (one.kind === 'choose')
       return show(await imports.choose(job, { draft: { ...CHOICE, units: one.units }, goOn: true }))
     const leftOut = one.kind === 'leaveOut' ? [...tab.job.leftOut, one.code] : tab.job.leftOut
-    const result = await imports.send(job, { seen: tab.job.checkId, leftOut, confirmed: true })
-    if (!result.isSent) return show(result.job)
+    const isSent = await imports.send(job, { seen: tab.job.checkId, leftOut, confirmed: true })
+    if (!isSent) return show(await imports.stored.get(job))
     expect(named[job.id], 'sent twice').toBeUndefined()
     named[job.id] = Object.fromEntries(Object.entries(tab.items).filter(([code]) => !leftOut.includes(code)))
     revisions.push(tab.job.receivedRevision)

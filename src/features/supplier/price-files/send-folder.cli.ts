@@ -1,0 +1,102 @@
+/** Sends what the command has read, in the turn of its catalogue. */
+
+import { randomUUID } from 'node:crypto'
+import { StoreUnavailableError } from '../../../connect/errors.ts'
+import { print } from '../../../runtime/print.ts'
+import { format } from '../../../web/kit.ts'
+import type { Catalogue } from '../../catalogues/contract.ts'
+import type { ByApiKey } from '../first-party/by-api-key.cli.ts'
+import { type Item, readBatch } from './batches.ts'
+import { createCatalogueImports } from './catalogue-imports.ts'
+import type { Found } from './found.ts'
+import { NOTHING_SENT, type Progress } from './import.ts'
+import { runImport } from './run.ts'
+import { type Turns, takeFreeTurn } from './turns.ts'
+
+const { count, pluralize } = format
+
+interface SendOptions {
+  session: ByApiKey
+  turns: Turns
+  catalogue: Catalogue
+  /** Of what the catalogue had received when the file was read. */
+  revision: string
+  found: Found
+  fileName: string
+  /** The folder of the items as upload requests. */
+  itemsPath: string
+  signal: AbortSignal
+}
+
+/**
+ * Sends a file to its end. Resolves to false if the catalogue has received something else meanwhile, so that nothing was sent. Throws
+ * an error if the platform has not completed the import, or says that there were problems, and `ImportError` (409) if another one
+ * into the catalogue is running.
+ */
+export async function sendFolder({
+  session,
+  turns,
+  catalogue,
+  revision,
+  found,
+  fileName,
+  itemsPath,
+  signal,
+}: SendOptions): Promise<boolean> {
+  const { received } = turns
+  const turn = await takeFreeTurn(turns, catalogue.id)
+  let progress = NOTHING_SENT
+  const merge = async (isComplete: boolean) => {
+    const items: Item[] = []
+    for (let index = 0; index < progress.batches; index++)
+      items.push(...JSON.parse((await readBatch(itemsPath, index)).toString()).items)
+    const { choice, memory } = found
+    const file = { fileName, at: new Date().toISOString(), by: 'command line' as const, choice, memory }
+    await received.merge(catalogue.id, { ...file, items, isComplete })
+  }
+  try {
+    if ((await received.revision(catalogue.id)) !== revision) return false
+    // If this process is killed, the next page or command says that the last import was not finished.
+    await merge(false)
+    print(`Starting the import into "${catalogue.name}".`)
+    const onProgress = printer(found.items)
+    const problems = await runImport({
+      catalogueImports: createCatalogueImports(session.api),
+      source: session.source,
+      catalogueId: catalogue.id,
+      batchId: randomUUID(),
+      items: found.items,
+      bodyOf: (index) => readBatch(itemsPath, index),
+      onProgress: (next) => {
+        progress = next
+        onProgress(next)
+      },
+      signal: AbortSignal.any([signal, turn.lost]),
+    }).catch(async (error: unknown) => {
+      await merge(false)
+      throw turn.lost.aborted ? new StoreUnavailableError('it did not answer for 10 s') : error
+    })
+    await merge(true)
+    print(`Completed: ${count(progress.sent)} items in ${pluralize(progress.batches, 'batch', 'batches')}.`)
+    if (problems !== null) throw new Error(problems)
+    return true
+  } finally {
+    await turn.release()
+  }
+}
+
+/** Prints how far an import is: a line for each tenth, for each word of the platform, and for each reason to wait. */
+function printer(items: number): (progress: Readonly<Progress>) => void {
+  let last = ''
+  return ({ phase, sent, processed, platformState, waiting }) => {
+    const isSent = phase === 'processing'
+    const tenth = Math.floor(((isSent ? (processed ?? 0) : sent) / items) * 10)
+    const now = `${phase} ${tenth} ${platformState} ${waiting}`
+    if (phase === 'starting' || now === last) return
+    last = now
+    const done = processed === null ? 'an unknown number' : count(processed)
+    const state = platformState === null ? '' : ` ("${platformState}")`
+    const how = isSent ? `All sent; the platform${state} has processed ${done}` : `Sent ${count(sent)}`
+    print(`${how} of ${count(items)} items.${waiting ? ` ${waiting}` : ''}`)
+  }
+}
