@@ -72,7 +72,6 @@ export const importSchema = z.object({
   /** Grows whenever a process begins to send it: only the last one to do so writes its progress. */
   run: count,
   createdAt: z.iso.datetime(),
-  startedAt: z.iso.datetime().nullable(),
   endedAt: z.iso.datetime().nullable(),
   /** Random for each reading of the file: what was found and the items are stored by it, and *Send* names it. */
   checkId: z.string(),
@@ -87,10 +86,8 @@ export const importSchema = z.object({
   /** Rows that are not sent. */
   rejected: count,
   progress: progressSchema.nullable(),
-  /** What the platform says was wrong with an import that it has completed. */
-  problems: z.string().nullable(),
-  /** User-facing reason why the import failed. */
-  failure: z.string().nullable(),
+  /** Why the import failed, for its user, or what the platform says was wrong with one that it has completed. */
+  problem: z.string().nullable(),
 })
 export type Import = z.infer<typeof importSchema>
 export type ImportRef = Pick<Import, 'userId' | 'id'>
@@ -110,11 +107,9 @@ const readBy = ({ checkId, leftOut, receivedRevision, reading: { found } }: Read
   rows: found?.rows ?? 0,
   items: found?.items ?? 0,
   rejected: found?.rejected.reduce((sum, reason) => sum + reason.count, 0) ?? 0,
-  startedAt: null,
   endedAt: null,
   progress: null,
-  problems: null,
-  failure: null,
+  problem: null,
 })
 
 const isoNow = () => new Date().toISOString()
@@ -167,9 +162,8 @@ const running = (job: Import): Import => ({
   ...job,
   state: 'running',
   progress: { ...(job.progress ?? NOTHING_SENT), phase: 'starting', waiting: null },
-  startedAt: isoNow(),
   endedAt: null,
-  failure: null,
+  problem: null,
 })
 
 /** A person sends what a page has shown. `checkId`: its reading. Throws `ImportError` (400, 409) if that cannot be sent. */
@@ -204,12 +198,12 @@ export function progressed(job: Import, run: number, progress: Progress): Import
   return { ...job, progress }
 }
 
-/** A run has ended. `failure`: why it failed; null: it did not. */
+/** A run has ended. */
 export function ended(
   job: Import,
   run: number,
-  end: { progress: Progress } & Pick<Import, 'problems' | 'failure'>,
+  end: Pick<Import, 'state' | 'progress' | 'problem'> & { state: 'completed' | 'failed' },
 ): Import {
   requireRun(job, run, 'running')
-  return { ...job, ...end, state: end.failure === null ? 'completed' : 'failed', endedAt: isoNow() }
+  return { ...job, ...end, endedAt: isoNow() }
 }

@@ -193,17 +193,10 @@ async function sendJson(imports: Imports, job: Import, res: Response): Promise<v
 /** The page of an import. `isChange`: page one. */
 async function pageOf({ imports, vault }: ImportRoutesOptions, job: Import, isChange: boolean) {
   const reading = await imports.reading(job)
-  if (job.state !== 'ready' || !reading) return progressPage(job, reading, await isRevoked(vault, job))
+  if (job.state !== 'ready' || !reading) return progressPage(job, reading)
   return reading.found && !isChange
     ? comparePage(job, reading, reading.found)
     : choosePage(vault, job, reading)
-}
-
-/** Whether the user must reconnect before items can be sent. */
-async function isRevoked(vault: Vault, { userId, bxcontext, state }: Import): Promise<boolean> {
-  if (state !== 'failed') return false
-  const connection = await vault.find({ userId, bxcontext }).catch(() => null)
-  return connection?.view.state === 'revoked'
 }
 
 /** What a user does with an import. */

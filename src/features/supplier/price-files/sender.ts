@@ -124,18 +124,19 @@ export class Sender {
       },
       save: saveProgress,
     })
-      .then((problems) => ({ problems, failure: null }))
+      .then((problem) => ({ state: 'completed' as const, problem }))
       .catch((error: unknown) => {
         // Nothing is decided while the store fails: the import goes on later, as after a shutdown.
         if (error instanceof StoreUnavailableError) throw error
-        return { problems: null, failure: signal.aborted ? '' : failureOf(this.#options, job.id, error) }
+        const problem = signal.aborted ? null : failureOf(this.#options, job.id, error)
+        return { state: 'failed' as const, problem }
       })
       .finally(() => clearInterval(heartbeat))
     // A batch may have been accepted after the last time.
     if (signal.aborted) return saveProgress()
     // If the store fails here, the import goes on later, and finds what is left to send.
     await save((now) => ended(now, job.run, { progress, ...end }))
-    log.info({ importId: job.id, isComplete: end.failure === null }, 'import')
+    log.info({ importId: job.id, state: end.state }, 'import')
   }
 }
 

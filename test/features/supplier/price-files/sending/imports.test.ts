@@ -19,17 +19,6 @@ const upload = async (rows: number) => (await pages.upload(rowsOf(rows), { to })
 const textOf = async (id: string) => (await pages.visitor.get(pages.urlOf(id))).text
 
 describe('an import', () => {
-  test('that the platform fails says so, and is resumed', async () => {
-    const { id } = await upload(1500)
-    await pages.app.fault('import', 'failed', 1)
-    await pages.send(id)
-    const failure = expect.stringMatching(/could not complete .*stopped by an internal fault of the platform/)
-    expect(await pages.ended(id)).toMatchObject({ state: 'failed', failure })
-    expect(await textOf(id)).toContain('Send again')
-    expect((await pages.act(id, 'resume')).status).toBe(202)
-    expect(await pages.ended(id)).toMatchObject({ state: 'completed', failure: null })
-  })
-
   test('of which the platform refuses an upload shows the items and the message, without the token', async () => {
     const { id } = await upload(3)
     await pages.app.fault('item', 'refused', 1)
@@ -47,7 +36,7 @@ describe('an import', () => {
     await pages.waiting(id, /is busy/)
     // Another one into the catalogue is refused.
     expect(await pages.send((await upload(2)).id)).toMatchObject({ status: 409 })
-    expect((await pages.act(id, 'stop')).json()).toMatchObject({ state: 'stopped', failure: null })
+    expect((await pages.act(id, 'stop')).json()).toMatchObject({ state: 'stopped', problem: null })
     expect(await textOf(id)).toMatch(
       /stopped<\/span>[\s\S]*Resume<\/button>[\s\S]*stays in “Another”: 0 of 2,500 items/,
     )
@@ -65,7 +54,9 @@ describe('an import', () => {
     expect(await card()).toMatch(new RegExp(`/imports/${id}"[^>]*>Import of my prices.csv<`))
     await pages.app.fault('import', 'failed', 1)
     await pages.app.fault('items', 'none')
-    await pages.ended(id)
+    const problem = expect.stringMatching(/could not complete .*stopped by an internal fault of the platform/)
+    expect(await pages.ended(id)).toMatchObject({ state: 'failed', problem })
+    expect(await textOf(id)).toContain('Send again')
     expect(await card()).toMatch(new RegExp(`/imports/${id}"[^>]*>Import of my prices.csv \\(failed\\)<`))
     await pages.act(id, 'discard')
     expect(await card()).not.toContain(id)
@@ -83,14 +74,6 @@ describe('an import', () => {
     expect((await pages.jobOf(id)).state).toBe('completed')
   })
 
-  test('whose record another version has written is not found, and hides no others', async () => {
-    const { id } = await upload(2)
-    const key = { kind: 'import', owner: 'sam', id: 'broken' }
-    await pages.app.services.store.set(key, '{"format":2,"state":')
-    expect(await pages.jobOf('broken')).toMatchObject({ status: 404 })
-    expect((await pages.catalogueJson(to)).imports.map((job) => job.id)).toEqual([id])
-  })
-
   test('whose access was revoked meanwhile fails: its page offers to reconnect, and then to send again', async () => {
     const { id } = await upload(10)
     await pages.app.fault('items', '500', undefined, 1)
@@ -103,7 +86,7 @@ describe('an import', () => {
     await connected(pages.app, SAM)
     expect(await pages.ended(id)).toMatchObject({
       state: 'failed',
-      failure: expect.stringContaining('Reconnect'),
+      problem: expect.stringContaining('Reconnect'),
     })
     expect(await textOf(id)).toContain('>Send again')
   })

@@ -14,7 +14,6 @@ import { createFaultyStore, forEachFault } from '../../../../support/faulty-stor
 import {
   ALL,
   API_URL,
-  CHOICE,
   openImports,
   press,
   REF,
@@ -72,7 +71,7 @@ describe('an import', () => {
     })
     const job = await upload(imports, rowsOf(4_500))
     const stopped = await sendAll(imports, job)
-    expect(stopped).toMatchObject({ state: 'stopped', failure: null })
+    expect(stopped).toMatchObject({ state: 'stopped', problem: null })
     await receives(3_000, true)
     expect(await sendAll(imports, stopped)).toMatchObject({
       state: 'completed',
@@ -86,8 +85,8 @@ describe('an import', () => {
     const answers = [{ errors: [{ code: 'C2', message: 'price too high' }] }]
     const imports = open({ uploadItems: async () => rejectedIn(answers.shift()) })
     const failed = await sendAll(imports, await upload(imports, rowsOf(1_500)))
-    const failure = expect.stringMatching(/incomplete: the platform rejected 1 of 1500 items.*C2.*too high/)
-    expect(failed).toMatchObject({ state: 'failed', failure })
+    const problem = expect.stringMatching(/incomplete: the platform rejected 1 of 1500 items.*C2.*too high/)
+    expect(failed).toMatchObject({ state: 'failed', problem })
     await receives(1_500, true)
     expect(await sendAll(imports, failed)).toMatchObject({
       state: 'completed',
@@ -195,24 +194,14 @@ describe('an import', () => {
   })
 
   test('whose items are gone says so, and sends nothing', async () => {
-    const uploads: unknown[] = []
-    const imports = open({
-      uploadItems: async (...call) => {
-        uploads.push(call)
-        return ALL
-      },
-    })
+    const uploadItems = vi.fn(async () => ALL)
+    const imports = open({ uploadItems })
     const job = await upload(imports, rowsOf(3))
-    faulty.failBy((operation, kind) =>
-      operation === 'set' && kind === 'sending-import' ? 'after' : undefined,
-    )
-    await expect(press(imports, job)).rejects.toMatchObject({ code: 'store_unavailable' })
-    faulty.heal()
     for (const { key } of await faulty.store.ofOwner(job.id))
       if (!key.id.endsWith(' 0')) await faulty.store.delete(key)
-    const failure = expect.stringContaining('no longer available')
-    expect(await sendAll(imports, job)).toMatchObject({ state: 'failed', failure })
-    expect(uploads).toEqual([])
+    const problem = expect.stringContaining('no longer available')
+    expect(await sendAll(imports, job)).toMatchObject({ state: 'failed', problem })
+    expect(uploadItems).not.toHaveBeenCalled()
   })
 
   test('is kept while it is among the last 20 of its user', async () => {
@@ -230,19 +219,6 @@ describe('an import', () => {
 })
 
 describe('Send', () => {
-  test('sends nothing of a page that shows another reading, or other ticks: they are read, and shown', async () => {
-    const imports = open()
-    const job = await upload(imports, rowsOf(3))
-    const again = await imports.choose(job, { draft: CHOICE, goOn: true })
-    expect(await imports.send(again, { seen: job.checkId, leftOut: [], confirmed: true })).toBeNull()
-    expect(await imports.send(again, { seen: again.checkId, leftOut: ['C1'], confirmed: true })).toBeNull()
-    const ticked = await imports.stored.get(job)
-    expect(ticked).toMatchObject({ state: 'ready', items: 2, leftOut: ['C1'] })
-    const items = await Array.fromAsync(imports.stored.items(ticked))
-    expect(items.map(({ code }) => code)).toEqual(['C0', 'C2'])
-    expect(await sendAll(imports, ticked)).toMatchObject({ state: 'completed', progress: { sent: 2 } })
-  })
-
   test('without the tick of a box, or of a file that nobody has chosen how to read, sends nothing', async () => {
     const imports = open()
     const unread = await uploadOnly(imports, rowsOf(3))
@@ -273,36 +249,25 @@ describe('Send', () => {
 })
 
 describe('while the store fails,', () => {
-  /** Lets each operation of the store fail while `act` works on an import, and then checks what became of it. */
-  const whateverFails = (
-    act: (imports: Imports, job: Import) => Promise<unknown>,
-    check: (imports: Imports, job: Import, store: KeyValueStore) => Promise<void>,
-  ) =>
+  test('an import that is sent, again if that was refused, is completed and received, whatever has failed', () =>
     forEachFault(async (failing, moment) => {
       const { store, failOnce, heal, count } = createFaultyStore()
       const imports = open({}, { turnMs: 1_500 }, store)
       const job = await upload(imports, rowsOf(2))
       failOnce(failing, moment)
-      await act(imports, job).catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
+      await press(imports, job).catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
       await imports.sender.close()
       const operations = count()
       heal()
-      await check(open({}, { turnMs: 1_500 }, store), job, store)
+      const next = open({}, { turnMs: 1_500 }, store)
+      working(next)
+      const { state } = await next.stored.get(job)
+      if (state === 'ready') expect(await vi.waitFor(() => press(next, job), 20_000)).not.toBeNull()
+      const progress = { sent: 2, batches: 1 }
+      expect(await settled(next, job)).toMatchObject({ state: 'completed', problem: null, progress })
+      await receives(2, false, store)
       return operations
-    })
-
-  test('an import that is sent, again if that was refused, is completed and received, whatever has failed', () =>
-    whateverFails(
-      (imports, job) => press(imports, job),
-      async (imports, job, store) => {
-        working(imports)
-        const { state } = await imports.stored.get(job)
-        if (state === 'ready') expect(await vi.waitFor(() => press(imports, job), 20_000)).not.toBeNull()
-        const progress = { sent: 2, batches: 1 }
-        expect(await settled(imports, job)).toMatchObject({ state: 'completed', failure: null, progress })
-        await receives(2, false, store)
-      },
-    ))
+    }))
 
   test('an upload that cannot be stored to its end can be repeated, and what is left of it deleted', async () => {
     const imports = open()
