@@ -4,7 +4,7 @@
  * anything is sent, if a person has to look at it first.
  */
 import '../../../runtime/env-file.ts'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -18,6 +18,7 @@ import { format } from '../../../web/kit.ts'
 import { CATALOGUE_SCOPES, type Catalogue } from '../../catalogues/contract.ts'
 import { type ByApiKey, openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
+import { createCatalogueImports } from './catalogue-imports.ts'
 import { type Choice, choiceSchema, MONEY } from './choice.ts'
 import { filledIn, readDraft } from './form.ts'
 import type { Found, Reading } from './found.ts'
@@ -83,9 +84,11 @@ async function push(session: ByApiKey, { file, draft, options, itemsPath }: Push
   if (dryRun) return print('Nothing was sent (--dry-run).')
   const catalogue = known.id === '' ? await createCatalogue(session, options, signal) : known
   const isSent = await sendFolder({
-    session,
+    catalogueImports: createCatalogueImports(session.api),
+    source: session.source,
     turns,
-    catalogue,
+    catalogueId: catalogue.id,
+    batchId: randomUUID(),
     revision,
     signal,
     itemsPath,
@@ -130,7 +133,7 @@ function pageOne({ outline, missing }: Reading): Error {
 }
 
 /** What page two shows. */
-function printPage({ outline }: Reading, found: Found, { name, scope }: Catalogue): void {
+function printPage({ outline }: Reading, found: Found, { id, name = id, scope }: Catalogue): void {
   const { rows, items, choice, box } = found
   const of = `${count(items)} of ${count(rows)} rows can be sent`
   print(

@@ -24,38 +24,27 @@ import { texts } from './texts.ts'
 const count = z.number().int().nonnegative()
 
 /** How far an import is, so that an interrupted one resumes with the next batch that the platform has not accepted. */
-export const progressSchema = z.object({
+const progressSchema = z.object({
   /** The platform's import that the batches go into; null before it is started. */
-  batchId: z.string().nullable(),
+  batchId: z.string().nullable().default(null),
   /** Items accepted into that import. */
-  importSent: count,
+  importSent: count.default(0),
   /** Items accepted by the platform, also into earlier imports that were completed while this one was interrupted. */
-  sent: count,
+  sent: count.default(0),
   /** Uploads accepted by the platform, in the order of the file. */
-  batches: count,
+  batches: count.default(0),
   /** The items that the platform has rejected in answers to these uploads, and what it says of the first ones. */
-  rejected: z.object({ count, message: z.string() }),
-  phase: z.enum(['starting', 'sending', 'processing']),
+  rejected: z.object({ count, message: z.string() }).default({ count: 0, message: '' }),
+  phase: z.enum(['starting', 'sending', 'processing']).default('starting'),
   /** The platform's word for the state of its import, cut; null before it has said one. */
-  platformState: z.string().nullable(),
+  platformState: z.string().nullable().default(null),
   /** The platform's count of processed items; null if not reported. */
-  processed: z.number().nullable(),
+  processed: z.number().nullable().default(null),
   /** User-facing reason why the import is waiting; null if it is not. */
-  waiting: z.string().nullable(),
+  waiting: z.string().nullable().default(null),
 })
 export type Progress = z.infer<typeof progressSchema>
-
-export const NOTHING_SENT: Progress = {
-  batchId: null,
-  importSent: 0,
-  sent: 0,
-  batches: 0,
-  rejected: { count: 0, message: '' },
-  phase: 'starting',
-  platformState: null,
-  processed: null,
-  waiting: null,
-}
+export const NOTHING_SENT: Progress = progressSchema.parse({})
 
 export const importSchema = z.object({
   id: z.string(),

@@ -1,13 +1,10 @@
 /** Sends what the command has read, in the turn of its catalogue. */
-
-import { randomUUID } from 'node:crypto'
 import { StoreUnavailableError } from '../../../connect/errors.ts'
+import type { TokenSource } from '../../../connect/index.ts'
 import { print } from '../../../runtime/print.ts'
 import { format } from '../../../web/kit.ts'
-import type { Catalogue } from '../../catalogues/contract.ts'
-import type { ByApiKey } from '../first-party/by-api-key.cli.ts'
 import { type Item, readBatch } from './batches.ts'
-import { createCatalogueImports } from './catalogue-imports.ts'
+import type { CatalogueImports } from './catalogue-imports.ts'
 import type { Found } from './found.ts'
 import { NOTHING_SENT, type Progress } from './import.ts'
 import { runImport } from './run.ts'
@@ -16,10 +13,13 @@ import { type Turns, takeFreeTurn } from './turns.ts'
 const { count, pluralize } = format
 
 interface SendOptions {
-  session: ByApiKey
+  catalogueImports: CatalogueImports
+  source: TokenSource
   turns: Turns
-  catalogue: Catalogue
-  /** Of what the catalogue had received when the file was read. */
+  catalogueId: string
+  /** The id of the platform's import, which the catalogue has not had before. */
+  batchId: string
+  /** That of what the catalogue had received when the file was read. */
   revision: string
   found: Found
   fileName: string
@@ -34,17 +34,15 @@ interface SendOptions {
  * into the catalogue is running.
  */
 export async function sendFolder({
-  session,
   turns,
-  catalogue,
   revision,
   found,
   fileName,
-  itemsPath,
-  signal,
+  ...options
 }: SendOptions): Promise<boolean> {
+  const { catalogueId, itemsPath, signal } = options
   const { received } = turns
-  const turn = await takeFreeTurn(turns, catalogue.id)
+  const turn = await takeFreeTurn(turns, catalogueId)
   let progress = NOTHING_SENT
   const merge = async (isComplete: boolean) => {
     const items: Item[] = []
@@ -52,33 +50,30 @@ export async function sendFolder({
       items.push(...JSON.parse((await readBatch(itemsPath, index)).toString()).items)
     const { choice, memory } = found
     const file = { fileName, at: new Date().toISOString(), by: 'command line' as const, choice, memory }
-    await received.merge(catalogue.id, { ...file, items, isComplete })
+    await received.merge(catalogueId, { ...file, items, isComplete })
   }
   try {
-    if ((await received.revision(catalogue.id)) !== revision) return false
+    if ((await received.revision(catalogueId)) !== revision) return false
     // If this process is killed, the next page or command says that the last import was not finished.
     await merge(false)
-    print(`Starting the import into "${catalogue.name}".`)
-    const onProgress = printer(found.items)
-    const problems = await runImport({
-      catalogueImports: createCatalogueImports(session.api),
-      source: session.source,
-      catalogueId: catalogue.id,
-      batchId: randomUUID(),
+    print(`Starting the import of ${pluralize(found.items, 'item')}.`)
+    const printProgress = progressPrinter(found.items)
+    const problem = await runImport({
+      ...options,
       items: found.items,
       bodyOf: (index) => readBatch(itemsPath, index),
       onProgress: (next) => {
         progress = next
-        onProgress(next)
+        printProgress(next)
       },
       signal: AbortSignal.any([signal, turn.lost]),
     }).catch(async (error: unknown) => {
       await merge(false)
-      throw turn.lost.aborted ? new StoreUnavailableError('it did not answer for 10 s') : error
+      throw turn.lost.aborted ? new StoreUnavailableError('it has not answered for 10 s') : error
     })
     await merge(true)
     print(`Completed: ${count(progress.sent)} items in ${pluralize(progress.batches, 'batch', 'batches')}.`)
-    if (problems !== null) throw new Error(problems)
+    if (problem !== null) throw new Error(problem)
     return true
   } finally {
     await turn.release()
@@ -86,7 +81,7 @@ export async function sendFolder({
 }
 
 /** Prints how far an import is: a line for each tenth, for each word of the platform, and for each reason to wait. */
-function printer(items: number): (progress: Readonly<Progress>) => void {
+function progressPrinter(items: number): (progress: Readonly<Progress>) => void {
   let last = ''
   return ({ phase, sent, processed, platformState, waiting }) => {
     const isSent = phase === 'processing'

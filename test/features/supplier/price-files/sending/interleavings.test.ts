@@ -1,13 +1,19 @@
-/** Whatever tabs and users do at once: what is sent is what a page has shown whose *Send* was pressed. */
+/** Whatever tabs, users and commands do at once: what is sent is what a page has shown whose *Send* was pressed. */
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openSqlite } from '../../../../../src/connect/stores.ts'
 import { createCatalogues } from '../../../../../src/features/catalogues/catalogues.ts'
 import { createCatalogueImports } from '../../../../../src/features/supplier/price-files/catalogue-imports.ts'
 import type { Import } from '../../../../../src/features/supplier/price-files/import.ts'
+import { readPriceFile } from '../../../../../src/features/supplier/price-files/read-price-file.ts'
+import { sendFolder } from '../../../../../src/features/supplier/price-files/send-folder.cli.ts'
+import { openTurns } from '../../../../../src/features/supplier/price-files/turns.ts'
+import { tempDir } from '../../../../support/env.ts'
 import { type ApiKeyAccess, openAccess } from '../../first-party/support.ts'
 import { type SupplierPlatform, startPlatform } from '../support.ts'
-import { CHOICE, openImports, settled, upload } from './service-support.ts'
+import { API_URL, CHOICE, openImports, settled, upload } from './service-support.ts'
 
 let platform: SupplierPlatform
 let access: ApiKeyAccess
@@ -15,8 +21,14 @@ beforeAll(async () => {
   const importTiming = { itemsPerSecond: 1_000_000, settleMs: 0 }
   platform = await startPlatform({ features: { 'price-files': { importTiming } } })
   access = openAccess(platform.apiUrl)
+  // What the command prints.
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
 })
-afterAll(() => access.close().then(platform.close))
+afterAll(async () => {
+  vi.restoreAllMocks()
+  await access.close()
+  await platform.close()
+})
 
 type Prices = Record<string, number>
 const prices = fc.dictionary(fc.constantFrom('A', 'B', 'C'), fc.integer({ min: 1, max: 9 }), { minKeys: 2 })
@@ -28,6 +40,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('choose'), at, units: fc.constantFrom(1, 2) }),
   fc.record({ kind: fc.constant('leaveOut'), at, code: fc.constantFrom('A', 'B') }),
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('send'), at }) },
+  fc.record({ kind: fc.constant('command'), prices }),
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 /** What happens at once, and whether the next waits until everything has ended. */
@@ -37,6 +50,7 @@ const inTurn = (...steps: Step[]) => steps.map((one) => ({ steps: [one], isQuiet
 const uploadOf = (who: 'sam' | 'alex'): Step => ({ kind: 'upload', who, prices: { A: 1, B: 2 } })
 const LEFT_OUT = inTurn(uploadOf('sam'), { kind: 'leaveOut', at: 0, code: 'A' }, { kind: 'send', at: 0 })
 const STALE_TAB = inTurn(uploadOf('sam'), { kind: 'choose', at: 0, units: 2 }, { kind: 'send', at: 1 })
+const COMMAND = inTurn(uploadOf('sam'), { kind: 'command', prices: { A: 3, C: 4 } }, { kind: 'send', at: 0 })
 const TWO_USERS = inTurn(uploadOf('sam'), uploadOf('alex'), { kind: 'send', at: 1 }, { kind: 'send', at: 0 })
 
 const fileOf = (of: Prices) => ['code,price', ...Object.entries(of).map((row) => row.join()), ''].join('\n')
@@ -65,9 +79,40 @@ async function openWorld() {
     const items = job.state === 'ready' ? await Array.fromAsync(processes[0].stored.items(job)) : []
     tabs.unshift({ job, items: pricesIn(items) })
   }
+  /** What the command does with a file that somebody has looked at. */
+  async function push(of: Prices): Promise<void> {
+    const { dir, write, remove } = tempDir()
+    const itemsPath = join(dir, 'items')
+    const turns = openTurns(store, API_URL)
+    const { revision, received } = await turns.received.read(id)
+    const how = { draft: CHOICE, goOn: true, leftOut: [], received, itemsPath }
+    const { found } = await readPriceFile(write(fileOf(of)), how)
+    const batchId = randomUUID()
+    const { signal } = new AbortController()
+    const to = {
+      catalogueImports: { ...api, uploadItems },
+      source: access.source,
+      turns,
+      catalogueId: id,
+      batchId,
+    }
+    if (!found) throw new Error('it was chosen how the file is read')
+    const isSent = await sendFolder({
+      ...to,
+      revision,
+      found,
+      fileName: 'prices.csv',
+      itemsPath,
+      signal,
+    }).finally(remove)
+    if (!isSent) return
+    named[batchId] = of
+    revisions.push(revision)
+  }
   /** Of the process with this number: 0 or 1. */
   async function run(one: Step, process: 0 | 1): Promise<void> {
     const imports = processes[process]
+    if (one.kind === 'command') return push(one.prices)
     if (one.kind === 'upload') return show(await upload(imports, fileOf(one.prices), one.who, id))
     const tab = tabs[one.at]
     if (!tab) return
@@ -103,6 +148,9 @@ test('each send has exactly the items of the page that was sent, and nothing els
       // Each send changes what was received: no two pages compared with the same.
       expect(new Set(revisions).size).toBe(revisions.length)
     }),
-    { numRuns: process.env.LONG_TESTS ? 300 : 12, examples: [[STALE_TAB], [TWO_USERS], [LEFT_OUT]] },
+    {
+      numRuns: process.env.LONG_TESTS ? 300 : 12,
+      examples: [[STALE_TAB], [TWO_USERS], [LEFT_OUT], [COMMAND]],
+    },
   )
 })
