@@ -1,6 +1,6 @@
 /**
  * The record of an import and its transitions, all pure. A file is uploaded and read; a person chooses how it is read, looks at
- * what was found, and sends it. While it is sent, a note of its catalogue names it, so that any process finds it (`turns.ts`):
+ * what was found, and sends it. While it is sent, the store has a note for its catalogue, by which any process finds it:
  *
  * | event | written by | state | note |
  * | --- | --- | --- | --- |
@@ -58,7 +58,7 @@ export const importSchema = z.object({
   /** The size of the file. */
   bytes: count,
   state: z.enum(['ready', 'running', 'completed', 'failed', 'stopped']),
-  /** Grows whenever a process begins to send it: only the last one to do so writes its progress. */
+  /** Counts how often a process has begun to send it. Only the last one to do so writes its progress. */
   run: count,
   createdAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
@@ -68,7 +68,7 @@ export const importSchema = z.object({
   choice: choiceSchema.nullable(),
   /** The codes of the rows that a person left out. */
   leftOut: z.array(z.string()),
-  /** The revision of what the catalogue had received when the file was read, or when this import was merged; empty: nothing. */
+  /** The revision of what the catalogue had received when the file was read, or after this import was merged; empty: nothing. */
   receivedRevision: z.string(),
   rows: count,
   items: count,
@@ -139,8 +139,8 @@ function requireRun(job: Import, run: number, ...states: Import['state'][]): voi
 }
 
 /**
- * The file was read again, and page two is shown anew. `run`: the last one when the reading began, of which all is merged. What a
- * later one has sent may still have to be merged, so the reading does not replace it.
+ * The file was read again, and its page is shown anew. `run`: that of the record when the reading began. Throws `ImportError` (409)
+ * if there was a later run, because what it has sent may still have to be merged.
  */
 export function readAgain(job: Import, run: number, read: Read): Import {
   requireRun(job, run, 'ready', 'failed', 'stopped')

@@ -55,8 +55,8 @@ export class ReceivedStore {
   }
 
   /**
-   * What a catalogue received, with its revision, which is empty before it received anything. It names nobody: see
-   * `senderOf`. An empty id is that of a catalogue which is to be created.
+   * What a catalogue received, with its revision, which is empty before it received anything. It does not say who sent the files:
+   * `senderOf` does. An empty id stands for a catalogue that is to be created.
    */
   async read(catalogueId: string): Promise<{ revision: string; received: Received | null }> {
     const record = await this.#record(catalogueId)
@@ -126,7 +126,7 @@ export class ReceivedStore {
     return parseRecord(await this.#store.get(keyOf(ownerOf(this.#apiUrl, catalogueId))))
   }
 
-  /** What a record names; null if a part is gone, or another version has written it. */
+  /** What a record stands for; null if a part is gone, or another version has written it. */
   async #received({ catalogueId, revision, parts }: ReceivedRecord): Promise<Received | null> {
     const owner = ownerOf(this.#apiUrl, catalogueId)
     const bytes = await this.#parts.readAll({ owner, name: revision }, parts)

@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { choiceSchema } from './choice.ts'
 
 /**
- * A text of a file. `where`: the headings of its columns, or what it is; empty: it stands in the first column. A row with a code is
- * compared by its `code`, so that figures in it do not count.
+ * A text of a file. `where`: the headings of its columns, or what the text is; empty: it is in the first column. A row that has a
+ * `code` is compared by it, so that figures in the row do not count.
  */
 const placedTextSchema = z.object({
   where: z.string(),

@@ -203,13 +203,13 @@ async function pageOf({ imports, vault }: ImportRoutesOptions, job: Import, isCh
 interface Action {
   name: string
   description: Partial<RouteDescription> & { summary: string }
-  /** Resolves to null if nothing was done, because what a page has shown is no more so. */
+  /** Resolves to null if nothing was done, because the page was out of date. */
   run(job: Import, req: ImportRequest): Promise<Import | null>
   /** Where a browser goes then; to the page of the import by default. */
   pathOf?(job: Import): string
 }
 
-/** Whether a form is that of a page which showed another reading or state, as another tab may still do. JSON need not name them. */
+/** Whether a form comes from a page that showed another reading or state, such as an old tab. JSON need not name them. */
 const isStale = ({ checkId, state }: Import, { body }: ImportRequest): boolean =>
   (body?.seen ?? checkId) !== checkId || (body?.state ?? state) !== state
 

@@ -85,7 +85,7 @@ export class StoredImports {
     return sum
   }
 
-  /** Stores an import with its file. The record is the first, so that what a process stores that dies meanwhile is found by it. */
+  /** Stores an import with its file. The record is written first: if the process dies, it leads to the parts that are there. */
   async add(job: Import, path: string, read: Read): Promise<void> {
     const { userId, bytes, createdAt } = job
     try {
@@ -96,7 +96,7 @@ export class StoredImports {
         await this.#parts.write(fileOf(job), index++, chunk)
       await this.addReading(job, read)
     } catch (error) {
-      // The user learns why the upload failed. What is left of it is found by its record, and deleted later.
+      // The user learns why the upload failed, not that this fails too. The record leads to what is left.
       await this.delete(job).catch(() => {})
       throw error
     }
@@ -112,7 +112,7 @@ export class StoredImports {
     await receiveFile(path, bytes())
   }
 
-  /** Stores what was found and the items. The former last: without it, nothing can be sent. */
+  /** Stores the items, and then what was found: nothing can be sent without it. */
   async addReading({ id }: Pick<Import, 'id'>, { checkId, reading, itemsPath }: Read): Promise<void> {
     const of = readingOf({ id, checkId })
     for (let index = 0; index < batchCount(reading.found?.items ?? 0); index++)
@@ -142,14 +142,14 @@ export class StoredImports {
     return this.#parts.delete(readingOf(job), 0, 1 + batchCount(job.items))
   }
 
-  /** Deletes what an import needs no more when it is completed: all but its record, and what was found for its page. */
+  /** Deletes what a completed import needs no more: its file and its items. Its page still shows what was found. */
   async deleteSent(job: Import): Promise<void> {
     await this.#parts.delete(fileOf(job), 0, fileParts(job))
     await this.#parts.delete(readingOf(job), 1, 1 + batchCount(job.items))
     await this.#store.delete(fileKey(job.id))
   }
 
-  /** Deletes an import with its parts. The record is the last, so that a deletion that fails can be repeated. */
+  /** Deletes an import with its parts. The record is deleted last, so that a deletion that fails can be repeated. */
   async delete(job: Import): Promise<void> {
     await this.deleteSent(job)
     await this.deleteReading(job)

@@ -1,4 +1,4 @@
-/** The turn of a catalogue: one import into it is sent at a time, by whichever process, page or command. */
+/** The turn of a catalogue: only the process that has it sends into the catalogue, so that imports go one after the other. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../../connect/stores.ts'
 import type { Item } from './batches.ts'
@@ -8,7 +8,7 @@ import { ReceivedStore } from './received-store.ts'
 import { type Sending, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
 
-/** What the turn of a catalogue is about. */
+/** What whoever takes the turn of a catalogue needs. */
 export interface Turns {
   store: KeyValueStore
   stored: StoredImports
@@ -78,7 +78,7 @@ export async function deleteImport(turns: Turns, job: Import): Promise<void> {
 export async function settle({ stored, received }: Turns, sending: Sending): Promise<void> {
   const job = await stored.find(sending)
   const sent = job && (await acceptedOf(stored, job))
-  // A catalogue that had received nothing, and has still, is as it was.
+  // A catalogue that has still received nothing keeps no record.
   if (sent && (sent.items.length > 0 || job.receivedRevision !== '')) {
     const receivedRevision = await received.merge(job.catalogueId, sent)
     // Its rest can be resumed, as long as nothing else is sent.
