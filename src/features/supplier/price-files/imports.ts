@@ -92,8 +92,8 @@ export class Imports {
 
   /**
    * Reads an uploaded file as the last choice says, and stores it. Call it when the platform has shown the catalogue to the user.
-   * Throws `UnreadableFileError`, and `ImportError` (409, 413, 507) if the file is too large, exceeds a quota, or if too many of
-   * the user's files are being read.
+   * Throws `UnreadableFileError`, and `ImportError` (409, 413, 507) if the file is too large, if there is no space for it, or if
+   * too many of the user's files are being read.
    */
   async upload(
     { userId, bxcontext }: ConnectionRef,
@@ -220,13 +220,12 @@ export class Imports {
     return { checkId: randomUUID(), reading, itemsPath, leftOut: [...leftOut], receivedRevision: revision }
   }
 
-  /** Throws `ImportError` (413, 507) if the store has no space for a file of this size. */
+  /** Throws `ImportError` (507) if the store has no space for a file of this size, of which a user can fill a quarter. */
   async #requireSpace(userId: string, bytes: number): Promise<void> {
-    const { quotaBytes, totalBytes } = this.#options
+    const { totalBytes } = this.#options
     const { all, ofUser } = await this.stored.bytes(userId)
-    if (ofUser + bytes > quotaBytes)
-      throw new ImportError(413, 'upload_quota_exceeded', texts.errors.quota(megabytes(quotaBytes)))
-    if (all + bytes > totalBytes) throw new ImportError(507, 'storage_full', texts.errors.storageFull)
+    if (all + bytes > totalBytes || ofUser + bytes > totalBytes / 4)
+      throw new ImportError(507, 'storage_full', texts.errors.storageFull)
   }
 
   /** Deletes all but the last imports of a user. */

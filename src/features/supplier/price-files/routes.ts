@@ -92,14 +92,7 @@ export function uploadRoute(options: ImportRoutesOptions): Router {
       bodyType: 'multipart/form-data',
       status: 201,
       response: importViewSchema,
-      errors: [
-        'not_connected',
-        'payload_too_large',
-        'upload_quota_exceeded',
-        'storage_full',
-        'file_unreadable',
-        'conflict',
-      ],
+      errors: ['not_connected', 'payload_too_large', 'storage_full', 'file_unreadable', 'conflict'],
     }),
     async (req, res) => {
       const ref = connectionRef(req)

@@ -331,7 +331,6 @@ export const texts = {
   /** Titles of errors, by code. */
   titles: {
     payload_too_large: 'File too large',
-    upload_quota_exceeded: 'Storage limit reached',
     storage_full: 'No space for price files',
     conflict: 'Not possible now',
     not_found: 'Not found',
@@ -343,8 +342,6 @@ export const texts = {
   errors: {
     notFound: 'This import does not exist or has been discarded.',
     tooLarge: (limit: string) => `The price file is larger than the limit of ${limit}.`,
-    quota: (limit: string) =>
-      `Your price files may use up to ${limit} in total. Discard imports that you no longer need.`,
     storageFull:
       'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
     tooMany: (max: number) => `${max} of your uploads are being read. Wait for one to finish.`,

@@ -56,8 +56,7 @@ export function openImports(
     dir,
     apiUrl: API_URL,
     maxBytes: 1_000_000,
-    quotaBytes: 5_000_000,
-    totalBytes: 5_000_000,
+    totalBytes: 20_000_000,
     // Here, not in a process: what a file may do to it is tested elsewhere.
     read: ({ path, ...how }) => readPriceFile(path, how),
     catalogueImports: { ...ACCEPTING, ...platform },
