@@ -27,10 +27,10 @@ export function createCatalogueImports(api: Api) {
     get,
 
     /**
-     * Starts an import job, or finds the existing one with this batch id, and resolves to its state. Safe to repeat.
-     * Throws `NotFoundError` if the catalogue does not exist, and a `ZodError`, before any call, if the id is invalid.
+     * Starts an import job. Safe to repeat. Throws `NotFoundError` if the catalogue does not exist, and a `ZodError`, before any
+     * call, if the id is invalid.
      */
-    async start(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob> {
+    async start(source: TokenSource, catalogueId: string, batchId: string): Promise<void> {
       batchIdSchema.parse(batchId)
       const call = { ...importCall, notFound: catalogueTexts.notFound, path: PATHS.start(catalogueId) }
       try {
@@ -38,11 +38,10 @@ export function createCatalogueImports(api: Api) {
       } catch (error) {
         // The specification doesn't define the error for an existing batch id, so check whether the job exists.
         if (!(error instanceof PlatformRejectedError)) throw error
-        return await get(source, catalogueId, batchId).catch(() => {
+        await get(source, catalogueId, batchId).catch(() => {
           throw error
         })
       }
-      return { batchId, status: 'Started' }
     },
 
     /**
@@ -54,7 +53,7 @@ export function createCatalogueImports(api: Api) {
       catalogueId: string,
       batchId: string,
       body: Uint8Array,
-    ): Promise<Rejected | undefined> {
+    ): Promise<Rejected> {
       const path = PATHS.items(catalogueId, batchId)
       return rejectedIn(await api.post(source, { ...importCall, path, upload: true }, body))
     },

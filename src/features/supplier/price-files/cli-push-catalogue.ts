@@ -4,14 +4,14 @@
  * anything is sent, if a person has to look at it first.
  */
 import '../../../runtime/env-file.ts'
-import { createHash, type Hash } from 'node:crypto'
-import { createReadStream, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { Option } from 'commander'
 import * as z from 'zod'
 import { parseJson } from '../../../connect/index.ts'
 import { createCommand } from '../../../runtime/command.ts'
-import { createLog } from '../../../runtime/log.ts'
 import { print, printError } from '../../../runtime/print.ts'
 import { givenOf } from '../../../settings/read.ts'
 import { format } from '../../../web/kit.ts'
@@ -20,23 +20,26 @@ import { type ByApiKey, openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { type Choice, choiceSchema, MONEY } from './choice.ts'
-import { fileGone } from './errors.ts'
 import { filledIn, readDraft } from './form.ts'
-import type { Found, Outline, Reading } from './found.ts'
-import { commandUser, type Import, type Progress } from './import.ts'
-import { Imports } from './imports.ts'
+import type { Found, Reading } from './found.ts'
 import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
 import { readInProcess } from './read-in-process.ts'
-import { reportOf } from './report.ts'
+import { sendFolder } from './send-folder.cli.ts'
 import { choiceArgument, comparedSentences, exampleLines, nameOf, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
+import { openTurns } from './turns.ts'
 import { stopsUnattended } from './unattended.ts'
+import { inFolder } from './work-folder.ts'
 
-const { count, pluralize } = format
+const { count } = format
 const stop = new AbortController()
 const { signal } = stop
 for (const name of ['SIGINT', 'SIGTERM'] as const)
-  process.once(name, () => stop.abort(new Error('Stopped. Run the same command again to resume.')))
+  process.once(name, () =>
+    stop.abort(
+      new Error('Stopped. What was sent stays in the catalogue. Run the command again to send all.'),
+    ),
+  )
 
 /** A person has to look at the file first: the command ends with 2. */
 class StoppedError extends Error {}
@@ -46,131 +49,60 @@ async function main(): Promise<void> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new Error(`The file ${file} does not exist.`)
   const draft = options.choice === undefined ? null : readChoice(options.choice)
-  if (options.report !== undefined) requireReport(options.report, file)
   const session = await openByApiKey(process.env, options)
-  const imports = openImports(session)
-  /** The imports of this run. */
-  const used: Import[] = []
-  const upload = async (catalogue: Catalogue) => {
-    const hash = createHash('sha256')
-    const ref = { userId: commandUser(session.credential), bxcontext: session.credential }
-    const job = await imports.upload(ref, { catalogue, fileName: basename(file), draft }, hashed(file, hash))
-    used.push(job)
-    return { job, digest: hash.digest('hex') }
-  }
+  const dir = join(givenOf(process.env).DATA_DIR ?? '.data', 'imports')
   try {
-    const catalogue = await findCatalogue(session, options, signal)
-    const read = await upload(catalogue)
-    await showPage(imports, read.job, options)
-    const earlier = await accepted(imports, read, options)
-    if (earlier) used.push(earlier)
-    if (options.dryRun) return print('Nothing was sent (--dry-run).')
-    if (catalogue.id !== '') return await send(imports, read.job, earlier)
-    const again = await upload(await createCatalogue(session, options, signal))
-    // Another run may have created it and sent something.
-    await send(imports, again.job, await accepted(imports, again, options))
+    await inFolder(dir, (folder) => push(session, { file, draft, options, itemsPath: join(folder, 'items') }))
   } finally {
-    await imports.close()
-    // Those that have failed or were stopped can be resumed.
-    for (const { userId, id } of used) {
-      const now = await imports.get(userId, id).catch(() => null)
-      if (now?.state === 'ready' || now?.state === 'completed') await imports.discard(now).catch(() => {})
-    }
     await session.close()
   }
 }
 
-/** Its imports are those of the API key. */
-const openImports = ({ api, apiUrl, source, store }: ByApiKey) =>
-  new Imports({
-    store,
-    apiUrl,
-    log: createLog('silent'),
-    dir: join(givenOf(process.env).DATA_DIR ?? '.data', 'imports'),
-    ...{ maxBytes: Infinity, quotaBytes: Infinity, totalBytes: Infinity },
-    read: (task) => readInProcess(task, { signal }),
-    catalogueImports: createCatalogueImports(api),
-    source: () => source,
-    describe: describeError,
-    onProgress: createProgress(),
-  })
-
-/** The bytes of a file. */
-async function* hashed(path: string, hash: Hash) {
-  for await (const chunk of createReadStream(path)) {
-    hash.update(chunk)
-    yield chunk
-  }
+interface Push {
+  file: string
+  draft: Choice | null
+  options: Options
+  /** The folder of the items as upload requests. */
+  itemsPath: string
 }
 
-/** Prints what page two shows, and writes the report. Throws `StoppedError` if page one is to be filled in. */
-async function showPage(imports: Imports, job: Import, { report }: Options): Promise<void> {
-  const reading = await imports.reading(job)
-  if (!reading) throw fileGone()
-  const { outline, found } = reading
-  if (report !== undefined) writeFileSync(report, found ? reportOf(outline, found) : '')
+/** Reads a file, shows what page two shows, and sends it if nobody has to look at it, or somebody has. */
+async function push(session: ByApiKey, { file, draft, options, itemsPath }: Push): Promise<void> {
+  const { accept, dryRun } = options
+  const turns = openTurns(session.store, session.apiUrl)
+  const known = await findCatalogue(session, options, signal)
+  const { revision, received } = await turns.received.read(known.id)
+  const task = { path: file, itemsPath, received, draft, goOn: draft !== null, leftOut: [] }
+  const reading = await readInProcess(task, { signal })
+  const { found } = reading
   if (!found) throw pageOne(reading)
-  printPage(outline, found, job)
+  printPage(reading, found, known)
   if (found.items === 0) throw new Error(texts.errors.noItems)
-}
-
-/** An import that has been read, and the SHA-256 (hex) of its file. */
-interface Uploaded {
-  job: Import
-  digest: string
-}
-
-/**
- * Throws `StoppedError` if a person has to look at a file who has not. Resolves to the import of an earlier run that was interrupted
- * while it sent the same, which was looked at then; null: there is none.
- */
-async function accepted(
-  imports: Imports,
-  { job, digest }: Uploaded,
-  { accept }: Options,
-): Promise<Import | null> {
-  const reading = await imports.reading(job)
-  if (!reading?.found) throw fileGone()
-  const code = codeOf(job, digest, reading.found)
-  const earlier = await interrupted(imports, job)
+  const code = await codeOf(file, [known.name, revision, found])
   const mustStop = accept === undefined ? stopsUnattended(reading) : accept !== code
-  if (mustStop && !earlier) throw notAccepted(code, accept !== undefined)
-  return earlier
-}
-
-/** The import of an earlier run that has not come to its end with the same items; null: there is none. */
-async function interrupted(imports: Imports, job: Import): Promise<Import | null> {
-  const itemsOf = async (one: Import) =>
-    JSON.stringify([one.choice, await Array.fromAsync(imports.items(one))])
-  for (const other of await imports.list(job)) {
-    const isOpen = other.state !== 'ready' && other.state !== 'completed'
-    if (!isOpen || other.catalogueId !== job.catalogueId || other.items !== job.items) continue
-    const isSame = itemsOf(other).then(async (items) => items === (await itemsOf(job)))
-    // Its items may be gone.
-    if (await isSame.catch(() => false)) return other
-  }
-  return null
-}
-
-/** Sends an import, or the rest of an earlier one, to its end. Throws an error if that is not that the platform has completed it. */
-async function send(imports: Imports, job: Import, earlier: Import | null): Promise<void> {
-  const { isSent, job: sent } = earlier
-    ? await imports.resume(earlier)
-    : await imports.send(job, { seen: job.checkId, leftOut: [], confirmed: true })
+  if (mustStop) throw notAccepted(code, accept !== undefined)
+  if (dryRun) return print('Nothing was sent (--dry-run).')
+  const catalogue = known.id === '' ? await createCatalogue(session, options, signal) : known
+  const isSent = await sendFolder({
+    catalogueImports: createCatalogueImports(session.api),
+    source: session.source,
+    turns,
+    catalogueId: catalogue.id,
+    batchId: randomUUID(),
+    revision,
+    signal,
+    itemsPath,
+    found,
+    fileName: basename(file),
+  })
   if (!isSent) throw new StoppedError('The catalogue has received something else. Run the command again.')
-  print(`${earlier ? 'Resuming' : 'Starting'} import ${sent.id} into "${sent.catalogueName}".`)
-  const end = () => void imports.stop(sent).catch(() => {})
-  signal.addEventListener('abort', end)
-  if (signal.aborted) end()
-  const { state, failure, problems, progress, rejected } = await imports.ended(sent)
-  signal.throwIfAborted()
-  if (failure !== null) throw new Error(failure)
-  if (state !== 'completed' || !progress)
-    throw new Error('It was interrupted. Run the same command again to resume.')
-  const batches = pluralize(progress.batches, 'batch', 'batches')
-  const notSent = rejected > 0 ? ` ${count(rejected)} rows were not sent.` : ''
-  print(`Completed: ${count(progress.sent)} items in ${batches}.${notSent}`)
-  if (problems !== null) throw new Error(problems)
+}
+
+/** Stands for a file, a choice, a catalogue, what it has received, and all that page two shows. */
+async function codeOf(file: string, shown: unknown[]): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(shown))
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex').slice(0, 12)
 }
 
 const notAccepted = (code: string, isOther: boolean) =>
@@ -178,31 +110,30 @@ const notAccepted = (code: string, isOther: boolean) =>
     `${isOther ? 'Nothing was sent: the code of --accept stands for another file, choice or difference.' : 'Nothing was sent: look at what differs.'} To send exactly this, add --accept ${code}`,
   )
 
-/** What page one asks, and the choice as far as the file or the last one fills it in, with what it lacks. */
+/** What page one asks, and the choice as far as the file or the last one fills it in. */
 function pageOne({ outline, missing }: Reading): Error {
   const draft = readDraft(outline, filledIn(outline))
-  const answers = Object.keys(MONEY).map((answer) => `"${answer}"`)
-  const column = JSON.stringify({ heading: outline.columns[0]?.heading ?? '', number: 1 })
-  const lines = [
-    'Nothing was sent: it is not known how this file is read.',
-    ...missing.map(texts.missing),
-    'The columns:',
-    ...outline.columns.map((one) =>
-      [`  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]})`, one.samples.join(' | ')]
-        .filter(Boolean)
-        .join(': '),
-    ),
-    'The page of the import prints the choice, or complete this one:',
-    choiceArgument(draft),
-    ...(draft.code ? [] : [`It lacks "code", which is a column such as ${column}.`]),
-    ...(draft.price ? [] : [`It lacks "price", which is a column such as ${column}.`]),
-    ...(draft.money ? [] : [`It lacks "money", which is ${answers.join(' or ')}.`]),
-  ]
-  return new StoppedError(lines.join('\n'))
+  const lacks = (['code', 'price', 'money'] as const).filter((field) => draft[field] === undefined)
+  const answers = Object.keys(MONEY).map((answer) => JSON.stringify(answer))
+  return new StoppedError(
+    [
+      'Nothing was sent: it is not known how this file is read.',
+      ...missing.map(texts.missing),
+      'The columns:',
+      ...outline.columns.map(
+        (one) => `  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]}): ${one.samples.join(' | ')}`,
+      ),
+      'The page of the import prints the choice, or complete this one:',
+      choiceArgument(draft),
+      ...lacks.map((field) => `It lacks "${field}".`),
+      'A column is {"heading":"…","number":1}, and "money" is one of:',
+      ...answers.map((answer) => `  ${answer}`),
+    ].join('\n'),
+  )
 }
 
 /** What page two shows. */
-function printPage(outline: Outline, found: Found, { catalogueName, catalogueScope }: Import): void {
+function printPage({ outline }: Reading, found: Found, { id, name = id, scope }: Catalogue): void {
   const { rows, items, choice, box } = found
   const of = `${count(items)} of ${count(rows)} rows can be sent`
   print(
@@ -211,42 +142,9 @@ function printPage(outline: Outline, found: Found, { catalogueName, catalogueSco
     ...exampleLines(found),
     ...rejectedSentences(found),
     ...box.map((reason) => `! ${texts.boxReason(reason)}`),
-    `${of} to "${catalogueName}" (${catalogueScope ?? 'visibility unknown'}), in ${texts.money(choice.money)}.`,
+    `${of} to "${name}" (${scope ?? 'visibility unknown'}), in ${texts.money(choice.money)}.`,
     choiceArgument(choice),
   )
-}
-
-/**
- * Stands for this file, this choice, this catalogue, what it has received, and all that page two shows. A catalogue that has received
- * nothing is known by its name, whether or not a run that was killed has created it already.
- */
-function codeOf(
-  { catalogueId, catalogueName, receivedRevision }: Import,
-  digest: string,
-  found: Found,
-): string {
-  const to = receivedRevision === '' ? catalogueName : catalogueId
-  const all = JSON.stringify([digest, to, receivedRevision, found])
-  return createHash('sha256').update(all).digest('hex').slice(0, 12)
-}
-
-/** Prints how far an import is: a line for each tenth, for each word of the platform, and for each reason to wait. */
-function createProgress() {
-  let last = ''
-  return (
-    { phase, sent, processed, platformState, waiting }: Readonly<Progress>,
-    { items }: Import,
-  ): void => {
-    const isSent = phase === 'processing'
-    const tenth = Math.floor(((isSent ? (processed ?? 0) : sent) / items) * 10)
-    const now = `${phase} ${tenth} ${platformState} ${waiting}`
-    if (phase === 'starting' || now === last) return
-    last = now
-    const done = processed === null ? 'an unknown number' : count(processed)
-    const state = platformState === null ? '' : ` ("${platformState}")`
-    const how = isSent ? `All sent; the platform${state} has processed ${done}` : `Sent ${count(sent)}`
-    print(`${how} of ${count(items)} items.${waiting ? ` ${waiting}` : ''}`)
-  }
 }
 
 /** Throws an error that names what is wrong in it. */
@@ -258,22 +156,9 @@ function readChoice(text: string): Choice {
   return parsed.data
 }
 
-/** Empties the report of an earlier file. Throws if it cannot be written, or is the price file. */
-function requireReport(report: string, file: string): void {
-  if (existsSync(report) && realpathSync(report) === realpathSync(file))
-    throw new Error('--report points to the price file itself and would overwrite it.')
-  try {
-    writeFileSync(report, '')
-  } catch (error) {
-    const { code = '' } = error instanceof Error && 'code' in error ? error : {}
-    throw new Error(`--report ${report}: cannot be written (${code}).`)
-  }
-}
-
 interface Options extends TargetOptions {
   choice?: string
   accept?: string
-  report?: string
   dryRun: boolean
   tenant?: string
   demo: boolean
@@ -298,7 +183,6 @@ function readArguments(): { file: string; options: Options } {
       'how the file is read, as a page or --dry-run prints it; the last choice by default',
     )
     .option('--accept <code>', 'send what an earlier run has printed this code for')
-    .option('--report <file>', 'write the rows that are not sent to this CSV file')
     .option('--dry-run', 'print what would be sent, and send nothing', false)
     .option('--tenant <id>', 'act for this tenant; `npm run feature -- first-party tenants` lists them')
     .option('--demo', 'use the running demo, without an .env', false)

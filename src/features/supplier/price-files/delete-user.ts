@@ -1,23 +1,20 @@
 import type { FeatureDeps } from '../../../web/kit.ts'
 import { stopped } from './import.ts'
-import { ReceivedStore } from './received-store.ts'
-import { StoredImports } from './stored.ts'
-import { takeFreeTurn } from './turns.ts'
+import { deleteImport, openTurns } from './turns.ts'
 
 /**
  * Stops and deletes a user's imports with their files. What catalogues have received stays: this user becomes "someone". Throws
  * `ImportError` (409) if the last request of an import takes too long to end: then it can be repeated.
  */
-export default async function deleteUser(deps: FeatureDeps, _settings: unknown, userId: string) {
-  const { store, config } = deps
-  const stored = new StoredImports(deps)
-  const received = new ReceivedStore(store, config.platform.apiUrl)
-  for (const active of await stored.active()) {
-    if (active.userId !== userId) continue
-    const job = await stored.find(userId, active.id)
-    if (job?.state === 'running') await stored.change(userId, active.id, stopped)
-    await (await takeFreeTurn({ store, stored, received }, active.catalogueId)).release()
+export default async function deleteUser(
+  { store, config }: FeatureDeps,
+  _settings: unknown,
+  userId: string,
+): Promise<void> {
+  const turns = openTurns(store, config.platform.apiUrl)
+  for (const job of await turns.stored.ofUser(userId)) {
+    const idle = await turns.stored.change(job, (now) => (now.state === 'running' ? stopped(now) : now))
+    await deleteImport(turns, idle)
   }
-  await stored.deleteAll(userId)
-  await received.forget(userId)
+  await turns.received.forget(userId)
 }

@@ -1,66 +1,52 @@
 /**
  * The record of an import and its transitions, all pure. A file is uploaded and read; a person chooses how it is read, looks at
- * what was found, and sends it. Beside the record of one that is sent is a note (`Active`), by which any process finds it:
+ * what was found, and sends it. While it is sent, the store has a note for its catalogue, by which any process finds it:
  *
- * | event | written by | state | run | note |
- * | --- | --- | --- | --- | --- |
- * | its user sends or resumes it | `Imports`, `started`, `resumed` | running | one more | is written first |
- * | a process begins to send it | `Sender`, `takenOver` | running | one more | stays |
- * | each batch, and every 0.4 s | `Sender`, `progressed` | stays | must be its own | stays |
- * | sending has ended | `Sender`, `ended` | completed, failed | must be its own | stays |
- * | its user stops it | `Imports`, `stopped` | stopped | stays | stays |
- * | what was accepted is merged | `endImport` | stays | stays | is removed |
+ * | event | written by | state | note |
+ * | --- | --- | --- | --- |
+ * | its user sends or resumes it | `Imports`, `started`, `resumed` | running | is written first |
+ * | a process begins to send it | `Sender`, `takenOver` | running | stays |
+ * | each batch, and every 0.4 s | `Sender`, `progressed` | stays | stays |
+ * | sending has ended | `Sender`, `ended` | completed, failed | stays |
+ * | its user stops it | `Imports`, `stopped` | stopped | stays |
+ * | what was accepted is merged | `settle` | stays | is removed |
  *
- * All of these but `stopped` happen in the turn of the catalogue (`turns.ts`), which one process has at a time.
+ * Only `stopped` may happen outside the turn of the catalogue, which one process has at a time.
  */
 import * as z from 'zod'
 import { parseJson } from '../../../connect/index.ts'
-import { appOwner } from '../../../connect/stores.ts'
-import type { UserNotice } from '../../../web/kit.ts'
 import type { Catalogue } from '../../catalogues/contract.ts'
 import { choiceSchema } from './choice.ts'
-import { ImportError, importNotFound } from './errors.ts'
+import { ImportError } from './errors.ts'
 import type { Reading } from './found.ts'
 import { texts } from './texts.ts'
 
 const count = z.number().int().nonnegative()
 
 /** How far an import is, so that an interrupted one resumes with the next batch that the platform has not accepted. */
-export const progressSchema = z.object({
+const progressSchema = z.object({
   /** The platform's import that the batches go into; null before it is started. */
-  batchId: z.string().nullable(),
+  batchId: z.string().nullable().default(null),
   /** Items accepted into that import. */
-  importSent: count,
+  importSent: count.default(0),
   /** Items accepted by the platform, also into earlier imports that were completed while this one was interrupted. */
-  sent: count,
+  sent: count.default(0),
   /** Uploads accepted by the platform, in the order of the file. */
-  batches: count,
+  batches: count.default(0),
   /** The items that the platform has rejected in answers to these uploads, and what it says of the first ones. */
-  rejected: z.object({ count, message: z.string() }),
-  phase: z.enum(['starting', 'sending', 'processing']),
+  rejected: z.object({ count, message: z.string() }).default({ count: 0, message: '' }),
+  phase: z.enum(['starting', 'sending', 'processing']).default('starting'),
   /** The platform's word for the state of its import, cut; null before it has said one. */
-  platformState: z.string().nullable(),
+  platformState: z.string().nullable().default(null),
   /** The platform's count of processed items; null if not reported. */
-  processed: z.number().nullable(),
+  processed: z.number().nullable().default(null),
   /** User-facing reason why the import is waiting; null if it is not. */
-  waiting: z.string().nullable(),
+  waiting: z.string().nullable().default(null),
 })
 export type Progress = z.infer<typeof progressSchema>
-
-export const NOTHING_SENT: Progress = {
-  batchId: null,
-  importSent: 0,
-  sent: 0,
-  batches: 0,
-  rejected: { count: 0, message: '' },
-  phase: 'starting',
-  platformState: null,
-  processed: null,
-  waiting: null,
-}
+export const NOTHING_SENT: Progress = progressSchema.parse({})
 
 export const importSchema = z.object({
-  /** Also the platform's id of this import, the same for every run, so that a run resumes the previous one. */
   id: z.string(),
   userId: z.string(),
   bxcontext: z.string(),
@@ -72,10 +58,9 @@ export const importSchema = z.object({
   /** The size of the file. */
   bytes: count,
   state: z.enum(['ready', 'running', 'completed', 'failed', 'stopped']),
-  /** Grows with each run: only the process that began the last one writes its progress. */
+  /** Counts how often a process has begun to send it. Only the last one to do so writes its progress. */
   run: count,
   createdAt: z.iso.datetime(),
-  startedAt: z.iso.datetime().nullable(),
   endedAt: z.iso.datetime().nullable(),
   /** Random for each reading of the file: what was found and the items are stored by it, and *Send* names it. */
   checkId: z.string(),
@@ -83,23 +68,18 @@ export const importSchema = z.object({
   choice: choiceSchema.nullable(),
   /** The codes of the rows that a person left out. */
   leftOut: z.array(z.string()),
-  /** The revision of what the catalogue had received when the file was read; empty: nothing from here. */
+  /** The revision of what the catalogue had received when the file was read, or after this import was merged; empty: nothing. */
   receivedRevision: z.string(),
   rows: count,
   items: count,
   /** Rows that are not sent. */
   rejected: count,
   progress: progressSchema.nullable(),
-  /** What the platform says was wrong with an import that it has completed. */
-  problems: z.string().nullable(),
-  /** User-facing reason why the import failed. */
-  failure: z.string().nullable(),
+  /** Why the import failed, for its user, or what the platform says was wrong with one that it has completed. */
+  problem: z.string().nullable(),
 })
 export type Import = z.infer<typeof importSchema>
-
-/** Whose imports are those of the command with an API key: only the run that has started one can send it. */
-export const commandUser = (credential: string): string => appOwner(`api key ${credential}`)
-export const isOfCommand = ({ userId }: Pick<Import, 'userId'>): boolean => userId.startsWith(commandUser(''))
+export type ImportRef = Pick<Import, 'userId' | 'id'>
 
 /** A reading of a file with its id, what it was made with, and the folder of its items. */
 export interface Read extends Pick<Import, 'checkId' | 'leftOut' | 'receivedRevision'> {
@@ -116,11 +96,9 @@ const readBy = ({ checkId, leftOut, receivedRevision, reading: { found } }: Read
   rows: found?.rows ?? 0,
   items: found?.items ?? 0,
   rejected: found?.rejected.reduce((sum, reason) => sum + reason.count, 0) ?? 0,
-  startedAt: null,
   endedAt: null,
   progress: null,
-  problems: null,
-  failure: null,
+  problem: null,
 })
 
 const isoNow = () => new Date().toISOString()
@@ -148,51 +126,47 @@ export const importPath = ({ bxcontext, id }: Pick<Import, 'bxcontext' | 'id'>) 
 export const parseImport = (value: string | null): Import | null =>
   importSchema.safeParse(parseJson(value ?? '')).data ?? null
 
-/** Parses a stored import. Throws `ImportError` (404) if there is none. */
-export function requireImport(value: string | null): Import {
-  const found = parseImport(value)
-  if (!found) throw importNotFound()
-  return found
-}
-
 /** Throws `ImportError` (409) unless the import is in one of these states. */
 export function requireState({ state }: Import, ...states: Import['state'][]): void {
   if (!states.includes(state))
     throw new ImportError(409, 'conflict', texts.errors.notPossible(texts.states[state]))
 }
 
+/** Throws `ImportError` (409) if the import is in none of these states, or was taken over after this run. */
+function requireRun(job: Import, run: number, ...states: Import['state'][]): void {
+  requireState(job, ...states)
+  if (job.run !== run) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+}
+
 /**
- * The file was read again: page two is shown anew. What run `run` has sent, the last one when the reading began, is merged and
- * counts no more; what a later one has sent may still have to be merged.
+ * The file was read again, and its page is shown anew. `run`: that of the record when the reading began. Throws `ImportError` (409)
+ * if there was a later run, because what it has sent may still have to be merged.
  */
 export function readAgain(job: Import, run: number, read: Read): Import {
   requireRun(job, run, 'ready', 'failed', 'stopped')
   return { ...job, ...readBy(read) }
 }
 
-const runs = (job: Import): Import => ({
+const running = (job: Import): Import => ({
   ...job,
   state: 'running',
-  run: job.run + 1,
   progress: { ...(job.progress ?? NOTHING_SENT), phase: 'starting', waiting: null },
-  startedAt: isoNow(),
   endedAt: null,
-  failure: null,
+  problem: null,
 })
 
 /** A person sends what a page has shown. `checkId`: its reading. Throws `ImportError` (400, 409) if that cannot be sent. */
 export function started(job: Import, checkId: string): Import {
   requireState(job, 'ready')
   if (job.checkId !== checkId) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
-  if (job.choice === null) throw new ImportError(400, 'invalid_input', texts.errors.notChosen)
   if (job.items === 0) throw new ImportError(400, 'invalid_input', texts.errors.noItems)
-  return runs(job)
+  return running(job)
 }
 
 /** The rest of what a person has sent is sent. */
 export function resumed(job: Import): Import {
   requireState(job, 'failed', 'stopped')
-  return runs(job)
+  return running(job)
 }
 
 /** Its user stops it. */
@@ -201,39 +175,24 @@ export function stopped(job: Import): Import {
   return { ...job, state: 'stopped', endedAt: isoNow() }
 }
 
-/** A process begins to send what should be running. */
-export const takenOver = (job: Import): Import =>
-  job.state === 'running' ? { ...job, run: job.run + 1 } : job
-
-/** Only the work that began the last run goes on with it. Throws `ImportError` (409) if that run is over. */
-function requireRun(job: Import, run: number, ...states: Import['state'][]): void {
-  requireState(job, ...states)
-  if (job.run !== run) throw new ImportError(409, 'conflict', texts.errors.notPossible(texts.states.running))
+/** A process begins to send it. */
+export function takenOver(job: Import): Import {
+  requireState(job, 'running')
+  return { ...job, run: job.run + 1 }
 }
 
 /** A run has come further. One that was stopped may have sent one more batch by then. */
-export function progressed(job: Import, run: number, progress: Import['progress']): Import {
+export function progressed(job: Import, run: number, progress: Progress): Import {
   requireRun(job, run, 'running', 'stopped')
   return { ...job, progress }
 }
 
-/** A run has ended. `failure`: why it failed; null: it did not. */
+/** A run has ended. */
 export function ended(
   job: Import,
   run: number,
-  { progress, problems, failure }: Pick<Import, 'progress' | 'problems' | 'failure'>,
+  end: Pick<Import, 'state' | 'progress' | 'problem'> & { state: 'completed' | 'failed' },
 ): Import {
   requireRun(job, run, 'running')
-  const state = failure === null ? 'completed' : 'failed'
-  return { ...job, state, progress, problems, failure, endedAt: isoNow() }
-}
-
-/** What the user is told of the end on the next page. */
-export function endNotice(job: Import): UserNotice {
-  const { id, fileName, catalogueName, state, progress, problems, failure } = job
-  const link = { href: importPath(job), label: texts.notice.open }
-  if (state !== 'completed')
-    return { id, text: texts.notice.stopped(fileName, failure ?? ''), tone: 'wait', link }
-  const text = texts.notice.completed(fileName, progress?.sent ?? 0, catalogueName)
-  return problems === null ? { id, text, link } : { id, text: `${text} ${problems}`, tone: 'wait', link }
+  return { ...job, ...end, endedAt: isoNow() }
 }

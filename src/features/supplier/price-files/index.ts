@@ -22,6 +22,7 @@ export default {
   deleteUser: () => import('./delete-user.ts'),
   exportUser: () => import('./export-user.ts'),
   create({ connect, store, log, config, shutdownSignal }, settings) {
+    const { api, vault } = connect
     const imports = new Imports({
       ...settings,
       store,
@@ -29,15 +30,11 @@ export default {
       dir: join(config.dataDir, 'imports'),
       apiUrl: config.platform.apiUrl,
       read: readInProcess,
-      catalogueImports: createCatalogueImports(connect.api),
-      source: (ref) => connect.vault.tokenSource(ref),
+      catalogueImports: createCatalogueImports(api),
+      source: (ref) => vault.tokenSource(ref),
     })
-    const options = {
-      imports,
-      catalogues: createCatalogues(connect.api),
-      vault: connect.vault,
-      grants: createGrants(store),
-    }
+    const grants = createGrants(store)
+    const options = { imports, catalogues: createCatalogues(api), vault, grants }
     return {
       routes: [
         { path: '/connections/:bxcontext/catalogues', router: uploadRoute(options) },
@@ -46,10 +43,13 @@ export default {
       sections: [importSection(imports)],
       connectionLinks: async (ref) =>
         (await imports.list(ref))
-          .filter(({ state }) => state === 'running')
-          .map((job) => ({ path: `/imports/${job.id}`, label: texts.importOf(job.fileName) })),
-      start: () => void imports.work(shutdownSignal),
-      stop: () => imports.close(),
+          .filter(({ state }) => state === 'running' || state === 'failed')
+          .map((job) => ({
+            path: `/imports/${job.id}`,
+            label: texts.importOf(job.fileName, job.state === 'failed'),
+          })),
+      start: () => void imports.sender.work(shutdownSignal),
+      stop: () => imports.sender.close(),
     }
   },
 } satisfies Feature<PriceFilesSettings>

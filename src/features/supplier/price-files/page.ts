@@ -201,11 +201,11 @@ const rejectedData = ({ rejected }: Found) =>
     })),
   }))
 
-/** An import that is sent, or was. `isRevoked`: the account must be connected again first. */
-export const progressPage = (job: Import, reading: Reading | null, isRevoked: boolean) => ({
+/** An import that is sent, or was. */
+export const progressPage = (job: Import, reading: Reading | null) => ({
   view: 'supplier/price-files/progress',
   title: job.fileName,
-  data: { ...shared(job, reading), isRevoked, isUnfinished: job.state === 'running' },
+  data: { ...shared(job, reading), isUnfinished: job.state === 'running' },
 })
 
 const TONES: Record<Import['state'], string> = {

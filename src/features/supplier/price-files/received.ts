@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { choiceSchema } from './choice.ts'
 
 /**
- * A text of a file. `where`: the headings of its columns, or what it is; empty: it stands in the first column. A row with a code is
- * compared by its `code`, so that figures in it do not count.
+ * A text of a file. `where`: the headings of its columns, or what the text is; empty: it is in the first column. A row that has a
+ * `code` is compared by it, so that figures in the row do not count.
  */
 const placedTextSchema = z.object({
   where: z.string(),
@@ -49,25 +49,20 @@ export const FORGOTTEN_AFTER = 24
 /** The most codes that are remembered; beyond it, those that were sent longest ago are forgotten. */
 export const MAX_CODES = 200_000
 
+/** A price that the catalogue received, in dollars before tax. `file`: the number of the last file that had the code. */
+const receivedPriceSchema = z.object({ code: z.string(), price: z.number(), file: z.number() })
+export type ReceivedPrice = z.infer<typeof receivedPriceSchema>
+
 export const receivedSchema = z.object({
-  /** Random for each write: *Send* names the one that its page compared with. */
-  revision: z.string(),
   /** Whether the last import did not complete. */
   isUnfinished: z.boolean(),
   /** The last file first, at most one for the same headings. */
   files: z.array(sentFileSchema),
+  prices: z.array(receivedPriceSchema),
 })
-
-/** A price that the catalogue received, in dollars before tax. `file`: the number of the last file that had the code. */
-export interface ReceivedPrice {
-  code: string
-  price: number
-  file: number
-}
 
 /** What a catalogue received. `isOwn`: this app created it, so that it has nothing that is not from here. */
 export interface Received extends z.infer<typeof receivedSchema> {
-  prices: ReceivedPrice[]
   isOwn: boolean
 }
 
@@ -78,15 +73,9 @@ export interface Sent extends Omit<SentFile, 'number'> {
   isComplete: boolean
 }
 
-/** What a catalogue has received after a file was sent. The store gives it another revision. */
+/** What a catalogue has received after a file was sent. */
 export function afterSending(received: Received | null, { items, isComplete, ...file }: Sent): Received {
-  const before: Received = received ?? {
-    revision: '',
-    isUnfinished: false,
-    files: [],
-    prices: [],
-    isOwn: false,
-  }
+  const before: Received = received ?? { isUnfinished: false, files: [], prices: [], isOwn: false }
   const number = (before.files[0]?.number ?? 0) + 1
   const prices = new Map(before.prices.map((one) => [one.code.toLowerCase(), one]))
   let accepted = 0
@@ -96,7 +85,7 @@ export function afterSending(received: Received | null, { items, isComplete, ...
     prices.set(code.toLowerCase(), { code, price, file: number })
     accepted++
   }
-  // Of a file that the platform has accepted nothing of, nothing is known.
+  // Of a file that the platform has accepted nothing of, nothing is remembered.
   if (accepted === 0 && !isComplete) return { ...before, isUnfinished: true }
   const headings = file.memory.headings.join('\n')
   const others = before.files.filter(({ memory }) => memory.headings.join('\n') !== headings)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute, type RouteDescription } from '../../../connect/express.ts'
 import type { Vault } from '../../../connect/index.ts'
@@ -22,9 +22,8 @@ import { fileGone, ImportError, importNotFound } from './errors.ts'
 import { filledIn, readDraft } from './form.ts'
 import type { Outline } from './found.ts'
 import { type Import, importPath, importSchema } from './import.ts'
-import type { Imports, SendResult } from './imports.ts'
+import type { Imports } from './imports.ts'
 import { badgeOf, choosePage, comparePage, importView, listIn, progressPage, readingView } from './page.ts'
-import { reportOf } from './report.ts'
 import { texts } from './texts.ts'
 import { receiveUpload } from './upload.ts'
 
@@ -34,10 +33,9 @@ export interface ImportRoutesOptions extends CataloguePageOptions {
   vault: Vault
 }
 
-type JobParameters = { id: string }
-type JobRequest = Request<JobParameters>
+type ImportRequest = Request<{ id: string }>
 
-const JOB_ERRORS = ['not_found', 'conflict']
+const ERRORS = ['not_found', 'conflict']
 
 /** An import as JSON. */
 const importViewSchema = importSchema
@@ -71,14 +69,10 @@ export const importSection = (imports: Imports): PageSection => ({
   },
 })
 
-/** Routes that show an import and its progress, say how its file is read, and send, stop and discard it. */
-export const importRoutes = (options: ImportRoutesOptions): Router =>
-  Router().use(pageRoutes(options), actionRoutes(options))
-
 /** The import in the URL among those of the signed-in user. Throws `ImportError` (404). */
-async function jobOf(imports: Imports, req: JobRequest): Promise<Import> {
+async function importIn({ stored }: Imports, req: ImportRequest): Promise<Import> {
   const { userId, bxcontext } = connectionRef(req)
-  const job = await imports.get(userId, req.params.id)
+  const job = await stored.get({ userId, id: req.params.id })
   if (job.bxcontext !== bxcontext) throw importNotFound()
   return job
 }
@@ -95,14 +89,7 @@ export function uploadRoute(options: ImportRoutesOptions): Router {
       bodyType: 'multipart/form-data',
       status: 201,
       response: importViewSchema,
-      errors: [
-        'not_connected',
-        'payload_too_large',
-        'upload_quota_exceeded',
-        'storage_full',
-        'file_unreadable',
-        'conflict',
-      ],
+      errors: ['not_connected', 'payload_too_large', 'storage_full', 'file_unreadable', 'conflict'],
     }),
     async (req, res) => {
       const ref = connectionRef(req)
@@ -125,148 +112,37 @@ export function uploadRoute(options: ImportRoutesOptions): Router {
   )
 }
 
-/** The page of a job, its live updates, and its report. */
-function pageRoutes(options: ImportRoutesOptions): Router {
-  const { imports } = options
-  return Router()
-    .get(
-      '/:id',
-      describeRoute({
-        summary:
-          'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `change` shows page one.',
-        query: z.object({ change: z.string().optional() }),
-        response: pageSchema,
-        errors: JOB_ERRORS,
-      }),
-      jobHandler(options),
-    )
-    .get(
-      '/:id/live',
-      describeRoute({
-        summary: '`{version}` of an import, for its open page.',
-        response: versionSchema,
-        errors: JOB_ERRORS,
-      }),
-      async (req, res) => sendVersion(res, importView(await jobOf(imports, req))),
-    )
-    .get(
-      '/:id/report.csv',
-      describeRoute({
-        summary: 'The rows that are not sent, up to 50 for each reason.',
-        response: z.string(),
-        responseType: 'text/csv',
-        errors: JOB_ERRORS,
-      }),
-      async (req, res) => {
-        const job = await jobOf(imports, req)
-        const reading = await imports.reading(job)
-        if (!reading?.found?.rejected.length) throw new ImportError(404, 'not_found', texts.errors.noReport)
-        res
-          .attachment(`${job.fileName.replace(/(-not-sent)?\.\w+$/, '')}-not-sent.csv`)
-          .type('text/csv; charset=utf-8')
-          .send(reportOf(reading.outline, reading.found))
-      },
-    )
-}
-
-function jobHandler(options: ImportRoutesOptions): RequestHandler<JobParameters> {
-  const { imports } = options
-  return async (req, res) => {
-    const job = await jobOf(imports, req)
-    if (wantsJson(req)) {
-      const reading = await imports.reading(job)
-      const json = { ...importView(job), reading: reading && readingView(reading) }
-      res.vary('Accept').type('json')
-      const items = job.state === 'ready' && reading?.found ? imports.items(job) : null
-      return pipeline(Readable.from(jsonOf(json, items)), res)
-    }
-    if (job.endedAt !== null) await imports.markSeen(job)
-    const { view, title, data } = await pageOf(options, job, req.query.change !== undefined)
-    res.vary('Accept')
-    res.page(view, { title, ...data })
-  }
-}
-
-/** An object as JSON, with all items of an import, of which there may be too many for the memory; null: none. */
-async function* jsonOf(view: object, items: AsyncIterable<unknown> | null): AsyncGenerator<string> {
-  const text = JSON.stringify(view)
-  if (!items) return yield text
-  yield `${text.slice(0, -1)},"items":[`
-  let comma = ''
-  for await (const item of items) {
-    yield comma + JSON.stringify(item)
-    comma = ','
-  }
-  yield ']}'
-}
-
-/** The page of an import. `isChange`: page one. */
-async function pageOf({ imports, vault }: ImportRoutesOptions, job: Import, isChange: boolean) {
-  const reading = await imports.reading(job)
-  if (job.state !== 'ready' || !reading) return progressPage(job, reading, await isRevoked(vault, job))
-  return reading.found && !isChange
-    ? comparePage(job, reading, reading.found)
-    : choosePage(vault, job, reading)
-}
-
-/** Whether the user must reconnect before items can be sent. */
-async function isRevoked(vault: Vault, { userId, bxcontext, state }: Import): Promise<boolean> {
-  if (state !== 'failed') return false
-  const connection = await vault.find({ userId, bxcontext }).catch(() => null)
-  return connection?.view.state === 'revoked'
-}
-
-/** What a user does with an import. */
-interface Action {
-  name: string
-  description: Partial<RouteDescription> & { summary: string }
-  /** `isDone`: false if nothing was done, because what a page has shown is no more so. */
-  run(job: Import, req: JobRequest): Promise<{ job: Import; isDone: boolean }>
-  /** Where a browser goes then; to the page of the import by default. */
-  pathOf?(job: Import): string
-}
-
-const done = async (job: Promise<Import>) => ({ job: await job, isDone: true })
-const sent = async (result: Promise<SendResult>) => {
-  const { job, isSent } = await result
-  return { job, isDone: isSent }
-}
-
-/** Whether a form is that of a page which showed another reading or state, as another tab may still do. JSON need not name them. */
-const isStale = ({ checkId, state }: Import, { body }: JobRequest): boolean =>
-  (body?.seen ?? checkId) !== checkId || (body?.state ?? state) !== state
-
-/** Each action answers with what the import is then, or with its page and why it was refused. */
-function actionRoutes(options: ImportRoutesOptions): Router {
+/** Routes that show an import and its progress, say how its file is read, and send, stop and discard it. */
+export function importRoutes(options: ImportRoutesOptions): Router {
   const { imports } = options
   const router = Router()
-  const actions = actionsOf(options)
-  for (const { name, description, run, pathOf = importPath } of actions)
-    router.post(
-      `/:id/${name}`,
-      describeRoute({
-        response: importViewSchema,
-        ...description,
-        errors: [...JOB_ERRORS, ...(description.errors ?? [])],
-      }),
-      async (req: JobRequest, res: Response) => {
-        const before = await jobOf(imports, req)
-        try {
-          const { job, isDone } = isStale(before, req)
-            ? { job: before, isDone: false }
-            : await run(before, req)
-          if (!isDone && wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
-          const { status = 200 } = description
-          if (isDone) return await sendResultOrRedirect(req, res, pathOf(job), importView(job), { status })
-          const notice = name === 'send' ? texts.send.shownAgain : texts.errors.readOtherwise
-          await sendResultOrRedirect(req, res, importPath(job), null, { notice, tone: 'wait' })
-        } catch (error) {
-          const page = async () =>
-            pageOf(options, await imports.get(before.userId, before.id), name === 'choice')
-          await rejectForm(req, res, error, page)
-        }
-      },
-    )
+  router.get(
+    '/:id',
+    describeRoute({
+      summary:
+        'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `change` shows page one.',
+      query: z.object({ change: z.string().optional() }),
+      response: pageSchema,
+      errors: ERRORS,
+    }),
+    async (req, res) => {
+      const job = await importIn(imports, req)
+      res.vary('Accept')
+      if (wantsJson(req)) return sendJson(imports, job, res)
+      const { view, title, data } = await pageOf(options, job, req.query.change !== undefined)
+      res.page(view, { title, ...data })
+    },
+  )
+  router.get(
+    '/:id/live',
+    describeRoute({
+      summary: '`{version}` of an import, for its open page.',
+      response: versionSchema,
+      errors: ERRORS,
+    }),
+    async (req, res) => sendVersion(res, importView(await importIn(imports, req))),
+  )
+  for (const action of actionsOf(options)) addAction(router, options, action)
   return router.get(
     '/:id/:action',
     describeRoute({
@@ -274,9 +150,74 @@ function actionRoutes(options: ImportRoutesOptions): Router {
       status: 303,
       errors: ['not_found'],
     }),
-    async (req: Request<JobParameters & { action: string }>, res, next) => {
-      if (!actions.some(({ name }) => name === req.params.action)) return next()
-      res.redirect(303, importPath(await jobOf(imports, req)))
+    async (req, res) => res.redirect(303, importPath(await importIn(imports, req))),
+  )
+}
+
+/** Sends an import as JSON, with all items that can be sent, of which there may be too many for the memory. */
+async function sendJson(imports: Imports, job: Import, res: Response): Promise<void> {
+  const reading = await imports.reading(job)
+  const view = JSON.stringify({ ...importView(job), reading: reading && readingView(reading) })
+  const items = job.state === 'ready' && reading?.found ? imports.stored.items(job) : null
+  async function* chunks(): AsyncGenerator<string> {
+    if (!items) return yield view
+    yield `${view.slice(0, -1)},"items":[`
+    let comma = ''
+    for await (const item of items) {
+      yield comma + JSON.stringify(item)
+      comma = ','
+    }
+    yield ']}'
+  }
+  await pipeline(Readable.from(chunks()), res.type('json'))
+}
+
+/** The page of an import. `isChange`: page one. */
+async function pageOf({ imports, vault }: ImportRoutesOptions, job: Import, isChange: boolean) {
+  const reading = await imports.reading(job)
+  if (job.state !== 'ready' || !reading) return progressPage(job, reading)
+  return reading.found && !isChange
+    ? comparePage(job, reading, reading.found)
+    : choosePage(vault, job, reading)
+}
+
+/** What a user does with an import. */
+interface Action {
+  name: string
+  description: Partial<RouteDescription> & { summary: string }
+  /** Resolves to null if nothing was done, because the page was out of date. */
+  run(job: Import, req: ImportRequest): Promise<Import | null>
+  /** Where a browser goes then; to the page of the import by default. */
+  pathOf?(job: Import): string
+}
+
+/** Whether a form comes from a page that showed another reading or state, such as an old tab. JSON need not name them. */
+const isStale = ({ checkId, state }: Import, { body }: ImportRequest): boolean =>
+  (body?.seen ?? checkId) !== checkId || (body?.state ?? state) !== state
+
+/** An action answers with what the import is then, or with its page and why it was refused. */
+function addAction(router: Router, options: ImportRoutesOptions, action: Action): void {
+  const { name, run, pathOf = importPath } = action
+  const { errors = [], ...description } = action.description
+  router.post(
+    `/:id/${name}`,
+    describeRoute({ response: importViewSchema, ...description, errors: [...ERRORS, ...errors] }),
+    async (req: ImportRequest, res: Response) => {
+      const { imports } = options
+      const before = await importIn(imports, req)
+      try {
+        const job = isStale(before, req) ? null : await run(before, req)
+        if (job)
+          return await sendResultOrRedirect(req, res, pathOf(job), importView(job), {
+            status: description.status ?? 200,
+          })
+        if (wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+        const notice = name === 'send' ? texts.send.shownAgain : texts.errors.readOtherwise
+        await sendResultOrRedirect(req, res, importPath(before), null, { notice, tone: 'wait' })
+      } catch (error) {
+        const page = async () => pageOf(options, await imports.stored.get(before), name === 'choice')
+        await rejectForm(req, res, error, page)
+      }
     },
   )
 }
@@ -287,73 +228,70 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
   return [
     {
       name: 'choice',
-      description: CHOICE,
+      description: {
+        summary:
+          'Says how the file is to be read, and reads it again: a `draft`, and with `goOn` the items that can be sent, if nothing is missing (`reading.missing`).',
+        body: chooseSchema,
+        errors: ['invalid_input', 'not_connected'],
+      },
       async run(job, req) {
         const reading = await imports.reading(job)
         if (!reading) throw fileGone()
-        const { draft, goOn } = chosenIn(req, reading.outline)
+        const chosen = chosenIn(req, reading.outline)
         await seesCatalogue(job)
-        return done(imports.choose(job, { draft, goOn }))
+        return imports.choose(job, chosen)
       },
     },
     {
       name: 'send',
-      description: SEND,
+      description: {
+        summary:
+          'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent; if they differ from `leftOut`, the file is read again without them, nothing is sent, and the answer is `409`, as it is if the page has changed. `confirm`: true if `reading.found.box` has reasons.',
+        body: sendSchema,
+        status: 202,
+        errors: ['invalid_input', 'not_connected'],
+      },
       async run(job, req) {
         // Another tab has sent it already.
-        if (job.state !== 'ready' && !wantsJson(req)) return { job, isDone: true }
+        if (job.state !== 'ready' && !wantsJson(req)) return job
         const { seen, leaveOut, confirm } = sendSchema.parse(req.body ?? {})
         await seesCatalogue(job)
-        return sent(imports.send(job, { seen, leftOut: leaveOut, confirmed: confirm }))
+        return imports.send(job, { seen, leftOut: leaveOut, confirmed: confirm })
       },
     },
     {
       name: 'resume',
-      description: RESUME,
+      description: {
+        summary:
+          'Sends the rest of an import that was stopped or has failed, and answers `202`. If something else was sent into the catalogue meanwhile, the file is read again, and the answer is `409`.',
+        status: 202,
+        errors: ['not_connected'],
+      },
       async run(job) {
         await seesCatalogue(job)
-        return sent(imports.resume(job))
+        return imports.resume(job)
       },
     },
     {
       name: 'stop',
       description: { summary: 'Stops sending: the state is then `stopped`. `resume` goes on.' },
-      run: (job) => done(imports.stop(job)),
+      run: (job) => imports.stop(job),
     },
     {
       name: 'discard',
       description: {
-        summary: 'Deletes the file and the import here, and answers what it was. What was sent stays there.',
+        summary:
+          'Deletes the file and an import that is not running, and answers what it was. What was sent stays in the catalogue.',
       },
-      run: (job) => done(imports.discard(job)),
+      run: (job) => imports.discard(job),
       pathOf: ({ bxcontext, catalogueId }) =>
         `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,
     },
   ]
 }
 
-const CHOICE = {
-  summary:
-    'Says how the file is to be read, and reads it again: a `draft`, and with `goOn` the items that can be sent, if nothing is missing (`reading.missing`).',
-  body: chooseSchema,
-  errors: ['invalid_input', 'not_connected'],
-}
-const SEND = {
-  summary:
-    'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent; if they differ from `leftOut`, the file is read again without them, nothing is sent, and the answer is `409`, as it is if the page has changed. `confirm`: true if `reading.found.box` has reasons.',
-  body: sendSchema,
-  status: 202,
-  errors: ['invalid_input', 'not_connected'],
-}
-const RESUME = {
-  summary:
-    'Sends the rest of an import that was stopped or has failed, and answers `202`. If something else was sent into the catalogue meanwhile, the file is read again, and the answer is `409`.',
-  status: 202,
-  errors: ['not_connected'],
-}
-
 /** What a request says of how the file is to be read: as JSON, or with the fields of page one. */
-function chosenIn(req: JobRequest, outline: Outline): z.infer<typeof chooseSchema> {
+function chosenIn(req: ImportRequest, outline: Outline): z.infer<typeof chooseSchema> {
   if (req.is('json')) return chooseSchema.parse(req.body)
   const { do: pressed } = z.looseObject({ seen: z.string(), do: z.string() }).parse(req.body ?? {})
   const draft = readDraft(outline, filledIn(outline, req.body))

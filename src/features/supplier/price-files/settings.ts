@@ -9,13 +9,9 @@ export const priceFilesSettings = () =>
       variable: 'MAX_UPLOAD_MB',
       description: 'The largest price file that a user can upload, in megabytes.',
     }),
-    quotaBytes: field.megabytes(500).meta({
-      variable: 'UPLOAD_QUOTA_MB',
-      description: 'How much the price files of one user may use together, in megabytes.',
-    }),
     totalBytes: field.megabytes(2000).meta({
       variable: 'UPLOAD_TOTAL_MB',
       description:
-        'How much the price files of all users may use together in the store, before compression, in megabytes.',
+        'How much the price files of all users may use together in the store, before compression, in megabytes; those of one user a quarter of it.',
     }),
   })

@@ -79,18 +79,12 @@ export const texts = {
     stopped: 'stopped',
   },
 
-  /** The end of an import, on the next page of its user. */
-  notice: {
-    completed: (file: string, items: number, catalogue: string) =>
-      `Import of ${isolated(file)}: ${pluralize(items, 'item')} sent to “${isolated(catalogue)}”.`,
-    stopped: (file: string, failure: string) => `The import of ${isolated(file)} has stopped: ${failure}`,
-    open: 'Open the import',
-  },
   /** On the card of a connection. */
-  importOf: (file: string) => `Import of ${format.undirected(file)}`,
+  importOf: (file: string, hasFailed: boolean) =>
+    `Import of ${format.undirected(file)}${hasFailed ? ' (failed)' : ''}`,
 
   page: {
-    remove: 'Remove this report',
+    remove: 'Remove from this list',
     discard: 'Discard this file',
     /** Of an import of which items may have been sent. */
     discardImport: 'Discard…',
@@ -212,11 +206,6 @@ export const texts = {
       noValue: 'Open the file in your spreadsheet, and save it.',
       otherPrice: 'The same code with different prices or units: none is sent, because each could be wrong.',
     } as Partial<Record<Reason, string>>,
-    download: 'CSV',
-    downloadAll: 'Download the rows that are not sent as CSV',
-    line: 'Row',
-    reason: 'Reason',
-    detail: 'Detail',
     undo: (code: string) => `Leave out ${code}, as before`,
     reasons: {
       noCode: 'No code',
@@ -301,9 +290,6 @@ export const texts = {
       `${count(sent)} of ${count(all)}, in ${pluralize(batches, 'batch', 'batches')}`,
     processed: 'Processed by the platform',
     platformState: 'State on the platform',
-    skipped: 'Not sent',
-    rows: (rows: number) => pluralize(rows, 'row'),
-    started: 'Started',
     ended: { completed: 'Finished', stopped: 'Stopped', failed: 'Failed' },
     again: 'Send again',
     resume: 'Resume',
@@ -325,21 +311,16 @@ export const texts = {
     app: 'The import stopped because of an error in this app. It has been logged.',
     revoked: 'Access to this account has ended. Reconnect the account, and send again.',
     fileGone: 'The price file of this import is no longer available. Upload it again.',
-    notCompleted: (message: string) =>
-      message === ''
-        ? 'The platform could not complete the import.'
-        : `The platform could not complete the import: ${message}`,
+    /** `words`: the platform's, here and below. */
+    notCompleted: (words: string) => `The platform could not complete the import: ${words}`,
     startRefused: (message: string) => `The platform refused to start the import and said: ${message}`,
     /** `code`: that of the first of the items, at most 1,000, that were refused. */
     uploadRefused: (code: string, message: string) =>
       `The platform refused the upload that begins with “${code}” and said: ${message}`,
     fewerItems: (accepted: number, sent: number, message: string) =>
-      message === ''
-        ? `The platform completed the import with ${accepted} of the ${sent} items that were sent.`
-        : `The platform completed the import with ${accepted} of the ${sent} items that were sent: ${message}`,
+      `The platform completed the import with ${accepted} of the ${sent} items that were sent. ${message}`.trim(),
     rejectedItems: (rejected: number, sent: number, message: string) =>
       `The import is incomplete: the platform rejected ${rejected} of ${sent} items. ${message}`,
-    /** `words`: the platform's. */
     problems: (words: string) => `The platform says that there were problems: ${words}`,
     notUnderstood: (answer: string) =>
       `The platform's answer about the import is not understood. It begins: ${answer}`,
@@ -350,7 +331,6 @@ export const texts = {
   /** Titles of errors, by code. */
   titles: {
     payload_too_large: 'File too large',
-    upload_quota_exceeded: 'Storage limit reached',
     storage_full: 'No space for price files',
     conflict: 'Not possible now',
     not_found: 'Not found',
@@ -361,15 +341,11 @@ export const texts = {
   /** Why a request about an import cannot be carried out. */
   errors: {
     notFound: 'This import does not exist or has been discarded.',
-    noReport: 'This import has no report.',
     tooLarge: (limit: string) => `The price file is larger than the limit of ${limit}.`,
-    quota: (limit: string) =>
-      `Your price files may use up to ${limit} in total. Discard imports that you no longer need.`,
     storageFull:
       'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
     tooMany: (max: number) => `${max} of your uploads are being read. Wait for one to finish.`,
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
-    notChosen: 'Say first what the columns are, and what the prices are.',
     readOtherwise: 'This import has changed meanwhile. Look at it again.',
     noItems: 'No row of this file can be sent.',
     otherRunning:

@@ -1,14 +1,14 @@
-/** The turn of a catalogue: one import into it is sent at a time, by whichever process, page or command. */
+/** The turn of a catalogue: only the process that has it sends into the catalogue, so that imports go one after the other. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../../connect/stores.ts'
 import type { Item } from './batches.ts'
 import { ImportError } from './errors.ts'
-import { type Import, isOfCommand, NOTHING_SENT, stopped } from './import.ts'
-import type { Merge, ReceivedStore } from './received-store.ts'
-import type { Active, StoredImports } from './stored.ts'
+import type { Import } from './import.ts'
+import { ReceivedStore } from './received-store.ts'
+import { type Sending, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
 
-/** What the turn of a catalogue is about. */
+/** What whoever takes the turn of a catalogue needs. */
 export interface Turns {
   store: KeyValueStore
   stored: StoredImports
@@ -17,8 +17,16 @@ export interface Turns {
   turnMs?: number | undefined
 }
 
-/** How long an import that has been stopped may take to end its last request, what else may take to end, and the pause between looks, in ms. */
-const [END_MS, RELEASE_MS, POLL_MS] = [3_000, 300, 50]
+/** `apiUrl`: the address of the platform's API. */
+export const openTurns = (store: KeyValueStore, apiUrl: string, turnMs?: number): Turns => ({
+  store,
+  stored: new StoredImports(store),
+  received: new ReceivedStore(store, apiUrl),
+  turnMs,
+})
+
+/** How long to wait for the turn while an import that was stopped ends its last request, and the pause between looks, in ms. */
+const [WAIT_MS, LOOK_MS] = [3_000, 50]
 
 export const turnKey = (catalogueId: string): Key => ({
   kind: 'catalogue-import',
@@ -31,66 +39,68 @@ export const takeTurn = ({ store, turnMs = 10_000 }: Pick<Turns, 'store' | 'turn
   acquireLease(store, turnKey(catalogueId), turnMs)
 
 /**
- * Takes the turn of a catalogue to send something else, and merges what others have left. Throws `ImportError` (409) if an import
+ * Takes the turn of a catalogue to send something else, and settles what others have left. Throws `ImportError` (409) if an import
  * into it is running, and `StoreUnavailableError`.
  */
 export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<Lease> {
-  const { stored } = turns
-  const startedAt = performance.now()
+  const until = performance.now() + WAIT_MS
   for (;;) {
-    const lease = await takeTurn(turns, catalogueId)
+    const turn = await takeTurn(turns, catalogueId)
     try {
-      const left = await stored.active(catalogueId)
-      for (const active of left) {
-        const job = await stored.find(active.userId, active.id)
-        // That of a command that has the turn no more has died.
-        if (job?.state === 'running' && !(lease && isOfCommand(job))) throw isRunning()
-        if (lease) await endImport(turns, active, job)
-      }
-      if (lease) return lease
-      if (performance.now() - startedAt > (left.length > 0 ? END_MS : RELEASE_MS)) throw isRunning()
+      const left = await turns.stored.sendingInto(catalogueId)
+      const job = left && (await turns.stored.find(left))
+      if (job?.state === 'running') throw isRunning()
+      if (turn && left) await settle(turns, left)
+      if (turn) return turn
+      if (performance.now() > until) throw isRunning()
     } catch (error) {
-      await lease?.release()
+      await turn?.release()
       throw error
     }
-    await pause(POLL_MS)
+    await pause(LOOK_MS)
   }
 }
 
 const isRunning = () => new ImportError(409, 'conflict', texts.errors.otherRunning)
 
-/**
- * Merges what the platform has accepted of an import that nobody sends any more, and removes its note: a process that is killed
- * before that leaves it to the next one. It is called by whoever has the turn of the catalogue.
- */
-export async function endImport(
-  { stored, received }: Turns,
-  active: Active,
-  job: Import | null,
-): Promise<void> {
-  const { userId, id } = active
-  const ended = job?.state === 'running' ? await stored.change(userId, id, stopped) : job
-  const merge = ended && (await acceptedOf(stored, ended))
-  if (merge) await received.merge(active.catalogueId, merge)
-  if (ended?.state === 'completed') await stored.deleteSent(ended)
-  await stored.endActive(active)
+/** Deletes an import that is not running, with its file, when what the platform has accepted of it is merged. Throws as `takeFreeTurn`. */
+export async function deleteImport(turns: Turns, job: Import): Promise<void> {
+  const { stored } = turns
+  const isUnsettled = (await stored.sendingInto(job.catalogueId))?.id === job.id
+  if (isUnsettled) await (await takeFreeTurn(turns, job.catalogueId)).release()
+  await stored.delete(job)
 }
 
-/** What the platform has accepted of an import; null if its items are gone because it was merged before. */
-async function acceptedOf(stored: StoredImports, job: Import): Promise<Merge | null> {
-  const { id, fileName, userId, bxcontext, state, progress, endedAt, createdAt } = job
-  const { batches } = progress ?? NOTHING_SENT
-  const reading = await stored.reading(job)
-  if (!reading?.found) return null
-  const { choice, memory } = reading.found
+/**
+ * Merges what the platform has accepted of an import that nobody sends any more, and removes its note. Whoever calls it has the turn
+ * of the catalogue. If a process dies meanwhile, the next one does all of it again.
+ */
+export async function settle({ stored, received }: Turns, sending: Sending): Promise<void> {
+  const job = await stored.find(sending)
+  const sent = job && (await acceptedOf(stored, job))
+  // A catalogue that has still received nothing keeps no record.
+  if (sent && (sent.items.length > 0 || job.receivedRevision !== '')) {
+    const receivedRevision = await received.merge(job.catalogueId, sent)
+    // Its rest can be resumed, as long as nothing else is sent.
+    await stored.change(job, (now) => ({ ...now, receivedRevision }))
+  }
+  if (job?.state === 'completed') await stored.deleteSent(job)
+  await stored.forgetSending(sending)
+}
+
+/** What the platform has accepted of an import; null: it was never sent, or its items are gone because it was merged before. */
+async function acceptedOf(stored: StoredImports, job: Import) {
+  const { fileName, userId, bxcontext, state, progress, endedAt, createdAt } = job
+  const found = (await stored.reading(job))?.found
+  if (!progress || !found) return null
   const items: Pick<Item, 'code' | 'price'>[] = []
   try {
-    for await (const { code, price } of stored.items(job, batches)) items.push({ code, price })
+    for await (const { code, price } of stored.items(job, progress.batches)) items.push({ code, price })
   } catch (error) {
     if (error instanceof ImportError) return null
     throw error
   }
-  const by: Merge['sent']['by'] = isOfCommand(job) ? 'command line' : { userId, bxcontext }
-  const file = { fileName, at: endedAt ?? createdAt, by, choice, memory }
-  return { importId: id, batches, sent: { ...file, items, isComplete: state === 'completed' } }
+  const file = { fileName, at: endedAt ?? createdAt, by: { userId, bxcontext } }
+  const { choice, memory } = found
+  return { ...file, choice, memory, items, isComplete: state === 'completed' }
 }

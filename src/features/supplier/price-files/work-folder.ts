@@ -6,20 +6,17 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StoreUnavailableError } from '../../../connect/errors.ts'
 
-/** First part of the names of folders in which files are read. */
-const WORK = 'check-'
 const LEFT_OVER_MS = 86_400_000
 
-/** Gives `work` a folder, and deletes it afterwards. Also deletes those of processes that were killed more than a day ago. */
+/** Gives `work` a folder in `dir`, and deletes it afterwards. Also deletes those of processes that were killed more than a day ago. */
 export async function inFolder<T>(dir: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   for (const name of await readdir(dir)) {
     const path = join(dir, name)
     const found = await stat(path).catch(() => null)
-    if (name.startsWith(WORK) && found && Date.now() - found.mtimeMs > LEFT_OVER_MS)
-      await rm(path, { recursive: true, force: true })
+    if (found && Date.now() - found.mtimeMs > LEFT_OVER_MS) await rm(path, { recursive: true, force: true })
   }
-  const folder = await mkdtemp(join(dir, WORK))
+  const folder = await mkdtemp(join(dir, 'check-'))
   try {
     return await work(folder)
   } finally {

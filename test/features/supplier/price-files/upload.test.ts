@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => pages.close())
 
 describe('an uploaded price file', () => {
-  test('is read before anything is sent, sent on demand, and reported', async () => {
-    const { upload, send, act, ended, visitor, urlOf } = pages
+  test('is read before anything is sent, and sent on demand', async () => {
+    const { upload, send, act, ended } = pages
     const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2.50\n`)
     expect(status).toBe(201)
     expect(json).toMatchObject({
@@ -30,10 +30,6 @@ describe('an uploaded price file', () => {
     expect((await pages.app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(false)
     expect((await send(json.id)).status).toBe(202)
     expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1499, batches: 2 } })
-    const report = await visitor.get(`${urlOf(json.id)}/report.csv`)
-    expect(report.text).toMatch(/"1502","No code",,,"no code","1"/)
-    expect(report.text.trim().split('\r\n')).toHaveLength(4)
-    expect(report.headers.get('content-type')).toContain('text/csv')
     const { store } = pages.app.services
     await act(json.id, 'discard')
     expect(await pages.jobOf(json.id)).toMatchObject({ status: 404, code: 'not_found' })
@@ -66,7 +62,7 @@ describe('an uploaded price file', () => {
     const { upload, urlOf, visitor, app } = pages
     const { json } = await upload(rowsOf(3))
     const other = await connected(app, { name: 'mallory' })
-    for (const path of ['', '/report.csv', '/live'])
+    for (const path of ['', '/live'])
       expect((await other.get(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
     for (const path of ['/choice', '/send', '/resume', '/stop', '/discard'])
       expect((await other.post(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)

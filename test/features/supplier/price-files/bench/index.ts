@@ -37,7 +37,6 @@ function receivedBefore(): Received {
   }
   const file = { number: 1, fileName: 'prices.csv', at: '2026-07-01T00:00:00.000Z', by: null }
   return {
-    revision: '',
     isUnfinished: false,
     isOwn: false,
     files: [

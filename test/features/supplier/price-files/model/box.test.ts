@@ -119,7 +119,7 @@ describe('page two of a file asks for a tick', () => {
   test('if nothing was received, unless this app created the catalogue', async () => {
     const content = file(items(3))
     expect(kindsOf(foundIn(await choose(content)))).toEqual(['nothingReceived'])
-    const empty = { revision: '', isUnfinished: false, files: [], prices: [] }
+    const empty = { isUnfinished: false, files: [], prices: [] }
     expect(kindsOf(foundIn(await choose(content, {}, { ...empty, isOwn: false })))).toEqual([
       'nothingReceived',
     ])

@@ -190,10 +190,7 @@ describe('after sending', () => {
   })
 
   test('an import that did not complete has sent what the platform accepted; of nothing, nothing is known', () => {
-    const first = afterSending(
-      { revision: 'r', isUnfinished: false, files: [], prices: [], isOwn: true },
-      sent(['A']),
-    )
+    const first = afterSending({ isUnfinished: false, files: [], prices: [], isOwn: true }, sent(['A']))
     const some = afterSending(first, sent(['B'], false))
     expect(some).toMatchObject({ isUnfinished: true, isOwn: true, files: [{ number: 2 }] })
     const none = afterSending(first, sent([], false, ['Other']))

@@ -24,15 +24,16 @@ const READ = {
 }
 const READY: Import = { ...newImport(FILE, { id: '1' }, READ), choice: CHOICE, rows: 2, items: 2 }
 const STATES = importSchema.shape.state.options
-const END = { progress: NOTHING_SENT, problems: null }
+const END = { progress: NOTHING_SENT, problem: null }
 
 /** By transition and state: the next state; one that is not named is refused with 409. */
 const TABLE: [string, (job: Import) => Import, Partial<Record<Import['state'], Import['state']>>][] = [
   ['a page is sent', (job) => started(job, 'c1'), { ready: 'running' }],
   ['the rest is sent', resumed, { failed: 'running', stopped: 'running' }],
+  ['a process takes it over', takenOver, { running: 'running' }],
   ['its user stops it', stopped, { running: 'stopped' }],
-  ['it is completed', (job) => ended(job, job.run, { ...END, failure: null }), { running: 'completed' }],
-  ['it fails', (job) => ended(job, job.run, { ...END, failure: 'why' }), { running: 'failed' }],
+  ['it is completed', (job) => ended(job, job.run, { ...END, state: 'completed' }), { running: 'completed' }],
+  ['it fails', (job) => ended(job, job.run, { ...END, state: 'failed' }), { running: 'failed' }],
   [
     'it comes further',
     (job) => progressed(job, job.run, NOTHING_SENT),
@@ -55,8 +56,8 @@ describe.each(TABLE)('when %s', (_name, to, allowed) => {
 })
 
 test('a reading that began before an import was sent does not replace what was sent', () => {
-  const running = started(READY, 'c1')
-  const failed = ended(running, running.run, { ...END, failure: 'why' })
+  const running = takenOver(started(READY, 'c1'))
+  const failed = ended(running, running.run, { ...END, state: 'failed' })
   expect(() => readAgain(failed, READY.run, READ)).toThrow(expect.objectContaining({ status: 409 }))
 })
 
@@ -64,6 +65,6 @@ test('only the work that began the last run writes what becomes of it', () => {
   const running = started(READY, 'c1')
   const next = takenOver(running)
   expect(() => progressed(next, running.run, NOTHING_SENT)).toThrow(expect.objectContaining({ status: 409 }))
-  expect(() => ended(next, running.run, { ...END, failure: null })).toThrow()
-  expect(ended(next, next.run, { ...END, failure: null })).toMatchObject({ state: 'completed' })
+  expect(() => ended(next, running.run, { ...END, state: 'completed' })).toThrow()
+  expect(ended(next, next.run, { ...END, state: 'completed' })).toMatchObject({ state: 'completed' })
 })

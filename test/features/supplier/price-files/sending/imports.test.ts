@@ -1,6 +1,5 @@
 /** Sending on the pages of the app, into the sandbox. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { waitingNotices } from '../../../../../src/web/notice.ts'
 import { connected } from '../../../../support/flow.ts'
 import { type Pages, rowsOf, SAM, startPages } from '../pages-support.ts'
 
@@ -20,17 +19,6 @@ const upload = async (rows: number) => (await pages.upload(rowsOf(rows), { to })
 const textOf = async (id: string) => (await pages.visitor.get(pages.urlOf(id))).text
 
 describe('an import', () => {
-  test('that the platform fails says so, and is resumed', async () => {
-    const { id } = await upload(1500)
-    await pages.app.fault('import', 'failed', 1)
-    await pages.send(id)
-    const failure = expect.stringMatching(/could not complete .*stopped by an internal fault of the platform/)
-    expect(await pages.ended(id)).toMatchObject({ state: 'failed', failure })
-    expect(await textOf(id)).toContain('Send again')
-    expect((await pages.act(id, 'resume')).status).toBe(202)
-    expect(await pages.ended(id)).toMatchObject({ state: 'completed', failure: null })
-  })
-
   test('of which the platform refuses an upload shows the items and the message, without the token', async () => {
     const { id } = await upload(3)
     await pages.app.fault('item', 'refused', 1)
@@ -48,7 +36,7 @@ describe('an import', () => {
     await pages.waiting(id, /is busy/)
     // Another one into the catalogue is refused.
     expect(await pages.send((await upload(2)).id)).toMatchObject({ status: 409 })
-    expect((await pages.act(id, 'stop')).json()).toMatchObject({ state: 'stopped', failure: null })
+    expect((await pages.act(id, 'stop')).json()).toMatchObject({ state: 'stopped', problem: null })
     expect(await textOf(id)).toMatch(
       /stopped<\/span>[\s\S]*Resume<\/button>[\s\S]*stays in “Another”: 0 of 2,500 items/,
     )
@@ -57,28 +45,21 @@ describe('an import', () => {
     expect(await pages.ended(id)).toMatchObject({ state: 'completed', progress: { sent: 2500 } })
   })
 
-  test('that has ended is a notice on the next page, once, unless its own page was seen or it was discarded', async () => {
-    const { app, visitor, urlOf } = pages
-    const { id } = await upload(3)
+  test('that runs or has failed is a link on the card of its connection', async () => {
+    const { id } = await upload(1500)
+    await pages.app.fault('items', '429', undefined, 1)
     await pages.send(id)
-    await pages.ended(id)
-    const notice =
-      /class="notice"[^>]*>Import of my prices\.csv: 3 items sent to “Another”\. <a href="([^"]+)">/
-    const page = async () => (await visitor.get(`${app.url}/connections`)).text
-    await vi.waitFor(
-      async () => expect(notice.exec(await page())?.[1]).toBe(new URL(urlOf(id)).pathname),
-      SOON,
-    )
-    expect(await page()).not.toMatch(notice)
-    const waiting = () => waitingNotices(app.services.store, 'sam')
-    for (const end of ['seen', 'discarded']) {
-      const next = (await upload(2)).id
-      await pages.send(next)
-      await vi.waitFor(async () => expect(await waiting()).toContain(next), SOON)
-      if (end === 'discarded') expect((await pages.act(next, 'discard')).status).toBe(200)
-      else expect(await textOf(next)).toContain('has completed the import')
-      expect(await waiting(), end).toBeNull()
-    }
+    await pages.waiting(id)
+    const card = async () => (await pages.visitor.get(`${pages.app.url}/connections`)).text
+    expect(await card()).toMatch(new RegExp(`/imports/${id}"[^>]*>Import of my prices.csv<`))
+    await pages.app.fault('import', 'failed', 1)
+    await pages.app.fault('items', 'none')
+    const problem = expect.stringMatching(/could not complete .*stopped by an internal fault of the platform/)
+    expect(await pages.ended(id)).toMatchObject({ state: 'failed', problem })
+    expect(await textOf(id)).toContain('Send again')
+    expect(await card()).toMatch(new RegExp(`/imports/${id}"[^>]*>Import of my prices.csv \\(failed\\)<`))
+    await pages.act(id, 'discard')
+    expect(await card()).not.toContain(id)
   })
 
   test('tells open pages its progress and its completion', async () => {
@@ -95,18 +76,6 @@ describe('an import', () => {
     expect(versions.size).toBeGreaterThan(2)
   })
 
-  test('whose record another version has written is not found, hides no others, and is deleted and logged once', async () => {
-    const { services, logLines } = pages.app
-    const { id } = await upload(2)
-    const key = { kind: 'import', owner: 'sam', id: 'broken' }
-    await services.store.set(key, '{"format":2,"state":')
-    expect(await pages.jobOf('broken')).toMatchObject({ status: 404 })
-    expect((await pages.catalogueJson(to)).imports.map((job) => job.id)).toEqual([id])
-    for (let count = 0; count < 2; count++) await upload(1)
-    expect(await services.store.get(key)).toBeNull()
-    expect(logLines.filter((line) => line.includes('"importId":"broken"'))).toHaveLength(1)
-  })
-
   test('whose access was revoked meanwhile fails: its page offers to reconnect, and then to send again', async () => {
     const { id } = await upload(10)
     await pages.app.fault('items', '500', undefined, 1)
@@ -119,7 +88,7 @@ describe('an import', () => {
     await connected(pages.app, SAM)
     expect(await pages.ended(id)).toMatchObject({
       state: 'failed',
-      failure: expect.stringContaining('Reconnect'),
+      problem: expect.stringContaining('Reconnect'),
     })
     expect(await textOf(id)).toContain('>Send again')
   })

@@ -1,13 +1,19 @@
 /** Whatever tabs, users and commands do at once: what is sent is what a page has shown whose *Send* was pressed. */
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openSqlite } from '../../../../../src/connect/stores.ts'
 import { createCatalogues } from '../../../../../src/features/catalogues/catalogues.ts'
 import { createCatalogueImports } from '../../../../../src/features/supplier/price-files/catalogue-imports.ts'
-import { commandUser, type Import } from '../../../../../src/features/supplier/price-files/import.ts'
+import type { Import } from '../../../../../src/features/supplier/price-files/import.ts'
+import { readPriceFile } from '../../../../../src/features/supplier/price-files/read-price-file.ts'
+import { sendFolder } from '../../../../../src/features/supplier/price-files/send-folder.cli.ts'
+import { openTurns } from '../../../../../src/features/supplier/price-files/turns.ts'
+import { tempDir } from '../../../../support/env.ts'
 import { type ApiKeyAccess, openAccess } from '../../first-party/support.ts'
 import { type SupplierPlatform, startPlatform } from '../support.ts'
-import { CHOICE, openImports, settled, upload } from './service-support.ts'
+import { API_URL, CHOICE, openImports, settled, upload } from './service-support.ts'
 
 let platform: SupplierPlatform
 let access: ApiKeyAccess
@@ -15,8 +21,14 @@ beforeAll(async () => {
   const importTiming = { itemsPerSecond: 1_000_000, settleMs: 0 }
   platform = await startPlatform({ features: { 'price-files': { importTiming } } })
   access = openAccess(platform.apiUrl)
+  // What the command prints.
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
 })
-afterAll(() => access.close().then(platform.close))
+afterAll(async () => {
+  vi.restoreAllMocks()
+  await access.close()
+  await platform.close()
+})
 
 type Prices = Record<string, number>
 const prices = fc.dictionary(fc.constantFrom('A', 'B', 'C'), fc.integer({ min: 1, max: 9 }), { minKeys: 2 })
@@ -38,6 +50,7 @@ const inTurn = (...steps: Step[]) => steps.map((one) => ({ steps: [one], isQuiet
 const uploadOf = (who: 'sam' | 'alex'): Step => ({ kind: 'upload', who, prices: { A: 1, B: 2 } })
 const LEFT_OUT = inTurn(uploadOf('sam'), { kind: 'leaveOut', at: 0, code: 'A' }, { kind: 'send', at: 0 })
 const STALE_TAB = inTurn(uploadOf('sam'), { kind: 'choose', at: 0, units: 2 }, { kind: 'send', at: 1 })
+const COMMAND = inTurn(uploadOf('sam'), { kind: 'command', prices: { A: 3, C: 4 } }, { kind: 'send', at: 0 })
 const TWO_USERS = inTurn(uploadOf('sam'), uploadOf('alex'), { kind: 'send', at: 1 }, { kind: 'send', at: 0 })
 
 const fileOf = (of: Prices) => ['code,price', ...Object.entries(of).map((row) => row.join()), ''].join('\n')
@@ -52,7 +65,7 @@ async function openWorld() {
   /** What was sent, by import. */
   const sent: Record<string, Prices> = {}
   const uploadItems: typeof api.uploadItems = (source, catalogueId, batchId, body) => {
-    sent[batchId] = pricesIn(JSON.parse(Buffer.from(body).toString()).items)
+    sent[batchId.split('.')[0] ?? ''] = pricesIn(JSON.parse(Buffer.from(body).toString()).items)
     return api.uploadItems(source, catalogueId, batchId, body)
   }
   const open = () => openImports(store, { ...api, uploadItems }, { source: () => access.source })
@@ -63,27 +76,54 @@ async function openWorld() {
   const revisions: string[] = []
 
   async function show(job: Import): Promise<void> {
-    const items = job.state === 'ready' ? await Array.fromAsync(processes[0].items(job)) : []
+    const items = job.state === 'ready' ? await Array.fromAsync(processes[0].stored.items(job)) : []
     tabs.unshift({ job, items: pricesIn(items) })
+  }
+  /** What the command does with a file that somebody has looked at. */
+  async function push(of: Prices): Promise<void> {
+    const { dir, write, remove } = tempDir()
+    const itemsPath = join(dir, 'items')
+    const turns = openTurns(store, API_URL)
+    const { revision, received } = await turns.received.read(id)
+    const how = { draft: CHOICE, goOn: true, leftOut: [], received, itemsPath }
+    const { found } = await readPriceFile(write(fileOf(of)), how)
+    const batchId = randomUUID()
+    const { signal } = new AbortController()
+    const to = {
+      catalogueImports: { ...api, uploadItems },
+      source: access.source,
+      turns,
+      catalogueId: id,
+      batchId,
+    }
+    if (!found) throw new Error('it was chosen how the file is read')
+    const isSent = await sendFolder({
+      ...to,
+      revision,
+      found,
+      fileName: 'prices.csv',
+      itemsPath,
+      signal,
+    }).finally(remove)
+    if (!isSent) return
+    named[batchId] = of
+    revisions.push(revision)
   }
   /** Of the process with this number: 0 or 1. */
   async function run(one: Step, process: 0 | 1): Promise<void> {
     const imports = processes[process]
+    if (one.kind === 'command') return push(one.prices)
     if (one.kind === 'upload') return show(await upload(imports, fileOf(one.prices), one.who, id))
-    if (one.kind === 'command') {
-      await show(await upload(imports, fileOf(one.prices), commandUser('key'), id))
-      return run({ kind: 'send', at: 0 }, process)
-    }
     const tab = tabs[one.at]
     if (!tab) return
     // A request finds the record of now, and its form is that of the tab.
-    const job = await imports.get(tab.job.userId, tab.job.id)
+    const job = await imports.stored.get(tab.job)
     if (one.kind === 'open') return show(job)
     if (one.kind === 'choose')
       return show(await imports.choose(job, { draft: { ...CHOICE, units: one.units }, goOn: true }))
     const leftOut = one.kind === 'leaveOut' ? [...tab.job.leftOut, one.code] : tab.job.leftOut
-    const result = await imports.send(job, { seen: tab.job.checkId, leftOut, confirmed: true })
-    if (!result.isSent) return show(result.job)
+    const isSent = await imports.send(job, { seen: tab.job.checkId, leftOut, confirmed: true })
+    if (!isSent) return show(await imports.stored.get(job))
     expect(named[job.id], 'sent twice').toBeUndefined()
     named[job.id] = Object.fromEntries(Object.entries(tab.items).filter(([code]) => !leftOut.includes(code)))
     revisions.push(tab.job.receivedRevision)
@@ -108,6 +148,9 @@ test('each send has exactly the items of the page that was sent, and nothing els
       // Each send changes what was received: no two pages compared with the same.
       expect(new Set(revisions).size).toBe(revisions.length)
     }),
-    { numRuns: process.env.LONG_TESTS ? 300 : 12, examples: [[STALE_TAB], [TWO_USERS], [LEFT_OUT]] },
+    {
+      numRuns: process.env.LONG_TESTS ? 300 : 12,
+      examples: [[STALE_TAB], [TWO_USERS], [LEFT_OUT], [COMMAND]],
+    },
   )
 })

@@ -22,9 +22,4 @@ describe('a platform that fails in the middle', () => {
     await platform().fault('items', '500')
     await expect(send(3_000, { retryTimeoutMs: 300 })).rejects.toBeInstanceOf(PlatformUnavailableError)
   })
-
-  test('while it is polled is polled again', async () => {
-    const save = () => platform().fault('catalogues', '500', 4)
-    expect(await send(1_000, { save })).toMatchObject({ sent: 1_000 })
-  })
 })

@@ -3,11 +3,7 @@ import type { KeyValueStore } from '../../../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../../../src/features/supplier/price-files/catalogue-imports.ts'
 import type { Choice } from '../../../../../src/features/supplier/price-files/choice.ts'
 import type { Import } from '../../../../../src/features/supplier/price-files/import.ts'
-import {
-  Imports,
-  type ImportsOptions,
-  type SendResult,
-} from '../../../../../src/features/supplier/price-files/imports.ts'
+import { Imports, type ImportsOptions } from '../../../../../src/features/supplier/price-files/imports.ts'
 import { readPriceFile } from '../../../../../src/features/supplier/price-files/read-price-file.ts'
 import { createLog } from '../../../../../src/runtime/log.ts'
 import { tempDir } from '../../../../support/env.ts'
@@ -22,10 +18,13 @@ export const SOURCE = {
   noteCall: async () => {},
 }
 
+/** What it answers to an upload of which it has accepted all items. */
+export const ALL = { count: 0, message: '' }
+
 /** A platform that accepts everything; each test replaces the part that it tests. */
 export const ACCEPTING: CatalogueImports = {
-  start: async (_source, _id, batchId) => ({ batchId, status: 'Started' }),
-  uploadItems: async () => undefined,
+  start: async () => {},
+  uploadItems: async () => ALL,
   get: async () => ({ status: 'Completed' }),
 }
 
@@ -57,8 +56,7 @@ export function openImports(
     dir,
     apiUrl: API_URL,
     maxBytes: 1_000_000,
-    quotaBytes: 5_000_000,
-    totalBytes: 5_000_000,
+    totalBytes: 20_000_000,
     // Here, not in a process: what a file may do to it is tested elsewhere.
     read: ({ path, ...how }) => readPriceFile(path, how),
     catalogueImports: { ...ACCEPTING, ...platform },
@@ -66,7 +64,7 @@ export function openImports(
     log: createLog('silent'),
     ...options,
   })
-  onTestFinished(() => imports.close().then(remove))
+  onTestFinished(() => imports.sender.close().then(remove))
   return imports
 }
 
@@ -86,14 +84,14 @@ export async function upload(imports: Imports, text: string, userId = REF.userId
 }
 
 /** Presses *Send* on the page of an import, with the box ticked. */
-export const press = (imports: Imports, job: Import): Promise<SendResult> =>
+export const press = (imports: Imports, job: Import): Promise<Import | null> =>
   imports.send(job, { seen: job.checkId, leftOut: job.leftOut, confirmed: true })
 
 /** Resolves to an import when it runs no more, and what was accepted is merged. On a slow machine, a store may fail meanwhile. */
-export const settled = (imports: Imports, { userId, id }: Import): Promise<Import> =>
+export const settled = (imports: Imports, job: Import): Promise<Import> =>
   vi.waitFor(
     async () => {
-      const now = await imports.get(userId, id)
+      const now = await imports.stored.get(job)
       expect(now.state).not.toBe('running')
       return now
     },
