@@ -19,7 +19,7 @@ import { CATALOGUE_SCOPES, type Catalogue } from '../../catalogues/contract.ts'
 import { type ByApiKey, openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import { type Choice, choiceSchema, MONEY } from './choice.ts'
+import { type Choice, choiceSchema, columnFor, MONEY, type Use } from './choice.ts'
 import { fileGone } from './errors.ts'
 import { filledIn, readDraft } from './form.ts'
 import type { Found, Outline, Reading } from './found.ts'
@@ -182,7 +182,8 @@ const notAccepted = (code: string, isOther: boolean) =>
 function pageOne({ outline, missing }: Reading): Error {
   const draft = readDraft(outline, filledIn(outline))
   const answers = Object.keys(MONEY).map((answer) => `"${answer}"`)
-  const column = JSON.stringify({ heading: outline.columns[0]?.heading ?? '', number: 1 })
+  const columnText = (use: Use) =>
+    JSON.stringify({ heading: outline.columns[0]?.heading ?? '', number: 1, use })
   const lines = [
     'Nothing was sent: it is not known how this file is read.',
     ...missing.map(texts.missing),
@@ -194,8 +195,9 @@ function pageOne({ outline, missing }: Reading): Error {
     ),
     'The page of the import prints the choice, or complete this one:',
     choiceArgument(draft),
-    ...(draft.code ? [] : [`It lacks "code", which is a column such as ${column}.`]),
-    ...(draft.price ? [] : [`It lacks "price", which is a column such as ${column}.`]),
+    ...(['code', 'price'] as const)
+      .filter((use) => !columnFor(draft, use))
+      .map((use) => `It lacks the column of the ${use}, such as ${columnText(use)}.`),
     ...(draft.money ? [] : [`It lacks "money", which is ${answers.join(' or ')}.`]),
   ]
   return new StoppedError(lines.join('\n'))

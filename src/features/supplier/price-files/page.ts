@@ -3,9 +3,9 @@ import type { Vault } from '../../../connect/index.ts'
 import { format } from '../../../web/kit.ts'
 import { texts as catalogueTexts } from '../../catalogues/texts.ts'
 import { shorten } from '../tables/prices.ts'
-import { MAX_VALUES, MONEY, USES } from './choice.ts'
+import { columnFor, MAX_VALUES, MONEY, USES } from './choice.ts'
 import { type Filled, filledIn } from './form.ts'
-import type { Example, Found, Missing, Outline, Reading, Rejected, Value } from './found.ts'
+import type { Example, Found, Missing, Outline, Reading, Value } from './found.ts'
 import type { Import } from './import.ts'
 import type { SentFile } from './received.ts'
 import { changeText, choiceArgument, detailText, differencesIn, nameOf, reasonSentence } from './sentences.ts'
@@ -46,7 +46,6 @@ const typedIn = (form?: { values: Record<string, unknown> }) =>
 
 /** Page one. */
 export async function choosePage(vault: Vault, job: Import, { outline, missing }: Reading) {
-  const open = missing.filter(({ kind }) => kind !== 'notChosen')
   return {
     view: 'supplier/price-files/choose',
     title: job.fileName,
@@ -54,13 +53,13 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       ...shared(job, null),
       outline,
       fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
-      lead: outline.lastChoice ? await chosenBy(vault, job, outline.lastChoice) : leadOf(outline, open),
+      lead: outline.lastChoice ? await chosenBy(vault, job, outline.lastChoice) : leadOf(outline, missing),
       remarks: outline.remarks.map(texts.remark),
-      missing: open.map(texts.missing),
+      missing: missing.map(texts.missing),
       /** What stands beside the columns. */
-      missingColumns: open.filter((one) => fieldOf(one, outline) === 'columns').map(texts.missing),
+      missingColumns: missing.filter(({ field }) => field === 'columns').map(texts.missing),
       /** The field that has the focus, as `format.invalid` wants it. */
-      first: { field: open[0] ? fieldOf(open[0], outline) : null },
+      first: { field: missing[0]?.field ?? null },
       uses: USES,
       nameOf,
       money: Object.keys(MONEY),
@@ -69,58 +68,36 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
   }
 }
 
-/** What is to be done where nobody's choice is filled in. The alert says what is `open`. */
-function leadOf({ columns }: Outline, open: Missing[]): string {
-  if (open.length > 0) return ''
+/** What is to be done where nobody's choice is filled in. The alert says what is `missing`. */
+function leadOf({ columns }: Outline, missing: Missing[]): string {
+  if (missing.length > 0) return ''
   const isSuggested = columns.some(({ use }) => use !== 'ignored')
-  return [texts.missing({ kind: 'notChosen' }), ...(isSuggested ? [texts.choose.suggested] : [])].join(' ')
+  return isSuggested ? `${texts.choose.say} ${texts.choose.suggested}` : texts.choose.say
 }
 
 /** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
 function columnLists(filled: Filled) {
   const all = filled.columns.map((column) => {
-    const isTicked = column.said === 'only' || column.said === 'taxed'
+    const isTicked = column.use === 'only' || column.use === 'taxed'
     const all = column.values ?? []
     const shown = all.slice(0, isTicked ? MAX_VALUES : isDistinct(all) ? 0 : MAX_SHOWN)
     const samples = shown.length === 0 ? column.samples.length : 0
     return { ...column, shown, more: all.length - shown.length - samples }
   })
-  const used = all.filter(({ said }) => said !== 'ignored')
-  const others = all.filter(({ said }) => said === 'ignored')
+  const isFolded = ({ use, values }: (typeof all)[number]) => use === 'ignored' && values?.length === 1
   return {
     filled,
-    price: used.find(({ said }) => said === 'price'),
-    columns: [...used, ...others.filter(({ values }) => values?.length !== 1)],
-    folded: others.filter(({ values }) => values?.length === 1),
+    price: columnFor({ columns: all }, 'price'),
+    columns: all
+      .filter((column) => !isFolded(column))
+      .sort((a, b) => Number(a.use === 'ignored') - Number(b.use === 'ignored')),
+    folded: all.filter(isFolded),
   }
 }
 
 /** Whether (nearly) every row has another value, so that counts say nothing. */
 const isDistinct = (values: Value[]) =>
   values.length > MAX_SAMPLES && values.length >= 0.9 * values.reduce((sum, { count }) => sum + count, 0)
-
-/** The field of page one that is meant; `columns`: one of the columns, nobody knows which. */
-function fieldOf(missing: Missing, { columns }: Outline): string {
-  switch (missing.kind) {
-    case 'unanswered':
-      return missing.what === 'money' ? 'money' : 'columns'
-    case 'noSheet':
-      return 'sheet'
-    case 'nothingTicked':
-    case 'manyValues': {
-      const column = columns.find(({ heading }) => heading === missing.heading)
-      return column ? `use-${column.number}` : 'columns'
-    }
-    case 'taxedBeforeGst':
-      return 'money'
-    case 'decimal':
-      return 'decimal'
-    case 'noColumn':
-    case 'usedTwice':
-    case 'notChosen':
-      return 'columns'
-  }
-}
 
 /** Whose choice is filled in: the person as the platform names them, and when. */
 async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentFile, 'at' | 'by'>) {
@@ -134,9 +111,11 @@ async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentF
 
 /** Page two. */
 export function comparePage(job: Import, reading: Reading, found: Found) {
-  const { compared, choice, items, examples, constants } = found
+  const { compared, choice, items, examples, constants, rejected } = found
   const { send } = texts
-  const listed = [...examples.map(({ item }) => item.code), ...leftOutIn(found).map(({ code }) => code)]
+  const price = columnFor(choice, 'price')
+  const leftOutRows = rejected.find(({ reason }) => reason === 'leftOut')?.rows ?? []
+  const listed = [...examples.map(({ item }) => item.code), ...leftOutRows.map(({ code }) => code)]
   return {
     view: 'supplier/price-files/compare',
     title: job.fileName,
@@ -145,11 +124,7 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
       differences: differencesIn(compared),
       items,
       constants,
-      examples: examples.map((example) => ({
-        ...example,
-        ...foldedIn(example),
-        change: changeText(example),
-      })),
+      examples: examples.map((one) => ({ ...one, ...foldedIn(one), change: changeText(one) })),
       ticksOf: (form?: RejectedForm) => {
         const typed = typedIn(form)
         const leftOut = typed ? listIn(typed.leaveOut) : job.leftOut
@@ -162,7 +137,7 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
         }
       },
       box: found.box.map(texts.boxReason),
-      prices: send.prices(nameOf(choice.price), choice.money, choice.units),
+      prices: send.prices(price ? nameOf(price) : '', choice.money, choice.units),
       audience: send.audiences[job.catalogueScope ?? ''] ?? send.unknownAudience,
       choice: choiceArgument(choice),
       remarks: reading.outline.remarks.map(texts.remark),
@@ -181,9 +156,6 @@ function foldedIn({ others }: Example): { others: Example['others']; folded: Exa
 /** The values of a field of a form that may be there several times. */
 export const listIn = (field: unknown): string[] =>
   field === undefined ? [] : Array.isArray(field) ? field.map(String) : [String(field)]
-
-const leftOutIn = ({ rejected }: Found): Rejected[] =>
-  rejected.flatMap(({ reason, rows }) => (reason === 'leftOut' ? rows : []))
 
 const rejectedData = ({ rejected }: Found) =>
   rejected.map(({ reason, count, rows }) => ({

@@ -4,10 +4,10 @@ import { exact, isSpreadsheetError, NO_VALUE, readPrice, shorten } from '../tabl
 import type { Row } from '../tables/sheet.ts'
 import type { Item } from './batches.ts'
 import { isFilled, textOf, valueIn } from './cells.ts'
-import type { Choice, Ticked } from './choice.ts'
+import type { Choice, ChosenColumn } from './choice.ts'
 import type { Reason } from './found.ts'
 import type { ReceivedPrice } from './received.ts'
-import { MONEY } from './uses.ts'
+import { columnFor, MONEY, type Use } from './uses.ts'
 
 /** Why a row is no item. `detail`: the cell that is meant, cut. */
 export interface Problem {
@@ -48,13 +48,14 @@ export function createRowReader(
   { width, delimiter }: Pick<Shape, 'width' | 'delimiter'>,
   leftOut: ReadonlySet<string>,
 ): (row: Row) => Item | Problem {
-  const at = (column: { number: number } | undefined) => (column ? column.number - 1 : -1)
-  const [code, price, count] = [at(choice.code), at(choice.price), at(choice.count)]
-  const others = TEXT_USES.flatMap((use) => (choice[use] ? [{ use, index: at(choice[use]) }] : []))
+  const at = (use: Use) => (columnFor(choice, use)?.number ?? 0) - 1
+  const [code, price, count] = [at('code'), at('price'), at('count')]
+  const others = TEXT_USES.map((use) => ({ use, index: at(use) })).filter(({ index }) => index >= 0)
   const used = [code, price, count, ...others.map(({ index }) => index)]
-  const only = choice.only.map(tickedIn)
+  const only = choice.columns.filter(({ use }) => use === 'only').map(tickedIn)
   const { currency, tax } = MONEY[choice.money]
-  const isTaxed = choice.taxed ? tickedIn(choice.taxed) : () => true
+  const taxed = columnFor(choice, 'taxed')
+  const isTaxed = taxed ? tickedIn(taxed) : () => true
   const how = { decimal: choice.decimal ?? 'point', currency }
   const shape = { width, delimiter, price, how }
 
@@ -80,7 +81,7 @@ export function createRowReader(
     }
     const read = readPrice(amount, how, numbers?.[price])
     if (typeof read === 'string') return errorIn(amount) ?? problem(`${read}Price`, amount)
-    const divisor = choice.count ? countIn(textOf(cells[count]), how, numbers?.[count]) : 1
+    const divisor = count >= 0 ? countIn(textOf(cells[count]), how, numbers?.[count]) : 1
     if (!(divisor > 0)) return problem('count', cells[count])
     const beforeTax = tax > 0 && isTaxed(cells) ? withoutTax(read, tax) : read
     const parts = divisor * choice.units
@@ -90,7 +91,7 @@ export function createRowReader(
 }
 
 /** Whether a row has one of the ticked values. */
-function tickedIn({ number, values }: Ticked): (cells: readonly string[]) => boolean {
+function tickedIn({ number, values }: ChosenColumn): (cells: readonly string[]) => boolean {
   const ticked = new Set(values)
   return (cells) => ticked.has(valueIn(cells[number - 1]))
 }
@@ -101,16 +102,13 @@ const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 
 const errorIn = (cell: string): Problem | undefined =>
   isSpreadsheetError(cell) ? problem(cell === NO_VALUE ? 'noValue' : 'errorCell', cell) : undefined
 
-/**
- * How many the price is for, where a cell says `EA`, `100`, `100 EA` or `per 100`; NaN if it does not say one number. `shown`: the
- * number of a spreadsheet's cell.
- */
-function countIn(cell: string, how: Parameters<typeof readPrice>[1], shown: number | undefined): number {
+/** How many the price is for, where a cell says `EA`, `100`, `100 EA` or `per 100`; NaN if it does not say one number. */
+function countIn(cell: string, how: Parameters<typeof readPrice>[1], number: number | undefined): number {
   if (/^(ea|each)$/i.test(cell)) return 1
   // The digit of `m2` is none of a number.
   const [found = '', other] = cell.match(/(?<!\b[ckm]?m|\d)\d(?:[\d.,]*\d)?/gi) ?? []
-  const count = shown ?? (other === undefined ? readPrice(found, how) : Number.NaN)
-  return typeof count === 'string' ? Number.NaN : count
+  const count = readPrice(found, how, number)
+  return typeof count === 'number' && other === undefined ? count : Number.NaN
 }
 
 /** How the rows of a table are made. */

@@ -1,7 +1,7 @@
 /** What was found in a price file, in the words of page two and of the command line. */
 import { format } from '../../../web/kit.ts'
-import type { ChosenColumn, Draft } from './choice.ts'
-import type { Compared, Example, Found, Reason, Rejected } from './found.ts'
+import type { Draft } from './choice.ts'
+import type { Compared, Example, Found, NewValues, Reason, Rejected } from './found.ts'
 import { texts } from './texts.ts'
 
 const { isolated, money } = format
@@ -81,7 +81,7 @@ function textsOf({ newTexts, goneTexts, uncomparedTexts }: Compared): Difference
 const firstOf = (all: string[]): string[] =>
   all.length > MAX_LISTED ? [...all.slice(0, MAX_LISTED), compare.more(all.length - MAX_LISTED)] : all
 
-function valuesOf({ heading, values, dates, amounts, isMany }: Compared['newValues'][number]): Difference[] {
+function valuesOf({ heading, values, dates, amounts, isMany }: NewValues): Difference[] {
   const marks = firstOf(values.map(({ value, count: rows }) => compare.value(texts.value(value), rows)))
   return [
     ...(marks.length > 0 ? [says(compare.newValues(heading), marks)] : []),
@@ -144,7 +144,7 @@ const cellText = ({ heading, value }: { heading: string; value: string }) =>
   `${heading} ${texts.value(value)}`
 
 /** What a column is called: as its heading stands. */
-export const nameOf = ({ heading, number }: ChosenColumn): string =>
+export const nameOf = ({ heading, number }: { heading: string; number: number }): string =>
   heading || texts.choose.columnNumber(number)
 
 /** The choice as an argument of the command, quoted for a POSIX shell. */

@@ -22,7 +22,6 @@ export function openTextSheet(path: string, start: Buffer, encoding: Encoding, c
     delimiter,
     rows: () => readRows(readText(path, encoding, checkCpu), delimiter),
     notes: async () => [],
-    hiddenColumns: () => new Set(),
     hiddenRows: () => 0,
   }
 }

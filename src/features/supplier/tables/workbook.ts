@@ -8,7 +8,7 @@ import { createRichText } from './rich-text.ts'
 import type { OpenFile, Row, Sheet } from './sheet.ts'
 import { SheetParser } from './sheet-parser.ts'
 import { texts } from './texts.ts'
-import { type Element, isSet, localName, parseXml } from './xml.ts'
+import { type Element, localName, parseXml } from './xml.ts'
 
 /** Office documents shrink to a tenth or so; one that unpacks to more than so many times its size gets no more time for that. */
 const MAX_RATIO = 20
@@ -32,10 +32,10 @@ export async function openWorkbook(path: string, cpuMs: () => number): Promise<O
   const close = () => zip.close()
   try {
     const archive = await readEntries(zip, cpuMs)
-    const { sheets, date1904 } = await readSheets(archive)
+    const sheets = await readSheets(archive)
     if (sheets.length === 0) throw new UnreadableFileError(0, texts.unreadable.noSheets)
     const strings = await readSharedStrings(archive)
-    const formats = createCellFormats(date1904)
+    const formats = createCellFormats()
     await readPart(archive, 'xl/styles.xml', formats.see)
     return { sheets: sheets.map((sheet) => openSheet(archive, sheet, strings, formats)), close }
   } catch (error) {
@@ -75,7 +75,6 @@ function openSheet(archive: Archive, sheet: ListedSheet, strings: string[], form
       const found = [...(await readComments(archive, sheet).catch(rethrow)), ...printed]
       return found.filter((text) => text.trim() !== '')
     },
-    hiddenColumns: () => parser.hiddenColumns,
     hiddenRows: () => parser.hiddenRows,
   }
 }
@@ -138,15 +137,13 @@ async function readComments(archive: Archive, { path }: ListedSheet): Promise<st
   return found
 }
 
-/** Reads the list of sheets, and whether dates count from 1904. */
-async function readSheets(archive: Archive): Promise<{ sheets: ListedSheet[]; date1904: boolean }> {
+/** The sheets that the workbook lists, each part once. */
+async function readSheets(archive: Archive): Promise<ListedSheet[]> {
   if (!archive.entries.has(WORKBOOK))
     throw new UnreadableFileError(0, texts.unreadable.otherFormat(nameOf(archive)))
   const targets = await readTargets(archive, WORKBOOK)
   const sheets = new Map<string, ListedSheet>()
-  let date1904 = false
   await readPart(archive, WORKBOOK, ({ name, attributes }) => {
-    if (name === 'workbookPr') date1904 = isSet(attributes.date1904)
     if (name !== 'sheet') return
     const [, id = ''] = Object.entries(attributes).find(([key]) => localName(key) === 'id') ?? []
     const path = targets.get(id) ?? ''
@@ -154,7 +151,7 @@ async function readSheets(archive: Archive): Promise<{ sheets: ListedSheet[]; da
     if (archive.entries.has(path.toLowerCase()) && !sheets.has(path))
       sheets.set(path, { name: attributes.name ?? '', path, isHidden })
   })
-  return { sheets: [...sheets.values()], date1904 }
+  return [...sheets.values()]
 }
 
 /** What an archive is that has a file of such a name and no workbook of XLSX. */

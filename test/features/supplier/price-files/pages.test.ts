@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { choiceSchema } from '../../../../src/features/supplier/price-files/choice.ts'
 import { texts } from '../../../../src/features/supplier/price-files/texts.ts'
 import { connected } from '../../../support/flow.ts'
+import type { Answers } from './model/support.ts'
 import { type ImportJson, type Pages, SAM, startPages } from './pages-support.ts'
 import { itemsOf } from './support.ts'
 import { workbook } from './xlsx.ts'
@@ -253,10 +254,10 @@ describe('page two', () => {
       fc.asyncProperty(files, async ([rows, isOnly, ticks]) => {
         const to = await newCatalogue()
         const lines = rows.map(({ code, price, status }) => `${code},${price},${status}\n`)
-        const only = isOnly ? [{ heading: 'Status', number: 3, values: [''] }] : []
+        const uses: Answers['uses'] = isOnly ? { Status: ['only', ''] } : {}
         const { json } = await pages.upload(`Code,Price,Status\n${lines.join('')}Z,1,\n`, {
           to,
-          says: { only, decimal: 'point' },
+          says: { uses, decimal: 'point' },
         })
         const leaveOut = ticks.flatMap((at) => json.items[at]?.code ?? [])
         if (leaveOut.length > 0) expect((await pages.send(json.id, { leaveOut })).status).toBe(409)
@@ -394,7 +395,7 @@ describe('page two', () => {
   test('prints the choice as an argument of the command', async () => {
     const { json } = await pages.upload(FILE.replace('RRP', "RRP 'ex'").replace('Item Code', "Item's code"), {
       to: await newCatalogue(),
-      says: { code: { heading: "Item's code", number: 1 }, price: { heading: "RRP 'ex'", number: 3 } },
+      says: { uses: { "Item's code": 'code', "RRP 'ex'": 'price' } },
     })
     const html = (await htmlOf(json.id)).replaceAll('&quot;', '"').replaceAll('&#39;', "'")
     const [, argument = ''] = /<code>--choice '(.*)'<\/code>/.exec(html) ?? []
