@@ -4,7 +4,7 @@
  */
 import * as z from 'zod'
 import { DECIMALS } from '../tables/prices.ts'
-import { columnFor, MAX_VALUES, type Money, USES } from './uses.ts'
+import { columnFor, MAX_VALUES, MONEY_ANSWERS, USES } from './uses.ts'
 
 export { columnFor, MAX_VALUES, MONEY, type Money, USES, type Use } from './uses.ts'
 
@@ -17,13 +17,6 @@ const columnSchema = z.strictObject({
   values: z.array(z.string()).max(MAX_VALUES).optional(),
 })
 export type ChosenColumn = z.infer<typeof columnSchema>
-
-const MONEY_ANSWERS: [Money, ...Money[]] = [
-  'AUD before GST',
-  'AUD including GST',
-  'NZD before GST',
-  'NZD including GST',
-]
 
 /** A choice that need not be complete: page one as it was filled in. */
 export const draftSchema = z.strictObject({

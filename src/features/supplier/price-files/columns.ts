@@ -1,12 +1,9 @@
 /** The values of the columns of a table. */
-import { shorten } from '../tables/prices.ts'
-import { isFilled, valueIn } from './cells.ts'
+import { valueIn } from './cells.ts'
 import type { Value } from './found.ts'
 import type { Candidate } from './rows.ts'
 import { MAX_VALUES } from './uses.ts'
 
-/** Cells that page one shows of a column, and their length. */
-const [MAX_SAMPLES, MAX_SAMPLE] = [3, 60]
 /** How many items are kept for each value. */
 const MAX_ITEMS = 3
 
@@ -41,8 +38,6 @@ export class Columns {
     return [...wanted, ...this.#columns.slice(seen).map(({ blank }) => blank)]
   }
 
-  samples = (index: number): string[] => this.#columns[index]?.samples ?? []
-
   /** The values of a column, the most frequent first; null: too many. */
   tallies(index: number): Tally[] | null {
     const { tallies = null, blank } = this.#columns[index] ?? {}
@@ -55,7 +50,6 @@ export class Columns {
 }
 
 class Column {
-  readonly samples: string[] = []
   /** Its count is what the other values leave of the rows. */
   readonly blank: Tally = { value: '', count: 0, items: [] }
   /** By value; null: there are more than `MAX_VALUES`. */
@@ -65,8 +59,6 @@ class Column {
 
   /** Counts a cell, and returns its value; null if there are too many. */
   see(cell: string): Tally | null {
-    if (this.samples.length < MAX_SAMPLES && isFilled(cell))
-      this.samples.push(shorten(valueIn(cell), MAX_SAMPLE))
     if (!this.tallies) return null
     const tally = this.#byCell.get(cell) ?? this.#read(cell, this.tallies)
     tally.count++

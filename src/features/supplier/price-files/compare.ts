@@ -110,7 +110,7 @@ export function compareValues(
   const old = memory?.values.find((column) => column.number === place + 1)?.values
   if (!old) return { added: [], newValues: [] }
   const had = new Set(old)
-  // One amount for all rows is no price of each.
+  // A few amounts that all rows share are no prices.
   const hasAmounts = !isUsed && areAmounts(old) && tallies !== null && tallies.length > MAX_FEW
   const kindOf = ({ value }: Tally) =>
     DATE.test(value) ? 'date' : hasAmounts && NUMBER.test(value) ? 'amount' : 'value'

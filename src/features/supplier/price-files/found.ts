@@ -1,4 +1,4 @@
-/** What reading a price file comes to, which is stored, and is the JSON of its import. Data alone; `sentences.ts` words it. */
+/** What reading a price file comes to, which is stored, and is the JSON of its import. It is data alone: `sentences.ts` puts it into words. */
 import type { Item } from './batches.ts'
 import type { Choice, Draft } from './choice.ts'
 import type { FileMemory, PlacedText, Received, SentFile } from './received.ts'
@@ -17,7 +17,7 @@ export interface OutlineColumn {
   number: number
   /** The different values with their counts, the most frequent first; null if there are more than `MAX_VALUES`. */
   values: Value[] | null
-  /** Up to three of its cells, cut. */
+  /** Up to three of its cells in the first rows, cut. */
   samples: string[]
   /** The use that is filled in: from the last choice, else suggested by the heading. */
   use: Use
@@ -77,6 +77,7 @@ export interface Rejected {
   code: string
   /** Whether this catalogue received the code before, or the last file had no such row. */
   isNew: boolean
+  /** Its first cells, cut. */
   cells: string[]
 }
 

@@ -12,6 +12,8 @@ import { type Candidate, type Code, newCode, type Problem } from './rows.ts'
 /** How many rows are listed for each reason, and how many are kept of each rank: some are not sent, or have several ranks. */
 const MAX_KEPT = 50
 export const MAX_CELL = 200
+/** How many cells are shown of a row that is not sent. */
+const SHOWN_CELLS = 8
 
 /** Where a row stands: the columns that it fills beside the first one, in which titles and notes are. */
 export const placeOfRow = (cells: readonly string[], labels: readonly string[]): string =>
@@ -81,7 +83,7 @@ export class Items {
       const { count, rows } = this.#rejected.get(reason) ?? {}
       if (!count || !rows) return []
       const sorted = rows.all.sort((a, b) => Number(b.isNew) - Number(a.isNew) || a.row - b.row)
-      const cut = (cells: string[]) => cells.map((cell) => shorten(cell.trim(), MAX_CELL))
+      const cut = (cells: string[]) => cells.slice(0, SHOWN_CELLS).map((cell) => shorten(cell.trim(), 60))
       return [{ reason, count, rows: sorted.map((row) => ({ ...row, cells: cut(row.cells) })) }]
     })
   }
@@ -92,7 +94,7 @@ export class Items {
       known.state = reason === 'leftOut' ? 'leftOut' : 'notSent'
     // Whoever ticks values, or leaves a row out, knows what is not sent.
     const isKnown = reason === 'notTicked' || reason === 'leftOut' || this.#wasText(row, text, cells)
-    const isNew = this.#past !== null && (Boolean(known?.received) || !isKnown)
+    const isNew = this.#past !== null && reason !== 'leftOut' && (Boolean(known?.received) || !isKnown)
     const found = this.#rejected.get(reason) ?? { count: 0, rows: new Top() }
     this.#rejected.set(reason, found)
     found.count++

@@ -15,14 +15,6 @@ import { MONEY, type Use } from './uses.ts'
 
 const SHOWN = 10
 
-/** A file that was read as it was chosen. */
-interface Read {
-  choice: Choice
-  items: Items
-  headings: readonly string[]
-  scan: Pick<Scan, 'past' | 'labels' | 'rows' | 'columns' | 'texts'>
-}
-
 /** A column as it is compared. */
 interface Column {
   label: string
@@ -41,9 +33,10 @@ const NOT_COMPARED: Use[] = ['code', 'price', 'name', 'description']
 /** What stands in the first line of a row. */
 const FIRST_LINE: Use[] = ['code', 'name', 'unit']
 
-export function foundIn(read: Read, received: Received | null): Found {
-  const { choice, items, headings, scan } = read
-  const columns = headings.map((_, index) => compareColumn(read, index))
+/** What a scan has found of a file that was read as it was chosen. */
+export function foundIn(scan: Scan, items: Items, choice: Choice, received: Received | null): Found {
+  const { headings } = scan
+  const columns = headings.map((_, index) => compareColumn(scan, choice, index))
   const { counts, factors } = comparePrices(items.inOrder.filter(({ state }) => state === 'sent'))
   const { past } = scan
   const compared: Compared = {
@@ -63,7 +56,11 @@ export function foundIn(read: Read, received: Received | null): Found {
     ),
     examples: chooseRows(items, columns, past !== null).map((row) => exampleOf(row, choice, columns)),
     rejected: items.rejected,
-    box: past ? boxOf(read, past, compared, factors) : received?.isOwn ? [] : [{ kind: 'nothingReceived' }],
+    box: past
+      ? boxOf(choice, past, compared, factors, headings)
+      : received?.isOwn
+        ? []
+        : [{ kind: 'nothingReceived' }],
     memory: {
       headings: headings.map(keptText),
       texts: [...scan.texts.byKey.values()].map(keep),
@@ -72,11 +69,11 @@ export function foundIn(read: Read, received: Received | null): Found {
   }
 }
 
-function compareColumn({ choice, headings, scan }: Read, index: number): Column {
+function compareColumn(scan: Scan, choice: Choice, index: number): Column {
   const { use = 'ignored' } = choice.columns.find(({ number }) => number === index + 1) ?? {}
   const label = scan.labels[index] ?? ''
   const tallies = NOT_COMPARED.includes(use) ? null : scan.columns.tallies(index)
-  const column = { heading: headings[index] ?? '', number: index + 1, isUsed: use !== 'ignored' }
+  const column = { heading: scan.headings[index] ?? '', number: index + 1, isUsed: use !== 'ignored' }
   const old = NOT_COMPARED.includes(use) ? null : scan.past
   return {
     ...{ label, use, tallies, ...compareValues(label, column, tallies, old) },
@@ -86,10 +83,11 @@ function compareColumn({ choice, headings, scan }: Read, index: number): Column 
 
 /** All reasons for a tick. */
 function boxOf(
-  { choice, headings }: Read,
+  choice: Choice,
   past: Past,
   compared: Compared,
   factors: readonly number[],
+  headings: readonly string[],
 ): BoxReason[] {
   const notSent = [...past.codes.values()].filter(
     ({ received, state }) => received && state === 'notSent',

@@ -2,10 +2,9 @@
 import type { Vault } from '../../../connect/index.ts'
 import { format } from '../../../web/kit.ts'
 import { texts as catalogueTexts } from '../../catalogues/texts.ts'
-import { shorten } from '../tables/prices.ts'
 import { columnFor, MAX_VALUES, MONEY, USES } from './choice.ts'
 import { type Filled, filledIn } from './form.ts'
-import type { Example, Found, Missing, Outline, Reading, Value } from './found.ts'
+import type { Example, Found, Reading, Value } from './found.ts'
 import type { Import } from './import.ts'
 import type { SentFile } from './received.ts'
 import { changeText, choiceArgument, detailText, differencesIn, nameOf, reasonSentence } from './sentences.ts'
@@ -46,6 +45,10 @@ const typedIn = (form?: { values: Record<string, unknown> }) =>
 
 /** Page one. */
 export async function choosePage(vault: Vault, job: Import, { outline, missing }: Reading) {
+  const { say, suggested } = texts.choose
+  const isSuggested = outline.columns.some(({ use }) => use !== 'ignored')
+  // The alert says what is missing.
+  const lead = missing.length > 0 ? '' : isSuggested ? `${say} ${suggested}` : say
   return {
     view: 'supplier/price-files/choose',
     title: job.fileName,
@@ -53,7 +56,7 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       ...shared(job, null),
       outline,
       fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
-      lead: outline.lastChoice ? await chosenBy(vault, job, outline.lastChoice) : leadOf(outline, missing),
+      lead: outline.lastChoice ? await chosenBy(vault, job, outline.lastChoice) : lead,
       remarks: outline.remarks.map(texts.remark),
       missing: missing.map(texts.missing),
       /** What stands beside the columns. */
@@ -66,13 +69,6 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       maxValues: MAX_VALUES,
     },
   }
-}
-
-/** What is to be done where nobody's choice is filled in. The alert says what is `missing`. */
-function leadOf({ columns }: Outline, missing: Missing[]): string {
-  if (missing.length > 0) return ''
-  const isSuggested = columns.some(({ use }) => use !== 'ignored')
-  return isSuggested ? `${texts.choose.say} ${texts.choose.suggested}` : texts.choose.say
 }
 
 /** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
@@ -146,11 +142,9 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
 }
 
 /** The other cells of a row: of many, only those that are new are open. */
-function foldedIn({ others }: Example): { others: Example['others']; folded: Example['others'] } {
-  const folded = others.filter(({ isNew }) => !isNew)
-  return folded.length > MAX_OPEN
-    ? { others: others.filter(({ isNew }) => isNew), folded }
-    : { others, folded: [] }
+function foldedIn({ others }: Example): Record<'others' | 'folded', Example['others']> {
+  const { open = [], folded = [] } = Object.groupBy(others, ({ isNew }) => (isNew ? 'open' : 'folded'))
+  return folded.length > MAX_OPEN ? { others: open, folded } : { others, folded: [] }
 }
 
 /** The values of a field of a form that may be there several times. */
@@ -164,13 +158,7 @@ const rejectedData = ({ rejected }: Found) =>
     cure: texts.rejected.cures[reason] ?? '',
     isNew: rows.some(({ isNew }) => isNew),
     count,
-    rows: rows.map((row) => ({
-      ...row,
-      // Who has left it out knows it.
-      isNew: row.isNew && reason !== 'leftOut',
-      detail: detailText(row),
-      cells: row.cells.slice(0, 8).map((cell) => shorten(cell, 60)),
-    })),
+    rows: rows.map((row) => ({ ...row, detail: detailText(row) })),
   }))
 
 /** An import that is sent, or was. `isRevoked`: the account must be connected again first. */

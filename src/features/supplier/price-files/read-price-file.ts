@@ -24,7 +24,7 @@ export async function readPriceFile(path: string, options: ReadOptions): Promise
     const missing = choice ? unclearIn(choice, outline) : wanted ? table.missing : []
     const items = missing.length === 0 ? scan.items : null
     if (itemsPath !== undefined) await writeBatches(itemsPath, items?.sent() ?? [])
-    const found = choice && items && foundIn({ choice, items, scan, headings: table.headings }, received)
+    const found = choice && items && foundIn(scan, items, choice, received)
     return { outline, found, missing }
   } finally {
     file.close()

@@ -57,7 +57,8 @@ export function createRowReader(
   const taxed = columnFor(choice, 'taxed')
   const isTaxed = taxed ? tickedIn(taxed) : () => true
   const how = { decimal: choice.decimal ?? 'point', currency }
-  const shape = { width, delimiter, price, how }
+  const isRow = (cells: readonly string[]) => typeof readPrice((cells[price] ?? '').trim(), how) === 'number'
+  const shape = { width, delimiter, isRow }
 
   return ({ cells, numbers, struck }) => {
     const misshapen = shapeProblem(cells, shape)
@@ -105,7 +106,7 @@ const errorIn = (cell: string): Problem | undefined =>
 /** How many the price is for, where a cell says `EA`, `100`, `100 EA` or `per 100`; NaN if it does not say one number. */
 function countIn(cell: string, how: Parameters<typeof readPrice>[1], number: number | undefined): number {
   if (/^(ea|each)$/i.test(cell)) return 1
-  // The digit of `m2` is none of a number.
+  // The 2 of `m2` belongs to the unit.
   const [found = '', other] = cell.match(/(?<!\b[ckm]?m|\d)\d(?:[\d.,]*\d)?/gi) ?? []
   const count = readPrice(found, how, number)
   return typeof count === 'number' && other === undefined ? count : Number.NaN
@@ -115,13 +116,12 @@ function countIn(cell: string, how: Parameters<typeof readPrice>[1], number: num
 interface Shape {
   width: number
   delimiter: string | undefined
-  /** Where the price is, and how it is read. */
-  price: number
-  how: Parameters<typeof readPrice>[1]
+  /** Whether cells are those of a row with a price. */
+  isRow(cells: readonly string[]): boolean
 }
 
 /** Cells that are not under a heading, and rows that an open quote has put into one cell. */
-function shapeProblem(cells: string[], { width, delimiter, price, how }: Shape): Problem | undefined {
+function shapeProblem(cells: string[], { width, delimiter, isRow }: Shape): Problem | undefined {
   for (let index = width; index < cells.length; index++) {
     const cell = cells[index] ?? ''
     if (isFilled(cell) && !isSpreadsheetError(cell)) return problem('moreCells', cell)
@@ -131,12 +131,10 @@ function shapeProblem(cells: string[], { width, delimiter, price, how }: Shape):
   for (let index = 0; index < cells.length; index++) {
     const cell = cells[index] ?? ''
     if (!cell.includes('\n') && !cell.includes('\r')) continue
-    const lines = cell.split(/\r\n|\n|\r/).map((line) => line.split(delimiter))
-    const first = [...cells.slice(0, index), ...(lines[0] ?? [])]
-    const isRow = (row: readonly string[]) => typeof readPrice((row[price] ?? '').trim(), how) === 'number'
+    const [line = [], ...lines] = cell.split(/\r\n|\n|\r/).map((text) => text.split(delimiter))
+    const first = [...cells.slice(0, index), ...line]
     const isCut = first.length === width && cells.length < width && isRow(first)
-    if (isCut || lines.slice(1).some((line) => line.length > 1 && isRow(line)))
-      return problem('openQuote', cell)
+    if (isCut || lines.some((other) => other.length > 1 && isRow(other))) return problem('openQuote', cell)
   }
   return undefined
 }

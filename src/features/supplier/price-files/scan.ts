@@ -19,9 +19,12 @@ import { columnFor, MONEY } from './uses.ts'
 const MAX_ROWS = 500_000
 /** How many rows page one shows of a table, and above it: nobody reads more. */
 const [SHOWN_ROWS, MAX_ABOVE] = [6, 1_000]
+/** How many of their cells stand for a column of which no values are shown. */
+const MAX_SAMPLES = 3
 
 /** What the rows of a file come to. */
 export class Scan {
+  readonly headings: readonly string[]
   readonly past: Past | null
   /** The names of the columns: with a number where the heading is blank or stands there twice. */
   readonly labels: readonly string[]
@@ -44,6 +47,7 @@ export class Scan {
   constructor(table: Table, choice: Choice | null, { received, leftOut }: ReadOptions) {
     const { sheet, headings, filled, draft } = table
     this.#table = table
+    this.headings = headings
     this.#code = filled.findIndex(({ use }) => use === 'code')
     this.#price = filled.findIndex(({ use }) => use === 'price')
     this.#currency = draft?.money ? MONEY[draft.money].currency : 'AUD'
@@ -116,7 +120,7 @@ export class Scan {
         heading: headings[index] ?? '',
         number: index + 1,
         values: this.columns.tallies(index)?.map(({ value, count }) => ({ value, count })) ?? null,
-        samples: this.columns.samples(index),
+        samples: this.#shown.flatMap(({ cells }) => cells[index] || []).slice(0, MAX_SAMPLES),
         ...column,
       })),
       // Of the last choice, only for the same text; a person has seen the heading.

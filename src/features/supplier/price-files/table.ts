@@ -38,7 +38,7 @@ export async function findTable(file: OpenFile, { draft, received }: ReadOptions
     ({ choice, memory: { headings }, at, by }): Wish => ({ draft: choice, headings, lastChoice: { at, by } }),
   )
   const wishes = draft ? [{ draft, lastChoice: null }] : before
-  // A person who names no columns has asked for another row.
+  // A draft without columns asks for this very row.
   const isGiven = draft?.columns.length === 0
   const hit = isGiven ? undefined : await findHeadings(file, wishes, draft?.headingsRow ?? 0)
   const wish = hit?.wish ?? wishes[0]
@@ -61,8 +61,8 @@ const sheetOf = ({ sheets }: OpenFile, { sheet }: Draft): Sheet | undefined =>
   sheets.find(({ name }) => name === sheet) ?? (sheets.length === 1 ? sheets[0] : undefined)
 
 /**
- * Finds the first row that has all headings of a wish; of several wishes, the one for exactly these headings, else the first. `at`: a
- * row that comes before all others.
+ * Finds the first row that has all headings of a wish; of several wishes, the one for exactly these headings, else the first. The
+ * row `at` wins if it has them, too.
  */
 async function findHeadings(file: OpenFile, wishes: readonly Wish[], at: number) {
   for (const sheet of new Set(wishes.flatMap(({ draft }) => sheetOf(file, draft) ?? []))) {
