@@ -1,7 +1,8 @@
 /** When page two asks for a tick before anything is sent. Each function is one rule. */
 import { placeOf } from './cells.ts'
 import type { Choice } from './choice.ts'
-import type { BoxReason, Compared } from './found.ts'
+import type { BoxReason, NewValues } from './found.ts'
+import { columnFor } from './uses.ts'
 
 /** New/old of a price that rises or falls as prices do. */
 const [LOW, HIGH] = [0.93, 1.085]
@@ -41,16 +42,17 @@ export const knownNotSent = (known: number, notSent: number): BoxReason[] =>
 
 /** The money, the units or the price column are others than last time. */
 export function otherChoice(choice: Choice, last: Choice, headings: readonly string[]): BoxReason[] {
-  const isSameColumn = placeOf(last.price, headings) === choice.price.number - 1
+  const price = columnFor(last, 'price')
+  const isSameColumn = price && placeOf(price, headings) + 1 === columnFor(choice, 'price')?.number
   return [
     ...(choice.money === last.money ? [] : [{ kind: 'money' as const, before: last.money }]),
     ...(choice.units === last.units ? [] : [{ kind: 'units' as const, before: last.units }]),
-    ...(isSameColumn ? [] : [{ kind: 'priceColumn' as const, before: last.price.heading }]),
+    ...(isSameColumn ? [] : [{ kind: 'priceColumn' as const, before: price?.heading ?? '' }]),
   ]
 }
 
 /** A column that had at most five values has a new one that is no date. */
-export const newValues = (columns: Compared['newValues']): BoxReason[] =>
+export const newValues = (columns: readonly NewValues[]): BoxReason[] =>
   columns
     .filter(({ hadAtMostFive }) => hadAtMostFive)
     .flatMap(({ heading, values, isMany }): BoxReason[] => [

@@ -22,6 +22,9 @@ export const keptText = (text: string): string =>
     ? text
     : `${text.slice(0, MAX_KEPT)}…${createHash('sha256').update(text).digest('hex')}`
 
+/** Headings as one text, which tells whether two files have the same ones. */
+export const keptHeadings = (headings: readonly string[]): string => headings.map(keptText).join('\n')
+
 /** A remembered text as it is shown: without its hash. */
 export const shownText = (kept: string): string => kept.slice(0, MAX_KEPT + 1)
 
@@ -38,7 +41,10 @@ export const rowText = (cells: readonly string[]): string => cells.map(clean).fi
  * Where a column stands among these headings, from 0: by its heading if that is not blank and stands there once, else by its number
  * if the heading there is the same text. -1: it is missing.
  */
-export function placeOf({ heading, number }: ChosenColumn, headings: readonly string[]): number {
+export function placeOf(
+  { heading, number }: Pick<ChosenColumn, 'heading' | 'number'>,
+  headings: readonly string[],
+): number {
   const place = heading === '' ? -1 : headings.indexOf(heading)
   if (place >= 0 && headings.indexOf(heading, place + 1) < 0) return place
   return headings[number - 1] === heading ? number - 1 : -1

@@ -1,12 +1,9 @@
 /** The values of the columns of a table. */
-import { shorten } from '../tables/prices.ts'
-import { isFilled, valueIn } from './cells.ts'
+import { valueIn } from './cells.ts'
 import type { Value } from './found.ts'
 import type { Candidate } from './rows.ts'
 import { MAX_VALUES } from './uses.ts'
 
-/** Cells that page one shows of a column, and their length. */
-const [MAX_SAMPLES, MAX_SAMPLE] = [3, 60]
 /** How many items are kept for each value. */
 const MAX_ITEMS = 3
 
@@ -15,71 +12,65 @@ export interface Tally extends Value {
   items: Candidate[]
 }
 
-const newTally = (value: string): Tally => ({ value, count: 0, items: [] })
-
 /** Counts the values of the columns of a table. What a row costs depends on its cells alone, not on headings or values. */
 export class Columns {
   readonly #columns: Column[]
-  /** By how many cells rows have: the columns behind are blank there. */
-  readonly #short: Tally[]
+  #rows = 0
+  /** How many rows there are of each number of cells, up to `MAX_ITEMS`: the columns behind are blank there. */
+  readonly #short: number[] = []
 
   constructor(width: number) {
     this.#columns = Array.from({ length: width }, () => new Column())
-    this.#short = Array.from({ length: width }, () => newTally(''))
   }
 
   /** Counts the cells of a row. Returns the values that have not had enough items. */
   see(cells: readonly string[]): Tally[] {
+    this.#rows++
+    const seen = this.#columns.length > cells.length ? cells.length : this.#columns.length
     const wanted: Tally[] = []
-    for (let index = 0; index <= cells.length; index++) {
-      const cell = cells[index]
-      const tally = cell === undefined ? this.#short[index] : this.#columns[index]?.see(cell)
-      if (!tally) continue
-      tally.count++
-      if (tally.items.length < MAX_ITEMS) wanted.push(tally)
+    for (let index = 0; index < seen; index++) {
+      const tally = this.#columns[index]?.see(cells[index] ?? '')
+      if (tally && tally.items.length < MAX_ITEMS) wanted.push(tally)
     }
-    return wanted
+    const before = this.#short[seen] ?? 0
+    if (before === MAX_ITEMS) return wanted
+    this.#short[seen] = before + 1
+    return [...wanted, ...this.#columns.slice(seen).map(({ blank }) => blank)]
   }
-
-  samples = (index: number): string[] => this.#columns[index]?.samples ?? []
 
   /** The values of a column, the most frequent first; null: too many. */
   tallies(index: number): Tally[] | null {
-    const tallies = this.#columns[index]?.tallies
-    if (!tallies) return null
-    const blanks = this.#short.slice(0, index + 1)
-    const { count = 0, items = [] } = tallies.get('') ?? {}
-    const blank = {
-      value: '',
-      count: blanks.reduce((sum, short) => sum + short.count, count),
-      items: [...items, ...blanks.flatMap((short) => short.items)].slice(0, MAX_ITEMS),
-    }
-    const all = [...tallies.values()].filter(({ value }) => value !== '')
-    if (blank.count > 0) all.push(blank)
+    const { tallies = null, blank } = this.#columns[index] ?? {}
+    if (!tallies || !blank) return null
+    const filled = [...tallies.values()].filter((tally) => tally !== blank)
+    blank.count = filled.reduce((blanks, { count }) => blanks - count, this.#rows)
+    const all = blank.count > 0 ? [...filled, blank] : filled
     return all.length <= MAX_VALUES ? all.sort((a, b) => b.count - a.count) : null
   }
 }
 
 class Column {
-  readonly samples: string[] = []
+  /** Its count is what the other values leave of the rows. */
+  readonly blank: Tally = { value: '', count: 0, items: [] }
   /** By value; null: there are more than `MAX_VALUES`. */
-  tallies: Map<string, Tally> | null = new Map()
+  tallies: Map<string, Tally> | null = new Map([['', this.blank]])
   /** By cell, so that a cell that came before is not read again. */
   readonly #byCell = new Map<string, Tally>()
 
-  /** The value of a cell; null if there are too many. */
+  /** Counts a cell, and returns its value; null if there are too many. */
   see(cell: string): Tally | null {
-    if (this.samples.length < MAX_SAMPLES && isFilled(cell))
-      this.samples.push(shorten(valueIn(cell), MAX_SAMPLE))
-    return this.tallies && (this.#byCell.get(cell) ?? this.#read(cell, this.tallies))
+    if (!this.tallies) return null
+    const tally = this.#byCell.get(cell) ?? this.#read(cell, this.tallies)
+    tally.count++
+    return tally
   }
 
   #read(cell: string, tallies: Map<string, Tally>): Tally {
     const value = valueIn(cell)
-    const tally = tallies.get(value) ?? newTally(value)
+    const tally = tallies.get(value) ?? { value, count: 0, items: [] }
     tallies.set(value, tally)
     if (this.#byCell.size <= MAX_VALUES) this.#byCell.set(cell, tally)
-    if (tallies.size > MAX_VALUES) {
+    if (tallies.size > MAX_VALUES + 1) {
       this.tallies = null
       this.#byCell.clear()
     }

@@ -1,8 +1,8 @@
 /** What differs from what a catalogue received before. Each function is one rule. */
-import { keptText, placeOf, shownText } from './cells.ts'
+import { keptHeadings, keptText, placeOf, shownText } from './cells.ts'
 import type { Tally } from './columns.ts'
 import { type FileTexts, keyOf } from './file-texts.ts'
-import type { Compared } from './found.ts'
+import type { Compared, NewValues } from './found.ts'
 import type { Received, SentFile } from './received.ts'
 import { type Code, newCode } from './rows.ts'
 
@@ -18,7 +18,7 @@ export interface Past {
 
 /** The last file with the same headings, else the last one; null: nothing was received from here. */
 export function pastOf(received: Received | null, headings: readonly string[]): Past | null {
-  const kept = headings.map(keptText).join('\n')
+  const kept = keptHeadings(headings)
   const files = received?.files ?? []
   const file = files.find(({ memory }) => memory.headings.join('\n') === kept) ?? files[0]
   if (!received || !file) return null
@@ -78,14 +78,6 @@ export function compareTexts(
   }
 }
 
-/** The values that a column had. */
-export interface OldValues {
-  values: ReadonlySet<string>
-  hadAtMostFive: boolean
-  /** Whether they are prices beside those that are sent: such a column changes with each list. */
-  areAmounts: boolean
-}
-
 /** A column with so few values says what its rows are. */
 const MAX_FEW = 5
 const NUMBER = /^\$? ?\d{1,9}(?:,\d{3}){0,3}(\.\d{1,6})?$/
@@ -95,27 +87,6 @@ const areAmounts = (values: readonly string[]) =>
   values.every((value) => value === '' || NUMBER.test(value)) &&
   values.filter((value) => value.includes('.')).length * 2 >= values.length
 
-/**
- * Null: they were too many to remember, there was no such column, or it was not compared. `isUsed`: whether a choice names the column;
- * `now`: its values in this file.
- */
-export function oldValues(
-  past: Past | null,
-  { heading, number, isUsed }: { heading: string; number: number; isUsed: boolean },
-  now: readonly Tally[] | null,
-): OldValues | null {
-  const memory = past?.file.memory
-  const place = memory ? placeOf({ heading: keptText(heading), number }, memory.headings) : -1
-  const values = memory?.values.find((column) => column.number === place + 1)?.values
-  if (!values) return null
-  return {
-    values: new Set(values),
-    hadAtMostFive: values.length <= MAX_FEW,
-    // One amount for all rows is no price of each.
-    areAmounts: !isUsed && areAmounts(values) && now !== null && now.length > MAX_FEW,
-  }
-}
-
 const DAY = '(?:0?[1-9]|[12]\\d|3[01])'
 const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\\.?'
 const YEAR = '(?:\\d{4}|\\d{2})'
@@ -124,26 +95,35 @@ const DATE = new RegExp(
   'i',
 )
 
-/** What a value is to a column that had these: dates and amounts are expected to change. */
-export function noveltyOf(value: string, old: OldValues | null): 'none' | 'date' | 'amount' | 'value' {
-  if (!old || old.values.has(value)) return 'none'
-  if (DATE.test(value)) return 'date'
-  return old.areAmounts && NUMBER.test(value) ? 'amount' : 'value'
-}
-
-/** The values that a column did not have. `tallies`: those that it has now; null: too many. */
+/**
+ * The values that a column did not have; none if the last file had no such column, or too many values to remember. Dates are expected
+ * to change, and so are amounts beside the price, in a column that no choice names. `tallies`: its values now; null: too many.
+ */
 export function compareValues(
-  heading: string,
+  label: string,
+  { heading, number, isUsed }: { heading: string; number: number; isUsed: boolean },
   tallies: readonly Tally[] | null,
-  old: OldValues | null,
-): Compared['newValues'] {
-  if (!old) return []
-  const of = (kind: ReturnType<typeof noveltyOf>) =>
-    (tallies ?? []).filter(({ value }) => noveltyOf(value, old) === kind)
-  const values = of('value').map(({ value, count }) => ({ value, count }))
-  const [dates, amounts] = [of('date').length, of('amount').length]
-  const isMany = tallies === null
-  return values.length + dates + amounts > 0 || isMany
-    ? [{ heading, values, dates, amounts, isMany, hadAtMostFive: old.hadAtMostFive }]
-    : []
+  past: Past | null,
+): { added: Tally[]; newValues: NewValues[] } {
+  const memory = past?.file.memory
+  const place = memory ? placeOf({ heading: keptText(heading), number }, memory.headings) : -1
+  const old = memory?.values.find((column) => column.number === place + 1)?.values
+  if (!old) return { added: [], newValues: [] }
+  const had = new Set(old)
+  // A few amounts that all rows share are no prices.
+  const hasAmounts = !isUsed && areAmounts(old) && tallies !== null && tallies.length > MAX_FEW
+  const kindOf = ({ value }: Tally) =>
+    DATE.test(value) ? 'date' : hasAmounts && NUMBER.test(value) ? 'amount' : 'value'
+  const others = (tallies ?? []).filter(({ value }) => !had.has(value))
+  const { date = [], amount = [], value: added = [] } = Object.groupBy(others, kindOf)
+  if (others.length === 0 && tallies !== null) return { added: [], newValues: [] }
+  const news: NewValues = {
+    heading: label,
+    values: added.map(({ value, count }) => ({ value, count })),
+    dates: date.length,
+    amounts: amount.length,
+    isMany: tallies === null,
+    hadAtMostFive: old.length <= MAX_FEW,
+  }
+  return { added, newValues: [news] }
 }

@@ -2,8 +2,7 @@
 import { keptText } from './cells.ts'
 import type { PlacedText } from './received.ts'
 
-/** The most texts that are compared, and their characters as JSON: of rows that have a code, and of all others. */
-const MAX_TEXTS = 2_000
+/** The most characters, as JSON, of the texts that are compared: of rows that have a code, and of all others. */
 const MAX_CHARACTERS = 250_000
 
 /** A text as it is remembered. */
@@ -23,19 +22,15 @@ export class FileTexts {
   readonly byKey = new Map<string, PlacedText>()
   /** How many more there are. */
   uncompared = 0
-  readonly #left = {
-    coded: { texts: MAX_TEXTS, characters: MAX_CHARACTERS },
-    others: { texts: MAX_TEXTS, characters: MAX_CHARACTERS },
-  }
+  readonly #left = { coded: MAX_CHARACTERS, others: MAX_CHARACTERS }
 
   /** Adds a text, unless it is blank or there. Returns its key. */
   add(text: PlacedText): string {
     const key = keyOf(keep(text))
     if (text.text === '' || this.byKey.has(key)) return key
-    const left = this.#left[text.code === '' ? 'others' : 'coded']
-    left.texts--
-    left.characters -= JSON.stringify(text).length
-    if (left.texts >= 0 && left.characters >= 0) this.byKey.set(key, text)
+    const kind = text.code === '' ? 'others' : 'coded'
+    this.#left[kind] -= JSON.stringify(text).length
+    if (this.#left[kind] >= 0) this.byKey.set(key, text)
     else this.uncompared++
     return key
   }

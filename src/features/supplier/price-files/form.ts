@@ -1,7 +1,7 @@
 /** Page one as a form: what is filled in, and what it says of how the file is to be read. Pure. */
 import * as z from 'zod'
 import { badInput } from '../../../web/kit.ts'
-import { type Draft, draftSchema, FIELD_USES, USES } from './choice.ts'
+import { columnFor, type Draft, draftSchema } from './choice.ts'
 import type { Outline, OutlineColumn } from './found.ts'
 import { texts } from './texts.ts'
 
@@ -16,40 +16,31 @@ const formSchema = z.record(
 )
 
 /** Page one as it is filled in: all texts, as they were typed. */
-export interface Filled {
-  sheet: string
-  headingsRow: string
-  units: string
-  money: string
-  decimal: string
+export interface Filled extends Record<'sheet' | 'headingsRow' | 'units' | 'money' | 'decimal', string> {
   columns: FilledColumn[]
 }
-interface FilledColumn extends OutlineColumn {
-  said: string
-  /** The places of the ticked values. */
-  ticks: string[]
-}
+type FilledColumn = Omit<OutlineColumn, 'use'> & { use: string }
 
 /** Page one as the file and the last choice fill it in, or as a form was. Throws a `ZodError` if it is no form. */
 export function filledIn(outline: Outline, body?: unknown): Filled {
   const form = formSchema.optional().parse(body)
-  const said = (name: string, before: string) => form?.[name]?.[0]?.trim() ?? before
-  const columns = outline.columns.map((column) => ({
-    ...column,
-    said: said(`use-${column.number}`, column.use),
-    ticks: form
-      ? (form[`tick-${column.number}`] ?? [])
-      : (column.values ?? []).flatMap(({ value }, at) => (column.ticked.includes(value) ? [String(at)] : [])),
-  }))
-  const price = String(columns.find((column) => column.said === 'price')?.number ?? '')
-  const asked = said('moneyOf', String(outline.columns.find(({ use }) => use === 'price')?.number ?? ''))
+  const said = (field: string, filled: string | number | null = '') =>
+    form?.[field]?.[0] ?? String(filled ?? '')
+  const columns = outline.columns.map((column): FilledColumn => {
+    const ticks = form?.[`tick-${column.number}`] ?? []
+    const ticked = ticks.flatMap((at) => column.values?.[Number(at)]?.value ?? [])
+    return { ...column, use: said(`use-${column.number}`, column.use), ticked: form ? ticked : column.ticked }
+  })
+  const numberOf = (all: { use: string; number: number }[]) =>
+    columnFor({ columns: all }, 'price')?.number ?? ''
+  // An answer is about the column that the question named, and about no other.
+  const isOther = form && String(numberOf(columns)) !== said('moneyOf', numberOf(outline.columns))
   return {
-    sheet: form?.sheet?.[0] ?? outline.sheet,
-    headingsRow: said('headingsRow', String(outline.headingsRow)),
-    units: said('units', String(outline.units)),
-    // An answer is about the column that the question named, and about no other.
-    money: form && price !== asked ? '' : said('money', form ? '' : (outline.money ?? '')),
-    decimal: said('decimal', outline.decimal ?? ''),
+    sheet: said('sheet', outline.sheet),
+    headingsRow: said('headingsRow', outline.headingsRow),
+    units: said('units', outline.units),
+    money: isOther ? '' : said('money', outline.money),
+    decimal: said('decimal', outline.decimal),
     columns,
   }
 }
@@ -59,45 +50,28 @@ export function filledIn(outline: Outline, body?: unknown): Filled {
  * anew. Throws `invalid_input` (400) with the field.
  */
 export function readDraft(outline: Outline, filled: Filled): Draft {
-  const headingsRow = numberIn(filled, 'headingsRow', 0)
+  const headingsRow = numberIn(filled.headingsRow)
   const isOther = filled.sheet !== outline.sheet || headingsRow !== outline.headingsRow
-  const columns = isOther ? [] : filled.columns
-  for (const { said, number } of columns)
-    if (!USES.some((use) => use === said)) throw badInput(`use-${number}`, texts.rules.choice)
-  const usedAs = (use: string) => columns.filter(({ said }) => said === use)
-  const once = (use: keyof typeof texts.uses) => {
-    const [first, second] = usedAs(use)
-    if (second) throw badInput(`use-${second.number}`, texts.rules.once(texts.uses[use]))
-    return first
-  }
-  const fields = FIELD_USES.flatMap((use) => {
-    const column = once(use)
-    return column ? [[use, { heading: column.heading, number: column.number }]] : []
-  })
-  const taxed = once('taxed')
+  const used = isOther ? [] : filled.columns.filter(({ use }) => use !== 'ignored')
   const draft = draftSchema.safeParse({
-    ...Object.fromEntries(fields),
     sheet: filled.sheet,
     headingsRow,
-    only: usedAs('only').map(ticked),
-    ...(taxed && { taxed: ticked(taxed) }),
-    ...(filled.money !== '' && { money: filled.money }),
-    units: numberIn(filled, 'units', 1),
-    decimal: filled.decimal === '' ? null : filled.decimal,
+    columns: used.map(({ heading, number, use, ticked }) => ({
+      ...{ heading, number, use },
+      ...((use === 'only' || use === 'taxed') && { values: ticked }),
+    })),
+    money: filled.money || null,
+    units: numberIn(filled.units),
+    decimal: filled.decimal || null,
   })
-  if (!draft.success) throw badInput(String(draft.error.issues[0]?.path[0]), texts.rules.choice)
-  return draft.data
+  if (draft.success) return draft.data
+  const { path: [field, place] = [], code } = draft.error.issues[0] ?? {}
+  const column = used[Number(place)]
+  if (column)
+    throw badInput(`use-${column.number}`, code === 'custom' ? texts.rules.once : texts.rules.choice)
+  const isNumber = field === 'headingsRow' || field === 'units'
+  throw badInput(String(field), isNumber ? texts.rules[field] : texts.rules.choice)
 }
 
-/** The number of a field, as digits. */
-function numberIn(filled: Filled, field: 'headingsRow' | 'units', least: number): number {
-  const number = /^\d{1,7}$/.test(filled[field]) ? Number(filled[field]) : Number.NaN
-  if (!(number >= least)) throw badInput(field, texts.rules[field])
-  return number
-}
-
-const ticked = ({ heading, number, values, ticks }: FilledColumn) => ({
-  heading,
-  number,
-  values: (values ?? []).flatMap(({ value }, at) => (ticks.includes(String(at)) ? [value] : [])),
-})
+/** The number of a field, as digits; NaN: it is none. */
+const numberIn = (text: string): number => (/^\s*\d{1,7}\s*$/.test(text) ? Number(text) : Number.NaN)

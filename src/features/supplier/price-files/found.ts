@@ -1,6 +1,6 @@
-/** What was found in a price file: what page one shows of it (`Outline`), and page two (`Found`). Data alone; `sentences.ts` words it. */
+/** What reading a price file comes to, which is stored, and is the JSON of its import. It is data alone: `sentences.ts` puts it into words. */
 import type { Item } from './batches.ts'
-import type { Choice, ChosenColumn, Draft } from './choice.ts'
+import type { Choice, Draft } from './choice.ts'
 import type { FileMemory, PlacedText, Received, SentFile } from './received.ts'
 import type { Use } from './uses.ts'
 
@@ -11,11 +11,13 @@ export interface Value {
 }
 
 /** A column as page one shows it. */
-export interface OutlineColumn extends ChosenColumn {
-  isHidden: boolean
+export interface OutlineColumn {
+  heading: string
+  /** From 1. */
+  number: number
   /** The different values with their counts, the most frequent first; null if there are more than `MAX_VALUES`. */
   values: Value[] | null
-  /** Up to three of its cells, cut. */
+  /** Up to three of its cells in the first rows, cut. */
   samples: string[]
   /** The use that is filled in: from the last choice, else suggested by the heading. */
   use: Use
@@ -24,7 +26,7 @@ export interface OutlineColumn extends ChosenColumn {
 }
 
 /** What page one shows. */
-export interface Outline {
+export interface Outline extends Pick<Draft, 'money' | 'units' | 'decimal'> {
   /** The file whose choice is filled in, and who sent it; null: the columns are suggested, or a person has filled them in. */
   lastChoice: Pick<SentFile, 'at' | 'by'> | null
   sheets: { name: string; isHidden: boolean }[]
@@ -37,16 +39,12 @@ export interface Outline {
   /** The first six rows of the table. */
   rows: { row: number; cells: string[] }[]
   columns: OutlineColumn[]
-  /** The money, units and decimal sign that are filled in. */
-  money: Choice['money'] | null
-  units: number
-  decimal: Choice['decimal']
   /** A cell of the price column that reads differently under the two decimal signs; null: none, so nothing is asked. */
   ambiguousPrice: string | null
-  /** Rows and columns that are hidden, how the text is encoded: codes, for `sentences.ts`. */
   remarks: Remark[]
 }
 
+/** How a file was read. */
 export type Remark = { kind: 'windows1252' } | { kind: 'hiddenRows'; rows: number }
 
 /** Why a row is not sent. */
@@ -79,6 +77,7 @@ export interface Rejected {
   code: string
   /** Whether this catalogue received the code before, or the last file had no such row. */
   isNew: boolean
+  /** Its first cells, cut. */
   cells: string[]
 }
 
@@ -111,28 +110,26 @@ export interface Compared {
   goneTexts: PlacedText[]
   /** How many more texts there are than are compared. */
   uncomparedTexts: number
-  /**
-   * Values that a column did not have. `dates`, and `amounts` of a column of prices that is not used: how many of them there are;
-   * they are not listed.
-   */
-  newValues: {
-    heading: string
-    values: Value[]
-    dates: number
-    amounts: number
-    isMany: boolean
-    hadAtMostFive: boolean
-  }[]
+  newValues: NewValues[]
+}
+
+/** The values that a column did not have. */
+export interface NewValues {
+  heading: string
+  values: Value[]
+  /** How many of them are dates, or amounts beside the price: they are not listed. */
+  dates: number
+  amounts: number
+  /** Whether the column now has too many values to compare. */
+  isMany: boolean
+  hadAtMostFive: boolean
 }
 
 /** Why page two asks for a tick before anything is sent. Numbers are counts of items. */
 export type BoxReason =
   | { kind: 'nothingReceived' }
-  | { kind: 'halfOutside'; items: number; of: number }
-  | { kind: 'farOutside'; items: number; of: number }
+  | { kind: 'halfOutside' | 'farOutside' | 'unknownCodes' | 'knownNotSent'; items: number; of: number }
   | { kind: 'oneFactor'; items: number; of: number; factor: number }
-  | { kind: 'unknownCodes'; items: number; of: number }
-  | { kind: 'knownNotSent'; items: number; of: number }
   | { kind: 'money'; before: Choice['money'] }
   | { kind: 'units'; before: number }
   | { kind: 'priceColumn'; before: string }
@@ -161,26 +158,24 @@ export interface Found {
 /** What reading a file comes to. */
 export interface Reading {
   outline: Outline
-  /** Page two; null: page one is to be filled in first, because of `missing`. */
+  /** Page two; null: page one is to be filled in first. */
   found: Found | null
+  /** What keeps the choice that is filled in from being used; empty as well if nobody has chosen. */
   missing: Missing[]
 }
 
-/** Why page one is to be filled in. */
-export type Missing =
-  /** Nobody has chosen anything for this catalogue, or for this file ("Show again", "Change"). */
-  | { kind: 'notChosen' }
+/** Why page one is to be filled in. `field`: that of the form which is meant; `columns`: one of them, nobody knows which. */
+export type Missing = { field: string } & (
   | { kind: 'unanswered'; what: 'code' | 'price' | 'money' }
   /** The last choice has a sheet or a column that this file does not have. */
   | { kind: 'noSheet'; name: string }
   | { kind: 'noColumn'; use: Use; heading: string }
-  | { kind: 'usedTwice'; use: Use }
-  | { kind: 'nothingTicked'; heading: string }
-  | { kind: 'manyValues'; heading: string }
+  | { kind: 'nothingTicked' | 'manyValues'; heading: string }
   /** Some rows include GST, and the answer about the money is "before GST". */
   | { kind: 'taxedBeforeGst' }
   /** The price's cell reads differently under the two decimal signs. */
   | { kind: 'decimal'; cell: string }
+)
 
 /** How a file is to be read. */
 export interface ReadOptions {

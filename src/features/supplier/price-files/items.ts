@@ -10,8 +10,10 @@ import { REASONS, type Reason, type Rejected } from './found.ts'
 import { type Candidate, type Code, newCode, type Problem } from './rows.ts'
 
 /** How many rows are listed for each reason, and how many are kept of each rank: some are not sent, or have several ranks. */
-const [MAX_LISTED, MAX_RANKED] = [50, 50]
+const MAX_KEPT = 50
 export const MAX_CELL = 200
+/** How many cells are shown of a row that is not sent. */
+const SHOWN_CELLS = 8
 
 /** Where a row stands: the columns that it fills beside the first one, in which titles and notes are. */
 export const placeOfRow = (cells: readonly string[], labels: readonly string[]): string =>
@@ -23,14 +25,14 @@ export class Items {
   /** Those that have an item, in the order of the file. */
   readonly inOrder: Code[] = []
   readonly ranks = {
-    rises: new Top(),
-    falls: new Top(),
-    dearest: new Top(),
-    cheapest: new Top(),
-    added: new Top(),
-    first: new Top(),
+    rises: new Top<Candidate>(),
+    falls: new Top<Candidate>(),
+    dearest: new Top<Candidate>(),
+    cheapest: new Top<Candidate>(),
+    added: new Top<Candidate>(),
+    first: new Top<Candidate>(),
   }
-  readonly #rejected = new Map<Reason, { count: number; fresh: Rejected[]; known: Rejected[] }>()
+  readonly #rejected = new Map<Reason, { count: number; rows: Top<Rejected> }>()
   readonly #codePlace: number
   readonly #past: Past | null
   readonly #texts: FileTexts
@@ -77,30 +79,27 @@ export class Items {
 
   /** The rows that are not sent, by their reasons; those that are new first. */
   get rejected(): { reason: Reason; count: number; rows: Rejected[] }[] {
-    const byRow = (rows: Rejected[]) => rows.toSorted((a, b) => a.row - b.row)
     return REASONS.flatMap((reason) => {
-      const { count, fresh, known } = this.#rejected.get(reason) ?? { count: 0, fresh: [], known: [] }
-      return count > 0
-        ? [{ reason, count, rows: [...byRow(fresh), ...byRow(known)].slice(0, MAX_LISTED) }]
-        : []
+      const { count, rows } = this.#rejected.get(reason) ?? {}
+      if (!count || !rows) return []
+      const sorted = rows.all.sort((a, b) => Number(b.isNew) - Number(a.isNew) || a.row - b.row)
+      const cut = (cells: string[]) => cells.slice(0, SHOWN_CELLS).map((cell) => shorten(cell.trim(), 60))
+      return [{ reason, count, rows: sorted.map((row) => ({ ...row, cells: cut(row.cells) })) }]
     })
   }
 
-  #reject(code: string, row: number, { reason, detail }: Problem, cells: readonly string[]): void {
-    const known = this.codes.get(code.toLowerCase())
+  #reject(text: string, row: number, { reason, detail }: Problem, cells: string[]): void {
+    const known = this.codes.get(text.toLowerCase())
     if (known?.state === 'absent' || known?.state === 'leftOut')
       known.state = reason === 'leftOut' ? 'leftOut' : 'notSent'
-    const wasReceived = Boolean(known?.received)
     // Whoever ticks values, or leaves a row out, knows what is not sent.
-    const isKnown = reason === 'notTicked' || reason === 'leftOut' || this.#wasText(row, code, cells)
-    const isNew = this.#past !== null && (wasReceived || !isKnown)
-    const found = this.#rejected.get(reason) ?? { count: 0, fresh: [], known: [] }
+    const isKnown = reason === 'notTicked' || reason === 'leftOut' || this.#wasText(row, text, cells)
+    const isNew = this.#past !== null && reason !== 'leftOut' && (Boolean(known?.received) || !isKnown)
+    const found = this.#rejected.get(reason) ?? { count: 0, rows: new Top() }
     this.#rejected.set(reason, found)
     found.count++
-    const list = isNew ? found.fresh : found.known
-    if (list.length === MAX_LISTED) return
-    const cut = cells.map((cell) => shorten(cell.trim(), MAX_CELL))
-    list.push({ row, reason, detail, code: shorten(code, MAX_CELL), isNew, cells: cut })
+    const code = shorten(text, MAX_CELL)
+    found.rows.add(isNew ? 1 : 0, { row, reason, detail, code, isNew, cells })
   }
 
   #codeOf(text: string): Code {
@@ -133,19 +132,19 @@ export class Items {
   }
 }
 
-/** Keeps the items with the highest ranks, and of the same rank the first ones. */
-class Top {
-  readonly #kept: { rank: number; candidate: Candidate }[] = []
+/** Keeps what has the highest ranks, and of the same rank the first ones. */
+class Top<T> {
+  readonly #kept: { rank: number; one: T }[] = []
 
-  add(rank: number, candidate: Candidate): void {
-    const last = this.#kept[MAX_RANKED - 1]
+  add(rank: number, one: T): void {
+    const last = this.#kept[MAX_KEPT - 1]
     if (last && rank <= last.rank) return
     const place = this.#kept.findLastIndex((other) => other.rank >= rank) + 1
-    this.#kept.splice(place, 0, { rank, candidate })
-    this.#kept.length = Math.min(this.#kept.length, MAX_RANKED)
+    this.#kept.splice(place, 0, { rank, one })
+    this.#kept.length = Math.min(this.#kept.length, MAX_KEPT)
   }
 
-  get candidates(): Candidate[] {
-    return this.#kept.map(({ candidate }) => candidate)
+  get all(): T[] {
+    return this.#kept.map(({ one }) => one)
   }
 }

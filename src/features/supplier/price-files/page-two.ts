@@ -4,51 +4,39 @@ import * as box from './box.ts'
 import { keptText, textOf, valueIn } from './cells.ts'
 import type { Choice } from './choice.ts'
 import type { Tally } from './columns.ts'
-import {
-  comparePrices,
-  compareTexts,
-  compareValues,
-  goneCodes,
-  noveltyOf,
-  type OldValues,
-  oldValues,
-  type Past,
-} from './compare.ts'
+import { comparePrices, compareTexts, compareValues, goneCodes, type Past } from './compare.ts'
 import { keep } from './file-texts.ts'
-import type { BoxReason, Compared, Example, Found } from './found.ts'
+import type { BoxReason, Compared, Example, Found, NewValues } from './found.ts'
 import { type Items, MAX_CELL } from './items.ts'
 import type { FileMemory, Received } from './received.ts'
 import type { Candidate, Code } from './rows.ts'
 import type { Scan } from './scan.ts'
-import { MONEY } from './uses.ts'
+import { MONEY, type Use } from './uses.ts'
 
 const SHOWN = 10
 
-/** A file that was read as it was chosen. */
-interface Read {
-  choice: Choice
-  items: Items
-  headings: readonly string[]
-  scan: Pick<Scan, 'past' | 'labels' | 'rows' | 'columns' | 'texts'>
-}
-
 /** A column as it is compared. */
-interface ComparedColumn {
+interface Column {
   label: string
-  isCompared: boolean
+  use: Use
   /** Its values; null: too many, or it is not compared. */
   tallies: Tally[] | null
-  /** Those of the last file. */
-  old: OldValues | null
-  /** Whether its cells stand in the first line of a row. */
-  isFirst: boolean
-  /** What is the same in every row, if it is not there; else empty. */
+  /** Those that the last file did not have. */
+  added: Tally[]
+  newValues: NewValues[]
+  /** What is the same in every row, if it does not stand in the first line of a row; else empty. */
   constant: string
 }
 
-export function foundIn(read: Read, received: Received | null): Found {
-  const { choice, items, headings, scan } = read
-  const columns = headings.map((_, index) => compareColumn(read, index))
+/** Names and prices differ from row to row. */
+const NOT_COMPARED: Use[] = ['code', 'price', 'name', 'description']
+/** What stands in the first line of a row. */
+const FIRST_LINE: Use[] = ['code', 'name', 'unit']
+
+/** What a scan has found of a file that was read as it was chosen. */
+export function foundIn(scan: Scan, items: Items, choice: Choice, received: Received | null): Found {
+  const { headings } = scan
+  const columns = headings.map((_, index) => compareColumn(scan, choice, index))
   const { counts, factors } = comparePrices(items.inOrder.filter(({ state }) => state === 'sent'))
   const { past } = scan
   const compared: Compared = {
@@ -56,7 +44,7 @@ export function foundIn(read: Read, received: Received | null): Found {
     ...counts,
     ...goneCodes(past),
     ...compareTexts(past, scan.texts, (code) => items.codes.get(code)?.state === 'sent'),
-    newValues: columns.flatMap(({ label, tallies, old }) => compareValues(label, tallies, old)),
+    newValues: columns.flatMap(({ newValues }) => newValues),
   }
   return {
     choice,
@@ -68,7 +56,11 @@ export function foundIn(read: Read, received: Received | null): Found {
     ),
     examples: chooseRows(items, columns, past !== null).map((row) => exampleOf(row, choice, columns)),
     rejected: items.rejected,
-    box: past ? boxOf(read, past, compared, factors) : received?.isOwn ? [] : [{ kind: 'nothingReceived' }],
+    box: past
+      ? boxOf(choice, past, compared, factors, headings)
+      : received?.isOwn
+        ? []
+        : [{ kind: 'nothingReceived' }],
     memory: {
       headings: headings.map(keptText),
       texts: [...scan.texts.byKey.values()].map(keep),
@@ -77,31 +69,25 @@ export function foundIn(read: Read, received: Received | null): Found {
   }
 }
 
-function compareColumn({ choice, headings, scan }: Read, index: number): ComparedColumn {
-  const { code, price, name, description, unit, category, count, only, taxed } = choice
-  const isOne = (list: ({ number: number } | undefined)[]) =>
-    list.some((column) => column?.number === index + 1)
-  const isCompared = !isOne([code, price, name, description])
-  const isFirst = isOne([code, name, unit])
-  const isUsed = isOne([unit, category, count, taxed, ...only])
-  const column = { heading: headings[index] ?? '', number: index + 1, isUsed }
-  const tallies = isCompared ? scan.columns.tallies(index) : null
+function compareColumn(scan: Scan, choice: Choice, index: number): Column {
+  const { use = 'ignored' } = choice.columns.find(({ number }) => number === index + 1) ?? {}
+  const label = scan.labels[index] ?? ''
+  const tallies = NOT_COMPARED.includes(use) ? null : scan.columns.tallies(index)
+  const column = { heading: scan.headings[index] ?? '', number: index + 1, isUsed: use !== 'ignored' }
+  const old = NOT_COMPARED.includes(use) ? null : scan.past
   return {
-    label: scan.labels[index] ?? '',
-    isCompared,
-    tallies,
-    old: isCompared ? oldValues(scan.past, column, tallies) : null,
-    isFirst,
-    constant: (!isFirst && tallies?.length === 1 && tallies[0]?.value) || '',
+    ...{ label, use, tallies, ...compareValues(label, column, tallies, old) },
+    constant: (!FIRST_LINE.includes(use) && tallies?.length === 1 && tallies[0]?.value) || '',
   }
 }
 
 /** All reasons for a tick. */
 function boxOf(
-  { choice, headings }: Read,
+  choice: Choice,
   past: Past,
   compared: Compared,
   factors: readonly number[],
+  headings: readonly string[],
 ): BoxReason[] {
   const notSent = [...past.codes.values()].filter(
     ({ received, state }) => received && state === 'notSent',
@@ -120,13 +106,14 @@ function boxOf(
 /** The characters of all values that are remembered: those of the columns behind are not. */
 const MAX_CHARACTERS = 300_000
 
-function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[]): FileMemory['values'] {
+function valuesOf(headings: readonly string[], columns: readonly Column[]): FileMemory['values'] {
   let left = MAX_CHARACTERS
-  return columns.flatMap(({ tallies, isCompared }, index) => {
+  return columns.flatMap(({ tallies, use }, index) => {
+    if (NOT_COMPARED.includes(use)) return []
     const values = tallies?.map(({ value }) => value) ?? []
     left -= values.join('').length
     const kept = tallies && left >= 0 ? values : null
-    return isCompared ? [{ heading: keptText(headings[index] ?? ''), number: index + 1, values: kept }] : []
+    return [{ heading: keptText(headings[index] ?? ''), number: index + 1, values: kept }]
   })
 }
 
@@ -134,7 +121,7 @@ function valuesOf(headings: readonly string[], columns: readonly ComparedColumn[
  * Chooses ten rows, in this order and no row twice: three with a new value (the rarest first), the two largest rises, the two largest
  * falls, the dearest, the cheapest, new codes if something was received before, the rarest values, and the first rows.
  */
-function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPast: boolean): Candidate[] {
+function chooseRows({ ranks }: Items, columns: readonly Column[], hasPast: boolean): Candidate[] {
   const chosen = new Map<Code, Candidate>()
   function take(from: readonly Candidate[], most = SHOWN): void {
     const end = Math.min(chosen.size + most, SHOWN)
@@ -146,36 +133,25 @@ function chooseRows({ ranks }: Items, columns: readonly ComparedColumn[], hasPas
     const sorted = tallies.sort((a, b) => a.count - b.count)
     return [0, 1, 2].flatMap((nth) => sorted.flatMap(({ items }) => items[nth] ?? []))
   }
-  take(
-    rarest(
-      columns.flatMap(({ tallies, old }) =>
-        (tallies ?? []).filter(({ value }) => noveltyOf(value, old) === 'value'),
-      ),
-    ),
-    3,
-  )
-  take(ranks.rises.candidates, 2)
-  take(ranks.falls.candidates, 2)
-  take(ranks.dearest.candidates, 1)
-  take(ranks.cheapest.candidates, 1)
-  if (hasPast) take(ranks.added.candidates)
+  take(rarest(columns.flatMap(({ added }) => added)), 3)
+  take(ranks.rises.all, 2)
+  take(ranks.falls.all, 2)
+  take(ranks.dearest.all, 1)
+  take(ranks.cheapest.all, 1)
+  if (hasPast) take(ranks.added.all)
   take(rarest(columns.flatMap(({ tallies }) => tallies ?? [])))
-  take(ranks.first.candidates)
+  take(ranks.first.all)
   return [...chosen.values()]
 }
 
 /** A row with its other cells: those that are new, and those that are neither in its first line nor the same in every row. */
-function exampleOf(
-  { code, item, cells }: Candidate,
-  choice: Choice,
-  columns: readonly ComparedColumn[],
-): Example {
+function exampleOf({ code, item, cells }: Candidate, choice: Choice, columns: readonly Column[]): Example {
   const how = { decimal: choice.decimal ?? 'point', currency: MONEY[choice.money].currency }
-  const others = columns.flatMap(({ label, old, isFirst, constant }, index) => {
+  const others = columns.flatMap(({ label, use, added, constant }, index) => {
     const value = valueIn(cells[index])
-    const isNew = noveltyOf(value, old) === 'value'
-    const isPrice = index === choice.price.number - 1 && readPrice(textOf(cells[index]), how) === item.price
-    const isShown = isNew || !(value === '' || value === constant || isFirst || isPrice)
+    const isNew = added.some((one) => one.value === value)
+    const isPrice = use === 'price' && readPrice(textOf(cells[index]), how) === item.price
+    const isShown = isNew || !(value === '' || value === constant || FIRST_LINE.includes(use) || isPrice)
     return isShown ? [{ heading: label, value: shorten(value, MAX_CELL), isNew }] : []
   })
   const shown = { ...item }

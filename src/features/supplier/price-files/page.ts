@@ -2,10 +2,9 @@
 import type { Vault } from '../../../connect/index.ts'
 import { format } from '../../../web/kit.ts'
 import { texts as catalogueTexts } from '../../catalogues/texts.ts'
-import { shorten } from '../tables/prices.ts'
-import { MAX_VALUES, MONEY, USES } from './choice.ts'
+import { columnFor, MAX_VALUES, MONEY, USES } from './choice.ts'
 import { type Filled, filledIn } from './form.ts'
-import type { Example, Found, Missing, Outline, Reading, Rejected, Value } from './found.ts'
+import type { Example, Found, Reading, Value } from './found.ts'
 import type { Import } from './import.ts'
 import type { SentFile } from './received.ts'
 import { changeText, choiceArgument, detailText, differencesIn, nameOf, reasonSentence } from './sentences.ts'
@@ -46,7 +45,10 @@ const typedIn = (form?: { values: Record<string, unknown> }) =>
 
 /** Page one. */
 export async function choosePage(vault: Vault, job: Import, { outline, missing }: Reading) {
-  const open = missing.filter(({ kind }) => kind !== 'notChosen')
+  const { say, suggested } = texts.choose
+  const isSuggested = outline.columns.some(({ use }) => use !== 'ignored')
+  // The alert says what is missing.
+  const lead = missing.length > 0 ? '' : isSuggested ? `${say} ${suggested}` : say
   return {
     view: 'supplier/price-files/choose',
     title: job.fileName,
@@ -54,13 +56,13 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       ...shared(job, null),
       outline,
       fill: (form?: RejectedForm) => columnLists(filledIn(outline, typedIn(form))),
-      lead: outline.lastChoice ? await chosenBy(vault, job, outline.lastChoice) : leadOf(outline, open),
+      lead: outline.lastChoice ? await chosenBy(vault, job, outline.lastChoice) : lead,
       remarks: outline.remarks.map(texts.remark),
-      missing: open.map(texts.missing),
+      missing: missing.map(texts.missing),
       /** What stands beside the columns. */
-      missingColumns: open.filter((one) => fieldOf(one, outline) === 'columns').map(texts.missing),
+      missingColumns: missing.filter(({ field }) => field === 'columns').map(texts.missing),
       /** The field that has the focus, as `format.invalid` wants it. */
-      first: { field: open[0] ? fieldOf(open[0], outline) : null },
+      first: { field: missing[0]?.field ?? null },
       uses: USES,
       nameOf,
       money: Object.keys(MONEY),
@@ -69,58 +71,29 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
   }
 }
 
-/** What is to be done where nobody's choice is filled in. The alert says what is `open`. */
-function leadOf({ columns }: Outline, open: Missing[]): string {
-  if (open.length > 0) return ''
-  const isSuggested = columns.some(({ use }) => use !== 'ignored')
-  return [texts.missing({ kind: 'notChosen' }), ...(isSuggested ? [texts.choose.suggested] : [])].join(' ')
-}
-
 /** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
 function columnLists(filled: Filled) {
   const all = filled.columns.map((column) => {
-    const isTicked = column.said === 'only' || column.said === 'taxed'
+    const isTicked = column.use === 'only' || column.use === 'taxed'
     const all = column.values ?? []
     const shown = all.slice(0, isTicked ? MAX_VALUES : isDistinct(all) ? 0 : MAX_SHOWN)
     const samples = shown.length === 0 ? column.samples.length : 0
     return { ...column, shown, more: all.length - shown.length - samples }
   })
-  const used = all.filter(({ said }) => said !== 'ignored')
-  const others = all.filter(({ said }) => said === 'ignored')
+  const isFolded = ({ use, values }: (typeof all)[number]) => use === 'ignored' && values?.length === 1
   return {
     filled,
-    price: used.find(({ said }) => said === 'price'),
-    columns: [...used, ...others.filter(({ values }) => values?.length !== 1)],
-    folded: others.filter(({ values }) => values?.length === 1),
+    price: columnFor({ columns: all }, 'price'),
+    columns: all
+      .filter((column) => !isFolded(column))
+      .sort((a, b) => Number(a.use === 'ignored') - Number(b.use === 'ignored')),
+    folded: all.filter(isFolded),
   }
 }
 
 /** Whether (nearly) every row has another value, so that counts say nothing. */
 const isDistinct = (values: Value[]) =>
   values.length > MAX_SAMPLES && values.length >= 0.9 * values.reduce((sum, { count }) => sum + count, 0)
-
-/** The field of page one that is meant; `columns`: one of the columns, nobody knows which. */
-function fieldOf(missing: Missing, { columns }: Outline): string {
-  switch (missing.kind) {
-    case 'unanswered':
-      return missing.what === 'money' ? 'money' : 'columns'
-    case 'noSheet':
-      return 'sheet'
-    case 'nothingTicked':
-    case 'manyValues': {
-      const column = columns.find(({ heading }) => heading === missing.heading)
-      return column ? `use-${column.number}` : 'columns'
-    }
-    case 'taxedBeforeGst':
-      return 'money'
-    case 'decimal':
-      return 'decimal'
-    case 'noColumn':
-    case 'usedTwice':
-    case 'notChosen':
-      return 'columns'
-  }
-}
 
 /** Whose choice is filled in: the person as the platform names them, and when. */
 async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentFile, 'at' | 'by'>) {
@@ -134,9 +107,11 @@ async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentF
 
 /** Page two. */
 export function comparePage(job: Import, reading: Reading, found: Found) {
-  const { compared, choice, items, examples, constants } = found
+  const { compared, choice, items, examples, constants, rejected } = found
   const { send } = texts
-  const listed = [...examples.map(({ item }) => item.code), ...leftOutIn(found).map(({ code }) => code)]
+  const price = columnFor(choice, 'price')
+  const leftOutRows = rejected.find(({ reason }) => reason === 'leftOut')?.rows ?? []
+  const listed = [...examples.map(({ item }) => item.code), ...leftOutRows.map(({ code }) => code)]
   return {
     view: 'supplier/price-files/compare',
     title: job.fileName,
@@ -145,11 +120,7 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
       differences: differencesIn(compared),
       items,
       constants,
-      examples: examples.map((example) => ({
-        ...example,
-        ...foldedIn(example),
-        change: changeText(example),
-      })),
+      examples: examples.map((one) => ({ ...one, ...foldedIn(one), change: changeText(one) })),
       ticksOf: (form?: RejectedForm) => {
         const typed = typedIn(form)
         const leftOut = typed ? listIn(typed.leaveOut) : job.leftOut
@@ -162,7 +133,7 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
         }
       },
       box: found.box.map(texts.boxReason),
-      prices: send.prices(nameOf(choice.price), choice.money, choice.units),
+      prices: send.prices(price ? nameOf(price) : '', choice.money, choice.units),
       audience: send.audiences[job.catalogueScope ?? ''] ?? send.unknownAudience,
       choice: choiceArgument(choice),
       remarks: reading.outline.remarks.map(texts.remark),
@@ -171,19 +142,14 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
 }
 
 /** The other cells of a row: of many, only those that are new are open. */
-function foldedIn({ others }: Example): { others: Example['others']; folded: Example['others'] } {
-  const folded = others.filter(({ isNew }) => !isNew)
-  return folded.length > MAX_OPEN
-    ? { others: others.filter(({ isNew }) => isNew), folded }
-    : { others, folded: [] }
+function foldedIn({ others }: Example): Record<'others' | 'folded', Example['others']> {
+  const { open = [], folded = [] } = Object.groupBy(others, ({ isNew }) => (isNew ? 'open' : 'folded'))
+  return folded.length > MAX_OPEN ? { others: open, folded } : { others, folded: [] }
 }
 
 /** The values of a field of a form that may be there several times. */
 export const listIn = (field: unknown): string[] =>
   field === undefined ? [] : Array.isArray(field) ? field.map(String) : [String(field)]
-
-const leftOutIn = ({ rejected }: Found): Rejected[] =>
-  rejected.flatMap(({ reason, rows }) => (reason === 'leftOut' ? rows : []))
 
 const rejectedData = ({ rejected }: Found) =>
   rejected.map(({ reason, count, rows }) => ({
@@ -192,13 +158,7 @@ const rejectedData = ({ rejected }: Found) =>
     cure: texts.rejected.cures[reason] ?? '',
     isNew: rows.some(({ isNew }) => isNew),
     count,
-    rows: rows.map((row) => ({
-      ...row,
-      // Who has left it out knows it.
-      isNew: row.isNew && reason !== 'leftOut',
-      detail: detailText(row),
-      cells: row.cells.slice(0, 8).map((cell) => shorten(cell, 60)),
-    })),
+    rows: rows.map((row) => ({ ...row, detail: detailText(row) })),
   }))
 
 /** An import that is sent, or was. */

@@ -39,26 +39,27 @@ export async function readInProcess(
   child.once('message', (message: ReadAnswer) => {
     answer = message
   })
-  // An error here is that it has exited.
+  // This fails only if the process has exited, which is noticed below.
   child.send(task, () => {})
-  // The answer may be read after its end; and then it writes to no file any more.
+  // The answer may arrive after the exit; after it, no file is written any more.
   await Promise.all([once(child, 'exit'), once(child, 'disconnect')])
   signal?.removeEventListener('abort', kill)
   signal?.throwIfAborted()
-  if (answer) return readingOf(answer)
   const { exitCode, signalCode } = child
-  if (signalCode !== null || Number(exitCode) >= 128)
+  if (!answer && (signalCode !== null || Number(exitCode) >= 128))
     throw new UnreadableFileError(0, texts.unreadable.tooMuch)
-  throw new Error(`the process that reads the price file exited with ${exitCode}`)
+  return readingIn(
+    answer ?? { kind: 'failed', problem: `the process that reads the file exited with ${exitCode}` },
+  )
 }
 
 /** What the process has read. Throws what has failed there. */
-function readingOf(answer: ReadAnswer): Reading {
+function readingIn(answer: ReadAnswer): Reading {
   switch (answer.kind) {
     case 'read':
       return answer.reading
     case 'unreadable':
-      throw new UnreadableFileError(answer.line, answer.problem)
+      throw new UnreadableFileError(answer.line ?? 0, answer.problem)
     case 'unwritable':
       throw new StoreUnavailableError(`the items cannot be written (${answer.problem})`)
     case 'failed':

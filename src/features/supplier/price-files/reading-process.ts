@@ -7,10 +7,10 @@ import { readPriceFile } from './read-price-file.ts'
 
 export type ReadTask = ReadOptions & { path: string }
 
-/** What the process answers. `line`: 0 if the problem is of no line. */
+/** What the process answers. `line`: of an unreadable file; 0 if the problem is of no line. */
 export type ReadAnswer =
   | { kind: 'read'; reading: Reading }
-  | { kind: 'unreadable' | 'unwritable' | 'failed'; line: number; problem: string }
+  | { kind: 'unreadable' | 'unwritable' | 'failed'; problem: string; line?: number }
 
 /** Characters of an answer, several times those of an ordinary file: the app keeps it, and shows it on a page. */
 const MAX_ANSWER = 5_000_000
@@ -21,21 +21,18 @@ async function answerTo({ path, ...options }: ReadTask): Promise<ReadAnswer> {
     if (JSON.stringify(reading).length > MAX_ANSWER) throw new RangeError()
     return { kind: 'read', reading }
   } catch (error) {
-    if (error instanceof UnreadableFileError) {
-      const { line, problem } = error
-      return { kind: 'unreadable', line, problem }
-    }
+    if (error instanceof UnreadableFileError)
+      return { kind: 'unreadable', problem: error.problem, line: error.line }
     // An array, a buffer, a text or an answer that would be too large.
-    if (error instanceof RangeError) return { kind: 'unreadable', line: 0, problem: texts.unreadable.tooMuch }
-    const { code, message } = error as NodeJS.ErrnoException
-    const isOfSystem = typeof code === 'string' && /^E[A-Z]+$/.test(code)
-    return isOfSystem
-      ? { kind: 'unwritable', line: 0, problem: code }
-      : { kind: 'failed', line: 0, problem: message }
+    if (error instanceof RangeError) return { kind: 'unreadable', problem: texts.unreadable.tooMuch }
+    const { code = '', message } = error as NodeJS.ErrnoException
+    return /^E[A-Z]+$/.test(code)
+      ? { kind: 'unwritable', problem: code }
+      : { kind: 'failed', problem: message }
   }
 }
 
-// Both would come from a terminal, whose command decides what happens to this process.
+// Ctrl+C in a terminal reaches this process as well: the command that has started it decides what happens.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 process.once('disconnect', () => process.exit())
 process.once('message', async (task: ReadTask) => {

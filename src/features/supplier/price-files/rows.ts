@@ -4,10 +4,10 @@ import { exact, isSpreadsheetError, NO_VALUE, readPrice, shorten } from '../tabl
 import type { Row } from '../tables/sheet.ts'
 import type { Item } from './batches.ts'
 import { isFilled, textOf, valueIn } from './cells.ts'
-import type { Choice, Ticked } from './choice.ts'
+import type { Choice, ChosenColumn } from './choice.ts'
 import type { Reason } from './found.ts'
 import type { ReceivedPrice } from './received.ts'
-import { MONEY } from './uses.ts'
+import { columnFor, MONEY, type Use } from './uses.ts'
 
 /** Why a row is no item. `detail`: the cell that is meant, cut. */
 export interface Problem {
@@ -48,15 +48,17 @@ export function createRowReader(
   { width, delimiter }: Pick<Shape, 'width' | 'delimiter'>,
   leftOut: ReadonlySet<string>,
 ): (row: Row) => Item | Problem {
-  const at = (column: { number: number } | undefined) => (column ? column.number - 1 : -1)
-  const [code, price, count] = [at(choice.code), at(choice.price), at(choice.count)]
-  const others = TEXT_USES.flatMap((use) => (choice[use] ? [{ use, index: at(choice[use]) }] : []))
+  const at = (use: Use) => (columnFor(choice, use)?.number ?? 0) - 1
+  const [code, price, count] = [at('code'), at('price'), at('count')]
+  const others = TEXT_USES.map((use) => ({ use, index: at(use) })).filter(({ index }) => index >= 0)
   const used = [code, price, count, ...others.map(({ index }) => index)]
-  const only = choice.only.map(tickedIn)
+  const only = choice.columns.filter(({ use }) => use === 'only').map(tickedIn)
   const { currency, tax } = MONEY[choice.money]
-  const isTaxed = choice.taxed ? tickedIn(choice.taxed) : () => true
+  const taxed = columnFor(choice, 'taxed')
+  const isTaxed = taxed ? tickedIn(taxed) : () => true
   const how = { decimal: choice.decimal ?? 'point', currency }
-  const shape = { width, delimiter, price, how }
+  const isRow = (cells: readonly string[]) => typeof readPrice((cells[price] ?? '').trim(), how) === 'number'
+  const shape = { width, delimiter, isRow }
 
   return ({ cells, numbers, struck }) => {
     const misshapen = shapeProblem(cells, shape)
@@ -80,7 +82,7 @@ export function createRowReader(
     }
     const read = readPrice(amount, how, numbers?.[price])
     if (typeof read === 'string') return errorIn(amount) ?? problem(`${read}Price`, amount)
-    const divisor = choice.count ? countIn(textOf(cells[count]), how, numbers?.[count]) : 1
+    const divisor = count >= 0 ? countIn(textOf(cells[count]), how, numbers?.[count]) : 1
     if (!(divisor > 0)) return problem('count', cells[count])
     const beforeTax = tax > 0 && isTaxed(cells) ? withoutTax(read, tax) : read
     const parts = divisor * choice.units
@@ -90,7 +92,7 @@ export function createRowReader(
 }
 
 /** Whether a row has one of the ticked values. */
-function tickedIn({ number, values }: Ticked): (cells: readonly string[]) => boolean {
+function tickedIn({ number, values }: ChosenColumn): (cells: readonly string[]) => boolean {
   const ticked = new Set(values)
   return (cells) => ticked.has(valueIn(cells[number - 1]))
 }
@@ -101,29 +103,25 @@ const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 
 const errorIn = (cell: string): Problem | undefined =>
   isSpreadsheetError(cell) ? problem(cell === NO_VALUE ? 'noValue' : 'errorCell', cell) : undefined
 
-/**
- * How many the price is for, where a cell says `EA`, `100`, `100 EA` or `per 100`; NaN if it does not say one number. `shown`: the
- * number of a spreadsheet's cell.
- */
-function countIn(cell: string, how: Parameters<typeof readPrice>[1], shown: number | undefined): number {
+/** How many the price is for, where a cell says `EA`, `100`, `100 EA` or `per 100`; NaN if it does not say one number. */
+function countIn(cell: string, how: Parameters<typeof readPrice>[1], number: number | undefined): number {
   if (/^(ea|each)$/i.test(cell)) return 1
-  // The digit of `m2` is none of a number.
+  // The 2 of `m2` belongs to the unit.
   const [found = '', other] = cell.match(/(?<!\b[ckm]?m|\d)\d(?:[\d.,]*\d)?/gi) ?? []
-  const count = shown ?? (other === undefined ? readPrice(found, how) : Number.NaN)
-  return typeof count === 'string' ? Number.NaN : count
+  const count = readPrice(found, how, number)
+  return typeof count === 'number' && other === undefined ? count : Number.NaN
 }
 
 /** How the rows of a table are made. */
 interface Shape {
   width: number
   delimiter: string | undefined
-  /** Where the price is, and how it is read. */
-  price: number
-  how: Parameters<typeof readPrice>[1]
+  /** Whether cells are those of a row with a price. */
+  isRow(cells: readonly string[]): boolean
 }
 
 /** Cells that are not under a heading, and rows that an open quote has put into one cell. */
-function shapeProblem(cells: string[], { width, delimiter, price, how }: Shape): Problem | undefined {
+function shapeProblem(cells: string[], { width, delimiter, isRow }: Shape): Problem | undefined {
   for (let index = width; index < cells.length; index++) {
     const cell = cells[index] ?? ''
     if (isFilled(cell) && !isSpreadsheetError(cell)) return problem('moreCells', cell)
@@ -133,12 +131,10 @@ function shapeProblem(cells: string[], { width, delimiter, price, how }: Shape):
   for (let index = 0; index < cells.length; index++) {
     const cell = cells[index] ?? ''
     if (!cell.includes('\n') && !cell.includes('\r')) continue
-    const lines = cell.split(/\r\n|\n|\r/).map((line) => line.split(delimiter))
-    const first = [...cells.slice(0, index), ...(lines[0] ?? [])]
-    const isRow = (row: readonly string[]) => typeof readPrice((row[price] ?? '').trim(), how) === 'number'
+    const [line = [], ...lines] = cell.split(/\r\n|\n|\r/).map((text) => text.split(delimiter))
+    const first = [...cells.slice(0, index), ...line]
     const isCut = first.length === width && cells.length < width && isRow(first)
-    if (isCut || lines.slice(1).some((line) => line.length > 1 && isRow(line)))
-      return problem('openQuote', cell)
+    if (isCut || lines.some((other) => other.length > 1 && isRow(other))) return problem('openQuote', cell)
   }
   return undefined
 }

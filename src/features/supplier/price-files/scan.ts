@@ -4,7 +4,7 @@ import { type Currency, DECIMALS, readPrice, shorten } from '../tables/prices.ts
 import type { OpenFile, Row } from '../tables/sheet.ts'
 import { texts as tableTexts } from '../tables/texts.ts'
 import type { Item } from './batches.ts'
-import { clean, isFilled, placeOf, rowText, textOf } from './cells.ts'
+import { clean, isFilled, rowText, textOf } from './cells.ts'
 import type { Choice } from './choice.ts'
 import { Columns } from './columns.ts'
 import { type Past, pastOf } from './compare.ts'
@@ -12,16 +12,19 @@ import { FileTexts } from './file-texts.ts'
 import type { Outline, ReadOptions } from './found.ts'
 import { Items, MAX_CELL, placeOfRow } from './items.ts'
 import { createRowReader, type Problem } from './rows.ts'
-import { fillIn, type Table } from './table.ts'
-import { MONEY, type Use } from './uses.ts'
+import type { Table } from './table.ts'
+import { columnFor, MONEY } from './uses.ts'
 
 /** The most rows of a table: their codes are kept in memory. */
 const MAX_ROWS = 500_000
 /** How many rows page one shows of a table, and above it: nobody reads more. */
 const [SHOWN_ROWS, MAX_ABOVE] = [6, 1_000]
+/** How many of their cells stand for a column of which no values are shown. */
+const MAX_SAMPLES = 3
 
 /** What the rows of a file come to. */
 export class Scan {
+  readonly headings: readonly string[]
   readonly past: Past | null
   /** The names of the columns: with a number where the heading is blank or stands there twice. */
   readonly labels: readonly string[]
@@ -35,18 +38,18 @@ export class Scan {
   readonly #readRow: ((row: Row) => Item | Problem) | null
   readonly #above: Outline['above'] = []
   readonly #shown: Outline['rows'] = []
-  readonly #uses: ReturnType<typeof fillIn>
   /** Where the code and the price are, also if they are only suggested; -1: nowhere. */
-  readonly #places: { code: number; price: number }
+  readonly #code: number
+  readonly #price: number
   readonly #currency: Currency
   #ambiguousPrice: string | null = null
 
   constructor(table: Table, choice: Choice | null, { received, leftOut }: ReadOptions) {
-    const { sheet, headings, draft } = table
+    const { sheet, headings, filled, draft } = table
     this.#table = table
-    this.#uses = fillIn(table)
-    const placeFor = (use: Use) => this.#uses.findIndex((column) => column.use === use)
-    this.#places = { code: placeFor('code'), price: placeFor('price') }
+    this.headings = headings
+    this.#code = filled.findIndex(({ use }) => use === 'code')
+    this.#price = filled.findIndex(({ use }) => use === 'price')
     this.#currency = draft?.money ? MONEY[draft.money].currency : 'AUD'
     this.past = pastOf(received, headings)
     this.labels = headings.map((heading, index) => {
@@ -55,7 +58,7 @@ export class Scan {
       return heading === '' ? column : isOne ? heading : `${heading} (${column})`
     })
     this.columns = new Columns(headings.length)
-    this.items = choice && new Items(choice.code.number - 1, this.past, this.texts, this.labels)
+    this.items = choice && new Items(this.#code, this.past, this.texts, this.labels)
     const shape = { width: headings.length, delimiter: sheet.delimiter }
     this.#readRow =
       choice && createRowReader(choice, shape, new Set(leftOut.map((code) => code.toLowerCase())))
@@ -82,7 +85,7 @@ export class Scan {
 
   #see(row: Row): void {
     const { line, cells, numbers } = row
-    const { code, price } = this.#places
+    const [code, price] = [this.#code, this.#price]
     if (++this.rows > MAX_ROWS) throw new UnreadableFileError(0, tableTexts.unreadable.rows(MAX_ROWS))
     if (this.#shown.length < SHOWN_ROWS) {
       const shown = this.labels.map((_, index) => shorten(textOf(cells[index]), MAX_CELL))
@@ -103,10 +106,9 @@ export class Scan {
 
   /** What page one shows. */
   outline(file: OpenFile): Outline {
-    const { sheet, headings, headingsRow, draft, lastChoice } = this.#table
-    const hiddenColumns = sheet.hiddenColumns()
+    const { sheet, headings, headingsRow, filled, draft, lastChoice } = this.#table
     const rows = sheet.hiddenRows()
-    const isSamePrice = draft?.price && placeOf(draft.price, headings) >= 0
+    const isSamePrice = draft !== null && columnFor(draft, 'price') !== undefined
     return {
       lastChoice,
       sheets: file.sheets.map(({ name, isHidden }) => ({ name, isHidden })),
@@ -114,14 +116,12 @@ export class Scan {
       headingsRow,
       above: this.#above,
       rows: this.#shown,
-      columns: headings.map((heading, index) => ({
-        heading,
+      columns: filled.map((column, index) => ({
+        heading: headings[index] ?? '',
         number: index + 1,
-        isHidden: hiddenColumns.has(index),
         values: this.columns.tallies(index)?.map(({ value, count }) => ({ value, count })) ?? null,
-        samples: this.columns.samples(index),
-        use: this.#uses[index]?.use ?? 'ignored',
-        ticked: this.#uses[index]?.ticked ?? [],
+        samples: this.#shown.flatMap(({ cells }) => cells[index] || []).slice(0, MAX_SAMPLES),
+        ...column,
       })),
       // Of the last choice, only for the same text; a person has seen the heading.
       money: ((isSamePrice || lastChoice === null) && draft?.money) || null,

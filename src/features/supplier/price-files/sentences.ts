@@ -1,7 +1,7 @@
 /** What was found in a price file, in the words of page two and of the command line. */
 import { format } from '../../../web/kit.ts'
-import type { ChosenColumn, Draft } from './choice.ts'
-import type { Compared, Example, Found, Reason, Rejected } from './found.ts'
+import type { Draft } from './choice.ts'
+import type { Compared, Example, Found, NewValues, Reason, Rejected } from './found.ts'
 import { texts } from './texts.ts'
 
 const { isolated, money } = format
@@ -24,6 +24,13 @@ export interface Difference {
 }
 
 const says = (text: string, marks: string[] = []): Difference => ({ text, marks })
+/** A sentence, if there is any of what it counts. */
+const saysIf = (count: number, sentence: (count: number) => string): Difference[] =>
+  count > 0 ? [says(sentence(count))] : []
+/** Some of a list of so many. */
+const firstOf = (list: readonly string[], all = list.length): string[] =>
+  all > MAX_LISTED ? [...list.slice(0, MAX_LISTED), compare.more(all - MAX_LISTED)] : [...list]
+const join = (list: readonly string[]) => (list.length === 0 ? [] : [list.map(isolated).join(' · ')])
 
 /** What differs from what the catalogue received last. */
 export const differencesIn = (compared: Compared): Difference[] =>
@@ -33,6 +40,7 @@ export const differencesIn = (compared: Compared): Difference[] =>
         ...(compared.with.isUnfinished ? [says(compare.unfinished)] : []),
         ...countsOf(compared),
         ...textsOf(compared),
+        ...saysIf(compared.uncomparedTexts, compare.uncompared),
         ...compared.newValues.flatMap(valuesOf),
       ]
 
@@ -40,53 +48,37 @@ export const differencesIn = (compared: Compared): Difference[] =>
 export const comparedSentences = (compared: Compared): string[] =>
   differencesIn(compared).map(({ text, marks }) => [text, ...join(marks)].join(' '))
 
-const join = (list: readonly string[]) => (list.length === 0 ? [] : [list.map(isolated).join(' · ')])
-
-function countsOf({
-  same,
-  higher,
-  lower,
-  largest,
-  smallest,
-  added,
-  gone,
-  goneCodes,
-}: Compared): Difference[] {
+function countsOf(compared: Compared): Difference[] {
+  const { same, higher, lower, largest, smallest, added, gone, goneCodes } = compared
   // Nothing is said of what there is none of.
   const higherText = largest !== null && higher > 0 ? compare.higher(higher, texts.difference(largest)) : ''
   const lowerText = smallest !== null && lower > 0 ? compare.lower(lower, texts.difference(smallest)) : ''
-  const codes = goneCodes.slice(0, MAX_LISTED)
-  const rest = gone > codes.length ? [compare.more(gone - codes.length)] : []
   return [
     says(compare.prices(same, higherText, lowerText)),
-    ...(added + gone > 0 ? [says(compare.codes(added, gone))] : []),
-    ...join([...codes, ...rest]).map((all) => says(`${compare.gone} ${all}`)),
+    ...saysIf(added + gone, () => compare.codes(added, gone)),
+    ...join(firstOf(goneCodes, gone)).map((all) => says(`${compare.gone} ${all}`)),
   ]
 }
 
-function textsOf({ newTexts, goneTexts, uncomparedTexts }: Compared): Difference[] {
+function textsOf({ newTexts, goneTexts }: Compared): Difference[] {
   const places = new Set([...newTexts, ...goneTexts].map(({ where }) => where))
-  const listed = [...places].flatMap((place): Difference[] => {
+  return [...places].flatMap((place) => {
     const here = (all: Compared['newTexts']) =>
       firstOf(all.filter(({ where }) => where === place).map(({ text }) => text))
-    const now = here(newTexts)
+    const marks = here(newTexts)
     return [
-      ...(now.length > 0 ? [says(compare.newTexts(place), now)] : []),
+      ...(marks.length > 0 ? [says(compare.newTexts(place), marks)] : []),
       ...join(here(goneTexts)).map((gone) => says(`${compare.goneTexts(place)} ${gone}`)),
     ]
   })
-  return [...listed, ...(uncomparedTexts > 0 ? [says(compare.uncompared(uncomparedTexts))] : [])]
 }
 
-const firstOf = (all: string[]): string[] =>
-  all.length > MAX_LISTED ? [...all.slice(0, MAX_LISTED), compare.more(all.length - MAX_LISTED)] : all
-
-function valuesOf({ heading, values, dates, amounts, isMany }: Compared['newValues'][number]): Difference[] {
+function valuesOf({ heading, values, dates, amounts, isMany }: NewValues): Difference[] {
   const marks = firstOf(values.map(({ value, count: rows }) => compare.value(texts.value(value), rows)))
   return [
     ...(marks.length > 0 ? [says(compare.newValues(heading), marks)] : []),
-    ...(dates > 0 ? [says(compare.dates(dates, heading))] : []),
-    ...(amounts > 0 ? [says(compare.amounts(amounts, heading))] : []),
+    ...saysIf(dates, () => compare.dates(dates, heading)),
+    ...saysIf(amounts, () => compare.amounts(amounts, heading)),
     ...(isMany ? [says(compare.isMany(heading))] : []),
   ]
 }
@@ -101,50 +93,39 @@ export const detailText = ({ reason, detail }: Rejected): string =>
 
 /** The rows that will not be sent: counts by reason, and of the rows that are listed those that the last file did not have. */
 export const rejectedSentences = ({ rejected }: Pick<Found, 'rejected'>): string[] =>
-  rejected.flatMap(({ reason, count: all, rows }) => [
-    reasonSentence(reason, all),
-    ...rows
-      .filter(({ isNew }) => isNew)
-      .map((row) =>
-        [
-          rejectedTexts.newRow(row.row),
-          ...join([row.code, detailText(row) || row.cells.join(' | ')].filter(Boolean)),
-        ].join(': '),
-      ),
-  ])
+  rejected.flatMap(({ reason, count, rows }) => {
+    const listed = rows.filter(({ isNew }) => isNew)
+    const words = (row: Rejected) => [row.code, detailText(row) || row.cells.join(' | ')].filter(Boolean)
+    return [
+      reasonSentence(reason, count),
+      ...listed.map((row) => [rejectedTexts.newRow(row.row), ...join(words(row))].join(': ')),
+    ]
+  })
 
 /** The ten rows as lines of text, two for each, below what is the same in every row. */
-export const exampleLines = ({
-  constants,
-  examples,
-  items,
-}: Pick<Found, 'constants' | 'examples' | 'items'>): string[] => [
-  `${exampleTexts.title(examples.length, items)}:`,
-  ...join(constants.map(cellText)).map((cells) => `${exampleTexts.constants} ${cells}`),
-  ...examples.flatMap((example) => {
-    const { row, item, oldPrice, others } = example
-    const price = oldPrice === null || oldPrice === item.price ? [] : [money(oldPrice), '→']
-    const unit = item.unit === undefined ? [] : [exampleTexts.per(item.unit)]
-    const cells = others.map((cell) => (cell.isNew ? exampleTexts.newMark(cellText(cell)) : cellText(cell)))
-    return [
-      [
-        isolated(item.code),
-        ...price,
-        money(item.price),
-        changeText(example),
-        ...unit,
-        ...join(item.name ? [item.name] : []),
-      ].join(' '),
-      `    ${[exampleTexts.row(row), ...join(cells)].join(' · ')}`,
-    ]
-  }),
+export const exampleLines = (found: Pick<Found, 'constants' | 'examples' | 'items'>): string[] => [
+  `${exampleTexts.title(found.examples.length, found.items)}:`,
+  ...join(found.constants.map(cellText)).map((cells) => `${exampleTexts.constants} ${cells}`),
+  ...found.examples.flatMap(linesOf),
 ]
+
+function linesOf(example: Example): string[] {
+  const { row, item, oldPrice, others } = example
+  const price = oldPrice === null || oldPrice === item.price ? [] : [money(oldPrice), '→']
+  const unit = item.unit === undefined ? [] : [exampleTexts.per(item.unit)]
+  const name = join(item.name ? [item.name] : [])
+  const cells = others.map((cell) => (cell.isNew ? exampleTexts.newMark(cellText(cell)) : cellText(cell)))
+  return [
+    [isolated(item.code), ...price, money(item.price), changeText(example), ...unit, ...name].join(' '),
+    `    ${[exampleTexts.row(row), ...join(cells)].join(' · ')}`,
+  ]
+}
 
 const cellText = ({ heading, value }: { heading: string; value: string }) =>
   `${heading} ${texts.value(value)}`
 
 /** What a column is called: as its heading stands. */
-export const nameOf = ({ heading, number }: ChosenColumn): string =>
+export const nameOf = ({ heading, number }: { heading: string; number: number }): string =>
   heading || texts.choose.columnNumber(number)
 
 /** The choice as an argument of the command, quoted for a POSIX shell. */

@@ -2,78 +2,79 @@
 import { UnreadableFileError } from '../tables/errors.ts'
 import type { OpenFile, Row, Sheet } from '../tables/sheet.ts'
 import { texts } from '../tables/texts.ts'
-import { clean, isFilled, keptText, placeOf } from './cells.ts'
-import type { Choice, ChosenColumn, Draft } from './choice.ts'
+import { clean, isFilled, keptHeadings, placeOf } from './cells.ts'
+import type { ChosenColumn, Draft } from './choice.ts'
 import type { Missing, Outline, OutlineColumn, ReadOptions } from './found.ts'
 import { suggestHeadingsRow, suggestUses } from './suggestions.ts'
-import { FIELD_USES, MONEY, type Use } from './uses.ts'
+import { columnFor, MONEY } from './uses.ts'
 
 /** How many rows tell what the columns of a table may be. */
 const HEAD_ROWS = 200
 const MAX_COLUMNS = 500
 
-/** A table, and how it is to be read. */
-export interface Table {
-  sheet: Sheet
-  /** 0: it has no headings. */
-  headingsRow: number
-  headings: string[]
-  /** Its first rows. */
-  head: Row[]
-  /** Page one as it was filled in, or the last choice; null: there is none. */
-  draft: Draft | null
-  lastChoice: Outline['lastChoice']
-}
-
 /** A way in which the file may be read. `headings`: all of the file that was read so, as they are remembered. */
-interface Wish extends Pick<Table, 'lastChoice'> {
+interface Wish extends Pick<Outline, 'lastChoice'> {
   draft: Draft
   headings?: readonly string[]
 }
 
+/** A table, and how it is to be read. */
+export interface Table extends Pick<Outline, 'lastChoice'> {
+  sheet: Sheet
+  /** 0: it has no headings. */
+  headingsRow: number
+  headings: string[]
+  /** What page one fills in for each column. */
+  filled: Pick<OutlineColumn, 'use' | 'ticked'>[]
+  /** Page one as it was filled in, or the last choice, with the columns that are here; null: nobody has chosen any. */
+  draft: Draft | null
+  /** What keeps that from being a choice. */
+  missing: Missing[]
+}
+
 /** Finds the table. Throws `UnreadableFileError`. */
-export async function findTable(file: OpenFile, { draft, goOn, received }: ReadOptions): Promise<Table> {
+export async function findTable(file: OpenFile, { draft, received }: ReadOptions): Promise<Table> {
   const before = (received?.files ?? []).map(
-    ({ choice, memory, at, by }): Wish => ({
-      draft: choice,
-      headings: memory.headings,
-      lastChoice: { at, by },
-    }),
+    ({ choice, memory: { headings }, at, by }): Wish => ({ draft: choice, headings, lastChoice: { at, by } }),
   )
   const wishes = draft ? [{ draft, lastChoice: null }] : before
-  // The row that a person has just given is used as it is; the command line may have a choice for an earlier file.
-  const isGiven = draft !== null && (!goOn || columnsOf(draft).length === 0)
-  const found = isGiven ? undefined : await findHeadings(file, wishes, draft?.headingsRow ?? 0)
-  const wish = found?.wish ?? wishes[0] ?? { draft: null, lastChoice: null }
-  const named = wish.draft ? sheetOf(file, wish.draft) : undefined
-  const sheet = found?.sheet ?? named ?? (await suggestSheet(file))
+  // A draft without columns asks for this very row.
+  const isGiven = draft?.columns.length === 0
+  const hit = isGiven ? undefined : await findHeadings(file, wishes, draft?.headingsRow ?? 0)
+  const wish = hit?.wish ?? wishes[0]
+  const named = wish && sheetOf(file, wish.draft)
+  const sheet = named ?? (await suggestSheet(file))
   const headingsRow =
-    found?.line ??
-    (draft && named ? draft.headingsRow : suggestHeadingsRow(await readHead(sheet)).headingsRow)
-  const { lastChoice } = wish
-  return { sheet, headingsRow, ...(await readHeadings(sheet, headingsRow)), draft: wish.draft, lastChoice }
+    hit?.line ?? (draft && named ? draft.headingsRow : suggestHeadingsRow(await readHead(sheet)).headingsRow)
+  const { headings, head } = await readHeadings(sheet, headingsRow)
+  const { here, missing } = wish ? chosenIn(wish.draft, headings) : { here: [], missing: [] }
+  return {
+    ...{ sheet, headingsRow, headings, filled: fillIn(here, headings, head) },
+    lastChoice: wish?.lastChoice ?? null,
+    draft: wish ? { ...wish.draft, sheet: sheet.name, headingsRow, columns: here } : null,
+    missing: wish && !named ? [{ field: 'sheet', kind: 'noSheet', name: wish.draft.sheet }] : missing,
+  }
 }
 
 /** The sheet that a draft names, else the only one. */
-export const sheetOf = ({ sheets }: OpenFile, { sheet }: Draft): Sheet | undefined =>
+const sheetOf = ({ sheets }: OpenFile, { sheet }: Draft): Sheet | undefined =>
   sheets.find(({ name }) => name === sheet) ?? (sheets.length === 1 ? sheets[0] : undefined)
 
 /**
- * Finds the first row that has all headings of a wish; of several wishes, the one for exactly these headings, else the first. `at`: a
- * row that comes before all others.
+ * Finds the first row that has all headings of a wish; of several wishes, the one for exactly these headings, else the first. The
+ * row `at` wins if it has them, too.
  */
 async function findHeadings(file: OpenFile, wishes: readonly Wish[], at: number) {
   for (const sheet of new Set(wishes.flatMap(({ draft }) => sheetOf(file, draft) ?? []))) {
     const own = wishes.filter(({ draft }) => sheetOf(file, draft) === sheet)
     const [first] = own
-    if (first?.draft.headingsRow === 0) return { sheet, line: 0, wish: first }
-    let hit: { sheet: Sheet; line: number; wish: Wish } | undefined
+    if (first?.draft.headingsRow === 0) return { line: 0, wish: first }
+    let hit: { line: number; wish: Wish } | undefined
     for await (const { line, cells } of eachRow(sheet)) {
       const headings = headingsIn(cells)
       const fitting = own.filter(({ draft }) => draft.headingsRow > 0 && hasColumns(draft, headings))
-      const kept = headings.map(keptText).join('\n')
-      const wish = fitting.find((one) => one.headings?.join('\n') === kept) ?? fitting[0]
-      if (wish && (!hit || line === at)) hit = { sheet, line, wish }
+      const wish = fitting.find((one) => one.headings?.join('\n') === keptHeadings(headings)) ?? fitting[0]
+      if (wish && (!hit || line === at)) hit = { line, wish }
       if (hit && line >= at) break
     }
     if (hit) return hit
@@ -81,8 +82,29 @@ async function findHeadings(file: OpenFile, wishes: readonly Wish[], at: number)
   return undefined
 }
 
-const hasColumns = (draft: Draft, headings: readonly string[]) =>
-  columnsOf(draft).every((column) => placeOf(column, headings) >= 0)
+const hasColumns = ({ columns }: Draft, headings: readonly string[]) =>
+  columns.every((column) => placeOf(column, headings) >= 0)
+
+/** The columns of a draft as they stand under these headings, and what is missing for a choice. */
+function chosenIn(draft: Draft, headings: readonly string[]): { here: ChosenColumn[]; missing: Missing[] } {
+  const here: ChosenColumn[] = []
+  const missing: Missing[] = []
+  for (const column of draft.columns) {
+    const { use, heading, values } = column
+    const number = placeOf(column, headings) + 1
+    // Two columns with one heading may be a single one by now.
+    if (number === 0 || here.some((other) => other.number === number))
+      missing.push({ field: 'columns', kind: 'noColumn', use, heading })
+    else here.push({ ...column, number })
+    if (values?.length === 0) missing.push({ field: `use-${number}`, kind: 'nothingTicked', heading })
+  }
+  for (const what of ['code', 'price'] as const)
+    if (!columnFor(draft, what)) missing.push({ field: 'columns', kind: 'unanswered', what })
+  if (draft.money === null) missing.push({ field: 'money', kind: 'unanswered', what: 'money' })
+  else if (columnFor(draft, 'taxed') && MONEY[draft.money].tax === 0)
+    missing.push({ field: 'money', kind: 'taxedBeforeGst' })
+  return { here, missing }
+}
 
 /** The first visible sheet that has the headings of a price list, else the first one that has rows. */
 async function suggestSheet({ sheets }: OpenFile): Promise<Sheet> {
@@ -97,7 +119,7 @@ async function suggestSheet({ sheets }: OpenFile): Promise<Sheet> {
 }
 
 /** The headings in a row, and the first rows below it. Of a row that is blank or 0, they are blank. */
-async function readHeadings(sheet: Sheet, line: number): Promise<Pick<Table, 'headings' | 'head'>> {
+async function readHeadings(sheet: Sheet, line: number): Promise<{ headings: string[]; head: Row[] }> {
   const [row, ...below] = await readHead(sheet, line)
   const head = row && row.line > line ? [row, ...below] : below
   const width = Math.max(0, ...head.map(({ cells }) => headingsIn(cells).length))
@@ -125,56 +147,17 @@ async function* eachRow(sheet: Sheet): AsyncGenerator<Row> {
 const headingsIn = (cells: readonly string[]): string[] =>
   cells.slice(0, cells.findLastIndex(isFilled) + 1).map(clean)
 
-/** A column that is used. */
-interface UsedColumn extends ChosenColumn {
-  use: Use
-  values?: string[]
-}
-
-const columnsOf = (draft: Draft): UsedColumn[] => [
-  ...FIELD_USES.flatMap((use) => (draft[use] ? [{ ...draft[use], use }] : [])),
-  ...draft.only.map((column) => ({ ...column, use: 'only' as const })),
-  ...(draft.taxed ? [{ ...draft.taxed, use: 'taxed' as const }] : []),
-]
-
-/** What page one fills in for each column. A code or a price that the draft does not find is suggested; if it finds none, all are. */
-export function fillIn({ draft, headings, head }: Table): Pick<OutlineColumn, 'use' | 'ticked'>[] {
-  const found = (draft ? columnsOf(draft) : []).filter((column) => placeOf(column, headings) >= 0)
-  const suggested = suggestUses(headings, head)
-  return headings.map((_, index) => {
-    const own = found.find((column) => placeOf(column, headings) === index)
-    if (own) return { use: own.use, ticked: own.values ?? [] }
-    const use = suggested[index] ?? 'ignored'
-    const isWanted = (use === 'code' || use === 'price') && !found.some((column) => column.use === use)
-    return { use: isWanted || found.length === 0 ? use : 'ignored', ticked: [] }
-  })
-}
-
-/** The choice that a draft makes of these columns, and what keeps it from being one. */
-export function resolve(
-  draft: Draft,
+/** What page one fills in for each column. A code or a price that is not here is suggested; if no column is here, all are. */
+function fillIn(
+  here: readonly ChosenColumn[],
   headings: readonly string[],
-): { choice: Choice | null; missing: Missing[] } {
-  const taken = new Set<number>()
-  const missing = columnsOf(draft).flatMap((column): Missing[] => {
-    const { use, heading, values } = column
-    const place = placeOf(column, headings)
-    if (place < 0) return [{ kind: 'noColumn', use, heading }]
-    if (taken.has(place)) return [{ kind: 'usedTwice', use }]
-    taken.add(place)
-    return values?.length === 0 ? [{ kind: 'nothingTicked', heading }] : []
+  head: readonly Row[],
+): Table['filled'] {
+  return suggestUses(headings, head).map((use, index) => {
+    const own = here.find(({ number }) => number === index + 1)
+    if (own) return { use: own.use, ticked: own.values ?? [] }
+    const isWanted =
+      here.length === 0 || ((use === 'code' || use === 'price') && !columnFor({ columns: here }, use))
+    return { use: isWanted ? use : 'ignored', ticked: [] }
   })
-  const { code, price, money } = draft
-  for (const what of ['code', 'price', 'money'] as const)
-    if (!draft[what]) missing.push({ kind: 'unanswered', what })
-  if (draft.taxed && money && MONEY[money].tax === 0) missing.push({ kind: 'taxedBeforeGst' })
-  if (!code || !price || !money || missing.length > 0) return { choice: null, missing }
-  const here = <Column extends ChosenColumn>(column: Column): Column => ({
-    ...column,
-    number: placeOf(column, headings) + 1,
-  })
-  const choice: Choice = { ...draft, code, price, money, only: draft.only.map(here) }
-  if (draft.taxed) choice.taxed = here(draft.taxed)
-  for (const use of FIELD_USES) if (draft[use]) choice[use] = here(draft[use])
-  return { choice, missing }
 }

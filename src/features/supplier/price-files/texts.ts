@@ -95,6 +95,7 @@ export const texts = {
 
   /** Page one: what the columns are, and what the prices are. */
   choose: {
+    say: 'Say what the columns are, and what the prices are.',
     suggested: 'Suggested from the headings: check them.',
     filledIn: (who: string, at: string) => `Filled in as ${who} chose on ${at}.`,
     you: 'you',
@@ -108,7 +109,6 @@ export const texts = {
     again: 'Show this sheet and row',
     columns: 'Columns',
     columnNumber: (number: number) => `Column ${number}`,
-    isHidden: 'hidden',
     useOf: (column: string) => `Use of ${column}`,
     tick: 'Tick one or more values.',
     manyMore: (values: number) => `and ${count(values)} more`,
@@ -125,8 +125,6 @@ export const texts = {
   /** Why page one is to be filled in. */
   missing(reason: Missing): string {
     switch (reason.kind) {
-      case 'notChosen':
-        return 'Say what the columns are, and what the prices are.'
       case 'unanswered':
         return {
           code: `Choose which column is the code: set its use to “${USE_WORDS.code}”.`,
@@ -137,8 +135,6 @@ export const texts = {
         return `The file has no sheet ${isolated(reason.name)}: choose one.`
       case 'noColumn':
         return `The file has no column ${isolated(reason.heading)}, which was used as “${USE_WORDS[reason.use]}”.`
-      case 'usedTwice':
-        return `Only one column can be used as “${USE_WORDS[reason.use]}”.`
       case 'nothingTicked':
         return `Tick one or more values of ${isolated(reason.heading)}.`
       case 'manyValues':
@@ -360,7 +356,7 @@ export const texts = {
     choice: 'choose from what the page offers',
     headingsRow: 'give the number of a row, or 0',
     units: 'give a number from 1',
-    once: (use: string) => `use only one column as “${use}”`,
+    once: 'use only one column for this',
   },
 
   /** How a file was read. */

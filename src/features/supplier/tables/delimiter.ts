@@ -14,16 +14,13 @@ const linesOf = (text: string) => text.split(/\r\n|\n|\r/).filter((line) => line
 /** The delimiter that occurs equally often in the most lines, and the share of these lines. */
 function bestOf(text: string): { delimiter: string; share: number } {
   const lines = linesOf(text.replace(/"[^"]*"/g, 'quoted')).slice(0, SAMPLE)
-  let best = { delimiter: ',', count: 0, lines: 0 }
-  for (const delimiter of DELIMITERS) {
+  const found = DELIMITERS.flatMap((delimiter) => {
     const counts = lines.map((line) => line.split(delimiter).length - 1)
-    for (const count of counts.filter((found) => found > 0)) {
-      const same = counts.filter((other) => other === count).length
-      if (same > best.lines || (same === best.lines && count > best.count))
-        best = { delimiter, count, lines: same }
-    }
-  }
-  return { delimiter: best.delimiter, share: best.lines / lines.length }
+    const different = [...new Set(counts)].filter((count) => count > 0)
+    return different.map((count) => ({ delimiter, count, fits: counts.filter((n) => n === count).length }))
+  })
+  const [best] = found.sort((a, b) => b.fits - a.fits || b.count - a.count)
+  return { delimiter: best?.delimiter ?? ',', share: (best?.fits ?? 0) / lines.length }
 }
 
 /**
@@ -34,19 +31,14 @@ export function delimiterOf(text: string): string {
   const named = /^\s*sep=(.)\s*[\r\n]/.exec(text)?.[1]
   if (named && DELIMITERS.includes(named)) return named
   const { delimiter, share } = bestOf(text)
-  if (!(share >= MOST) && isFixedWidth(linesOf(text).slice(0, SAMPLE)))
+  if (share < MOST && isFixedWidth(linesOf(text).slice(0, SAMPLE)))
     throw new UnreadableFileError(0, texts.unreadable.fixedWidth)
   return delimiter
 }
 
-/** Whether a word begins in one and the same place of most lines, behind two blanks. */
-function isFixedWidth(lines: readonly string[]): boolean {
-  const begun = new Map<number, number>()
-  for (const line of lines)
-    for (const { 0: gap, index } of line.trimEnd().matchAll(/ {2,}/g))
-      begun.set(index + gap.length, (begun.get(index + gap.length) ?? 0) + 1)
-  return lines.length > 2 && Math.max(...begun.values()) >= lines.length * MOST
-}
+/** Whether most lines have words that are two or more blanks apart. */
+const isFixedWidth = (lines: readonly string[]) =>
+  lines.length > 2 && lines.filter((line) => /\S {2,}\S/.test(line)).length >= lines.length * MOST
 
 /** Passes the rows of a file's only sheet on. Throws `UnreadableFileError` if each of the first ones is a line of CSV in one cell. */
 export async function* withoutLines(batches: AsyncIterable<Row[]>): AsyncGenerator<Row[]> {

@@ -32,37 +32,39 @@ const NUMBER = /^(?:\d{1,12}|[1-9]\d{0,2}(?:[,\s'’]\d{3})+)?(?:\.\d{1,20})?$/
 export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.test(cell)
 
 /**
- * Reads a price, or says why it is none in this currency. `shown`: the number of a spreadsheet cell, whose decimal sign is known; NaN
- * if it is shown as something else.
+ * Reads a price, or says why it is none in this currency. `number`: that of a spreadsheet cell, which shows a decimal point; it is no
+ * price if it shows something else than itself, rounded: a percentage, a date, thousands.
  */
 export function readPrice(
   cell: string,
   { decimal, currency }: { decimal: Decimal; currency: Currency },
-  shown?: number,
+  number?: number,
 ): number | 'negative' | 'unreadable' {
+  const isPointed = decimal === 'point' || number !== undefined
   // Nearly every price: skip the rest.
-  if (shown === undefined && decimal === 'point' && USUAL.test(cell)) return Number(cell)
+  const price = isPointed && USUAL.test(cell) ? Number(cell) : parsePrice(cell, isPointed, currency)
+  if (typeof price === 'string' || number === undefined) return price
+  const decimals = /\.(\d*)/.exec(cell)?.[1]?.length ?? 0
+  const isRounded = Math.abs(price - number) <= 0.5001 * 10 ** -decimals
+  // A price of 0.004 that is shown as 0.00 is not free.
+  return isRounded && (price !== 0 || number === 0) ? price : 'unreadable'
+}
+
+function parsePrice(cell: string, isPointed: boolean, currency: Currency): ReturnType<typeof readPrice> {
   if (cell.length > MAX_LENGTH || isSpreadsheetError(cell)) return 'unreadable'
   if (NEGATIVE.test(cell)) return 'negative'
   const digits = cell.replace(SIGNS[currency], '')
-  if (/\p{L}|\p{Sc}/u.test(digits.replace(/(\d)E(?=[+-]?\d)/i, '$1'))) return 'unreadable'
-  if (shown !== undefined) return inRange(shown)
-  if (ROUNDED.test(digits)) return 'unreadable'
-  if (SCIENTIFIC.test(digits)) return inRange(exact(Number(digits)))
-  const pointed = decimal === 'point' ? digits : digits.replace(/[.,]/g, (sign) => (sign === ',' ? '.' : ','))
-  if (!NUMBER.test(pointed) || !/\d/.test(pointed)) return 'unreadable'
-  return inRange(exact(Number(pointed.replace(/[,\s'’]/g, ''))))
+  const pointed = isPointed ? digits : digits.replace(/[.,]/g, (sign) => (sign === ',' ? '.' : ','))
+  const isScientific = SCIENTIFIC.test(digits)
+  const isNumber = isScientific ? !ROUNDED.test(digits) : NUMBER.test(pointed) && /\d/.test(pointed)
+  const price = exact(Number(isScientific ? digits : pointed.replace(/[,\s'’]/g, '')))
+  return isNumber && price <= MAX_PRICE ? price : 'unreadable'
 }
 
 /** Spreadsheets compute in binary: 926.6400000000001 is 926.64, to the 15 digits that they show. */
 export const exact = (price: number) =>
   // Nearly every price has few digits: to round it takes several times as long as to see that.
   Math.round(price * 1e4) / 1e4 === price && Math.abs(price) < 1e9 ? price : Number(price.toPrecision(15))
-
-const inRange = (price: number) => {
-  if (price < 0) return 'negative'
-  return price <= MAX_PRICE ? price : 'unreadable'
-}
 
 /** Truncates a cell for a message. */
 export function shorten(cell: string, length = 200): string {

@@ -2,7 +2,7 @@ import { UnreadableFileError } from './errors.ts'
 import { texts } from './texts.ts'
 import { type Element, isSet } from './xml.ts'
 
-/** The longest text of a cell (Excel specifications and limits). */
+/** The longest text of a cell (Excel specifications and limits): thousands of cells may refer to one. */
 export const MAX_CELL_LENGTH = 32_767
 
 /**

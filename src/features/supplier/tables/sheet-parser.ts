@@ -17,8 +17,7 @@ const PRINTED = /^(odd|even|first)(Header|Footer)$/
 export class SheetParser {
   /** The complete rows that are not blank. */
   readonly rows: Row[] = []
-  readonly hiddenColumns = new Set<number>()
-  /** What is printed on each page, and the hints for cells, complete when all rows have been read. */
+  /** What is printed on each page, complete when all rows have been read. */
   readonly printed: string[] = []
   /** How many of the rows so far are hidden. */
   hiddenRows = 0
@@ -30,7 +29,6 @@ export class SheetParser {
   #lastLine = 0
   #column = -1
   #hasFormula = false
-  #nextHidden = 1
 
   constructor(strings: readonly string[], formats: CellFormats) {
     this.#strings = strings
@@ -44,20 +42,8 @@ export class SheetParser {
     else if (name === 'c') this.#endCell(element)
     else if (name === 'row') this.#endRow(element)
     else if (name === 'f') this.#hasFormula = true
-    else if (name === 'col') this.#endColumns(element)
-    else if (name === 'dataValidation') this.printed.push(element.attributes.prompt ?? '')
     else if (PRINTED.test(name)) this.printed.push(element.text.slice(0, MAX_CELL_LENGTH))
     else this.#richText.see(element)
-  }
-
-  /** Columns stand in their order, and in one range (section 18.3.1.13): each number is added once. */
-  #endColumns({ attributes: { min, max, hidden } }: Element): void {
-    if (!isSet(hidden)) return
-    const last = Math.min(Number(max), MAX_COLUMNS)
-    for (let number = Math.max(Number(min), this.#nextHidden); number <= last; number++) {
-      this.hiddenColumns.add(number - 1)
-      this.#nextHidden = number + 1
-    }
   }
 
   #endCell({ attributes: { r, t = '', s } }: Element): void {
@@ -71,33 +57,24 @@ export class SheetParser {
     if (column >= MAX_COLUMNS) throw new UnreadableFileError(this.#lastLine + 1, columns(MAX_COLUMNS))
     const row = this.#row
     const style = Number(s ?? 0)
-    const shown = this.#shown(isMissing ? 'e' : t, value, style)
     while (row.cells.length < column) row.cells.push('')
-    row.cells[column] = shown.text
-    if (this.#formats.isStruck(style)) {
-      row.struck ??= []
-      row.struck.push(column)
-    }
-    if (shown.number !== undefined) {
+    const number = t === '' || t === 'n' ? Number(value.trim() || Number.NaN) : Number.NaN
+    if (Number.isFinite(number)) {
+      row.cells[column] = this.#formats.show(number, style)
       row.numbers ??= []
-      row.numbers[column] = shown.number
-    }
+      row.numbers[column] = number
+    } else row.cells[column] = this.#textOf(isMissing ? 'e' : t, value)
+    if (!this.#formats.isStruck(style)) return
+    row.struck ??= []
+    row.struck.push(column)
   }
 
-  /** A cell by its type: a number, a shared or own string, a Boolean, an error or a date. */
-  #shown(type: string, value: string, style: number): { text: string; number?: number } {
-    if (type === 's') {
-      const shared = this.#strings[Number(value)]
-      if (shared === undefined) throw new UnreadableFileError(this.#lastLine + 1, damagedWorkbook)
-      return { text: decodeEscapes(shared) }
-    }
-    if (type === 'b') return { text: value === '1' ? 'TRUE' : 'FALSE' }
-    const number = Number(value)
-    if ((type === '' || type === 'n') && Number.isFinite(number) && value.trim() !== '')
-      return this.#formats.show(number, style)
-    // A date that is written as text, or an error.
-    if (type === 'd' || type === 'e') return { text: value, number: Number.NaN }
-    return { text: decodeEscapes(value) }
+  /** A cell that is no number: a shared or own text, a Boolean, an error or a date. */
+  #textOf(type: string, value: string): string {
+    if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
+    const text = type === 's' ? this.#strings[Number(value)] : value
+    if (text === undefined) throw new UnreadableFileError(this.#lastLine + 1, damagedWorkbook)
+    return decodeEscapes(text)
   }
 
   #endRow({ attributes: { r, hidden } }: Element): void {

@@ -6,7 +6,7 @@ export interface Row {
   line: number
   /** Text as it is shown, not trimmed. */
   cells: string[]
-  /** The numbers in a spreadsheet's cells, rounded as they are shown; NaN for dates and percentages, undefined for text. */
+  /** The numbers in a spreadsheet's cells, as they are stored; undefined for text. */
   numbers?: (number | undefined)[]
   /** The columns of a spreadsheet's cells that are struck out. */
   struck?: number[]
@@ -21,13 +21,8 @@ export interface Sheet {
   delimiter?: string
   /** Streams the rows. Throws `UnreadableFileError`. */
   rows(): AsyncGenerator<Row[]>
-  /**
-   * The texts of comments and text boxes, and what is printed above and below each page, complete when all rows have been
-   * read. Throws `UnreadableFileError`.
-   */
+  /** Comments, text boxes, and what is printed on each page, when all rows have been read. Throws `UnreadableFileError`. */
   notes(): Promise<string[]>
-  /** The columns that are hidden, complete when the first rows have been read. */
-  hiddenColumns(): ReadonlySet<number>
   /** How many of the rows that have been read are hidden. */
   hiddenRows(): number
 }

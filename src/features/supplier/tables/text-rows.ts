@@ -22,7 +22,6 @@ export function openTextSheet(path: string, start: Buffer, encoding: Encoding, c
     delimiter,
     rows: () => readRows(readText(path, encoding, checkCpu), delimiter),
     notes: async () => [],
-    hiddenColumns: () => new Set(),
     hiddenRows: () => 0,
   }
 }
@@ -49,7 +48,7 @@ async function* readRows(chunks: AsyncIterable<string>, delimiter: string): Asyn
       cell.lastIndex = start
       const [all = '', quoted, rest = ''] = cell.exec(text) ?? []
       const end = start + all.length
-      // Whether a quote closes the cell, and a line feed belongs to the end of the row, shows in what follows.
+      // What follows shows whether a quote closes the cell, and whether a line feed belongs to the end of the row.
       if (end + 1 >= text.length || (quoted === undefined && all.trimStart().startsWith('"'))) break
       const content = quoted?.replaceAll('""', '"')
       cells.push(copyOf(content === undefined ? all : rest === '' ? content : `"${content}"${rest}`))
@@ -69,7 +68,7 @@ async function* readRows(chunks: AsyncIterable<string>, delimiter: string): Asyn
   }
 
   for await (const chunk of chunks) yield split(chunk)
-  // What ends with the file is followed by nothing else.
+  // The end of the file ends the last row.
   yield split('\n\n')
   if (pending.trim() !== '') throw new UnreadableFileError(line, texts.unreadable.unclosedQuote)
 }

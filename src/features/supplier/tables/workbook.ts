@@ -1,5 +1,4 @@
 import { posix } from 'node:path'
-import { crc32 } from 'node:zlib'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { type CellFormats, createCellFormats } from './cell-formats.ts'
 import { createCpuLimit } from './cpu-limit.ts'
@@ -8,9 +7,9 @@ import { createRichText } from './rich-text.ts'
 import type { OpenFile, Row, Sheet } from './sheet.ts'
 import { SheetParser } from './sheet-parser.ts'
 import { texts } from './texts.ts'
-import { type Element, isSet, localName, parseXml } from './xml.ts'
+import { type Element, localName, parseXml } from './xml.ts'
 
-/** Office documents shrink to a tenth or so; one that unpacks to more than so many times its size gets no more time for that. */
+/** Office documents shrink to a tenth or so: what unpacks to more than so many times the file's size gets no CPU time of its own. */
 const MAX_RATIO = 20
 
 /** A sheet as the workbook lists it, with the path of its part in the archive. */
@@ -32,10 +31,10 @@ export async function openWorkbook(path: string, cpuMs: () => number): Promise<O
   const close = () => zip.close()
   try {
     const archive = await readEntries(zip, cpuMs)
-    const { sheets, date1904 } = await readSheets(archive)
+    const sheets = await readSheets(archive)
     if (sheets.length === 0) throw new UnreadableFileError(0, texts.unreadable.noSheets)
     const strings = await readSharedStrings(archive)
-    const formats = createCellFormats(date1904)
+    const formats = createCellFormats()
     await readPart(archive, 'xl/styles.xml', formats.see)
     return { sheets: sheets.map((sheet) => openSheet(archive, sheet, strings, formats)), close }
   } catch (error) {
@@ -75,7 +74,6 @@ function openSheet(archive: Archive, sheet: ListedSheet, strings: string[], form
       const found = [...(await readComments(archive, sheet).catch(rethrow)), ...printed]
       return found.filter((text) => text.trim() !== '')
     },
-    hiddenColumns: () => parser.hiddenColumns,
     hiddenRows: () => parser.hiddenRows,
   }
 }
@@ -99,16 +97,13 @@ async function readPart(archive: Archive, path: string, see: (element: Element) 
   for await (const _ of partOf(archive, path, see));
 }
 
-/** Streams a part, and throws at its end if its checksum is not that of the archive. */
+/** Streams a part. */
 async function* openPart({ zip, checkCpu }: Archive, entry: Entry): AsyncGenerator<Buffer> {
-  let checksum = 0
   for await (const bytes of await zip.openReadStreamPromise(entry)) {
     checkCpu()
-    checksum = crc32(bytes, checksum)
     yield bytes
   }
   checkCpu()
-  if (checksum !== entry.crc32) throw new UnreadableFileError(0, texts.unreadable.damagedWorkbook)
 }
 
 const WORKBOOK = 'xl/workbook.xml'
@@ -138,15 +133,13 @@ async function readComments(archive: Archive, { path }: ListedSheet): Promise<st
   return found
 }
 
-/** Reads the list of sheets, and whether dates count from 1904. */
-async function readSheets(archive: Archive): Promise<{ sheets: ListedSheet[]; date1904: boolean }> {
+/** The sheets that the workbook lists, each part once. */
+async function readSheets(archive: Archive): Promise<ListedSheet[]> {
   if (!archive.entries.has(WORKBOOK))
     throw new UnreadableFileError(0, texts.unreadable.otherFormat(nameOf(archive)))
   const targets = await readTargets(archive, WORKBOOK)
   const sheets = new Map<string, ListedSheet>()
-  let date1904 = false
   await readPart(archive, WORKBOOK, ({ name, attributes }) => {
-    if (name === 'workbookPr') date1904 = isSet(attributes.date1904)
     if (name !== 'sheet') return
     const [, id = ''] = Object.entries(attributes).find(([key]) => localName(key) === 'id') ?? []
     const path = targets.get(id) ?? ''
@@ -154,7 +147,7 @@ async function readSheets(archive: Archive): Promise<{ sheets: ListedSheet[]; da
     if (archive.entries.has(path.toLowerCase()) && !sheets.has(path))
       sheets.set(path, { name: attributes.name ?? '', path, isHidden })
   })
-  return { sheets: [...sheets.values()], date1904 }
+  return [...sheets.values()]
 }
 
 /** What an archive is that has a file of such a name and no workbook of XLSX. */

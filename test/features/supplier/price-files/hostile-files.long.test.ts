@@ -27,9 +27,8 @@ test.each<[string, string, RegExp?]>([
 const SHEET = 'xl/worksheets/sheet1.xml'
 const LINKS = 'xl/worksheets/_rels/sheet1.xml.rels'
 test.each([
-  ['pairs of hidden ranges', SHEET, '<cols>', '<col min="1" max="500" hidden="1"/>'.repeat(2), '</cols>'],
+  ['ranges of columns', SHEET, '<cols>', '<col min="1" max="500" hidden="1"/>', '</cols>'],
   ['merged cells', SHEET, '', '<mergeCell ref="A1:B2"/>', ''],
-  ['hints', SHEET, '', '<dataValidation prompt="hint"/>', ''],
   ['shared texts', 'xl/sharedStrings.xml', '', '<si><t>abc</t></si>', ''],
   ['styles', 'xl/styles.xml', '<cellXfs>', '<xf numFmtId="0" fontId="1"/>', '</cellXfs>'],
   ['links', LINKS, '', '<Relationship Id="r" Target="../comments1.xml"/>', ''],

@@ -1,12 +1,12 @@
 import { expect, vi } from 'vitest'
 import type { Item } from '../../../../src/features/supplier/price-files/batches.ts'
-import type { Draft } from '../../../../src/features/supplier/price-files/choice.ts'
-import type { Outline, Reading } from '../../../../src/features/supplier/price-files/found.ts'
+import type { Reading } from '../../../../src/features/supplier/price-files/found.ts'
 import type { Import } from '../../../../src/features/supplier/price-files/import.ts'
 import type { importView } from '../../../../src/features/supplier/price-files/page.ts'
 import { startAll } from '../../../support/app.ts'
 import { connected } from '../../../support/flow.ts'
 import type { Visitor } from '../../../support/visitor.ts'
+import { type Answers, draftOf } from './model/support.ts'
 
 /** The sandbox's supplier, who is signed in as Sam. */
 export const SAM = { name: 'sam', bxcontext: 'summit-supplies', email: 'priya@summit.example' }
@@ -32,21 +32,7 @@ export interface UploadOptions {
   to?: string
   by?: Visitor
   /** What a person says on page one beside what is filled in; false: nothing. */
-  says?: Partial<Draft> | false
-}
-
-/** Page one as it is filled in, with prices in Australian dollars before GST. */
-export function draftOf({ sheet, headingsRow, columns, money, units, decimal }: Outline): Draft {
-  const used = columns.flatMap(({ heading, number, use }) => {
-    if (use === 'ignored' || use === 'only' || use === 'taxed') return []
-    return [[use, { heading, number }]]
-  })
-  const only = columns.filter(({ use }) => use === 'only')
-  return {
-    ...Object.fromEntries(used),
-    ...{ sheet, headingsRow, units, decimal, money: money ?? 'AUD before GST' },
-    only: only.map(({ heading, number, ticked }) => ({ heading, number, values: ticked })),
-  }
+  says?: Answers | false
 }
 
 /** The app and the sandbox, and Sam, whose account is connected and has the catalogue `Fresh`. */
@@ -97,8 +83,8 @@ export async function openPages(app: { url: string }, visitor: Visitor) {
   }
 
   /** Completes page one. Resolves to the import, or to the problem. */
-  async function choose(job: ImportJson, says: Partial<Draft> = {}, by = visitor): Promise<ImportJson> {
-    const draft = { ...draftOf(job.reading.outline), ...says }
+  async function choose(job: ImportJson, says: Answers = {}, by = visitor): Promise<ImportJson> {
+    const draft = draftOf(job.reading.outline, says)
     const answer = await post(job.id, 'choice', { draft, goOn: true }, by)
     return answer.status < 400 ? jobOf(job.id, by) : answer.json()
   }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { choiceSchema } from '../../../../src/features/supplier/price-files/choice.ts'
 import { texts } from '../../../../src/features/supplier/price-files/texts.ts'
 import { connected } from '../../../support/flow.ts'
+import type { Answers } from './model/support.ts'
 import { type ImportJson, type Pages, SAM, startPages } from './pages-support.ts'
 import { itemsOf } from './support.ts'
 import { workbook } from './xlsx.ts'
@@ -42,24 +42,10 @@ test.each([
 const FILE =
   'Price list October\n1. Prices are for trade.\n\nItem Code,Product,RRP,Status\nA,Nail,1.50,\nB,Bolt,2.50,Old\nC,Screw,3.50,\n'
 
-describe('each page', () => {
-  test('names only styles that are there', async () => {
-    const chosen = await pages.upload(FILE, { to: await newCatalogue() })
-    const stylesOf = async (id: string) =>
-      [...(await htmlOf(id)).matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, path = '']) => path)
-    const open = await pages.upload(FILE, { says: false })
-    const styles = [...(await stylesOf(open.json.id)), ...(await stylesOf(chosen.json.id))]
-    await pages.send(chosen.json.id)
-    for (const path of new Set([...styles, ...(await stylesOf(chosen.json.id))]))
-      expect((await pages.visitor.get(new URL(path, pages.app.url).href)).status, path).toBe(200)
-    expect(styles.join(' ')).toContain('price-files.css')
-  })
-
-  test.each(['choice', 'send'])('is where the address of a refused form leads: %s', async (action) => {
-    const { json } = await pages.upload(FILE, { to: await newCatalogue() })
-    const { text } = await pages.visitor.follow(await pages.visitor.get(`${pages.urlOf(json.id)}/${action}`))
-    expect(text).toContain('What differs')
-  })
+test('the address of a form that was refused leads to the page', async () => {
+  const { json } = await pages.upload(FILE, { to: await newCatalogue() })
+  const { text } = await pages.visitor.follow(await pages.visitor.get(`${pages.urlOf(json.id)}/choice`))
+  expect(text).toContain('What differs')
 })
 
 describe('page one', () => {
@@ -92,27 +78,17 @@ describe('page one', () => {
     expect(text).toMatch(/name="units"[^>]* value="10"/)
   })
 
-  test.each([
-    ['units', { units: 'ten' }, 'name="units" inputmode="numeric" value="ten"', 'Give a number from 1'],
-    ['headings-row', { headingsRow: '-1' }, 'name="headingsRow" inputmode="numeric" value="-1"', 'row, or 0'],
-    [
-      'use-2',
-      { 'use-1': 'code', 'use-2': 'code' },
-      'name="use-2" aria-label="Use of Product"',
-      'only one column',
-    ],
-  ])(
-    'comes back with what was typed, and the focus on the field that is wrong: %s',
-    async (id, typed, field, rule) => {
-      const { json } = await pages.upload(FILE, { says: false })
-      const form = { seen: json.checkId, units: '1', headingsRow: '4', money: 'NZD before GST', ...typed }
-      const { status, text } = await submit(json.id, 'choice', { ...form, do: 'continue' })
-      expect(status).toBe(400)
-      expect(text).toContain(`${field} aria-invalid="true" aria-describedby="${id}-error" autofocus`)
-      expect(text).toMatch(new RegExp(`id="${id}-error" role="alert">[^<]*${rule}`))
-      expect(text).toMatch(/value="NZD before GST" checked/)
-    },
-  )
+  test('comes back with what was typed, and the focus on the field that is wrong', async () => {
+    const { json } = await pages.upload(FILE, { says: false })
+    const form = { seen: json.checkId, units: 'ten', headingsRow: '4', money: 'NZD before GST' }
+    const { status, text } = await submit(json.id, 'choice', { ...form, do: 'continue' })
+    expect(status).toBe(400)
+    expect(text).toMatch(
+      /name="units" inputmode="numeric" value="ten" aria-invalid="true" aria-describedby="units-error" autofocus/,
+    )
+    expect(text).toMatch(/id="units-error" role="alert">[^<]*Give a number from 1/)
+    expect(text).toMatch(/value="NZD before GST" checked/)
+  })
 
   test('without an answer about the money stays, with the focus on the question', async () => {
     const { json } = await pages.upload(FILE, { says: false })
@@ -136,58 +112,14 @@ describe('page one', () => {
     expect(await htmlOf(other.json.id)).not.toContain('Suggested from')
   })
 
-  test('asks about the money of the column that is the price: an answer about another one, or none, counts for nothing', async () => {
-    const { json } = await pages.upload('Code,Trade,RRP\nA,1,2\n', { says: false })
-    const form = { headingsRow: '1', units: '1', money: 'NZD before GST', do: 'continue' }
-    const fieldOf = (html: string) => /name="moneyOf" value="(\d*)"/.exec(html)?.[1] ?? 'none'
-    const html = await htmlOf(json.id)
-    expect(html).toContain('<legend>The prices are in</legend>')
-    let moneyOf = fieldOf(html)
-    for (const [price, other, heading] of [
-      ['use-2', 'use-3', 'Trade'],
-      ['use-3', 'use-2', 'RRP'],
-    ] as const) {
-      const { checkId: seen } = await pages.jobOf(json.id)
-      const uses = { 'use-1': 'code', [price]: 'price', [other]: 'ignored' }
-      const { text } = await submit(json.id, 'choice', { ...form, ...uses, seen, moneyOf })
-      expect(text).toContain(`<legend>The prices under ${heading} are in</legend>`)
-      expect(text).toContain('Say which money the prices are in')
-      expect(text).not.toMatch(/name="money"[^>]* checked/)
-      moneyOf = fieldOf(text)
-    }
-    const { checkId: seen } = await pages.jobOf(json.id)
-    const uses = { 'use-1': 'code', 'use-2': 'ignored', 'use-3': 'price' }
-    const { text } = await submit(json.id, 'choice', { ...form, ...uses, seen, moneyOf })
-    expect(text).toContain('RRP is in New Zealand dollars, before GST.')
-  })
-
-  test.each([
-    ['code', { 'use-3': 'price' }],
-    ['price', { 'use-1': 'code', 'use-3': 'ignored' }],
-  ])(
-    'without a column that is the %s says so beside the columns, with the focus there',
-    async (use, uses) => {
-      const { json } = await pages.upload(FILE.replace('Item Code', 'Thing'), { says: false })
-      const form = { seen: json.checkId, headingsRow: '4', units: '1', money: 'AUD before GST' }
-      const { text } = await submit(json.id, 'choice', { ...form, ...uses, do: 'continue' })
-      const rule = `Choose which column is the ${use}: set its use to “${use}”.`
-      expect(text).toContain(`role="alert"><p>${rule}</p>`)
-      expect(text).toMatch(
-        new RegExp(
-          `id="missing-columns"><p class="field-error">${rule}</p></div>\\s*<ul class="columns">[\\s\\S]*?<select [^>]*aria-describedby="missing-columns" autofocus`,
-        ),
-      )
-      expect(text).not.toContain('aria-invalid')
-    },
-  )
-
-  test('sends only the rows with the values that are ticked', async () => {
-    const { json } = await pages.upload(FILE, { says: false })
+  test('without a column that is the code says so beside the columns, with the focus there', async () => {
+    const { json } = await pages.upload(FILE.replace('Item Code', 'Thing'), { says: false })
     const form = { seen: json.checkId, headingsRow: '4', units: '1', money: 'AUD before GST' }
-    const uses = { 'use-1': 'code', 'use-3': 'price', 'use-4': 'only', 'tick-4': '0' }
-    await submit(json.id, 'choice', { ...form, ...uses, do: 'continue' })
-    const { items } = await pages.jobOf(json.id)
-    expect(items.map(({ code }) => code)).toEqual(['A', 'C'])
+    const { text } = await submit(json.id, 'choice', { ...form, 'use-3': 'price', do: 'continue' })
+    expect(text).toMatch(
+      /id="missing-columns"><p class="field-error">Choose which column is the code[\s\S]*?<select [^>]*aria-describedby="missing-columns" autofocus/,
+    )
+    expect(text).not.toContain('aria-invalid')
   })
 
   test('does nothing but show itself anew if another tab has chosen meanwhile', async () => {
@@ -253,10 +185,10 @@ describe('page two', () => {
       fc.asyncProperty(files, async ([rows, isOnly, ticks]) => {
         const to = await newCatalogue()
         const lines = rows.map(({ code, price, status }) => `${code},${price},${status}\n`)
-        const only = isOnly ? [{ heading: 'Status', number: 3, values: [''] }] : []
+        const uses: Answers['uses'] = isOnly ? { Status: ['only', ''] } : {}
         const { json } = await pages.upload(`Code,Price,Status\n${lines.join('')}Z,1,\n`, {
           to,
-          says: { only, decimal: 'point' },
+          says: { uses, decimal: 'point' },
         })
         const leaveOut = ticks.flatMap((at) => json.items[at]?.code ?? [])
         if (leaveOut.length > 0) expect((await pages.send(json.id, { leaveOut })).status).toBe(409)
@@ -304,16 +236,6 @@ describe('page two', () => {
     const html = await htmlOf(json.id)
     expect(html).toMatch(
       /row 3 ·[^·]*<mark>blue<\/mark>\s*<details><summary>All cells<\/summary>[\s\S]*v1-19/,
-    )
-  })
-
-  test('says how the prices were read', async () => {
-    const { json } = await pages.upload(FILE, {
-      to: await newCatalogue(),
-      says: { money: 'NZD including GST', units: 10 },
-    })
-    expect(await htmlOf(json.id)).toContain(
-      'RRP is in New Zealand dollars, including 15 % GST, for 10 units.',
     )
   })
 
@@ -389,15 +311,5 @@ describe('page two', () => {
     )
     await submit(json.id, 'send', { ...form, confirm: 'on' })
     expect(await pages.ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 3 } })
-  })
-
-  test('prints the choice as an argument of the command', async () => {
-    const { json } = await pages.upload(FILE.replace('RRP', "RRP 'ex'").replace('Item Code', "Item's code"), {
-      to: await newCatalogue(),
-      says: { code: { heading: "Item's code", number: 1 }, price: { heading: "RRP 'ex'", number: 3 } },
-    })
-    const html = (await htmlOf(json.id)).replaceAll('&quot;', '"').replaceAll('&#39;', "'")
-    const [, argument = ''] = /<code>--choice '(.*)'<\/code>/.exec(html) ?? []
-    expect(choiceSchema.parse(JSON.parse(argument.replaceAll("'\\''", "'")))).toEqual(json.choice)
   })
 })

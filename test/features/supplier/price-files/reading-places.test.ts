@@ -40,29 +40,22 @@ test('a small file is read at once beside the large files of two others, one aft
   expect(started).toContain('large of Bob')
 })
 
-test('a user’s second file waits for the first one, and lets others pass', async () => {
+test('a user’s second file waits for the first one, and lets others pass; else who came first is next', async () => {
   const { add, end, started } = startPlaces()
   add('first of Ann', 'ann', SMALL)
   add('second of Ann', 'ann', SMALL)
-  add('small of Bob', 'bob', SMALL)
+  add('of Bob', 'bob', SMALL)
+  add('large of Eve', 'eve', LARGE)
   await turn()
-  expect(started).toEqual(['first of Ann', 'small of Bob'])
+  expect(started).toEqual(['first of Ann', 'of Bob'])
   await end('first of Ann')
-  expect(started).toContain('second of Ann')
-})
-
-test('of those who wait, who came first is next, also with a large file', async () => {
-  const { add, end, started } = startPlaces()
-  for (const user of ['ann', 'bob']) add(user, user, SMALL)
-  add('large', 'eve', LARGE)
-  add('small', 'sam', SMALL)
-  await end('ann')
-  expect(started).toEqual(['ann', 'bob', 'large'])
+  await end('of Bob')
+  expect(started).toEqual(['first of Ann', 'of Bob', 'second of Ann', 'large of Eve'])
 })
 
 test('a place is free again when reading has failed', async () => {
   const inPlace = createReadingPlaces()
-  const fail = inPlace({ userId: 'ann', bytes: LARGE }, () => Promise.reject(new Error('unreadable')))
-  await expect(fail).rejects.toThrow('unreadable')
-  expect(await inPlace({ userId: 'ann', bytes: LARGE }, async () => 'read')).toBe('read')
+  const user = { userId: 'ann', bytes: LARGE }
+  await expect(inPlace(user, () => Promise.reject(new Error('unreadable')))).rejects.toThrow('unreadable')
+  expect(await inPlace(user, async () => 'read')).toBe('read')
 })

@@ -1,18 +1,15 @@
 import { strToU8, zipSync } from 'fflate'
 
 /**
- * A cell: text, a number, or a number with a format (its pattern, or the number of a built-in one). `formula` has the
- * value that a spreadsheet last computed; `rich` is text in several fonts, or with a `format` such as `<strike/>`; `date`
- * is written as text (ISO 8601); `xml` is the element as it is.
+ * A cell: text, a number, or a number with a format (its pattern, or the number of a built-in one). `rich` is text in several fonts,
+ * or with a `format` such as `<strike/>`; `xml` is the element as it is.
  */
 export type Cell =
   | string
   | number
   | null
   | { value: number; format: string | number }
-  | { formula: string; value: number | string; format?: string | number }
   | { rich: (string | { text: string; format: string })[] }
-  | { date: string }
   | { error: string }
   | { boolean: boolean }
   | { xml: string }
@@ -21,14 +18,11 @@ export interface Sheet {
   name: string
   rows: Cell[][]
   hidden?: boolean
-  /** Ranges such as `A1:D1`. */
-  merged?: string[]
 }
 
 export interface WorkbookOptions {
   /** Where the texts are: shared (Excel, LibreOffice) or in the cells (many programs). */
   texts?: 'shared' | 'inline'
-  date1904?: boolean
   /** Leaves out the positions of rows and cells, as some programs do. */
   withoutReferences?: boolean
   /** Other parts of the archive, by path; they replace those of the workbook. */
@@ -77,12 +71,9 @@ function createCells(texts: WorkbookOptions['texts']) {
     if (typeof cell === 'number') return `<c${reference}><v>${cell}</v></c>`
     if ('xml' in cell) return cell.xml
     if ('rich' in cell) return text(cell.rich.map(richRun).join(''), reference)
-    if ('date' in cell) return `<c${reference} t="d"><v>${cell.date}</v></c>`
     if ('error' in cell) return `<c${reference} t="e"><f>NOWHERE</f><v>${cell.error}</v></c>`
     if ('boolean' in cell) return `<c${reference} t="b"><v>${Number(cell.boolean)}</v></c>`
-    const formula = 'formula' in cell ? `<f>${escapeXml(cell.formula)}</f>` : ''
-    const type = typeof cell.value === 'string' ? ' t="str"' : ''
-    return `<c${reference}${styleOf(cell.format)}${type}>${formula}<v>${escapeXml(String(cell.value))}</v></c>`
+    return `<c${reference}${styleOf(cell.format)}><v>${cell.value}</v></c>`
   }
 
   return { xmlOf, strings, formats }
@@ -100,7 +91,7 @@ function stylesXml(formats: readonly (string | number)[]): string {
 }
 
 /** The list of sheets, and the parts that they are in. */
-function listXml(sheets: readonly Sheet[], date1904 = false): Record<string, string> {
+function listXml(sheets: readonly Sheet[]): Record<string, string> {
   const list = sheets.map(
     ({ name, hidden }, index) =>
       `<sheet name="${escapeXml(name)}" sheetId="${index + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`,
@@ -110,7 +101,7 @@ function listXml(sheets: readonly Sheet[], date1904 = false): Record<string, str
       `<Relationship Id="rId${index + 1}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${index + 1}.xml"/>`,
   )
   return {
-    'xl/workbook.xml': `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr${date1904 ? ' date1904="1"' : ''}/><sheets>${list.join('')}</sheets></workbook>`,
+    'xl/workbook.xml': `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets>${list.join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': `${HEAD}<Relationships>${relations.join('')}</Relationships>`,
   }
 }
@@ -125,16 +116,13 @@ export function workbook(sheets: Sheet[], options: WorkbookOptions = {}): Uint8A
     return `<row${options.withoutReferences ? '' : ` r="${row + 1}"`}>${inside}</row>`
   }
   const parts: Record<string, string> = {}
-  for (const [index, { rows, merged = [] }] of sheets.entries()) {
-    const cells = merged.map((range) => `<mergeCell ref="${range}"/>`).join('')
-    const end = cells ? `<mergeCells>${cells}</mergeCells>` : ''
+  for (const [index, { rows }] of sheets.entries())
     parts[`xl/worksheets/sheet${index + 1}.xml`] =
-      `${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rows.map(rowXml).join('')}</sheetData>${end}</worksheet>`
-  }
+      `${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rows.map(rowXml).join('')}</sheetData></worksheet>`
   const texts = [...strings.keys()].map((content) => `<si>${content}</si>`)
   const all = {
     '[Content_Types].xml': `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
-    ...listXml(sheets, options.date1904),
+    ...listXml(sheets),
     'xl/styles.xml': stylesXml(formats),
     'xl/sharedStrings.xml': `${HEAD}<sst xmlns="${MAIN}">${texts.join('')}</sst>`,
     ...parts,

@@ -30,16 +30,11 @@ const SORTED = PRICES.toSorted((a, b) => a - b)
 describe('an ordinary month has no box:', () => {
   test.each<[string, (price: number, at: number) => number]>([
     ['nothing changes', (price) => price],
-    ['all prices rise by 2 %', (price) => price * 1.02],
-    ['all prices rise by 5 %', (price) => price * 1.05],
     ['all prices rise by 8 %', (price) => price * 1.08],
     ['prices rise by 2 to 8 %', (price) => price * spread(1.02, 1.08)],
-    ['all prices fall by 4 %', (price) => price * 0.96],
-    ['a third rises by 6 %', (price, at) => (at % 3 === 0 ? price * 1.06 : price)],
     ['brands rise by 3, 5 and 7.5 %', (price, at) => price * ([1.03, 1.05, 1.075][at % 3] ?? 1)],
     ['metals move by up to 20 %', (price, at) => (at % 8 === 0 ? price * spread(0.8, 1.2) : price * 1.02)],
     ['ten items are corrected', (price, at) => (at < 10 ? price * 3 : price * 1.03)],
-    ['some specials', (price, at) => (at % 25 === 0 ? price * spread(0.6, 0.9) : price)],
   ])('%s', (_name, change) => {
     expect(boxesOn(factorsOf(change))).toEqual([])
   })
@@ -52,33 +47,18 @@ describe('an ordinary month has no box:', () => {
 describe('a wrong month has one:', () => {
   test.each<[string, (price: number, at: number) => number]>([
     ['GST is added', (price) => price * 1.1],
-    ['GST of New Zealand is added', (price) => price * 1.15],
     ['GST is removed', (price) => price / 1.1],
-    ['GST is added with a rise of 4 %', (price) => price * 1.1 * 1.04],
-    ['GST is added to half', (price, at) => (at % 2 ? price * 1.1 : price)],
     ['GST is added to an eighth', (price, at) => (at % 8 === 0 ? price * 1.1 : price)],
     ['ten times', (price) => price * 10],
-    ['a hundredth', (price) => price / 100],
     ['40 items at 100 times', (price, at) => (at < 40 ? price * 100 : price)],
-    ['20 items of packs of 10', (price, at) => (at < 20 ? price * 10 : price)],
     ['trade prices of 40 % less', (price) => price * 0.6],
     ['trade prices by category', (price, at) => price * ([0.55, 0.62, 0.7, 0.78, 0.85][at % 5] ?? 1)],
-    ['trade prices of half of the categories', (price, at) => (at % 2 ? price * spread(0.5, 0.8) : price)],
-    ['cost prices', (price) => price * spread(0.4, 0.7)],
     ['packs of other sizes', (price, at) => (at % 4 === 0 ? price * ([10, 25, 50][at % 3] ?? 1) : price)],
     ['prices shifted by a row', (_price, at) => PRICES[at - 1] ?? 1],
     ['prices sorted', (_price, at) => SORTED[at] ?? 1],
     ['all prices are 0', () => 0],
   ])('%s', (_name, change) => {
     expect(boxesOn(factorsOf(change))).not.toEqual([])
-  })
-
-  test.each<[string, (price: number, at: number) => number]>([
-    ['GST is added with a fall of 3 %', (price) => price * 1.1 * 0.97],
-    ['GST is removed with a rise of 4 %', (price) => (price / 1.1) * 1.04],
-    ['GST is added to 40 items', (price, at) => (at < 40 ? price * 1.1 : price)],
-  ])('but not if %s: that shows in the ten rows', (_name, change) => {
-    expect(boxesOn(factorsOf(change))).toEqual([])
   })
 })
 

@@ -1,5 +1,6 @@
 /** Page one: where the table is, what is filled in, and what is missing. */
 import { describe, expect, test } from 'vitest'
+import type { Draft } from '../../../../../src/features/supplier/price-files/choice.ts'
 import type { Outline } from '../../../../../src/features/supplier/price-files/found.ts'
 import { type Answers, bookOf, choose, draftOf, itemsIn, read, send } from './support.ts'
 
@@ -12,7 +13,7 @@ describe('the table is found', () => {
     expect(outline).toMatchObject({ lastChoice: null, headingsRow: 4, money: null, units: 1 })
     expect(outline.above.map(({ row, text }) => `${row} ${text}`)).toEqual(['1 Ace Supplies', '2 October'])
     expect(outline.rows.map(({ row }) => row)).toEqual([5, 6, 7, 8, 9, 10])
-    expect({ found, missing }).toEqual({ found: null, missing: [{ kind: 'notChosen' }] })
+    expect({ found, missing }).toEqual({ found: null, missing: [] })
   })
 
   test.each([
@@ -48,7 +49,7 @@ describe('the table is found', () => {
   })
 
   test('on the row that a person gives', async () => {
-    const given = { ...draftOf((await read(LIST)).outline), headingsRow: 5 }
+    const given = { ...draftOf((await read(LIST)).outline), headingsRow: 5, columns: [] }
     const { outline } = await read(LIST, { draft: given, goOn: false })
     expect(outline.columns.map(({ heading }) => heading)).toEqual(['A1', 'Nail', '1.50', 'R'])
     const twice = `${LIST}Code,Name,Price,Level\nC3,Beam,5,R\n`
@@ -69,7 +70,7 @@ describe('the table is found', () => {
 
   test('with the choice for exactly these headings, else the last one', async () => {
     const other = LIST.replace('Level', 'Stock')
-    const retail = send(await choose(LIST, { uses: { Level: { only: ['R'] } } }))
+    const retail = send(await choose(LIST, { uses: { Level: ['only', 'R'] } }))
     const both = send(await choose(other), retail, '2026-11-01T00:00:00.000Z')
     expect(itemsIn(await read(LIST, { received: both }))).toBe('A1=1.5')
     expect(itemsIn(await read(other, { received: both }))).toBe('A1=1.5 B2=20')
@@ -83,7 +84,7 @@ describe('page one', () => {
     const answers: Answers = {
       money: 'NZD before GST',
       units: 2,
-      uses: { Level: { only: ['R'] }, Name: 'unit' },
+      uses: { Level: ['only', 'R'], Name: 'unit' },
     }
     const received = send(await choose(LIST, answers))
     const { outline: same } = await read(LIST, { received })
@@ -92,15 +93,15 @@ describe('page one', () => {
     const { outline: other, missing } = await read(LIST.replace('Price', 'Price inc GST'), { received })
     expect(usesOf(other)).toBe('code unit price only')
     expect([other.money, other.units]).toEqual([null, 2])
-    expect(missing).toEqual([{ kind: 'noColumn', use: 'price', heading: 'Price' }])
+    expect(missing).toMatchObject([{ kind: 'noColumn', use: 'price', heading: 'Price' }])
   })
 
   test.each<[string, Answers, string]>([
     ['no code', { uses: { Code: 'ignored' } }, 'unanswered'],
-    ['no price and no money', { money: undefined, uses: { Price: 'ignored' } }, 'unanswered unanswered'],
-    ['nothing ticked', { uses: { Level: { only: [] } } }, 'nothingTicked'],
-    ['some rows with GST, before GST', { uses: { Level: { taxed: ['R'] } } }, 'taxedBeforeGst'],
-    ['too many values', { uses: { Name: { only: ['x'] } } }, 'manyValues'],
+    ['no price and no money', { money: null, uses: { Price: 'ignored' } }, 'unanswered unanswered'],
+    ['nothing ticked', { uses: { Level: ['only'] } }, 'nothingTicked'],
+    ['some rows with GST, before GST', { uses: { Level: ['taxed', 'R'] } }, 'taxedBeforeGst'],
+    ['too many values', { uses: { Name: ['only', 'x'] } }, 'manyValues'],
   ])('says what is missing: %s', async (_name, answers, kinds) => {
     const content = LIST + Array.from({ length: 201 }, (_, at) => `C${at},Item ${at},1,R\n`).join('')
     const draft = draftOf((await read(content)).outline, answers)
@@ -109,12 +110,17 @@ describe('page one', () => {
     expect(itemsIn(reading)).toBe(kinds)
   })
 
-  test('says what is missing: a column that is used twice, or is not there', async () => {
-    const draft = draftOf((await read(LIST)).outline)
-    const twice = { ...draft, only: [{ heading: 'Name', number: 2, values: ['Nail'] }] }
-    expect(itemsIn(await read(LIST, { draft: twice }))).toBe('usedTwice')
-    const gone = { ...draft, unit: { heading: 'UOM', number: 9 } }
+  test('says what is missing: a column that is not there, also if it was one of two with its heading', async () => {
+    const used = async (content: string, column: Draft['columns'][number]) => {
+      const draft = draftOf((await read(content)).outline)
+      return { ...draft, columns: [...draft.columns, column] }
+    }
+    const gone = await used(LIST, { heading: 'UOM', number: 9, use: 'unit' })
     expect(itemsIn(await read(LIST, { draft: gone }))).toBe('noColumn')
+    const two = LIST.replace('Level', 'Price')
+    const draft = await used(two, { heading: 'Price', number: 4, use: 'unit' })
+    expect(itemsIn(await read(two, { draft }))).toBe('A1=1.5 B2=20')
+    expect(itemsIn(await read(LIST, { draft }))).toBe('noColumn')
   })
 
   test('asks for the decimal sign only if a price reads differently under the two', async () => {
@@ -125,7 +131,7 @@ describe('page one', () => {
     for (const cell of [...ambiguous, ...clear]) {
       const content = `Code,Price\nA,1\nB,"${cell}"\n`
       const { missing, outline } = await choose(content)
-      expect(missing).toEqual(ambiguous.includes(cell) ? [{ kind: 'decimal', cell }] : [])
+      expect(missing).toMatchObject(ambiguous.includes(cell) ? [{ kind: 'decimal', cell }] : [])
       expect(outline.ambiguousPrice).toBe(ambiguous.includes(cell) ? cell : null)
       expect((await choose(content, { decimal: 'comma' })).missing).toEqual([])
     }

@@ -54,16 +54,21 @@ const csvOf = (list: Row[], { order, titles }: Shape): string =>
     ...list.map((one) => [...order.map((at) => one[COLUMNS[at] ?? 'code']), one.more]),
   ])
 const draftOf = ({ order, titles, money, only, taxed, count, unit, units }: Shape): Draft => {
-  const column = (heading: string) => ({ heading, number: order.indexOf(HEADINGS.indexOf(heading)) + 1 })
+  const column = (use: Draft['columns'][number]['use'], heading: string, values?: string[]) => {
+    const number = order.indexOf(HEADINGS.indexOf(heading)) + 1
+    return { heading, number, use, ...(values && { values }) }
+  }
   return {
     sheet: '',
     headingsRow: titles.length + 1,
-    code: column('Code'),
-    price: column('Price'),
-    only: only ? [{ ...column('Level'), values: ['R', ''] }] : [],
-    ...(unit && { unit: column('Unit') }),
-    ...(count && { count: column('Per') }),
-    ...(taxed && money !== 'AUD before GST' && { taxed: { ...column('Tax'), values: ['Inc'] } }),
+    columns: [
+      column('code', 'Code'),
+      column('price', 'Price'),
+      ...(unit ? [column('unit', 'Unit')] : []),
+      ...(count ? [column('count', 'Per')] : []),
+      ...(only ? [column('only', 'Level', ['R', ''])] : []),
+      ...(taxed && money !== 'AUD before GST' ? [column('taxed', 'Tax', ['Inc'])] : []),
+    ],
     money,
     units,
     decimal: 'point',

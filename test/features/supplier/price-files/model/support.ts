@@ -4,6 +4,7 @@ import type { Draft } from '../../../../../src/features/supplier/price-files/cho
 import type { Found, Outline, Reading } from '../../../../../src/features/supplier/price-files/found.ts'
 import { readPriceFile } from '../../../../../src/features/supplier/price-files/read-price-file.ts'
 import { afterSending, type Received } from '../../../../../src/features/supplier/price-files/received.ts'
+import type { Use } from '../../../../../src/features/supplier/price-files/uses.ts'
 import { tempDir } from '../../../../support/env.ts'
 import { workbook } from '../xlsx.ts'
 
@@ -29,44 +30,32 @@ export async function read(
   }
 }
 
-/** Page one as it is suggested, with other answers: uses and ticked values by the heading of the column. */
-export interface Answers
-  extends Partial<Pick<Draft, 'sheet' | 'headingsRow' | 'money' | 'units' | 'decimal'>> {
-  uses?: Record<string, Outline['columns'][number]['use'] | { only: string[] } | { taxed: string[] }>
+/** Other answers than page one fills in: uses, with the values that are ticked, by the heading or the number of the column. */
+export interface Answers extends Partial<Omit<Draft, 'columns'>> {
+  uses?: Record<string, Use | ['only' | 'taxed', ...string[]]>
 }
 
-/** The draft that page one says when these answers have been given. */
+/** The draft that page one says when these answers have been given; prices are in Australian dollars before GST. */
 export function draftOf(outline: Outline, { uses = {}, ...answers }: Answers = {}): Draft {
-  const draft: Draft = {
-    sheet: outline.sheet,
-    headingsRow: outline.headingsRow,
-    only: [],
-    money: 'AUD before GST',
-    units: 1,
-    decimal: null,
-    ...answers,
-  }
-  for (const { heading, number, use } of outline.columns) {
-    const answer = uses[heading] ?? uses[number] ?? use
-    const column = { heading, number }
-    if (typeof answer === 'object') {
-      if ('only' in answer) draft.only.push({ ...column, values: answer.only })
-      else draft.taxed = { ...column, values: answer.taxed }
-    } else if (answer !== 'ignored' && answer !== 'only' && answer !== 'taxed') draft[answer] = column
-  }
-  return draft
+  const { sheet, headingsRow, units, decimal } = outline
+  const columns = outline.columns.flatMap(({ heading, number, ...filled }) => {
+    const answer = uses[heading] ?? uses[number] ?? [filled.use, ...filled.ticked]
+    const [use, ...values] = typeof answer === 'string' ? [answer] : answer
+    if (use === 'ignored') return []
+    return [{ heading, number, use, ...((use === 'only' || use === 'taxed') && { values }) }]
+  })
+  const money = outline.money ?? 'AUD before GST'
+  return { sheet, headingsRow, units, decimal, money, ...answers, columns }
 }
 
 /** Reads a file as a person chooses who gives these answers. */
 export async function choose(content: Content, answers: Answers = {}, received: Received | null = null) {
-  const { sheet, headingsRow } = answers
-  const first = await read(content)
-  const isOther = sheet !== undefined || headingsRow !== undefined
-  const draft = draftOf(first.outline, { ...answers, uses: {} })
-  const { outline } = isOther
-    ? await read(content, { draft: { ...draft, code: undefined, price: undefined }, goOn: false })
-    : first
-  return read(content, { draft: draftOf(outline, answers), received })
+  const { outline } = await read(content)
+  const { sheet = outline.sheet, headingsRow = outline.headingsRow } = answers
+  const other = { ...draftOf(outline), sheet, headingsRow, columns: [] }
+  const isOther = sheet !== outline.sheet || headingsRow !== outline.headingsRow
+  const shown = isOther ? (await read(content, { draft: other, goOn: false })).outline : outline
+  return read(content, { draft: draftOf(shown, answers), received })
 }
 
 /** Page two. Throws what is missing. */

@@ -89,9 +89,9 @@ const ROWS = 12_000
 
 test('push-catalogue killed at eight random moments and run again: the same items, none twice, none missing', async () => {
   const path = platform.write(priceFile(ROWS))
-  const columns = { name: 2, unit: 3, category: 4, price: 5 }
-  const used = Object.entries(columns).map(([heading, number]) => [heading, { heading, number }])
-  const choice = JSON.stringify({ ...CHOICE, ...Object.fromEntries(used) })
+  const uses = ['code', 'name', 'unit', 'category', 'price']
+  const columns = uses.map((use, at) => ({ heading: use, number: at + 1, use }))
+  const choice = JSON.stringify({ ...CHOICE, columns })
   // As text: a comparison of so many objects would take longer than the import.
   const text = (items: Iterable<object>) =>
     JSON.stringify([...items], ['code', 'name', 'unit', 'category', 'price'])

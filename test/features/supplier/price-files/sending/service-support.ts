@@ -32,9 +32,10 @@ export const ACCEPTING: CatalogueImports = {
 export const CHOICE: Choice = {
   sheet: '',
   headingsRow: 1,
-  code: { heading: 'code', number: 1 },
-  price: { heading: 'price', number: 2 },
-  only: [],
+  columns: [
+    { heading: 'code', number: 1, use: 'code' },
+    { heading: 'price', number: 2, use: 'price' },
+  ],
   money: 'AUD before GST',
   units: 1,
   decimal: null,

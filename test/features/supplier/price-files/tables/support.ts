@@ -11,8 +11,7 @@ export async function readTable(content: string | Uint8Array, cpuMs?: () => numb
     for (const sheet of file.sheets) {
       const rows = (await Array.fromAsync(sheet.rows())).flat()
       const { name, isHidden } = sheet
-      const hidden = { hiddenColumns: [...sheet.hiddenColumns()], hiddenRows: sheet.hiddenRows() }
-      sheets.push({ name, isHidden, rows, notes: await sheet.notes(), ...hidden })
+      sheets.push({ name, isHidden, rows, notes: await sheet.notes(), hiddenRows: sheet.hiddenRows() })
     }
     file.close()
     return { sheets, encoding: file.encoding }

@@ -54,11 +54,6 @@ describe('an XLSX workbook', () => {
     ])
   })
 
-  test('can count its dates from 1904', async () => {
-    const date: Cell = { value: 44_538, format: 'yyyy-mm-dd' }
-    expect(await cellsOf(workbook(sheet([date]), { date1904: true }))).toContainEqual(['2025-12-09'])
-  })
-
   test('has prices as they are shown, whose decimal sign is known', async () => {
     const formats: [number, string, number][] = [
       [1250, '#,##0', 1250],
@@ -83,7 +78,6 @@ describe('an XLSX workbook', () => {
     ['in cents that are shown as dollars', { value: 1234, format: '0"."00' }],
     ['of which only a year is shown', { value: 46_000, format: 'yyyy' }],
     ['that is hidden', { value: 12, format: ';;;' }],
-    ['whose format is unknown', { value: 12, format: 'Standard' }],
     ['that is a blank number', { xml: '<c r="D2"><v> </v></c>' }],
     ['that is negative', { value: -5, format: '0.00;(0.00)' }],
     ['that is an error', { error: '#REF!' }],
@@ -102,20 +96,15 @@ describe('an XLSX workbook', () => {
     ])
   })
 
-  test('says which sheets, columns and rows are hidden, and which cells are struck out', async () => {
+  test('says which sheets and rows are hidden, and which cells are struck out', async () => {
     const rows =
       '<row r="1"><c r="A1" s="1"><v>5</v></c><c r="B1"><v>6</v></c></row><row r="2" hidden="1"><c r="A2"><v>1</v></c></row>'
-    const cols =
-      '<cols><col min="2" max="3" hidden="1"/><col min="4" max="4"/><col min="3" max="Infinity" hidden="1"/></cols>'
     const styles =
       '<styleSheet><fonts><font/><font><strike/></font></fonts><cellXfs><xf/><xf fontId="1"/></cellXfs></styleSheet>'
-    const { sheets } = await readTable(
-      sheetOf(`${cols}<sheetData>${rows}</sheetData>`, { 'xl/styles.xml': styles }),
-    )
+    const { sheets } = await readTable(sheetOf(`<sheetData>${rows}</sheetData>`, { 'xl/styles.xml': styles }))
     const [found] = sheets
     expect(found?.rows.map(({ struck }) => struck)).toEqual([[0], undefined])
     expect(found?.hiddenRows).toBe(1)
-    expect(found?.hiddenColumns).toEqual(Array.from({ length: 499 }, (_, at) => at + 1))
     const several = ['Old', 'New'].map((name) => ({ name, hidden: name === 'Old', rows: [HEADINGS] }))
     const all = (await readTable(workbook(several))).sheets
     expect(all.map(({ name, isHidden }) => [name, isHidden])).toEqual([
@@ -134,10 +123,9 @@ describe('an XLSX workbook', () => {
     ])
   })
 
-  test('says its comments, text boxes and hints, and what is printed on each page', async () => {
+  test('says its comments and text boxes, and what is printed on each page', async () => {
     const target = (id: number, path: string) => `<Relationship Id="r${id}" Target="../${path}"/>`
-    const end =
-      '<dataValidations><dataValidation prompt="per 100"/></dataValidations><headerFooter><oddHeader>&amp;CTrade &amp;P</oddHeader></headerFooter>'
+    const end = '<headerFooter><oddHeader>&amp;CTrade &amp;P</oddHeader></headerFooter>'
     const links =
       target(1, 'comments1.xml') +
       target(2, 'drawings/drawing1.xml') +
@@ -151,7 +139,7 @@ describe('an XLSX workbook', () => {
         '<x><threadedComment><text>AUD</text></threadedComment></x>',
     })
     const notes = (await readTable(bytes)).sheets[0]?.notes.map((note) => note.trim())
-    expect(notes).toEqual(['ex GST', 'From July', 'AUD', 'per 100', 'Trade'])
+    expect(notes).toEqual(['ex GST', 'From July', 'AUD', 'Trade'])
   })
 })
 
@@ -173,13 +161,4 @@ test.each<[string, Uint8Array, RegExp]>([
   ['with a cell that is too long', workbook(sheet(['x'.repeat(40_000)])), /longer than a spreadsheet allows/],
 ])('a workbook %s is refused', async (_name, content, message) => {
   expect(await failure(content)).toMatch(message)
-})
-
-test('a workbook with a part that its checksum does not fit is refused', async () => {
-  const bytes = Buffer.from(workbook(sheet(['A', 'x'])))
-  // The checksums in the central directory, at offset 16 of each entry (APPNOTE 4.3.12).
-  const entry = 'PK\u0001\u0002'
-  for (let at = bytes.indexOf(entry); at >= 0; at = bytes.indexOf(entry, at + 4))
-    bytes.writeUInt32LE(1, at + 16)
-  expect(await failure(bytes)).toMatch(/workbook is damaged/)
 })
