@@ -23,29 +23,26 @@ export function listPages<T>({ view, title, fields, load, data, keep }: ListPage
   /** Throws a `ZodError` that names the parameter. */
   const choiceIn = (req: Request): ListChoice => ({ ...query.parse(req.query), keep: keep?.(req) ?? {} })
   const loadFor = (req: Request, choice: ListChoice) => load(connectionRef(req), platformPage(choice, fields))
-  const pageOf = (req: Request, choice: ListChoice, result: PageOf<T> | null) => ({
-    view,
-    title,
-    data: {
-      bxcontext: connectionRef(req).bxcontext,
-      items: result?.items ?? null,
-      pager: result && pager(result, choice),
-      choice,
-      fields,
-      ...data(req),
-    },
+  const dataOf = (req: Request, choice: ListChoice, result: PageOf<T> | null) => ({
+    bxcontext: connectionRef(req).bxcontext,
+    items: result?.items ?? null,
+    pager: result && pager(result, choice),
+    choice,
+    fields,
+    ...data(req),
   })
   const send: RequestHandler = async (req, res) => {
     const choice = choiceIn(req)
     const result = await loadFor(req, choice)
-    sendPageOrJson(req, res, { ...pageOf(req, choice, result), json: result })
+    sendPageOrJson(req, res, { view, title, data: () => dataOf(req, choice, result), json: result })
   }
   return {
     send,
     /** The page has no list if the platform does not send that either. */
     async afterForm(req: Request) {
       const choice = choiceIn(req)
-      return pageOf(req, choice, await loadFor(req, choice).catch(() => null))
+      const result = await loadFor(req, choice).catch(() => null)
+      return { view, title, data: dataOf(req, choice, result) }
     },
   }
 }

@@ -25,7 +25,9 @@ const whole = (min: number, max: number, fallback: number) => {
   return z.preprocess((given) => (given === '' ? undefined : given), number)
 }
 /** An empty text, or none: nothing was chosen. */
-const oneOf = (values: readonly string[]) => z.enum(['', ...values], texts.rules.oneOf(values)).default('')
+const oneOf = (values: readonly string[]) =>
+  // The text is made when somebody reads it: the first list in words takes as long as loading a package.
+  z.enum(['', ...values], { error: () => texts.rules.oneOf(values) }).default('')
 
 /** Query parameters of a page of a list. */
 export const pageQuery = z.object({

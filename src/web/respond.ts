@@ -29,13 +29,15 @@ export function sendPageOrJson(
   content: {
     view: string
     title: string
-    data: Record<string, unknown>
+    /** A function makes what only the page needs. */
+    data: Record<string, unknown> | (() => Record<string, unknown>)
     json: unknown
   },
 ): void {
   res.vary('Accept')
-  if (wantsJson(req)) return void sendJson(res, content.json)
-  res.page(content.view, { title: content.title, ...content.data })
+  const { view, title, data, json } = content
+  if (wantsJson(req)) return void sendJson(res, json)
+  res.page(view, { title, ...(typeof data === 'function' ? data() : data) })
 }
 
 /**

@@ -56,7 +56,8 @@ export async function signedInCaller(
   signInPath = '/sign-in',
 ): Promise<() => Promise<void>> {
   const visitor = createVisitor()
-  await visitor.post(origin + signInPath, { form: { name: REF.userId } })
+  const { status, text } = await visitor.post(origin + signInPath, { form: { name: REF.userId } })
+  if (status >= 400) throw new Error(`${signInPath}: ${status} ${text}`)
   const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]
   const cookie = cookies.map((pair) => pair.join('=')).join('; ')
   const headers = { cookie, accept: 'application/json' }

@@ -145,7 +145,7 @@ async function startBench(): Promise<void> {
     const yardstick = await timeOf(() => run('test/bench/empty-app.ts', env))
     rounds.push({ subject, yardstick, ratio: subject / yardstick })
   }
-  add('start of the app to first answer', "an empty Express app's", medianOf(rounds), '<= 2x', 'ms')
+  add('start of the app to first answer', "an empty Express app's", medianOf(rounds), '<= 1.7x', 'ms')
   remove()
 }
 
@@ -159,6 +159,6 @@ async function memoryBench(redis: RedisServer): Promise<void> {
   await setTimeout(5000)
   const [subject = 0, yardstick = 0] = [ours, empty].map(({ pid = 0 }) => memoryKb(pid) / 1024)
   const measured = { subject, yardstick, ratio: subject / yardstick }
-  add('memory at rest, with Redis', "an empty Express app's", measured, '<= 110 MB', 'MB')
+  add('memory at rest, with Redis', "an empty Express app's", measured, '<= 95 MB', 'MB')
   await Promise.all([ours.close(), empty.stop()])
 }

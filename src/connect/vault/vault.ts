@@ -120,7 +120,7 @@ export class Vault {
 
   /** The connection as a source of tokens for API calls, which can also refresh a token that the API rejects. */
   tokenSource(ref: ConnectionRef): TokenSource {
-    let sent: Pick<ActiveRecord, 'consent'> | undefined
+    let sent: ActiveRecord | undefined
     const tokenOf = ({ record, secrets }: Opened) => {
       sent = record
       return secrets.accessToken
@@ -138,9 +138,8 @@ export class Vault {
         if (!about) return
         const next = (record: ConnectionRecord) =>
           connection.called(record, about, outcome, this.#options.now())
-        const cached = await this.#records.readCached(ref)
-        // Most calls are no news, as the cached record shows.
-        if (next(cached) !== cached) await this.#records.change(ref, next)
+        // Most calls are no news, as the record of their token shows.
+        if (next(about) !== about) await this.#records.change(ref, next)
       },
     }
   }
