@@ -5,7 +5,7 @@
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(
-    `Node ${process.versions.node} is too old: this project requires 22.19 or later. "npm install" brings one for the npm scripts, but not with --ignore-scripts: "npm rebuild node --ignore-scripts=false" adds it. Or install one of your own: https://nodejs.org.`,
+    `Node ${process.versions.node} is too old: this project requires 22.19 or later. Install one of your own (https://nodejs.org), or use that of "npm install", which only npm scripts find. With --omit=dev, it is not there; after --ignore-scripts, "npm rebuild node --ignore-scripts=false" adds it.`,
   )
   process.exit(1)
 }
