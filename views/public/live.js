@@ -75,8 +75,8 @@ async function update(url) {
   if (!response.ok) return
   const { version } = await response.json()
   if (version === shown) return
-  shown = version
   await refresh()
+  shown = version
 }
 
 async function follow() {

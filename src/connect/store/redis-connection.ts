@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ClientClosedError, DisconnectsClientError } from '@redis/client'
+import { ClientClosedError, DisconnectsClientError } from 'redis'
 import { News, withTimeout } from '../timeouts.ts'
 import { Sentinels } from './redis-sentinel.ts'
 import { openServers, type Server, type Servers } from './redis-servers.ts'

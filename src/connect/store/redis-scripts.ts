@@ -1,4 +1,4 @@
-import { defineScript } from '@redis/client'
+import { defineScript } from 'redis'
 
 /** The id of a key, which follows the name of its group. */
 const ID = 'string.sub(KEYS[1], #KEYS[2] + 2)'

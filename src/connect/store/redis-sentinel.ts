@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createClient } from '@redis/client'
+import { createClient } from 'redis'
 import { type News, withTimeout } from '../timeouts.ts'
 import { clientOptions, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 

@@ -1,5 +1,5 @@
 /** How addresses become clients, of a server or of a Redis Cluster. */
-import { BasicPooledClientSideCache, createClient, createCluster, RedisClient } from '@redis/client'
+import { BasicPooledClientSideCache, createClient, createCluster, RedisClient } from 'redis'
 import { withTimeout } from '../timeouts.ts'
 import { scripts } from './redis-scripts.ts'
 import { clientOptions, SILENCE_MS, socketOptions } from './redis-url.ts'

@@ -1,4 +1,4 @@
-import { ErrorReply } from '@redis/client'
+import { ErrorReply } from 'redis'
 import { type OnState, RedisConnection, reasonOf } from './redis-connection.ts'
 import type { Commands, Server } from './redis-servers.ts'
 import {
