@@ -110,26 +110,27 @@ const notAccepted = (code: string, isOther: boolean) =>
     `${isOther ? 'Nothing was sent: the code of --accept stands for another file, choice or difference.' : 'Nothing was sent: look at what differs.'} To send exactly this, add --accept ${code}`,
   )
 
-/** What page one asks, and the choice as far as the file or the last one fills it in. */
+/** What page one asks, and the choice as far as the file or the last one fills it in, with what it lacks. */
 function pageOne({ outline, missing }: Reading): Error {
   const draft = readDraft(outline, filledIn(outline))
-  const lacks = (['code', 'price', 'money'] as const).filter((field) => draft[field] === undefined)
-  const answers = Object.keys(MONEY).map((answer) => JSON.stringify(answer))
-  return new StoppedError(
-    [
-      'Nothing was sent: it is not known how this file is read.',
-      ...missing.map(texts.missing),
-      'The columns:',
-      ...outline.columns.map(
-        (one) => `  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]}): ${one.samples.join(' | ')}`,
-      ),
-      'The page of the import prints the choice, or complete this one:',
-      choiceArgument(draft),
-      ...lacks.map((field) => `It lacks "${field}".`),
-      'A column is {"heading":"…","number":1}, and "money" is one of:',
-      ...answers.map((answer) => `  ${answer}`),
-    ].join('\n'),
-  )
+  const answers = Object.keys(MONEY).map((answer) => `"${answer}"`)
+  const column = JSON.stringify({ heading: outline.columns[0]?.heading ?? '', number: 1 })
+  const lines = [
+    'Nothing was sent: it is not known how this file is read.',
+    ...missing.map(texts.missing),
+    'The columns:',
+    ...outline.columns.map((one) =>
+      [`  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]})`, one.samples.join(' | ')]
+        .filter(Boolean)
+        .join(': '),
+    ),
+    'The page of the import prints the choice, or complete this one:',
+    choiceArgument(draft),
+    ...(draft.code ? [] : [`It lacks "code", which is a column such as ${column}.`]),
+    ...(draft.price ? [] : [`It lacks "price", which is a column such as ${column}.`]),
+    ...(draft.money ? [] : [`It lacks "money", which is ${answers.join(' or ')}.`]),
+  ]
+  return new StoppedError(lines.join('\n'))
 }
 
 /** What page two shows. */
