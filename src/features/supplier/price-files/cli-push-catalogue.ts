@@ -110,7 +110,7 @@ const notAccepted = (code: string, isOther: boolean) =>
     `${isOther ? 'Nothing was sent: the code of --accept stands for another file, choice or difference.' : 'Nothing was sent: look at what differs.'} To send exactly this, add --accept ${code}`,
   )
 
-/** What page one asks, and the choice as far as the file or the last one fills it in. */
+/** What page one asks, and the choice as far as the file or the last one fills it in, with what it lacks. */
 function pageOne({ outline, missing }: Reading): Error {
   const draft = readDraft(outline, filledIn(outline))
   const answers = Object.keys(MONEY).map((answer) => `"${answer}"`)

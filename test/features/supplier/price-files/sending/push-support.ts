@@ -5,7 +5,6 @@ import { CHOICE } from './service-support.ts'
 /** A price file without a problem, and how it is read. */
 export const GOOD = 'code,price\nA1,1.50\nA2,12\n'
 export const AS_CHOSEN = ['--choice', JSON.stringify(CHOICE)]
-export const TO_NEW = ['--catalogue', 'National RRP', '--scope', 'Public']
 
 export const SCRIPT = 'src/features/supplier/price-files/cli-push-catalogue.ts'
 

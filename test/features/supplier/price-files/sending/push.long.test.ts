@@ -64,11 +64,8 @@ describe('push-catalogue', () => {
     const first = push(platform, args)
     await printed(first, 'tries again automatically')
     for (const to of [TO_NEW, ['--catalogue-id', (await platform.catalogueIds()).get('C') ?? '']]) {
-      const { code, output } = await pushed(platform, [
-        platform.write(GOOD, 'second.csv'),
-        ...to,
-        ...AS_CHOSEN,
-      ])
+      const second = [platform.write(GOOD, 'second.csv'), ...to, ...AS_CHOSEN]
+      const { code, output } = await pushed(platform, await accepted(platform, second))
       expect(code).toBe(1)
       expect(output).toContain('Something else is being sent into this catalogue')
     }
