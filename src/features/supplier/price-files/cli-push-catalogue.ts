@@ -19,7 +19,7 @@ import { CATALOGUE_SCOPES, type Catalogue } from '../../catalogues/contract.ts'
 import { type ByApiKey, openByApiKey } from '../first-party/by-api-key.cli.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import { type Choice, choiceSchema, columnFor, MONEY, type Use } from './choice.ts'
+import { type Choice, choiceSchema, columnFor, MONEY } from './choice.ts'
 import { filledIn, readDraft } from './form.ts'
 import type { Found, Reading } from './found.ts'
 import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
@@ -110,29 +110,27 @@ const notAccepted = (code: string, isOther: boolean) =>
     `${isOther ? 'Nothing was sent: the code of --accept stands for another file, choice or difference.' : 'Nothing was sent: look at what differs.'} To send exactly this, add --accept ${code}`,
   )
 
-/** What page one asks, and the choice as far as the file or the last one fills it in, with what it lacks. */
+/** What page one asks, and the choice as far as the file or the last one fills it in. */
 function pageOne({ outline, missing }: Reading): Error {
   const draft = readDraft(outline, filledIn(outline))
-  const answers = Object.keys(MONEY).map((answer) => `"${answer}"`)
-  const columnText = (use: Use) =>
-    JSON.stringify({ heading: outline.columns[0]?.heading ?? '', number: 1, use })
-  const lines = [
-    'Nothing was sent: it is not known how this file is read.',
-    ...missing.map(texts.missing),
-    'The columns:',
-    ...outline.columns.map((one) =>
-      [`  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]})`, one.samples.join(' | ')]
-        .filter(Boolean)
-        .join(': '),
-    ),
-    'The page of the import prints the choice, or complete this one:',
-    choiceArgument(draft),
-    ...(['code', 'price'] as const)
-      .filter((use) => !columnFor(draft, use))
-      .map((use) => `It lacks the column of the ${use}, such as ${columnText(use)}.`),
-    ...(draft.money ? [] : [`It lacks "money", which is ${answers.join(' or ')}.`]),
-  ]
-  return new StoppedError(lines.join('\n'))
+  const lacks: string[] = (['code', 'price'] as const).filter((use) => !columnFor(draft, use))
+  if (draft.money === null) lacks.push('money')
+  const answers = Object.keys(MONEY).map((answer) => JSON.stringify(answer))
+  return new StoppedError(
+    [
+      'Nothing was sent: it is not known how this file is read.',
+      ...missing.map(texts.missing),
+      'The columns:',
+      ...outline.columns.map(
+        (one) => `  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]}): ${one.samples.join(' | ')}`,
+      ),
+      'The page of the import prints the choice, or complete this one:',
+      choiceArgument(draft),
+      ...lacks.map((field) => `It lacks "${field}".`),
+      'A column is {"heading":"…","number":1,"use":"code"}, and "money" is one of:',
+      ...answers.map((answer) => `  ${answer}`),
+    ].join('\n'),
+  )
 }
 
 /** What page two shows. */

@@ -22,19 +22,8 @@ async function costOf(FILE: string, RECEIVED: string, WHAT: 'bare' | 'rows' | 'a
 /** What a catalogue has received of a file with these rows, whose prices were higher. */
 function receivedBefore(): Received {
   const headings = Object.keys(itemOf(0))
-  const [code, name, unit, category, price] = headings.map((heading, at) => ({ heading, number: at + 1 }))
-  const choice = {
-    sheet: '',
-    headingsRow: 1,
-    code,
-    name,
-    unit,
-    category,
-    price,
-    only: [],
-    units: 1,
-    decimal: null,
-  }
+  const columns = headings.map((heading, at) => ({ heading, number: at + 1, use: heading }))
+  const choice = { sheet: '', headingsRow: 1, columns, units: 1, decimal: null, money: 'AUD before GST' }
   const file = { number: 1, fileName: 'prices.csv', at: '2026-07-01T00:00:00.000Z', by: null }
   return {
     isUnfinished: false,
@@ -42,7 +31,7 @@ function receivedBefore(): Received {
     files: [
       {
         ...file,
-        choice: choiceSchema.parse({ ...choice, money: 'AUD before GST' }),
+        choice: choiceSchema.parse(choice),
         memory: { headings, texts: [], values: [] },
       },
     ],
