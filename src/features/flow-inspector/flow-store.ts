@@ -66,7 +66,7 @@ async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddi
   let next = none
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
-    // Of the business to reconnect and the one that the user chose, the last one counts.
+    // The business to reconnect may be followed by the one that the user chose: the last one counts.
     const known = [...new Set([...flow.requestIds, ...requestIds])].slice(-MAX_REQUESTS)
     next = withSteps({ ...flow, requestIds: known, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
@@ -99,7 +99,7 @@ function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summa
   return [...all.values()]
 }
 
-/** Adds steps in the order of their times. Of one millisecond, the request of the browser is first: others follow from it. */
+/** Adds steps in the order of their times. Within a millisecond, the browser's request comes first: the others follow from it. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
   const rank = ({ from }: Step) => (from === 'browser' ? 0 : 1)
   const steps = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))
@@ -111,7 +111,7 @@ function withSteps(flow: Flow, added: readonly Step[]): Flow {
   }
 }
 
-/** A connect flow that was left is abandoned when its time is over. */
+/** A connect flow that its user left counts as abandoned once its time is over. */
 function current(summary: Summary, now: number): Summary {
   const { outcome, startedAt, storedAt } = summary
   const isOver = outcome === 'running' && now - Date.parse(startedAt) > CONNECT_MS

@@ -108,6 +108,6 @@ function keyOf(req: Request, id: string): Key {
   return { kind: 'flow-pause', owner: requireUser(req), id: `${session}.${id}` }
 }
 
-/** The id of the pause of a flow at a stage. `secret`: its state, which the id does not tell, or before there is one, its id. */
+/** The id of a flow's pause at a stage. `secret`: the flow's state, which the id does not reveal, or at first the flow's id. */
 const idOf = (stage: Stage, secret: string) =>
   createHash('sha256').update(`${stage} ${secret}`).digest('base64url').slice(0, 32)
