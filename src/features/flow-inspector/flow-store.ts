@@ -18,38 +18,32 @@ const TTL_MS = 24 * 3_600_000
 /** How many flows of a user are kept. */
 export const MAX_FLOWS = 200
 
-/** The recorded flows of each user. Every method throws `StoreUnavailableError`. */
-export interface FlowStore {
-  /** The user's flows, the latest first. */
-  list(userId: string): Promise<Summary[]>
-  /** Finds a flow by its id, or by that of one of its requests. Resolves to null if the user has no such flow. */
-  find(userId: string, id: string): Promise<Flow | null>
-  /** Adds steps to flows of a user, which are created if necessary; other processes may do the same at the same time. */
-  append(userId: string, additions: readonly FlowAddition[]): Promise<void>
-}
+export type FlowStore = ReturnType<typeof createFlowStore>
 
 export type FlowAddition = Pick<Flow, 'id' | 'requestIds' | 'bxcontext' | 'steps'>
 
 const keyOf = (userId: string, id: string) => ({ kind: 'flow', owner: userId, id })
 const indexKey = (userId: string) => ({ kind: 'flow-index', owner: userId, id: '' })
 
-/** Creates the store of recorded flows. `now`: the clock, in ms since 1970. */
-export function createFlowStore(store: KeyValueStore, now = Date.now): FlowStore {
+/** The recorded flows of each user. Every method throws `StoreUnavailableError`. `now`: the clock, in ms since 1970. */
+export function createFlowStore(store: KeyValueStore, now = Date.now) {
   return {
-    async append(userId, additions) {
+    /** Adds steps to flows of a user, which are created if necessary; other processes may do the same at the same time. */
+    async append(userId: string, additions: readonly FlowAddition[]): Promise<void> {
       const flows = await Promise.all(additions.map((addition) => appendTo(store, userId, addition)))
       const summaries = flows.map((flow) => summarize(flow, now()))
       await updateIndex(store, userId, summaries)
     },
-    async find(userId, id) {
+    /** Finds a flow by its id, or by that of one of its requests. Resolves to null if the user has no such flow. */
+    async find(userId: string, id: string): Promise<Flow | null> {
       const flow = parseFlow(await store.get(keyOf(userId, id)))
       if (flow) return flow
       const summaries = parseIndex(await store.get(indexKey(userId)))
       const found = summaries.find(({ requestIds }) => requestIds.includes(id))
       return found ? parseFlow(await store.get(keyOf(userId, found.id))) : null
     },
-
-    async list(userId) {
+    /** The user's flows, the latest first. */
+    async list(userId: string): Promise<Summary[]> {
       const summaries = parseIndex(await store.get(indexKey(userId)))
       return summaries
         .filter(({ storedAt }) => storedAt > now() - TTL_MS)
