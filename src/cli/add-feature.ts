@@ -14,7 +14,7 @@ const project = openProject()
 /** Each file of it is where it belongs in the project. */
 const TEMPLATE = 'src/cli/template'
 
-/** What to generate. Each is a word of the template, in strings, addresses and comments: no identifier is made of them. */
+/** What to generate. These replace words of the template in strings, addresses and comments, and no identifiers. */
 interface Plan {
   /** `purchase-orders`. */
   name: string
@@ -64,7 +64,7 @@ function fill(template: string, { name, title, scope, path, write }: Plan): stri
     .replaceAll(/\/spare\/parts|[Ss]pare[-_ ]parts/g, (word) => ofFeature[word] ?? word)
 }
 
-/** The way up, out of the template, to what is two folders above the file that is generated. */
+/** How files of the template import what will be two folders above the generated file. */
 const FROM_TEMPLATE = /'(?:\.\.\/){5,}(?:(?:sandbox|test)\/)?/g
 const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
 const WORDS_OF_WRITING = /,? and (?:to )?create new ones/g

@@ -54,7 +54,7 @@ async function askForFeatures(): Promise<string[]> {
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
     return { value: name, label: name, hint: `${title}; ${sizeOf(project, feature)} files${needed}` }
   })
-  // A hint shows only beside what is selected, which a group is not.
+  // Hints are shown only beside what is selected, and groups are not selected at first.
   const groups = groupsOf(FOLDERS).map((group) => ({ value: group, label: `${group} (${purposeOf(group)})` }))
   const message = 'The features to keep'
   const all = [...options, ...groups]

@@ -39,8 +39,8 @@ export function requireFeatures(features: readonly NamedFeature[], names: readon
 }
 
 /**
- * The places of the features of these names, and those of a group that has no other feature. `folders`: those of all features;
- * `formerGroups`: a feature keeps its name when it moves, so that it may also be there.
+ * The places of the features of these names, and of groups that have no other feature. `folders`: those of all features.
+ * `formerGroups`: groups in which a feature may have been before it moved.
  */
 export function placesOfAll(
   folders: readonly string[],

@@ -10,7 +10,8 @@ export const packagesOf = ({ dependencies, devDependencies }: Manifest): string[
 /**
  * The `package.json` of an updated product, from those of the version that it began with, of the product, and of the new version:
  * merged key by key, so that neighbouring keys never conflict. Where both sides have changed a value, and where the product has
- * deleted one, the product's stays. Only packages are all there that any of the three has: which are used is known afterwards.
+ * deleted one, the product's stays. Packages are an exception: it has those of all three, since only afterwards is it known which
+ * are used.
  */
 export function updatedManifest(base: Manifest, ours: Manifest, theirs: Manifest): Json {
   const withAll = (manifest: Manifest) => {

@@ -56,7 +56,7 @@ export async function deleteUser(app: App, userId: string, { yes }: { yes?: bool
   }
   for (const [name, deleteData] of await loadTools('deleteUser'))
     await deleteData(deps, config.features[name], userId)
-  // Features write what they have noted about the events above, so that nothing is written after the deletion.
+  // Stopped features write what they noted about the events above now, and nothing after the deletion.
   for (const part of parts) await part.stop?.()
   for (const { key } of await store.ofOwner(userId)) await store.delete(key)
   await kept

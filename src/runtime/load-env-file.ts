@@ -4,9 +4,9 @@ import { browserUrl, localUrl } from '../settings/fields.ts'
 import { type Environment, givenOf } from '../settings/read.ts'
 
 /**
- * Loads `.env`, if there is one, into the environment, whose own values come first. For the `demo`, an `.env` that names
- * another platform than the sandbox has nothing but its ports: the tokens of that platform stay away from the sandbox.
- * Returns the names that were read, also of those that the environment overrides.
+ * Loads `.env`, if there is one, into the environment, whose own values come first. If an
+ * `.env` names another platform than the sandbox, the `demo` takes only the ports from it. So the sandbox never gets the secrets
+ * of that platform. Returns all names that were read, those that the environment overrides as well.
  */
 export function loadEnvFile({ demo }: { demo: boolean }): string[] {
   const { PORT, SANDBOX_PORT, ...rest } = readEnvFile()
@@ -51,8 +51,8 @@ export function missingSandboxEnv(env: Environment): Partial<ReturnType<typeof s
 }
 
 /**
- * Whether nothing is set of a platform, but perhaps the addresses of the sandbox, and this is not production. Then commands work on
- * the data of `npm run demo`.
+ * Whether no platform is set, except perhaps the addresses of the sandbox, and this is not production. If so, commands work on the
+ * data of `npm run demo`.
  */
 export function isForDemo(env: Environment): boolean {
   const given = givenOf(env)

@@ -20,7 +20,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   )
 }
 
-/** A disk that is full, or a pipe that is closed, costs lines and nothing else. */
+/** If the disk is full, or the pipe is closed, only lines are lost. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true, maxLength: 1_000_000 })
   return output.on('error', () => {})

@@ -76,9 +76,9 @@ export function listen(handler: RequestListener, options: ListenOptions): Promis
     stopping = true
     // For connections that become idle from now on.
     server.keepAliveTimeout = 1
-    // `http.Server.close` would end idle connections at once, on which a proxy may be sending a request. It learns from the
-    // response that the connection ends. A `net.Server` in front could close the port alone, but Node applies `headersTimeout` only
-    // in a server that listens itself.
+    // `http.Server.close` would end idle connections at once, while a proxy may be sending a request on one. So only the port is
+    // closed, and the next response on a connection says that it ends. A `net.Server` in front could close the port alone, but
+    // Node applies `headersTimeout` only in a server that listens itself.
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
     const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
     await pause(Math.min(graceMs, LAST_REQUEST_MS))

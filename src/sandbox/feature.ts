@@ -8,7 +8,7 @@ import type { TokenExchanges } from './token-exchanges.ts'
 
 /**
  * What the sandbox simulates for one feature of the app: the folder `features/NAME`, with the feature's name, whose `index.ts`
- * default-exports this value.
+ * default-exports this value. A group may also have one for its features together.
  */
 export interface SandboxFeature {
   /** Its scopes, each with its description on the consent page. */

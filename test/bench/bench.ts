@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: a table of ratios, each against its yardstick in the same run. Needs redis-server. With arguments only
- * the named ones run: `npm run bench -- start live-pricing`.
+ * the named ones run: `npm run bench -- start leads`.
  */
 import { globSync } from 'node:fs'
 import { basename, dirname } from 'node:path'

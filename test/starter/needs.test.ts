@@ -1,8 +1,7 @@
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
-import { groupsOf } from '../../src/features/folders.ts'
+import { featureFolders, groupsOf, nameOf } from '../../src/features/folders.ts'
 import { loadFeatures } from '../../src/features/load.ts'
-import { loadSandboxFeatures } from '../../src/sandbox/load.ts'
 import { files, read } from '../support/documents.ts'
 
 const features = await loadFeatures()
@@ -15,6 +14,9 @@ const importsOf = (file: string) =>
   [...read(file).matchAll(/(?:from |import\(|import )\s*'(\.[^']+)'/g)].map(([, target = '']) =>
     normalize(join(dirname(file), target)),
   )
+
+/** Where the feature of the app is whose part of the sandbox this is. */
+const ofApp = (file: string) => file.replace('src/sandbox/', 'src/')
 
 /** The first of these folders that a path is in. */
 const inOneOf = (of: readonly string[], path: string) =>
@@ -47,7 +49,8 @@ test('no test that a product keeps imports one of the starter', () => {
   expect(wrong).toEqual([])
 })
 
-test('what is simulated belongs to a feature, and no name is given twice', async () => {
-  for (const { name } of await loadSandboxFeatures()) expect(names).toContain(name)
+test('what is simulated belongs to a feature, or to the features of its group, and no name is given twice', () => {
+  for (const folder of featureFolders(files('src/sandbox/features/**/index.ts').map(ofApp)))
+    if (groupOf(`src/features/${folder}/`) === undefined) expect(names).toContain(nameOf(folder))
   expect(new Set(names).size).toBe(names.length)
 })

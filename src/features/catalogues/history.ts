@@ -21,7 +21,10 @@ export const doneNow = (req: Request): Done => ({
 
 /** What users did here with a connection, where the platform has no list of it. */
 export interface History<T extends Done> {
-  /** Keeps a record, in place of an earlier one of this id. It is already done: errors of the store are ignored after 5 s. */
+  /**
+   * Keeps a record, and replaces an earlier one of this id. What it records has happened, so errors of the store are ignored
+   * after 5 s.
+   */
   note(ref: ConnectionRef, id: string, record: T): Promise<void>
   /** The latest 500 of a connection, the latest first. Throws `StoreUnavailableError`. */
   list(ref: ConnectionRef): Promise<T[]>

@@ -119,7 +119,7 @@ export function cataloguesRoutes({ connect, store, config }: FeatureDeps): Route
     const ref = connectionRef(req)
     const { id } = req.params
     const source = vault.tokenSource(ref)
-    // Without its details if it cannot be loaded.
+    // If the catalogue cannot be loaded, its id is enough.
     const shown = (): Promise<Catalogue> => catalogues.get(source, id).catch(() => ({ id }))
     try {
       const given = accessControlBody.parse(req.body ?? {})

@@ -1,7 +1,7 @@
 import type { FeatureDeps } from '../../web/kit.ts'
 import { readRound, writeRound } from './round.ts'
 
-/** The place where a round continues may name the user: then it begins again with the first one. */
+/** The cursor of a round may name the user. If it does, the round starts again with the first user. */
 export default async function deleteUser(
   { store }: FeatureDeps,
   _settings: unknown,

@@ -27,8 +27,9 @@ const RECORDS = connectionKind(platform.name)
 const LEASE_MS = 15_000
 /** How often a process looks whether a round is due, in ms, on average and at most. */
 const MAX_POLL_MS = 30_000
-/** Parts of the interval: when the next round is due, and when a round is meant to end; the rest is for outages. */
+/** The part of the interval after which the next round is due. */
 const DUE = 0.95
+/** The part of the interval in which a round is meant to end; the rest is for outages. */
 const TARGET = 0.8
 /**
  * The part of the interval after which an unused connection is refreshed. Half, because a round may reach a connection
@@ -105,7 +106,7 @@ async function sweepOnce(sweep: SweepState): Promise<void> {
   }
 }
 
-/** Whether the last round has ended, and the next one is not due. A round from the future is one of a clock that was wrong. */
+/** Whether the last round has ended, and the next one is not due. If it began in the future, a clock was wrong. */
 function isWaiting({ everyMs, now }: SweepState, round: Round | null): boolean {
   const ageMs = round ? now() - round.startedAt : -1
   return round?.done === true && ageMs >= 0 && ageMs < everyMs * DUE

@@ -76,7 +76,7 @@ function withoutValues(text: string, values: string[]): string {
   )
 }
 
-/** The error code of RFC 6749 that a response has as JSON, or what stands in its place; undefined if it is no text. */
+/** The member `error` of a response: an error code of RFC 6749, or another text in its place. Undefined if it is no text. */
 export function errorOf(answer: ProbeAnswer): string | undefined {
   const { error } = Object(answer.json)
   return typeof error === 'string' ? error : undefined

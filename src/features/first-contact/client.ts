@@ -20,28 +20,16 @@ const MAX_REDIRECTS = 5
 /** Some servers refuse clients that do not look like a browser. */
 const USER_AGENT = 'Mozilla/5.0 (compatible; connect-starter doctor)'
 
-/** Sends every request of the doctor, on the app's own HTTP. Keeps nothing but the platform's clock. */
-export interface Client {
-  /** Sends one request and follows no redirect. Never throws. Waits 5 s, unless the request says how long. */
-  send(request: HttpRequest): Promise<Answer>
-  get(url: string): Promise<Answer>
-  /**
-   * Opens a page as a browser without a login does: follows redirects within the first address's origin, with cookies.
-   * A redirect to another origin, or to an address that starts with `stopAt`, is the result. Never throws.
-   */
-  open(url: URL, stopAt?: string): Promise<Answer>
-  /** For what features check. */
-  readonly http: Http
-  /** How far this machine's clock is ahead of the `Date` of the platform's responses, in ms, for each response. */
-  readonly clockOffsets: number[]
-  close(): Promise<void>
-}
+export type Client = ReturnType<typeof createClient>
 
-/** Goes where the app's calls go. `secrets` are replaced in every response, in case the platform repeats them. */
+/**
+ * Sends every request of the doctor, on the app's own HTTP, to where the app's calls go. Keeps nothing but the platform's clock.
+ * `secrets` are replaced in every response, in case the platform repeats them.
+ */
 export function createClient(
   { proxies = null, internalUrls = {} }: Pick<HttpOptions, 'proxies' | 'internalUrls'>,
   secrets: readonly string[] = [],
-): Client {
+) {
   const slowest = platform.tokenEndpointMs
   const pool = createHttp({
     proxies,
@@ -54,8 +42,10 @@ export function createClient(
     send: (request) => pool.send({ deadlineMs: TIMEOUT_MS, ...request }),
     close: pool.close,
   }
+  /** How far this machine's clock is ahead of the `Date` of the platform's responses, in ms, for each response. */
   const clockOffsets: number[] = []
 
+  /** Sends one request and follows no redirect. Never throws. Waits 5 s, unless the request says how long. */
   async function send(request: HttpRequest): Promise<Answer> {
     try {
       const response = await http.send(request)
@@ -67,6 +57,10 @@ export function createClient(
     }
   }
 
+  /**
+   * Opens a page as a browser without a login does: follows redirects within the first address's origin, with cookies.
+   * A redirect to another origin, or to an address that starts with `stopAt`, is the result. Never throws.
+   */
   async function open(first: URL, stopAt?: string): Promise<Answer> {
     const jar = new Map<string, string>()
     let url = first

@@ -18,38 +18,32 @@ const TTL_MS = 24 * 3_600_000
 /** How many flows of a user are kept. */
 export const MAX_FLOWS = 200
 
-/** The recorded flows of each user. Every method throws `StoreUnavailableError`. */
-export interface FlowStore {
-  /** The user's flows, the latest first. */
-  list(userId: string): Promise<Summary[]>
-  /** Finds a flow by its id, or by that of one of its requests. Resolves to null if the user has no such flow. */
-  find(userId: string, id: string): Promise<Flow | null>
-  /** Adds steps to flows of a user, which are created if necessary; other processes may do the same at the same time. */
-  append(userId: string, additions: readonly FlowAddition[]): Promise<void>
-}
+export type FlowStore = ReturnType<typeof createFlowStore>
 
 export type FlowAddition = Pick<Flow, 'id' | 'requestIds' | 'bxcontext' | 'steps'>
 
 const keyOf = (userId: string, id: string) => ({ kind: 'flow', owner: userId, id })
 const indexKey = (userId: string) => ({ kind: 'flow-index', owner: userId, id: '' })
 
-/** Creates the store of recorded flows. `now`: the clock, in ms since 1970. */
-export function createFlowStore(store: KeyValueStore, now = Date.now): FlowStore {
+/** The recorded flows of each user. Every method throws `StoreUnavailableError`. `now`: the clock, in ms since 1970. */
+export function createFlowStore(store: KeyValueStore, now = Date.now) {
   return {
-    async append(userId, additions) {
+    /** Adds steps to flows of a user, which are created if necessary; other processes may do the same at the same time. */
+    async append(userId: string, additions: readonly FlowAddition[]): Promise<void> {
       const flows = await Promise.all(additions.map((addition) => appendTo(store, userId, addition)))
       const summaries = flows.map((flow) => summarize(flow, now()))
       await updateIndex(store, userId, summaries)
     },
-    async find(userId, id) {
+    /** Finds a flow by its id, or by that of one of its requests. Resolves to null if the user has no such flow. */
+    async find(userId: string, id: string): Promise<Flow | null> {
       const flow = parseFlow(await store.get(keyOf(userId, id)))
       if (flow) return flow
       const summaries = parseIndex(await store.get(indexKey(userId)))
       const found = summaries.find(({ requestIds }) => requestIds.includes(id))
       return found ? parseFlow(await store.get(keyOf(userId, found.id))) : null
     },
-
-    async list(userId) {
+    /** The user's flows, the latest first. */
+    async list(userId: string): Promise<Summary[]> {
       const summaries = parseIndex(await store.get(indexKey(userId)))
       return summaries
         .filter(({ storedAt }) => storedAt > now() - TTL_MS)
@@ -66,7 +60,7 @@ async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddi
   let next = none
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
-    // Of the business to reconnect and the one that the user chose, the last one counts.
+    // The business to reconnect may be followed by the one that the user chose: the last one counts.
     const known = [...new Set([...flow.requestIds, ...requestIds])].slice(-MAX_REQUESTS)
     next = withSteps({ ...flow, requestIds: known, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
@@ -99,7 +93,7 @@ function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summa
   return [...all.values()]
 }
 
-/** Adds steps in the order of their times. Of one millisecond, the request of the browser is first: others follow from it. */
+/** Adds steps in the order of their times. Within a millisecond, the browser's request comes first: the others follow from it. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
   const rank = ({ from }: Step) => (from === 'browser' ? 0 : 1)
   const steps = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))
@@ -111,7 +105,7 @@ function withSteps(flow: Flow, added: readonly Step[]): Flow {
   }
 }
 
-/** A connect flow that was left is abandoned when its time is over. */
+/** A connect flow that its user left counts as abandoned once its time is over. */
 function current(summary: Summary, now: number): Summary {
   const { outcome, startedAt, storedAt } = summary
   const isOver = outcome === 'running' && now - Date.parse(startedAt) > CONNECT_MS

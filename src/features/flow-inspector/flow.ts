@@ -86,7 +86,7 @@ export const MAX_REQUESTS = 20
 
 export const flowSchema = z.object({
   id: z.string(),
-  /** The ids of the HTTP requests of this app that it consists of, if its own is not that of its only one. */
+  /** The ids of the HTTP requests of this app that it consists of, unless it has the id of its only request. */
   requestIds: z.array(z.string()),
   bxcontext: z.string().nullable(),
   steps: z.array(stepSchema),

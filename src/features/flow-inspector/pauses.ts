@@ -29,21 +29,17 @@ const pauseSchema = z.object({
 })
 export type Pause = z.infer<typeof pauseSchema>
 
-/** The pauses of each browser session, which nobody else sees. Methods throw `StoreUnavailableError` and `DecryptionError`. */
-export interface Pauses {
-  /** Pauses a connect flow before each hop. Without its pause, for example without the store, the flow goes on. */
-  onHop: OnHop
-  find(req: Request, id: string): Promise<Pause | null>
-  /** Ends a pause. Resolves to it, or to null if there is none. */
-  end(req: Request, id: string): Promise<Pause | null>
-}
+export type Pauses = ReturnType<typeof createPauses>
 
 /** Whether the connect flows of this browser session pause. */
 export const isStepByStep = (req: Request): boolean =>
   currentUser(req) !== null && req.session.stepByStep === true
 
-/** Creates the repository of pauses. They are stored encrypted, since a paused callback holds a code. */
-export function createPauses(store: KeyValueStore, encryptionKeys: readonly EncryptionKey[]): Pauses {
+/**
+ * The pauses of each browser session, which nobody else sees. They are stored encrypted, since a paused callback holds a code.
+ * Methods throw `StoreUnavailableError` and `DecryptionError`.
+ */
+export function createPauses(store: KeyValueStore, encryptionKeys: readonly EncryptionKey[]) {
   const cipher = createRecordCipher(encryptionKeys)
   const encrypt = (key: Key, pause: Pause) => cipher.encrypt(JSON.stringify(pause), keyName(key))
 
@@ -89,10 +85,12 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
   }
 
   return {
+    /** Pauses a connect flow before each hop. Without its pause, for example without the store, the flow goes on. */
     // The code must leave the address bar, whatever happens here.
-    onHop: (event) => pauseBefore(event).catch(() => event.target),
+    onHop: ((event) => pauseBefore(event).catch(() => event.target)) satisfies OnHop,
     find,
-    async end(req, id) {
+    /** Ends a pause. Resolves to it, or to null if there is none. */
+    async end(req: Request, id: string): Promise<Pause | null> {
       const pause = await find(req, id)
       if (!pause) return null
       const key = keyOf(req, id)
@@ -108,6 +106,6 @@ function keyOf(req: Request, id: string): Key {
   return { kind: 'flow-pause', owner: requireUser(req), id: `${session}.${id}` }
 }
 
-/** The id of the pause of a flow at a stage. `secret`: its state, which the id does not tell, or before there is one, its id. */
+/** The id of a flow's pause at a stage. `secret`: the flow's state, which the id does not reveal, or at first the flow's id. */
 const idOf = (stage: Stage, secret: string) =>
   createHash('sha256').update(`${stage} ${secret}`).digest('base64url').slice(0, 32)

@@ -100,7 +100,7 @@ export class Recorder {
     const { bxcontext = null, requestId } = context
     const id = context.flowId ?? requestId ?? this.#identify(userId, bxcontext)
     const name = `${id} ${userId}`
-    // Decided at once: steps that are kept until the flush cost more than all else (npm run bench, row "inspector on").
+    // This is decided at once, since steps that wait for the flush cost more than all else (npm run bench, row "inspector on").
     const isFull = this.#buffers.size >= MAX_FLOWS
     if (!this.#buffers.has(name) && (isFull || (isPlainCall && !this.#mayRecordPlainCall(userId)))) return
     const buffered = this.#buffers.get(name) ?? { userId, id, bxcontext, steps: [], requestIds: [] }

@@ -42,9 +42,15 @@ function listRoutes(options: FlowRoutesOptions): Router {
         // The form of the page.
         if (typeof id === 'string' && id.trim() !== '')
           return res.redirect(303, `/flows/${encodeURIComponent(id.trim())}`)
-        const page = await listPage(options, requireUser(req))
-        const json = { flows: page.data.rows.map((row) => listedFlowSchema.parse(row)) }
-        sendPageOrJson(req, res, { ...page, json })
+        const userId = requireUser(req)
+        const names = await options.names(userId)
+        const rows = (await flows.list(userId)).map((summary) => ({
+          ...rowOf(summary),
+          name: names.get(summary.bxcontext ?? '') ?? summary.bxcontext,
+        }))
+        const json = { flows: rows.map((row) => listedFlowSchema.parse(row)) }
+        const data = { ...PAGE_DATA, rows }
+        sendPageOrJson(req, res, { view: 'flow-inspector/flows', title: 'Flows', data, json })
       },
     )
     .get(
@@ -55,15 +61,6 @@ function listRoutes(options: FlowRoutesOptions): Router {
       }),
       async (req, res) => sendVersion(res, await flows.list(requireUser(req))),
     )
-}
-
-async function listPage(options: FlowRoutesOptions, userId: string) {
-  const names = await options.names(userId)
-  const rows = (await options.flows.list(userId)).map((summary) => ({
-    ...rowOf(summary),
-    name: names.get(summary.bxcontext ?? '') ?? summary.bxcontext,
-  }))
-  return { view: 'flow-inspector/flows', title: 'Flows', data: { ...PAGE_DATA, rows } }
 }
 
 function showRoutes(options: FlowRoutesOptions): Router {

@@ -33,7 +33,7 @@ interface Page {
   isClientRefused: boolean
 }
 
-/** What the consent url has of ours, each with made-up twins: pairs of settings that differ in one value. */
+/** Our own values in the consent url. `pairs`: the settings, each beside a twin with a made-up value in place of ours. */
 const PARTS: readonly [setting: string, what: string, pairs: (ours: Target) => [Target, Target][]][] = [
   ['PLATFORM_CLIENT_ID', 'client id', (ours) => [[ours, withMadeUpClient(ours)]]],
   ['BASE_URL', 'redirect url', (ours) => [[ours, unregistered(ours)]]],

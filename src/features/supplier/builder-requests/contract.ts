@@ -31,7 +31,7 @@ export const builderRequestSchema = z.looseObject({
 })
 export type BuilderRequest = z.infer<typeof builderRequestSchema>
 
-/** What a page shows of a request, as a digest: a form that names it decides about nothing else. */
+/** A digest of what a page shows of a request. A form sends it back, so that it decides about exactly that request. */
 export function revisionOf(request: BuilderRequest): string {
   const ofBuilder = ['builder', 'name', 'contact', 'email', 'phone', 'suburb']
   const shown = JSON.stringify(request, [...ofBuilder, 'externalRef', 'requestedAt'])

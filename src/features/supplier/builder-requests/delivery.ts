@@ -19,7 +19,7 @@ export function isSigned(body: Buffer, given: string | undefined, secrets: reado
   return matches.includes(true)
 }
 
-/** The event in the body of a delivery, which may be `gzip`. Throws `BuilderRequestError` (`invalid_event`), whose message names the field. */
+/** The event in the body of a delivery, which may be `gzip`. Throws `BuilderRequestError` (`invalid_event`) that names the field. */
 export function readEvent(body: Buffer, encoding: string | undefined): WebhookEvent {
   const json = encoding === 'gzip' ? unzip(body) : body
   const event = webhookEventSchema.safeParse(parseJson(json.toString('utf8')))

@@ -16,7 +16,7 @@ const FAILURES = {
 }
 type Code = keyof typeof FAILURES
 
-/** A delivery that is rejected, or an answer to a request that is another one meanwhile. */
+/** A delivery that is rejected, or an answer to a request that has changed in the meantime. */
 export class BuilderRequestError extends AppError {
   readonly code: Code
   readonly status: number

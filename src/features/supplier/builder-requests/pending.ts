@@ -29,8 +29,8 @@ const key = ({ userId, bxcontext }: ConnectionRef): Key => ({
 })
 
 /**
- * Fetches the pending builder requests, and stores what was found beside the events that had arrived before it: so each process
- * knows whether there is news.
+ * Fetches the pending builder requests, and stores what it found together with the events that had arrived before. So each
+ * process can tell whether there is news.
  */
 export function createPending({ store, builderRequests, events, vault }: PendingOptions) {
   /** The latest fetch, and the events received so far. */

@@ -58,7 +58,7 @@ export function createEvents(store: KeyValueStore) {
         const others = parse(value).filter((other) => other.id !== id)
         return JSON.stringify([event, ...others].slice(0, MAX_RECENT))
       }
-      // Before it counts as received, so that the next delivery of what fails is new; appending twice keeps it once.
+      // First the list: if this fails, the event does not count as received, and the next delivery adds it. The list has it once.
       await update(store, recentKey(event.bxcontext), withEvent, KEPT_MS)
       return store.compareAndSet(seenKey(id), null, randomUUID(), KEPT_MS)
     },

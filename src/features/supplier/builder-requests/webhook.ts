@@ -11,8 +11,9 @@ import type { BuilderRequestsSettings } from './settings.ts'
 import type { Events } from './webhook-events.ts'
 
 /**
- * `POST /webhooks/platform` (specification 6), where it is mounted. Verifies the signature of the raw body in constant time before parsing
- * it, and stores each event id once. Nothing is fetched: open pages notice the stored event, and ask with their own tokens.
+ * `POST /webhooks/platform` (specification 6), where it is mounted. Verifies the signature of the raw body in constant time,
+ * before it parses the body, and stores each event id once. It fetches nothing: open pages notice the stored event, and ask the
+ * platform with their own tokens.
  */
 export function webhookRoutes(settings: BuilderRequestsSettings, events: Events, log: Logger): Router {
   return Router().post(
@@ -65,7 +66,7 @@ function receiveEvent(
     const event = readEvent(req.body, req.get('content-encoding'))
     // An event without an id is identified by its body.
     const id = event.id ?? createHash('sha256').update(req.body).digest('hex')
-    // One that is known is acknowledged however late it comes again: else the platform would go on sending it.
+    // A known event is acknowledged however late it is repeated. Otherwise the platform would go on sending it.
     if (isStale(event) && !(await events.isKnown(id))) {
       const message = 'The time of the event differs from the server time by more than 5 minutes.'
       throw new BuilderRequestError('stale_event', message)

@@ -23,10 +23,10 @@ export interface FirstPartyAccessOptions extends FirstPartyOptions {
 /** A source of tokens. `id` identifies the credentials and the tenant without revealing them; the same in every process. */
 export type FirstPartyAccess = TokenSource & { readonly id: string }
 
-/** A platform of its own beside users' connections: its keys in the store have its name. */
+/** The name keeps its records in the store apart from users' connections. */
 const FIRST_PARTY: Platform = { ...platform, name: 'firstparty' }
 
-/** The errors of a record without valid tokens. */
+/** The errors that say that a record has no valid tokens. */
 const NO_TOKENS = [NotConnectedError, ConnectionRevokedError, DecryptionError]
 
 /** The vault of first-party tokens. */
