@@ -7,26 +7,33 @@ for (const [name, found] of Object.entries({ 'redis-server': REDIS, Chromium: CH
   if (!found) console.log(`${name} is not on this machine: the tests that need it are skipped.`)
 }
 
-/** What changes or measures the whole process: its clock, `fetch`, `JSON`, its memory. Each has a process of its own. */
-const ALONE = '**/*.alone.test.ts'
-const NOT_HERE = [...defaultExclude, '**/*.long.test.ts']
+/**
+ * Projects of the files whose names end like this. They share processes, and what these have loaded: that takes longer than most tests.
+ * What changes or measures the whole process, such as its clock or its memory, is named `.alone` and has one of its own.
+ */
+export function projectsOf(ending: string, exclude: readonly string[]) {
+  const alone = `**/*.alone${ending}`
+  return [
+    {
+      extends: true as const,
+      test: {
+        name: 'together',
+        include: [`test/**/*${ending}`],
+        exclude: [...exclude, alone],
+        isolate: false,
+      },
+    },
+    {
+      extends: true as const,
+      test: { name: 'alone', include: [alone], exclude: [...exclude], isolate: true },
+    },
+  ]
+}
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
-    projects: [
-      // Files share a process and what it has loaded: to load it takes longer than most tests.
-      {
-        extends: true,
-        test: {
-          name: 'together',
-          include: ['test/**/*.test.ts'],
-          exclude: [...NOT_HERE, ALONE],
-          isolate: false,
-        },
-      },
-      { extends: true, test: { name: 'alone', include: [ALONE], exclude: NOT_HERE, isolate: true } },
-    ],
+    projects: projectsOf('.test.ts', [...defaultExclude, '**/*.long.test.ts']),
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary'] },
     pool: 'forks',
     restoreMocks: true,

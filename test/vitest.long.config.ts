@@ -1,7 +1,7 @@
 /** `npm run test:long`: the tests that take minutes, which `npm test` leaves out. */
-import { defineConfig } from 'vitest/config'
+import { defaultExclude, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import config from './vitest.config.ts'
+import config, { projectsOf } from './vitest.config.ts'
 
 /** Words in the names of those that take longest, the longest first. */
 const LONGEST = [
@@ -27,18 +27,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const { projects: _, ...test } = config.test ?? {}
-
 export default defineConfig({
   ...config,
   test: {
-    ...test,
-    include: ['test/**/*.long.test.ts'],
-    exclude: [],
+    ...config.test,
+    projects: projectsOf('.long.test.ts', defaultExclude),
     // Runs of copies of the project, which these tests start, empty a cache that is shared with them.
     fsModuleCache: false,
     sequence: { sequencer: LongestFirst },
-    env: { ...test.env, LONG_TESTS: 'true' },
+    env: { ...config.test?.env, LONG_TESTS: 'true' },
     // Only for what hangs: a slow machine that is busy takes ten minutes for the longest one.
     testTimeout: 1_800_000,
     hookTimeout: 1_800_000,
