@@ -61,8 +61,9 @@ function counterpart(next, focused) {
 
 async function get(url) {
   const response = await fetch(url, { headers: { accept: 'text/html', 'x-live-update': '1' } })
-  // Signed out, or disconnected, perhaps in another tab.
-  if ([401, 404, 409].includes(response.status)) location.reload()
+  // Signed out, or disconnected, perhaps in another tab. If it was this one, the next page is on its way, and a reload at once
+  // would take its place.
+  if ([401, 404, 409].includes(response.status)) setTimeout(() => location.reload(), EVERY_MS)
   return response
 }
 
