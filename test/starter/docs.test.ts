@@ -172,7 +172,7 @@ function errorCodes(paths: string[]): string[] {
   const codes = [
     ...all(source, /\breadonly code = '(\w+)'/g),
     ...all(source, /\b(?:new \w*Error|super)\(\s*\d{3},\s*'(\w+)'/g),
-    ...all(source, /\bcode: '([a-z]+(?:_[a-z]+)*)'/g),
+    ...all(source, /\bcode: '(?!custom')([a-z]+(?:_[a-z]+)*)'/g),
     ...tables.flatMap((table) => all(table, /^ {2}([a-z]\w*):/gm)),
   ]
   return [...new Set(codes)].sort()

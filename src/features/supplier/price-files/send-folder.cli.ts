@@ -44,17 +44,20 @@ export async function sendFolder({
   const { received } = turns
   const turn = await takeFreeTurn(turns, catalogueId)
   let progress = NOTHING_SENT
+  const { choice, memory } = found
+  const file = { fileName, at: new Date().toISOString(), by: 'command line' as const, choice, memory }
+  let merged = 0
+  /** Remembers the batches that the platform has accepted since the last time. */
   const merge = async (isComplete: boolean) => {
     const items: Item[] = []
-    for (let index = 0; index < progress.batches; index++)
+    for (let index = merged; index < progress.batches; index++)
       items.push(...JSON.parse((await readBatch(itemsPath, index)).toString()).items)
-    const { choice, memory } = found
-    const file = { fileName, at: new Date().toISOString(), by: 'command line' as const, choice, memory }
     await received.merge(catalogueId, { ...file, items, isComplete })
+    merged = progress.batches
   }
   try {
     if ((await received.revision(catalogueId)) !== revision) return false
-    // If this process is killed, the next page or command says that the last import was not finished.
+    // If this process is killed, the next page or command says that the last import was not finished, and compares with its batches.
     await merge(false)
     print(`Starting the import of ${pluralize(found.items, 'item')}.`)
     const printProgress = progressPrinter(found.items)
@@ -62,6 +65,7 @@ export async function sendFolder({
       ...options,
       items: found.items,
       bodyOf: (index) => readBatch(itemsPath, index),
+      save: () => merge(false),
       onProgress: (next) => {
         progress = next
         printProgress(next)

@@ -152,9 +152,10 @@ describe('after sending', () => {
   const choice: Choice = {
     ...{ sheet: '', headingsRow: 1, columns: [], money: 'AUD before GST', units: 1, decimal: null },
   }
+  let files = 0
   const sent = (codes: string[], isComplete = true, headings = memory.headings) => ({
     fileName: 'prices.csv',
-    at: '2026-10-01T00:00:00.000Z',
+    at: new Date(Date.UTC(2026, 9, 1, 0, 0, ++files)).toISOString(),
     by: null,
     choice,
     memory: { ...memory, headings },
@@ -168,6 +169,16 @@ describe('after sending', () => {
     const second = afterSending(first, sent(['B', 'C']))
     expect([codesOf(first), codesOf(second)]).toEqual(['A 1,b 1', 'A 1,B 2,C 2'])
     expect(second).toMatchObject({ isUnfinished: false, isOwn: false, files: [{ number: 2 }] })
+  })
+
+  test('what is merged batch by batch is one file', () => {
+    const whole = sent(['A', 'B', 'C'])
+    const batches = [whole.items.slice(0, 1), whole.items.slice(1), []]
+    const merged = batches.reduce<Received | null>(
+      (before, items) => afterSending(before, { ...whole, items, isComplete: items.length === 0 }),
+      null,
+    )
+    expect(merged).toEqual(afterSending(null, whole))
   })
 
   test('the last file of each set of headings is remembered, at most five', () => {

@@ -68,7 +68,7 @@ export function foundIn({ found, missing }: Pick<Reading, 'found' | 'missing'>):
 export function send(
   reading: Reading & { items: Item[] },
   received: Received | null = null,
-  at = '2026-10-01T00:00:00.000Z',
+  at = new Date(Date.UTC(2026, 9, 1, 0, 0, received?.files[0]?.number ?? 0)).toISOString(),
 ): Received {
   const { choice, memory } = foundIn(reading)
   const file = { fileName: 'prices.csv', at, by: null, choice, memory }

@@ -19,11 +19,11 @@ export const push = (
 export const pushed = ({ env, dir }: SupplierPlatform, args: string[], more?: Record<string, string>) =>
   command(SCRIPT, { ...env, ...more }, { args, cwd: dir })
 
-/** The arguments with the code that a run of them prints, by which a person accepts what it shows. */
+/** The arguments with the code that a run of them prints, by which a person accepts what it shows; without one if it need not stop. */
 export async function accepted(platform: SupplierPlatform, args: string[], more?: Record<string, string>) {
   const { output } = await pushed(platform, [...args, '--dry-run'], more)
-  const [, code = 'none'] = /--accept (\w{12})/.exec(output) ?? []
-  return [...args, '--accept', code]
+  const [, code] = /--accept (\w{12})/.exec(output) ?? []
+  return code === undefined ? args : [...args, '--accept', code]
 }
 
 /** Resolves when the program has printed this. Throws if it ends before that. */

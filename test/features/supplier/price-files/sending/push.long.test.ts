@@ -23,25 +23,30 @@ describe('push-catalogue', () => {
     expect(code).toBe(0)
   })
 
-  test('stopped by Ctrl-C says what to do, remembers what was sent, and sends the whole file when it is run again', async () => {
-    const path = platform.write(
-      `code,price\n${Array.from({ length: 2_500 }, (_, row) => `C${row},1`).join('\n')}\n`,
-    )
-    const long = [path, ...TO_NEW, ...AS_CHOSEN]
-    const stopped = push(platform, await accepted(platform, long))
-    await printed(stopped, 'Sent 1,000 of')
-    stopped.child.kill('SIGINT')
-    expect(await stopped.exited).toBe(1)
-    expect(stopped.output()).toContain('Run the command again')
-    const again = await pushed(platform, await accepted(platform, long))
-    expect(again.output).toMatch(
-      /The last import was not finished[\s\S]*are the same[\s\S]*Completed: 2,500 items/,
-    )
-    expect(again.code).toBe(0)
-    expect((await pushed(platform, [path, ...TO_NEW])).output).toMatch(
-      /2,500 prices are the same[\s\S]*Starting the import/,
-    )
-  })
+  test.each(['SIGINT', 'SIGKILL'] as const)(
+    'ended by %s remembers what was sent, and sends the whole file when it is run again',
+    async (end) => {
+      const path = platform.write(
+        `code,price\n${Array.from({ length: 2_500 }, (_, row) => `C${row},1`).join('\n')}\n`,
+      )
+      const long = [path, ...TO_NEW, ...AS_CHOSEN]
+      const stopped = push(platform, await accepted(platform, long))
+      await printed(stopped, 'Sent 2,000 of')
+      stopped.child.kill(end)
+      await stopped.exited
+      if (end === 'SIGINT') expect(stopped.output()).toContain('Run the command again')
+      // The turn of the killed one.
+      else await setTimeout(10_500)
+      const again = await pushed(platform, await accepted(platform, long))
+      expect(again.output).toMatch(
+        /The last import was not finished[\s\S]*are the same[\s\S]*Completed: 2,500 items/,
+      )
+      expect(again.code).toBe(0)
+      expect((await pushed(platform, [path, ...TO_NEW])).output).toMatch(
+        /2,500 prices are the same[\s\S]*Starting the import/,
+      )
+    },
+  )
 
   test.each([
     ['rejects a token twice', 'items', 'expired', 'The platform rejected the request'],
