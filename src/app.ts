@@ -21,7 +21,7 @@ import { errorHandler, notFound } from './web/errors.ts'
 import type { FeatureParts } from './web/feature.ts'
 import { healthRoutes } from './web/health.ts'
 import { noteMount, type Part } from './web/mount.ts'
-import { notices, waitingNotices } from './web/notice.ts'
+import { notices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
@@ -61,7 +61,6 @@ export function partsOf(dependencies: Dependencies): Parts {
     api,
     requestedScopes: oauth.scopes,
     connectedAppsUrl: platform.connectedAppsUrl,
-    waitingNotices: (userId: string) => waitingNotices(store, userId),
     linksOf: (userId: string, connection: Connection) => linksOf(userId, connection, features, parts),
     reasonFor: (scope: string) => features.flatMap(({ scopes }) => scopes?.[scope] ?? []).join('; '),
     connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
@@ -97,7 +96,7 @@ function mount(app: Express, parts: readonly Part[], guard?: RequestHandler<{ bx
 
 /** Creates the Express app: middleware and routes in the order in which requests pass through them. */
 export function createApp(dependencies: Dependencies): Express {
-  const { config, log, store, sessionStore, connect, signIn, parts } = dependencies
+  const { config, log, sessionStore, connect, signIn, parts } = dependencies
   const { baseUrl, platform, sessionSecrets: secrets, tokenEncryptionKeys: keys } = config
   const { vault } = connect
   const app = express()
@@ -115,7 +114,7 @@ export function createApp(dependencies: Dependencies): Express {
     sections: parts.flatMap((part) => part.sections ?? []),
   }
   const mounted = partsOf(dependencies)
-  app.use(requestLog(log), bodyDeadline(), notices(store, keys, baseUrl), drafts(keys, baseUrl), pages(shown))
+  app.use(requestLog(log), bodyDeadline(), notices(keys, baseUrl), drafts(keys, baseUrl), pages(shown))
   // Before the browser middleware: callers are servers that authenticate with tokens or signatures.
   mount(app, mounted.server)
 

@@ -35,8 +35,6 @@ export interface ConnectionsOptions {
   connectionTests: readonly ConnectionTest[]
   /** The platform's page where users withdraw a consent, if it is known. */
   connectedAppsUrl: string | undefined
-  /** The notices about work in the background that wait for a user, as text to compare. */
-  waitingNotices(userId: string): Promise<string | null>
 }
 
 const CALL_ERRORS = [
@@ -103,7 +101,7 @@ const listHandler =
   }
 
 function listRoutes(options: ConnectionsOptions): Router {
-  const { vault, waitingNotices } = options
+  const { vault } = options
   const list = listHandler(options)
   return Router()
     .get(
@@ -118,9 +116,8 @@ function listRoutes(options: ConnectionsOptions): Router {
         response: versionSchema,
       }),
       async (req, res) => {
-        const userId = requireUser(req)
-        const [stored, notices] = await Promise.all([vault.list(userId), waitingNotices(userId)])
-        sendVersion(res, [stored.map(connectionView), notices])
+        const stored = await vault.list(requireUser(req))
+        sendVersion(res, stored.map(connectionView))
       },
     )
     .get(

@@ -67,11 +67,11 @@ export function pages(options: PagesOptions): RequestHandler {
   } = options
   const eta = new Eta({ views, cache: environment === 'production' })
   return (req, res, next) => {
-    const render = (view: string, data: object, notices: Notice[]) => {
+    const render = (view: string, data: object, notice: Notice | null) => {
       const shared = {
         user: currentUser(req),
         customerView: isCustomerView(req),
-        notices,
+        notice,
         warning,
         linksToSignIn,
         navigation,
@@ -92,14 +92,14 @@ export function pages(options: PagesOptions): RequestHandler {
       // The notice of an action is for the page that follows it: not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined
       const user = currentUser(req)
-      if (!user) return render(view, data, [])
+      if (!user) return render(view, data, null)
       const { bxcontext, keepNotice = res.statusCode >= 400 } = data
       const form = data.form ?? (keepNotice || isUpdate ? undefined : restoredForm(req))
-      Promise.all([
-        keepNotice ? undefined : req.takeNotices?.({ ofAction: !isUpdate }),
-        typeof bxcontext === 'string' ? options.connectionName?.({ userId: user.id, bxcontext }) : undefined,
-      ])
-        .then(([notices = [], connectionName]) => render(view, { connectionName, ...data, form }, notices))
+      const notice = keepNotice || isUpdate ? null : req.takeNotice?.()
+      const named =
+        typeof bxcontext === 'string' ? options.connectionName?.({ userId: user.id, bxcontext }) : undefined
+      Promise.resolve(named)
+        .then((connectionName) => render(view, { connectionName, ...data, form }, notice ?? null))
         .catch(next)
     }
     next()

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { deleteUser, exportUser } from '../../src/cli/user-data.ts'
-import { leaveUserNotice } from '../../src/web/notice.ts'
 import { PasswordAccounts } from '../../src/web/password-accounts.ts'
 import { passwordSignIn } from '../../src/web/password-sign-in.ts'
 import type { OwnSignIn } from '../../src/web/user.ts'
@@ -56,11 +55,10 @@ const signIns: Record<string, () => Promise<SignIn>> = {
   }),
 }
 
-/** What a user leaves beside a connection: its name, a flow that has not finished, and a notice. */
-async function leaveTraces(app: Running, visitor: Visitor, userId: string): Promise<void> {
+/** What a user leaves beside a connection: its name, and a flow that has not finished. */
+async function leaveTraces(app: Running, visitor: Visitor): Promise<void> {
   await visitor.post(`${app.url}/connections/harbour-homes/label`, { form: { label: MARK } })
   await visitor.post(`${app.url}/connect`)
-  await leaveUserNotice(app.services.store, userId, { id: '1', text: `Done, ${MARK}.` })
 }
 
 /** Whatever pages store: that does not depend on the sign-in. */
@@ -88,13 +86,12 @@ test.each(Object.keys(signIns))('of a user of %s who is deleted, the store has n
   const userId = await enter(app, visitor)
   expect((await visitor.get(await toCallback(app, visitor))).status).toBe(303)
   if (name === 'the demo') await openEveryPage(app, visitor)
-  await leaveTraces(app, visitor, userId)
+  await leaveTraces(app, visitor)
   const wanted = [MARK, userId]
   expect((await foundInStore(app, wanted)).length).toBeGreaterThan(3)
 
   const exported = JSON.stringify(await exportUser(app.services, userId))
-  for (const text of [MARK, `Done, ${MARK}.`, 'harbour-homes', ...(own ? [EMAIL] : [])])
-    expect(exported).toContain(text)
+  for (const text of [MARK, 'harbour-homes', ...(own ? [EMAIL] : [])]) expect(exported).toContain(text)
   expect(exported).not.toMatch(/correct horse|"hash"|"salt"/)
 
   // A session ends by itself, within a day.

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import type { ConnectionTest } from '../../src/web/connection-actions.ts'
-import { leaveUserNotice } from '../../src/web/notice.ts'
 import { sharedApp } from '../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn, toCallback } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
@@ -91,15 +90,12 @@ describe('POST /connections/:bxcontext/test', () => {
   })
 })
 
-test('an open page learns that a connection has changed, or a notice waits for its user', async () => {
-  const userId = newUser()
-  const visitor = await connected(app, { name: userId })
+test('an open page learns that a connection has changed', async () => {
+  const visitor = await connected(app, { name: newUser() })
   const versionOf = async () => (await visitor.get(`${app.url}/connections/live`)).json().version
   const versions = [await versionOf(), await versionOf()]
   expect(versions[1]).toBe(versions[0])
   await visitor.post(at('/label'), { form: { label: 'Mine' } })
   versions.push(await versionOf())
-  await leaveUserNotice(app.services.store, userId, { id: 'work', text: 'The work is done.' })
-  versions.push(await versionOf())
-  expect(new Set(versions).size).toBe(3)
+  expect(new Set(versions).size).toBe(2)
 })

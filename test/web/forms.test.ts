@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { requestContext } from '../../src/connect/index.ts'
 import { createLog } from '../../src/runtime/log.ts'
-import { leaveUserNotice } from '../../src/web/notice.ts'
 import { sessionCookie } from '../../src/web/session.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
@@ -305,15 +304,6 @@ describe('a session', () => {
     expect(page.status).toBe(503)
     expect(page.text).toContain('name="notes" value="long typed"')
   })
-})
-
-test('of two pages at the same time, one shows a notice for the user', async () => {
-  const { store } = app.services
-  await leaveUserNotice(store, 'ann', { id: 'work', text: 'The work is done.' })
-  const texts = await Promise.all(
-    [1, 2, 3].map(async () => (await visitor.get(`${app.url}/connections`)).text),
-  )
-  expect(texts.filter((text) => text.includes('The work is done.'))).toHaveLength(1)
 })
 
 test('a page that updates itself does not consume the notice', async () => {

@@ -8,8 +8,6 @@ async function refresh() {
   const response = await get(location.href)
   if (!response.ok) return
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-  // A notice about work in the background arrives with an update, once.
-  document.querySelector('#notices')?.append(...page.querySelectorAll('#notices > :not(#news)'))
   const next = page.querySelector('#live')
   const current = document.querySelector('#live')
   if (!next || !current || next.isEqualNode(current)) return
