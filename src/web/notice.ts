@@ -51,7 +51,7 @@ export function notices(
   }
 }
 
-/** Reads and deletes a value; of several callers, one gets it. Null if there is none, or the store is unreachable. */
+/** Reads and deletes a value. Of several callers, only one gets it. Null if there is none, or the store is unreachable. */
 async function take(store: KeyValueStore, key: Key): Promise<string | null> {
   let taken: string | null = null
   try {
