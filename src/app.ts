@@ -29,7 +29,7 @@ import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
 import { requireUser, signedInOnly } from './web/user.ts'
 
-/** The links of the features whose permission was granted, as far as the platform reports it: a builder sees no supplier's. */
+/** The links of the features whose permission was granted, if the platform reports that: a builder sees none for suppliers. */
 async function linksOf(
   userId: string,
   { bxcontext, scopes }: Connection,
@@ -85,7 +85,7 @@ export function partsOf(dependencies: Dependencies): Parts {
   return all
 }
 
-/** Mounts parts, each as one layer, so that a request passes by those of other paths. What is below a connection is guarded. */
+/** Mounts each part as one layer, so that a request skips the parts of other paths. The guard protects what is below a connection. */
 function mount(app: Express, parts: readonly Part[], guard?: RequestHandler<{ bxcontext: string }>): void {
   for (const { path, router } of parts) {
     const part = Router({ mergeParams: true }).use(noteMount(path))
@@ -125,7 +125,7 @@ export function createApp(dependencies: Dependencies): Express {
   const forgetSession = (req: Request) => connect.flows.forget(browserSession(req, { requireUser }))
   app.use(sessions({ store: sessionStore, secrets, baseUrl, forgetSession }))
   app.use('/connections', signedInOnly)
-  // Disconnecting, testing and renewing work on a connection that has ended: they are not behind the guard.
+  // Disconnecting, testing and renewing also work on a connection that has ended, so they are not behind the guard.
   mount(app, mounted.core)
   mount(app, mounted.features, connectionGuard(vault))
 

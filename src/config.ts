@@ -17,7 +17,7 @@ const ASK_SUPPORT = "ask the platform's support team"
 
 export const generalSettings = () =>
   z.object({
-    /** `test` signs in by the demo's sign-in, whatever the product's is. */
+    /** `test` uses the demo's sign-in, even if the product has its own. */
     environment: z
       .enum(['production', 'development', 'test'], 'must be production, development, test or unset')
       .default('development')
@@ -99,7 +99,7 @@ export function oidcSettings(env: Environment) {
   const needed = env.OIDC_ISSUER ? field.required(hint) : z.string().default('')
   return z
     .object({
-      // An issuer is compared to the last character (OpenID Connect Discovery 1.0, section 4.3).
+      // Every character of an issuer counts, even a closing slash (OpenID Connect Discovery 1.0, section 4.3).
       issuer: field
         .httpAddress({ hint, env, parts: ['a path'] })
         .optional()
@@ -305,7 +305,7 @@ export const sandboxAddressSettings = (env: Environment) =>
       description: 'The port that the sandbox listens on.',
       sandbox: '4400',
     }),
-    /** Undefined: `browserUrl`, or the platform is not the sandbox. */
+    /** Undefined for an app whose platform is not the sandbox. The sandbox itself then uses `browserUrl`. */
     sandboxUrl: field
       .baseAddress({ hint: '', env, parts: [] })
       .optional()
@@ -372,12 +372,12 @@ export function readConfig(env: Environment, { hasOwnSignIn, features = {}, scop
 
 /** Names that belong in `.env` and are not the app's: of Node, OpenTelemetry, and Docker Compose. */
 const OF_OTHERS = /^((NODE|OTEL|COMPOSE|DOCKER)_\w+|TZ|NO_COLOR|FORCE_COLOR|UV_THREADPOOL_SIZE|HOST_NAME)$/
-/** If a value goes on in the next line, `.env` has a part of a secret in place of a name, which must not be printed. */
+/** If a value goes on in the next line of `.env`, what stands in place of a name may be part of a secret: it is never printed. */
 const A_NAME = /^[A-Z][A-Z\d_]{0,39}$/
 
 /**
- * The variables that look like settings and are none, such as a misspelled `PLATFORM_SCOPE`: any name in `.env`, and those of
- * the environment that begin with `PLATFORM_` or `OIDC_`.
+ * The variables that look like settings but are none, such as a misspelled `PLATFORM_SCOPE`: any name in `.env`, and those of the
+ * environment that begin with `PLATFORM_` or `OIDC_`.
  */
 export function unknownSettings(
   env: Environment,

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the sandbox and the app, configured for each other. It needs no credentials, no `.env` and no Redis, and
- * shares the settings and the data of an `.env` that is for the sandbox.
+ * `npm run demo`: the sandbox and the app, configured for each other. It needs no credentials, no `.env` and no Redis. If there
+ * is an `.env` for the sandbox, it uses the settings and the data of that.
  */
 
 import { loadFeatures, loadTools } from './features/load.ts'

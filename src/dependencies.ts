@@ -11,7 +11,7 @@ import { createSignIn, OWN_SIGN_IN } from './web/sign-in.ts'
 /** The app's long-lived objects, created once from the config. */
 export type Dependencies = Awaited<ReturnType<typeof createDependencies>>
 
-/** What is left after the grace, in ms, to store the last answer to a request for tokens, and for background work to fail. */
+/** The time after the grace, in ms, to store the last answer to a request for tokens, and for background work to fail. */
 const FINAL_GRACE_MS = 1_000
 
 /**

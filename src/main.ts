@@ -13,12 +13,12 @@ async function destination() {
   return readableLog()
 }
 
-/** What the first answer need not wait for. */
+/** Does what must not delay the first answer. */
 async function finishStart() {
   // The first call to the platform needs it.
   await import('undici').catch(() => {})
-  // Loading modules leaves garbage that V8 keeps, a third of the memory (npm run bench, row "memory at rest"), and that takes
-  // some 60 ms to collect. Only `node --expose-gc` has this function.
+  // Loading modules leaves garbage, a third of the memory (npm run bench, row "memory at rest"), which V8 keeps. Collecting it
+  // takes some 60 ms. Only `node --expose-gc` has this function.
   globalThis.gc?.({ type: 'major', flavor: 'last-resort' })
 }
 

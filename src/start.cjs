@@ -1,6 +1,6 @@
 /**
- * Starts each program of ours: `node src/start.cjs src/demo.ts [ARGS…]`; without a program, it only checks the version of Node.
- * CommonJS, to run on any version: older ones cannot load TypeScript.
+ * Starts each program of ours: `node src/start.cjs src/demo.ts [ARGS…]`. Without a program, it only checks the version of Node.
+ * It is CommonJS, so that it runs on any version: older ones cannot load TypeScript.
  */
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
@@ -14,9 +14,9 @@ const nodeModule = require('node:module')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 
-// Compiled modules are kept for the next start (npm run bench, row "start of the app"), and for the
-// processes that the app starts: it halves the CPU time of a small one. Here, and not in TypeScript: Node loads its compiler of
-// TypeScript for the first file that is not in the cache.
+// Keeps compiled modules for the next start (npm run bench, row "start of the app"), and for the processes that the app starts.
+// It halves the CPU time of a small process. TypeScript would be too late: Node loads its compiler for the first file that is not
+// in the cache.
 if (!process.env.NODE_COMPILE_CACHE)
   process.env.NODE_COMPILE_CACHE = path.join(__dirname, '..', 'node_modules', '.cache', 'connect-starter')
 nodeModule.enableCompileCache(process.env.NODE_COMPILE_CACHE)

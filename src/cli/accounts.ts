@@ -29,7 +29,7 @@ async function replacePassword(accounts: PasswordAccounts, email: string): Promi
   await find(accounts, email)
   await accounts.setPassword(email, password)
   say(email, password)
-  print('Who is signed in stays so, for up to 24 hours.')
+  print('Users who are signed in stay signed in, for up to 24 hours.')
 }
 
 const command = createCommand(

@@ -11,10 +11,10 @@ import { openProject } from './project.ts'
 import { placesOf } from './removal.ts'
 
 const project = openProject()
-/** Each file of it is where it belongs in the project. */
+/** The folder of the template. Inside it, each file has the place that it will have in the project. */
 const TEMPLATE = 'src/cli/template'
 
-/** What to generate. These replace words of the template in strings, addresses and comments, and no identifiers. */
+/** What to generate. These replace words of the template in strings, addresses and comments, but no identifiers. */
 interface Plan {
   /** `purchase-orders`. */
   name: string
@@ -29,7 +29,7 @@ interface Plan {
 
 type Flags = Omit<Partial<Plan>, 'name'>
 
-/** Throws an error that says what to write. Nothing is changed before. */
+/** Throws an error that says what to write, before anything is changed. */
 async function planOf(name: string, flags: Flags): Promise<Plan> {
   const { title = sentence(name), scope = name, path = `/${name}`, write = false } = flags
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 40)
@@ -50,7 +50,7 @@ const refused = (what: string) => new Error(`${what} Nothing was changed.`)
 const words = (name: string) => name.replaceAll('-', ' ')
 const sentence = (name: string) => words(name.slice(0, 1).toUpperCase() + name.slice(1))
 
-/** A file of the template, which is about spare parts, as one of the feature. */
+/** Turns a file of the template, which is about spare parts, into a file of the feature. */
 function fill(template: string, { name, title, scope, path, write }: Plan): string {
   const ofFeature: Record<string, string> = {
     '/spare/parts': path,
@@ -70,7 +70,7 @@ const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
 const WORDS_OF_WRITING = /,? and (?:to )?create new ones/g
 const MARK = /^.*\/[/*] (?:template: write|end of template)\b.*\n/gm
 
-/** Without the marks of what is for writing; unless that is wanted, without it, and without its words. */
+/** Removes the marks around the parts for writing. Unless writing is wanted, also removes these parts and the words about it. */
 const withoutParts = (template: string, write: boolean) =>
   write ? template.replaceAll(MARK, '') : template.replaceAll(PART, '').replaceAll(WORDS_OF_WRITING, '')
 

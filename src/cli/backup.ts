@@ -11,14 +11,14 @@ async function copyStore(file: string): Promise<void> {
   const source = embeddedStore()
   if (!existsSync(source)) throw new Error(`DATA_DIR: there is no ${source}.`)
   if (existsSync(file)) throw new Error(`${file} exists already. Name a new file.`)
-  // Before anything is written: connections are encrypted, but sessions are not.
+  // Only this user may read the copy: its connections are encrypted, but its sessions are not.
   process.umask(0o077)
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5_000 })
   const pages = await backup(db, file).catch((error: Error) => {
     throw new Error(`${file} cannot be written: ${error.message}`)
   })
   db.close()
-  print(`Wrote ${file} (${pages} pages). Keep TOKEN_ENCRYPTION_KEYS in another place: it needs them.`)
+  print(`Wrote ${file} (${pages} pages). Keep TOKEN_ENCRYPTION_KEYS in another place: the backup needs them.`)
 }
 
 await createCommand('npm run backup --', 'Copies the embedded store to a new file, while the app runs.')

@@ -11,7 +11,7 @@ import { connectionView } from '../web/connection-view.ts'
 import { CONSENT, deleteUser, exportUser } from './user-data.ts'
 import { withApp } from './with-app.ts'
 
-/** All connections as on the users' pages, without tokens, one user after the other; `consent`: its number, which the log has. */
+/** All connections as on the users' pages, without tokens, one user after the other. `consent`: its number, as in the log. */
 async function* rows({ store, connect }: Dependencies) {
   for await (const userId of allOwners(store, connectionKind(connect.platform.name)))
     for (const connection of await connect.vault.list(userId))
@@ -24,7 +24,7 @@ async function* rows({ store, connect }: Dependencies) {
 
 async function list(dependencies: Dependencies, text: string, { status, json }: ListOptions): Promise<void> {
   let found = 0
-  // There may be very many, and without a reader nothing is left to do.
+  // There may be very many rows. When the reader has ended, nothing is left to do.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => code === 'EPIPE' && process.exit())
   for await (const row of rows(dependencies)) {
     if (status && row.status !== status) continue

@@ -1,7 +1,7 @@
 /**
- * `npm run docs`: writes what is generated in the documentation. docs/assumptions.md lists what the contracts of the core and
- * of the features assume, and what to do if the platform differs; docs/configuration.md, that of a group of features,
- * and .env.example list the settings. README.md loses the rows of what is gone.
+ * `npm run docs`: writes the generated parts of the documentation. The page docs/assumptions.md lists what the contracts of the
+ * core and of the features assume, and what to do if the platform differs. The settings are in docs/configuration.md, in the same
+ * page of each group of features, and in .env.example. README.md loses the rows of features and groups that are gone.
  */
 
 import { fileURLToPath } from 'node:url'

@@ -3,9 +3,11 @@ import { storeSettings } from '../config.ts'
 import { withDevelopmentSecrets } from '../runtime/dev-secrets.ts'
 import { readSettings } from '../settings/read.ts'
 
-/** The path of the embedded store, which may not exist. Throws an error for who uses Redis. */
+/** The path of the embedded store, which may not exist. Throws an error if the app uses Redis. */
 export function embeddedStore(): string {
   const { redisUrls, dataDir } = readSettings(withDevelopmentSecrets(process.env), storeSettings)
   if (redisUrls.length === 0) return join(dataDir, 'store.sqlite')
-  throw new Error('REDIS_URL is set: back up Redis with its own tools (docs/deploy.md, Backup and restore).')
+  throw new Error(
+    'REDIS_URL is set: back up and restore Redis with its own tools (docs/deploy.md, Backup and restore).',
+  )
 }

@@ -70,7 +70,7 @@ function purposeOf(group: string): string {
   return text.replaceAll('\n', ' ')
 }
 
-/** What proves the starter, and not a product. */
+/** The tests and pages that are about the starter, and not about a product. */
 const OF_STARTER = [
   ...['bench', 'chaos', 'real', 'scale', 'starter'].map((name) => `test/${name}`),
   ...FOLDERS.map((folder) => `test/features/${folder}/bench`),
@@ -136,14 +136,14 @@ function writeEnv(): boolean {
       /^(#.*\n)+/,
       '# The settings of the app on this machine; docs/configuration.md describes each.\n',
     )
-  // The demo has kept its data in .data until now, and encrypted it with other keys.
+  // The app gets a folder of its own, since the demo has kept its data in .data, encrypted with other keys.
   for (const [variable, value] of Object.entries({ ...newSecrets(), DATA_DIR: '.data/app' }))
     env = env.replace(new RegExp(`^(# ?)?${variable}=.*`, 'm'), () => `${variable}=${value}`)
   writeFileSync(file, env, { mode: 0o600 })
   return true
 }
 
-/** A README of the product: its own beginning, and then the sections of the starter's that its docs link to. */
+/** The README of the product: a beginning of its own, and then the sections of the starter's README that the docs link to. */
 function productReadme(name: string): string {
   const text = project.read('README.md')
   const kept = text.indexOf('\n## ', text.indexOf('\n## Make it yours') + 1)

@@ -28,7 +28,7 @@ function pack(folder: string): void {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`${folder} is not a folder.`)
   const { license, engines } = manifest
-  // That of the starter: the product's own version says nothing of the core.
+  // This is the version of the starter, since the product's own says nothing about the core.
   const { version } = manifest.starter ?? manifest
   const dir = temporaryFolder()
   compile(dir)

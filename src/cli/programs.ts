@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { printError } from '../runtime/print.ts'
 import type { Project } from './project.ts'
 
-/** What a program has printed, and, if it has failed or could not be started, what it says. */
+/** What a program has printed, and the reason if it has failed or could not be started. */
 export type Ended = ReturnType<typeof run>
 
 /** Runs a program in a folder, to its end. `env`: what its environment has in addition. */
@@ -52,7 +52,7 @@ export function fileOf(root: string, tool: string): string {
 export const runTool = (root: string, tool: string, ...args: string[]): Ended =>
   run(root, process.execPath, [fileOf(root, tool), ...args])
 
-/** The npm that has started this command, or else that on the PATH, which on Windows needs a shell: what to start, and how. */
+/** What to start as npm, and how: the npm that has started this command, or the one on the PATH, which needs a shell on Windows. */
 function npmOf(args: readonly string[]) {
   const { npm_execpath: npm = '' } = process.env
   if (npm.endsWith('npm-cli.js')) return { program: process.execPath, args: [npm, ...args], shell: false }
@@ -78,12 +78,12 @@ export function regenerate({ root }: Project): void {
   report('npm run format', runTool(root, 'biome', ...format))
 }
 
-/** Makes the lock file and the installed packages those of package.json. Reports a failure. */
+/** Brings the lock file and the installed packages in line with package.json. Reports a failure. */
 export function install({ root }: Project): void {
   report('npm install', runNpm(root, 'install', '--prefer-offline', '--no-audit', '--no-fund'))
 }
 
-/** Prints what a command says that has failed. */
+/** Prints what a command says if it has failed. */
 export function report(command: string, { failure }: Ended): void {
   if (failure) printError(...`${command} failed: ${failure}\nCorrect that, and run it again.`.split('\n'))
 }

@@ -10,7 +10,7 @@ export type Project = ReturnType<typeof openProject>
 /** Opens the clone in a folder; by default, this one. */
 export function openProject(root = fileURLToPath(new URL('../..', import.meta.url))) {
   const place = (path: string) => join(root, path)
-  /** The files below a folder, or the file itself; without installed packages, data, and git's own. */
+  /** The files below a folder, or the file itself; without installed packages, data, and git's own files. */
   const filesBelow = (path: string): string[] => {
     if (!existsSync(place(path))) return []
     if (statSync(place(path)).isFile()) return [path]
@@ -24,9 +24,9 @@ export function openProject(root = fileURLToPath(new URL('../..', import.meta.ur
     root,
     filesBelow,
     exists: (path: string) => existsSync(place(path)),
-    /** The text of a file, with the line endings of ours: a checkout or an editor on Windows may have others. */
+    /** The text of a file, with our line endings: a checkout or an editor on Windows may have others. */
     read: (file: string) => readFileSync(place(file), 'utf8').replaceAll('\r\n', '\n'),
-    /** Writes a file, in a folder that is there or not. */
+    /** Writes a file, and creates its folder if it is not there. */
     write(file: string, text: string): void {
       mkdirSync(dirname(place(file)), { recursive: true })
       writeFileSync(place(file), text)

@@ -5,7 +5,7 @@ import type { NamedFeature } from '../features/load.ts'
 import { findUnused, type Unused } from './programs.ts'
 import { type Project, readManifest, writeManifest } from './project.ts'
 
-/** The folders that have one of each feature. */
+/** The folders in which a feature may have a folder or a file of its own. */
 const BASES = [
   'src/features',
   'src/sandbox/features',
@@ -39,7 +39,7 @@ export function requireFeatures(features: readonly NamedFeature[], names: readon
 }
 
 /**
- * The places of the features of these names, and of groups that have no other feature. `folders`: those of all features.
+ * The places of the features of these names, and of groups that then have no feature. `folders`: the folders of all features.
  * `formerGroups`: groups in which a feature may have been before it moved.
  */
 export function placesOfAll(
@@ -57,10 +57,7 @@ export function placesOfAll(
 export const sizeOf = (project: Project, { name, folder }: Pick<NamedFeature, 'name' | 'folder'>): number =>
   placesOf(name, groupsOf([folder])).flatMap(project.filesBelow).length
 
-/**
- * Removes features or other folders, and what nothing uses without them. Throws, before anything is changed, if knip cannot
- * run.
- */
+/** Removes features or other folders, and whatever nothing uses any more. Throws, before anything is changed, if knip cannot run. */
 export function removeAll(project: Project, places: readonly string[]): Unused {
   const before = findUnused(project)
   for (const place of places) project.remove(place)
@@ -68,12 +65,12 @@ export function removeAll(project: Project, places: readonly string[]): Unused {
 }
 
 /**
- * Removes npm scripts whose file is gone, and files and packages that nothing uses, unless nothing has used them before.
- * Returns the files and packages.
+ * Removes npm scripts whose file is gone, and files and packages that nothing uses. Keeps what was unused before. Returns the
+ * removed files and packages.
  */
 export function removeUnused(project: Project, before: Unused): Unused {
   const manifest = readManifest(project)
-  // First the scripts: one that is gone may have been the only one to use a file or a package.
+  // The scripts come first, since one of them may be the only one that used a file or a package.
   writeManifest(project, { ...manifest, scripts: without(manifest.scripts, isScriptOfGoneFile(project)) })
   const unused = findUnused(project)
   const files = unused.files.filter((file) => !before.files.includes(file))

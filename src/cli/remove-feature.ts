@@ -1,4 +1,4 @@
-/** `npm run remove-feature -- NAME…`: removes features. Alone, it lists them: what each does, and its size. */
+/** `npm run remove-feature -- NAME…`: removes features. Without a name, it lists what each does, and its size. */
 import { groupsOf } from '../features/folders.ts'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'

@@ -1,23 +1,23 @@
 import { type Ended, run } from './programs.ts'
 
-/** Messages in English: `requireCommitted` reads one. */
+/** Runs git with messages in English, since `requireCommitted` reads one. */
 const runGit = (root: string, args: readonly string[], env?: Record<string, string>): Ended =>
   run(root, 'git', args, { env: { LC_ALL: 'C', ...env } })
 
-/** Runs git; its output, or null if it fails. */
+/** Runs git. Returns its output, or null if it fails. */
 export function git(root: string, ...args: string[]): string | null {
   const { failure, stdout } = runGit(root, args)
   return failure ? null : stdout.trimEnd()
 }
 
-/** Runs git; its output. `env`: what its environment has in addition. Throws what git says if it fails. */
+/** Runs git. Returns its output. `env`: what its environment has in addition. Throws what git says if it fails. */
 export function requireGit(root: string, args: readonly string[], env?: Record<string, string>): string {
   const { failure, stdout } = runGit(root, args, env)
   if (failure) throw new Error(`git ${args[0]} failed: ${failure}`)
   return stdout.trim()
 }
 
-/** Throws unless every file is committed: git undoes what a command changes. Throws what git says if it fails. */
+/** Throws unless every file is committed, so that git can undo what a command changes. Throws what git says if it fails. */
 export function requireCommitted(root: string): void {
   const { failure, stdout } = runGit(root, ['status', '--porcelain'])
   if (failure?.includes('not a git repository'))

@@ -10,7 +10,7 @@ import { embeddedStore } from './embedded-store.ts'
 
 const COUNT = 'SELECT count(*) FROM (SELECT kind, owner, id, value, expires_at FROM entries)'
 
-/** The first value of each query. Leaves no log beside the file, which SQLite allows only while nothing else has it open. */
+/** Returns the first value of each query. Leaves no log beside the file, which SQLite allows only if nothing else has it open. */
 function queryAlone(file: string, ...queries: string[]): unknown[] {
   const db = new DatabaseSync(file)
   try {
@@ -23,7 +23,7 @@ function queryAlone(file: string, ...queries: string[]): unknown[] {
 
 function restore(file: string, store: string): void {
   fs.mkdirSync(dirname(store), { recursive: true, mode: 0o700 })
-  // In the folder of the store, where it takes its place in one step.
+  // The copy is in the folder of the store, so that it can take the store's place in one step.
   const folder = fs.mkdtempSync(join(dirname(store), 'restore-'))
   const copy = join(folder, 'store.sqlite')
   const former = `${store}-before-${new Date().toISOString().replaceAll(':', '-')}`
@@ -50,7 +50,7 @@ function restore(file: string, store: string): void {
   }
 }
 
-/** Throws if a process has the store open. A damaged one is what backups are for. */
+/** Throws if a process has the store open. Accepts a damaged store, which is what backups are for. */
 function ensureUnused(store: string): void {
   try {
     queryAlone(store)

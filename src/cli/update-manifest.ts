@@ -8,10 +8,10 @@ export const packagesOf = ({ dependencies, devDependencies }: Manifest): string[
   Object.keys({ ...dependencies, ...devDependencies })
 
 /**
- * The `package.json` of an updated product, from those of the version that it began with, of the product, and of the new version:
- * merged key by key, so that neighbouring keys never conflict. Where both sides have changed a value, and where the product has
- * deleted one, the product's stays. Packages are an exception: it has those of all three, since only afterwards is it known which
- * are used.
+ * Returns the `package.json` of an updated product. It merges those of the version that the product began with, of the product,
+ * and of the new version, key by key, so that neighbouring keys never conflict. Where both sides have changed a value, or the
+ * product has deleted one, the product decides. Packages are an exception: the result has those of all three, because only later
+ * is it known which are used.
  */
 export function updatedManifest(base: Manifest, ours: Manifest, theirs: Manifest): Json {
   const withAll = (manifest: Manifest) => {

@@ -1,9 +1,9 @@
 /**
- * `node update-product.ts FOLDER [SOURCE] [FEATURE…]`: updates the product in a folder to the version of the starter that this
- * file is in, which is a clone with its history; `npm run update` fetches one. It is a three-way merge of the version that the
- * product began with, this version, and the product. What the product has deleted is left out of both versions, so that it stays
- * deleted; both get the name of the product. `SOURCE`: where the next update comes from, if not from this folder. The features:
- * new ones that are wanted. It imports no package, since the folder that it is in has none.
+ * `node update-product.ts FOLDER [SOURCE] [FEATURE…]`: updates the product in a folder to the version of the starter that has
+ * this file. That version is a clone with its history, which `npm run update` fetches. The update is a three-way merge of the
+ * version that the product began with, this version, and the product. What the product has deleted is left out of both versions,
+ * so that it stays deleted. Both versions get the name of the product. `SOURCE`: where the next update comes from, if not from
+ * this folder. `FEATURE…`: the new features that are wanted. This file imports no package, since a fresh clone has none.
  */
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -38,8 +38,8 @@ function findBase(tree: string): string {
 }
 
 /**
- * A version of the starter as a commit of the product, which no branch has: with this `package.json`, the product's name, and what
- * is selected.
+ * Writes a version of the starter as a commit of the product that is on no branch. It has this `package.json`, the product's
+ * name, and the selected files.
  */
 function ownVersion(commit: string, selection: Selection, manifest: object, name: string, parent?: string) {
   const dir = join(folder, commit)
@@ -61,7 +61,7 @@ function ownVersion(commit: string, selection: Selection, manifest: object, name
   return requireGit(root, [...author, 'commit-tree', tree, ...parents, '-m', 'npm run update'])
 }
 
-/** What the changelog says since the base, what breaks first: whole entries, also those that were only changed. */
+/** What the changelog says since the base, first what breaks something. It has whole entries, also those that were only changed. */
 function changelogOf(base: string): string {
   const entriesOf = (text: string) => text.split(/\n+(?=- |#)/).filter((entry) => entry.startsWith('- '))
   const known = new Set(entriesOf(git(starter.root, 'show', `${base}:CHANGELOG.md`) ?? ''))
@@ -83,8 +83,8 @@ function merge(branch: string, commit: string): string[] {
 }
 
 /**
- * Makes the merged product complete: its packages, without those of the starter that nothing uses, nor new files that nothing uses,
- * and what programs write. `before`: what stays, used or not.
+ * Completes the merged product. Installs its packages, removes packages of the starter and new files that nothing uses, and
+ * writes the generated files. `before`: what stays, whether it is used or not.
  */
 function complete(before: Unused): void {
   print('', 'Installing packages …')

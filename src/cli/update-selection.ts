@@ -3,15 +3,15 @@ import { placesOfAll } from './removal.ts'
 
 export type Selection = ReturnType<typeof selectFiles>
 
-/** The product's own since `init`, and files that programs write as a whole. */
+/** Files that are the product's own since `init`, and files that programs write as a whole. */
 const NOT_COMPARED =
   /^((README|CHANGELOG|docs\/(assumptions|configuration))\.md|package-lock\.json|\.env\.example)$/
 
 /**
- * Selects from the files of the version that a clone began with, of the new version, and of the clone: what the clone has
- * deleted stays deleted, with what is new in folders that it has deleted; of the new features, those that are wanted are taken,
- * and none whose name an own feature has. `newFeatures`: those of the starter that the clone does not have. Throws if there is no
- * such new feature.
+ * Selects the files of an update, from those of the version that a clone began with, of the new version, and of the clone. What
+ * the clone has deleted stays deleted, with what is new in folders that it has deleted. Of the new features, those that are
+ * wanted are taken, unless the clone has a feature of that name. `newFeatures`: the features that are new in the starter. Throws
+ * if a wanted feature is not one of them.
  */
 export function selectFiles(files: Record<'base' | 'theirs' | 'ours', string[]>, wanted: readonly string[]) {
   const [began, own] = [featuresOf(files.base), featuresOf(files.ours)]
@@ -33,7 +33,7 @@ export function selectFiles(files: Record<'base' | 'theirs' | 'ours', string[]>,
   const base = new Set(files.base.flatMap(withFolders))
   const ours = new Set(files.ours.flatMap(withFolders))
   const groups = groupsOf(featureFolders(files.theirs))
-  /** Where a file was before its feature moved into a group: what is deleted of it there, such as its benchmarks, stays so. */
+  /** Where a file was before its feature moved into a group. What the clone deleted there, such as benchmarks, stays deleted. */
   const formerPlaces = (file: string) =>
     groups.filter((group) => file.includes(`/${group}/`)).map((group) => file.replace(`/${group}/`, '/'))
   const isLeftOut = (file: string): boolean =>

@@ -1,6 +1,6 @@
 /**
  * `npm run update -- [URL or folder] [version]`: fetches a newer version of the starter, and lets that version update this
- * product (`update-product.ts`): its rules are newer than those of this file.
+ * product (`update-product.ts`). Its rules are newer than those of this file.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { git, requireGit } from './repository.ts'
 const project = openProject()
 
 /**
- * Fetches a version of the starter, with its history, into a folder. Throws what git says if that fails: it names the address
+ * Fetches a version of the starter, with its history, into a folder. Throws what git says if that fails. Git names the address
  * without a password.
  */
 function fetchStarter(source: string, version: string | undefined, folder: string): void {

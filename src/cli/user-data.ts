@@ -1,4 +1,4 @@
-/** What the app keeps of a user, wherever it is: to export it, and to delete it. */
+/** Exports and deletes what the app keeps about a user, wherever it is. */
 import { connectionKind, parseJson, type Revocation } from '../connect/index.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { loadTools } from '../features/load.ts'
@@ -6,7 +6,7 @@ import { print } from '../runtime/print.ts'
 import { connectionView } from '../web/connection-view.ts'
 import type { SignInParts } from '../web/user.ts'
 
-/** The app, and the sign-in whose data it is. */
+/** The app, with the sign-in that keeps data about the user. */
 type App = Omit<Dependencies, 'signIn'> & { signIn: Omit<SignInParts, 'routes'> }
 
 export const CONSENT: Record<Revocation, string> = {
@@ -35,8 +35,8 @@ export async function exportUser({ config, store, connect, signIn, deps }: App, 
 }
 
 /**
- * Ends the consents of a user, and deletes everything that is kept of them; without `yes`, throws an error that says what. Throws
- * as `exportUser` does, but only after the deletion: what is kept may be such that it cannot be exported.
+ * Ends the consents of a user, and deletes everything that is kept about them. Without `yes`, throws an error that says what that
+ * is. Throws the errors of `exportUser`, but only after the deletion, because what cannot be exported must be deleted too.
  */
 export async function deleteUser(app: App, userId: string, { yes }: { yes?: boolean }): Promise<void> {
   const { config, store, connect, signIn, parts, deps } = app
@@ -48,7 +48,7 @@ export async function deleteUser(app: App, userId: string, { yes }: { yes?: bool
     )
   }
   await kept.catch(() => {})
-  // First, so that nobody signs in and stores more.
+  // This comes first, so that nobody signs in and stores more.
   await signIn.deleteUser(userId)
   for (const { bxcontext } of await connect.vault.list(userId)) {
     const consent = await connect.vault.disconnect({ userId, bxcontext })
@@ -56,7 +56,7 @@ export async function deleteUser(app: App, userId: string, { yes }: { yes?: bool
   }
   for (const [name, deleteData] of await loadTools('deleteUser'))
     await deleteData(deps, config.features[name], userId)
-  // Stopped features write what they noted about the events above now, and nothing after the deletion.
+  // Features write what they noted about the events above when they stop, and nothing after the deletion.
   for (const part of parts) await part.stop?.()
   for (const { key } of await store.ofOwner(userId)) await store.delete(key)
   await kept

@@ -18,9 +18,9 @@ export abstract class AppError extends Error {
   abstract readonly code: string
   /** The HTTP status of this app's response. */
   abstract readonly status: number
-  /** A short summary for users (RFC 9457 section 3.1.3), who then read the message too; null: pages have a text for the code. */
+  /** A short summary for users (RFC 9457 section 3.1.3), who also read the message. If null, pages have a text for the code. */
   abstract readonly title: string | null
-  /** Callers may see the message: for an error handler of Express (docs/use-the-core.md), as in `http-errors`. */
+  /** Tells an error handler of Express, as `http-errors` does, that callers may see the message (docs/use-the-core.md). */
   readonly expose = true
   readonly retryAfterMs: number | undefined
   readonly reason: string | undefined
@@ -37,7 +37,7 @@ export abstract class AppError extends Error {
   }
 }
 
-/** The codes of the core's errors, but those of a failed connect flow (`FailureCode`). */
+/** The codes of the core's errors, except those of a failed connect flow (`FailureCode`). */
 export type CoreErrorCode =
   | 'not_connected'
   | 'connection_revoked'

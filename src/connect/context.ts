@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What some work belongs to: for log lines, and for those who follow exchanges and changes. None of it is a secret. */
+/** The user, connection, flow and request that some work belongs to, for log lines and listeners. None of it is a secret. */
 export interface WorkContext {
   userId?: string
   bxcontext?: string
@@ -13,7 +13,7 @@ export interface WorkContext {
 /** The current HTTP request, and its connect flow as soon as it is known: every log line of the request carries both ids. */
 export const requestContext = new AsyncLocalStorage<{ requestId: string; flowId?: string }>()
 
-/** The current HTTP request belongs to this connect flow. */
+/** Notes that the current HTTP request belongs to this connect flow. */
 export function noteFlow(flowId: string): void {
   const request = requestContext.getStore()
   if (request) request.flowId = flowId

@@ -16,7 +16,7 @@ export interface RouteDescription {
   response?: z.ZodType
   /** The media type of the response, if not JSON. */
   responseType?: string
-  /** Whether it answers a visitor who is not signed in; all others answer 401. */
+  /** Whether the route answers visitors who are not signed in. All other routes answer them with 401. */
   isPublic?: boolean
   /** Problem codes specific to this route. */
   errors?: readonly string[]

@@ -74,7 +74,7 @@ export interface CreateConnectOptions {
   platform: Platform
   /** The platform's addresses, and this app's registration there. */
   client: Omit<OAuthOptions, 'platform' | 'http'> & {
-    /** `{base_url}`, may carry a path. */
+    /** `{base_url}`, which may have a path. */
     apiUrl: string
   }
   /** Defaults to no logging. */
@@ -93,13 +93,13 @@ export interface Connect {
   /** The connect flows of browser sessions. */
   readonly flows: FlowRecords
   /**
-   * Calls `listener` after each request to the token endpoint and each attempt of an API call, with the secrets in it: mask what
+   * Calls `listener` after each request to the token endpoint and each attempt of an API call, with the secrets in it. Mask what
    * you store, log or show. Its errors have no effect. Returns a function that unsubscribes.
    */
   onExchange(listener: ExchangeListener): () => void
   /**
-   * Waits at most `graceMs` until received tokens are stored, and closes the HTTP pools unless they were given. The store,
-   * which several platforms may share, is for the caller to close.
+   * Waits for requests for tokens, and then at most `graceMs` until received tokens are stored. Closes the HTTP pools unless you
+   * passed them. The caller closes the store, which several platforms may share.
    */
   close(graceMs?: number): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Where the core logs to, such as pino or `console`-like loggers that take fields first. Fields never hold a secret. */
+/** The logger of the core: pino, or any other whose methods take the fields before the message. Fields never contain a secret. */
 export interface Log {
   info: LogMethod
   warn: LogMethod

@@ -15,7 +15,7 @@ export function withTimeout<T>(
 /** How long a pause takes at least, whatever news there is, in ms. */
 const LEAST_MS = 20
 
-/** Wakes everybody who waits for the next turn, until it ends. */
+/** Ends the pauses of everybody who listens, each time there is news, until `end` is called. */
 export class News {
   isOver = false
   #next = new AbortController()
@@ -25,13 +25,13 @@ export class News {
     this.#next = new AbortController()
   }
 
-  /** Tells for the last time. */
+  /** Wakes the listeners for the last time. */
   end(): void {
     this.isOver = true
     this.tell()
   }
 
-  /** Listens from now on. Returns a pause, in ms, that ends early if there was news since then. It keeps no process alive. */
+  /** Listens from now on. Returns a pause, for some ms, that ends early if there was news since then. It keeps no process alive. */
   listen(): (ms: number) => Promise<void> {
     const { signal } = this.#next
     return async (ms) => {

@@ -1,6 +1,6 @@
 /**
- * Loads `.env` if it exists, and lets the platform's addresses follow `SANDBOX_PORT`. Import this module first. Prints
- * nothing, since cron mails any output. A command with `--demo` uses what `npm run demo` uses.
+ * Loads `.env` if it exists, and lets the platform's addresses follow `SANDBOX_PORT`. Import this module first. Prints nothing,
+ * since cron mails any output. A command with `--demo` uses the settings of `npm run demo`.
  */
 import { loadEnvFile, missingSandboxEnv } from './load-env-file.ts'
 

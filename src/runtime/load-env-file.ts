@@ -4,9 +4,9 @@ import { browserUrl, localUrl } from '../settings/fields.ts'
 import { type Environment, givenOf } from '../settings/read.ts'
 
 /**
- * Loads `.env`, if there is one, into the environment, whose own values come first. If an
- * `.env` names another platform than the sandbox, the `demo` takes only the ports from it. So the sandbox never gets the secrets
- * of that platform. Returns all names that were read, those that the environment overrides as well.
+ * Loads `.env`, if there is one, into the environment, whose own values take precedence. If `.env` names a platform other than
+ * the sandbox, the `demo` takes only the ports from it. So the sandbox never gets the secrets of that platform. Returns all names
+ * that were read, including those that the environment overrides.
  */
 export function loadEnvFile({ demo }: { demo: boolean }): string[] {
   const { PORT, SANDBOX_PORT, ...rest } = readEnvFile()
@@ -25,7 +25,7 @@ function readEnvFile() {
 
 /**
  * The variables with which an app uses the sandbox on this machine, wherever browsers reach it. The sandbox itself is not
- * imported: production has none.
+ * imported, since production has none.
  */
 export function sandboxEnv(env: Environment) {
   const { SANDBOX_PORT: port = 4400, SANDBOX_URL, INTERNAL_URLS: others, ...given } = givenOf(env)

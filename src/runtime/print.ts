@@ -1,6 +1,6 @@
 /** What every command prints goes through here: names and messages of the platform must not control the terminal. */
 
-/** Control characters but the tab, and characters that end a line or change the direction of text. */
+/** Control characters except the tab, and characters that end a line or change the direction of text. */
 const CONTROL = /(?!\t)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 /** The marks around the names in our sentences. */
@@ -22,7 +22,7 @@ function write(stream: NodeJS.WriteStream, lines: readonly string[]): void {
   stream.write(linesOf(lines))
 }
 
-/** A reader that ends first, such as `head`, costs the rest of the lines: the command does the rest of its work. */
+/** If the reader ends first, such as `head`, only the rest of the lines is lost: the command finishes its work. */
 function onError(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }
@@ -31,7 +31,7 @@ function onError(error: NodeJS.ErrnoException): void {
 export const printJson = (value: unknown, { compact = false } = {}): void =>
   print(...toJson(value, compact ? 0 : 2).split('\n'))
 
-/** JSON that says the same, with every character escaped that controls a terminal, but for the line breaks of `indent`. */
+/** JSON in which every character that controls a terminal is escaped, except the line breaks of `indent`. */
 export const toJson = (value: unknown, indent: number): string =>
   JSON.stringify(value, null, indent).replace(CONTROL, (character) =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -27,7 +27,7 @@ export async function start(
 ): Promise<{ hasDemoSignIn: boolean; demoPath: string | undefined; close(): Promise<void> }> {
   const dependencies = await createDependencies(config, log, features)
   const { isDemo } = dependencies.signIn
-  // Requests that arrive before Redis is connected would fail. Without Redis for 2 s, the app starts anyway.
+  // Requests that arrive before Redis is connected would fail. If it takes longer than 2 s, the app starts anyway.
   await ready(dependencies.store).catch(() => {})
   const server = await listen(createApp(dependencies), {
     port: config.port,

@@ -20,7 +20,7 @@ export async function sandboxSettings(env: NodeJS.ProcessEnv) {
     sandboxAddressSettings(given).extend(serverSettings(given).shape),
   )
   const { sandboxPort: port, sandboxUrl: url = browserUrl(given, port), baseUrl: appUrl } = settings
-  // Where the sandbox calls the app: an address in a Codespace is for browsers.
+  // The address at which the sandbox calls the app. The address in a Codespace is for browsers only.
   const calledAt = given.BASE_URL ? appUrl : localUrl(given, settings.port)
   const defaults: Record<string, string> = Object.assign({}, ...simulated.map(({ demoEnv }) => demoEnv))
   const shared = Object.fromEntries(

@@ -38,7 +38,7 @@ export interface Listening {
 
 /** How long an idle connection stays open, in ms: longer than proxies keep one (nginx: 60 s; Google's load balancers: 600 s). */
 export const KEEP_ALIVE_MS = 650_000
-/** How large the headers of a request may be, in bytes: with a code of 16,384 characters in its address. */
+/** How large the headers of a request may be, in bytes. A code of 16,384 characters in its address must fit. */
 export const MAX_HEADER_BYTES = 32_768
 /** How long the headers of a request may take, in ms. */
 const HEADERS_MS = 15_000
@@ -119,7 +119,7 @@ function listenProblem(code: string | undefined, { port, host, variable }: Liste
   }
 }
 
-/** In this time, in ms, a second signal is the first one again: of Ctrl-C in a terminal, npm passes on a copy. */
+/** Within this time, in ms, a second signal counts as the first one: after Ctrl-C in a terminal, npm passes on a copy. */
 const SAME_SIGNAL_MS = 1_000
 
 /**

@@ -76,7 +76,7 @@ export const list = () =>
 export const requiredList = (hint: string) =>
   list().refine((parts) => parts.length > 0, `is required (${hint})`)
 
-/** What an address may have beside its host and port. */
+/** What an address may have besides its host and port. */
 type AddressPart = 'a path' | 'a query' | 'a #'
 
 interface AddressOptions {

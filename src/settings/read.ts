@@ -14,13 +14,14 @@ declare module 'zod' {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Settings that belong together, one part of the core or one feature: an object schema, which may nest others, and may end with
+ * The settings of one part of the core or of one feature. A group is an object schema, which may contain others and may end with
  * `transform`. A setting reads the text of its variable and may depend on the others in `env`, for example on `NODE_ENV`. Each
- * ends with `.meta`: its `variable`, and the `description` that `npm run docs` writes to docs/configuration.md and .env.example.
+ * setting ends with `.meta`. This has its `variable`, and the `description` that `npm run docs` writes to docs/configuration.md
+ * and .env.example.
  */
 export type SettingsGroup<T = unknown> = (env: Environment) => z.ZodType<T>
 
-/** What a group is read as. */
+/** The value that a group is read as. */
 export type SettingsOf<G extends SettingsGroup> = z.output<ReturnType<G>>
 
 /** The settings are not valid; `problems` has one line for each problem, starting with the variable's name. */
@@ -75,7 +76,7 @@ function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | null {
 function variableOf(field: z.core.$ZodType, key: string): string {
   const variable = z.globalRegistry.get(field)?.variable
   if (variable !== undefined) return variable
-  // Of a partial object.
+  // A partial object wraps its settings.
   if (field instanceof z.ZodOptional) return variableOf(field.unwrap(), key)
   throw new Error(
     `${key} needs a variable: end its schema with .meta({ variable: 'NAME', description: '…' })`,

@@ -3,7 +3,7 @@ import { WebError } from './errors.ts'
 import { networkOf } from './network.ts'
 import { texts } from './texts.ts'
 
-/** How many sign-ins may fail within `seconds`; each process counts for itself. Guesses from one network lock nobody out elsewhere. */
+/** How many sign-ins may fail within `seconds`, as each process counts them. Guesses from one network lock out nobody in another. */
 const MAX_FAILURES = { perAccountAndNetwork: 10, perNetwork: 50, perAccount: 100, seconds: 900 }
 
 /**

@@ -9,8 +9,8 @@ import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
 
 /**
- * The page to link to from mails and other sites. Opening it changes nothing, since mail scanners and browsers open links too: only
- * its button starts a flow, for the user who is signed in. It is mounted at `/`, because traces would know the routes of only one
+ * The page to link to from mails and other sites. Opening it changes nothing, since mail scanners and browsers open links too.
+ * Only its button starts a flow, for the signed-in user. It is mounted at `/`, because traces would show the routes of only one
  * of two parts at `/connect`.
  */
 export const connectPageRoute = ({

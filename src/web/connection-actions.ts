@@ -18,9 +18,9 @@ export interface TestResult {
 }
 
 /**
- * Runs the first test whose scope is granted. Refreshes the access token before it if the platform has refused access, and instead
- * of it if there is no such test. Resolves to the outcome, what was called, and the time it took, in ms. Throws the errors of the
- * API and of `vault.refresh`.
+ * Runs the first test whose scope is granted. If the platform has refused access, it refreshes the access token first. If there
+ * is no such test, it only refreshes the token. Resolves to the outcome, what was called, and the time it took, in ms. Throws the
+ * errors of the API and of `vault.refresh`.
  */
 export async function testConnection(
   { vault, api }: { vault: Vault; api: Api },
@@ -32,7 +32,7 @@ export async function testConnection(
   const { scopes } = connection
   const test = tests.find(({ scope }) => scopes === null || scopes.includes(scope))
   const startedAt = performance.now()
-  // A platform that refused access, or this app, may have changed its mind: ask for a new token at once, also during a pause.
+  // The platform may no longer refuse access, or this app, so this asks for a new token at once, even during a pause.
   const { view, tokens } = connection
   const isRefused = view.state === 'misconfigured' || (view.state === 'revoked' && tokens !== null)
   const isRenewed = (isRefused || !test) && (await vault.refresh(ref))

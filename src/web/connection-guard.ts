@@ -10,8 +10,9 @@ declare module 'express-serve-static-core' {
 }
 
 /**
- * Guards what is below `/connections/:bxcontext/`: the connection is there, is the signed-in user's, and its access has not ended.
- * What only reads may be a second behind. Throws `unauthenticated` (401), `not_connected` (404), `connection_revoked` (409).
+ * Guards the routes below `/connections/:bxcontext/`: the signed-in user must have the connection, and its access must not have
+ * ended. For GET and HEAD, its state may be a second old. Throws `unauthenticated` (401), `not_connected` (404),
+ * `connection_revoked` (409).
  */
 export function connectionGuard(vault: Vault): RequestHandler<{ bxcontext: string }> {
   return async (req, _res, next) => {

@@ -18,7 +18,7 @@ export const connectionViewSchema = z.object({
   summary: z.string(),
   /** Whether to offer a new consent. */
   canReconnect: z.boolean(),
-  /** Whether there are tokens that may work: not after access has ended for good. */
+  /** Whether there are tokens that may work. There are none after access has ended for good. */
   canTest: z.boolean(),
   scopes: z.array(z.string()).nullable(),
   /**

@@ -12,13 +12,13 @@ import { textField } from './text-field.ts'
 import { texts } from './texts.ts'
 import { currentUser, requireUser } from './user.ts'
 
-/** A link on the card of a connection. `path`: below that of the connection. */
+/** A link on the card of a connection. `path`: the part after the path of the connection. */
 export interface ConnectionLink {
   path: string
   label: string
   /** Shown behind the label, if it is not 0. */
   count?: number
-  /** Under "Details", and hidden while the demo is shown to customers. */
+  /** Whether the link is under "Details", and is hidden while the demo is shown to customers. */
   isForDevelopers?: boolean
 }
 
@@ -243,7 +243,7 @@ function labelRoutes(options: ConnectionsOptions): Router {
   )
 }
 
-/** Disconnecting cannot be undone: a page names the business and what stops working, and asks. */
+/** Disconnecting cannot be undone, so a page names the business and what stops working, and asks first. */
 function disconnectRoutes(options: ConnectionsOptions): Router {
   const { vault, connectedAppsUrl } = options
   const { disconnected, withdrawThere } = texts.notices
@@ -293,14 +293,14 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
     )
 }
 
-/** The name of a connection for its user, or null if it does not exist. If it cannot be read, its id makes the name. */
+/** The name of a connection for its user, or null if it does not exist. If it cannot be read, the name is made from its id. */
 export const connectionName = (vault: Vault, ref: ConnectionRef): Promise<string | null> =>
   vault.find(ref).then(
     (connection) => connection && nameOf(connection),
     () => unnamed(ref.bxcontext),
   )
 
-/** The same; a connection that does not exist has the name that its id makes. */
+/** Like `connectionName`, but a connection that does not exist has a name that is made from its id. */
 const sureName = async (vault: Vault, ref: ConnectionRef): Promise<string> =>
   (await connectionName(vault, ref)) ?? unnamed(ref.bxcontext)
 
@@ -318,7 +318,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
-    // The platform reports the name of a business with its tokens: of one that was never connected, none is known.
+    // The platform reports the name of a business with its tokens, so a business that was never connected has no known name.
     const [chosenName = texts.mismatch.other, expectedName] = await Promise.all([
       connectionName(vault, { userId, bxcontext }).then((name) => name ?? undefined),
       sureName(vault, { userId, bxcontext: expected }),

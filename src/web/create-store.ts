@@ -43,8 +43,8 @@ async function createRedisStore(urls: readonly string[], log: Logger): Promise<R
 }
 
 /**
- * The sessions of express-session: connect-redis on the app's own store, Redis or the SQLite file. Session ids are hashed, so that
- * a leaked store cannot be used to sign in.
+ * Keeps the sessions of express-session in the app's own store, Redis or the SQLite file, by means of connect-redis. Session ids
+ * are hashed, so that a leaked store cannot be used to sign in.
  */
 function createSessionStore(store: KeyValueStore): SessionStore {
   const client = {

@@ -16,8 +16,8 @@ export const demoEmailOf = async (userId: string): Promise<string> =>
   `${encodeURIComponent(userId).replace(/[()]/g, '')}@demo.example`
 
 /**
- * The demo's sign-in: anyone, under any name. The app refuses to start in production with it. `requestedScopes`: shown on
- * the start page after an invalid name.
+ * The demo's sign-in, by which anyone can sign in under any name. The app refuses to start in production with it.
+ * `requestedScopes`: shown on the start page after an invalid name.
  */
 export function demoSignIn({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
   return Router().post(

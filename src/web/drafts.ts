@@ -17,7 +17,7 @@ declare module 'express-serve-static-core' {
 }
 
 const draftSchema = z.object({
-  /** A digest of the address of the page with the form: an answer has no room for a long address in two headers. */
+  /** A digest of the address of the page with the form. `Location` has it too, and an answer has no room for a long one twice. */
   page: z.string(),
   values: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
 })

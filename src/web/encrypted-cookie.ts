@@ -11,7 +11,7 @@ const MAX_BYTES = 3_000
 /** Room for the attributes of the cookie, and for the session cookie, which express-session adds later, in bytes. */
 const REST_BYTES = 300
 
-/** A value in a cookie of the browser. Nothing is stored for it. */
+/** A value in a cookie of the browser. The server stores nothing for it. */
 export interface EncryptedCookie<T> {
   /** The value; null if there is none, or it cannot be read. */
   read(req: Request): T | null

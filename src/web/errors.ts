@@ -96,7 +96,7 @@ function nextStepOf(error: AppError): NextStep {
   return error.code === 'internal_error' ? 'retry' : null
 }
 
-/** What users read about an error: the text of its code, or the one that it brings. */
+/** What users read about an error: the text for its code, or its own message. */
 function textOf(error: AppError): ErrorText {
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
   if (error instanceof PlatformUnavailableError) return texts.outages[error.kind]
@@ -172,7 +172,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
     return
   }
   res.vary('Accept')
-  // A redirect: when the answer to a form is a page, browsers ask to send the form again.
+  // This redirects: if a page answers a form, browsers ask whether to send the form again when that page is reloaded.
   if (code === 'unauthenticated' && req.method === 'POST' && isBrowser(req) && req.keepDraft)
     return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
@@ -209,7 +209,7 @@ export function recordFailure(res: Response, error: unknown, answer: Pick<Proble
   res.locals.failure = { code: answer.code, ...(reason !== undefined && { reason }), ...unknown }
 }
 
-/** What a page says below the title, which it does not repeat. */
+/** The text below the title of a page, which does not repeat the title. */
 const leadOf = ({ title, detail }: Problem) =>
   detail.startsWith(`${title}.`) ? detail.slice(title.length + 1).trim() : detail
 
@@ -220,7 +220,7 @@ function signedOutText(req: Request, code: string): string | null {
   return hasText(draft.values) ? texts.signIn.signedOutWithDraft : texts.signIn.signedOutMeanwhile
 }
 
-/** Whether a form has sent more than the name of its button. */
+/** Whether a form has sent any value. A button sends only its name. */
 export const hasText = (values: RejectedForm['values']): boolean =>
   Object.values(values).some((value) => value !== '')
 
@@ -235,7 +235,7 @@ export interface RejectedForm {
   rule: string
   /** The field that the message is about, if any. */
   field: string | null
-  /** Missing if nothing was tried: the session had ended. */
+  /** Missing if nothing was tried, because the session had ended. */
   failure?: {
     /** False if the platform may have carried out the request despite the error. */
     unchanged: boolean
@@ -285,7 +285,7 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
   const connects = next === 'connect' || next === 'consent'
   const reload = req.method === 'GET' && !/^\/connect\/./i.test(pathOf(req))
   const currentPath = (reload && localPath(req.originalUrl)) || '/connections'
-  // Still encoded. Error handlers have no access to route parameters.
+  // Error handlers have no access to route parameters, so this reads the path, which is still encoded.
   const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []
   const ofPage = connects && segment ? decodeURIComponent(segment) : null
   // Refreshing shows whether access was revoked.
@@ -301,8 +301,8 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
 }
 
 /**
- * A form with the same fields, to submit again. Only for the forms of connections, since that of a sign-in has a password. Null
- * for file uploads, since browsers don't keep the file.
+ * A form with the same fields, to submit again. Null for forms outside the connections, since the form of a sign-in has a
+ * password. Null for file uploads, since browsers don't keep the file.
  */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {
   const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(pathOf(req))

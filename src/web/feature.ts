@@ -11,15 +11,15 @@ import type { PageSection } from './pages.ts'
 import type { CheckContext, Finding, Gauge, Probe } from './tools.ts'
 
 /**
- * A removable part of the app: the folder `src/features/NAME`, whose `index.ts` default-exports this value. Everything else
- * finds it by its place (`src/features/load.ts`): no list names it. What tools need of it is imported on demand, such as
- * `check: () => import('./check.ts')` (`Tools`). Its other folders have the same name: `views/NAME`, `test/features/NAME`,
- * `src/sandbox/features/NAME`, and its page `docs/NAME.md`.
+ * A removable part of the app. It is the folder `src/features/NAME`, whose `index.ts` default-exports this value. The app finds
+ * it by its place (`src/features/load.ts`): no list names it. What tools need of it is imported on demand, such as
+ * `check: () => import('./check.ts')` (`Tools`). Its other folders have the same name: `views/NAME`, `test/features/NAME` and
+ * `src/sandbox/features/NAME`. Its page is `docs/NAME.md`.
  */
 export interface Feature<Settings = unknown> extends Tools<Settings> {
   /** What it does, in half a sentence, for those who choose features. */
   readonly title: string
-  /** Where its links stand: the lowest number comes first. */
+  /** The place of its links among those of other features. The lowest number comes first. */
   readonly order: number
   /** The features that its code, its sandbox part or its tests import. */
   readonly needs?: readonly string[]
@@ -40,7 +40,7 @@ export interface Feature<Settings = unknown> extends Tools<Settings> {
   create?(deps: FeatureDeps, settings: Settings): FeatureParts | Promise<FeatureParts>
 }
 
-/** A path below `{base_url}`, or what makes one of ids. */
+/** A path below `{base_url}`, or a function that makes one from ids. */
 export type PathOf = string | ((...ids: string[]) => string)
 
 /** What a feature can use. */
@@ -84,7 +84,7 @@ export interface FeatureParts {
   stop?(): Promise<void>
 }
 
-/** What tools need of a feature, each the default export of a file. `settings` are those of the feature. */
+/** What tools need of a feature. Each is the default export of a file. `settings` are those of the feature. */
 export interface Tools<Settings = unknown> {
   /** Checks its settings and the platform, changing nothing. A problem is a finding, not an error. */
   check?(): Tool<(context: CheckContext, settings: Settings) => Promise<Finding[]>>
@@ -98,10 +98,10 @@ export interface Tools<Settings = unknown> {
   reencrypt?(): Tool<(deps: FeatureDeps) => AsyncIterable<Reencryption>>
   /**
    * Deletes the user's data that is outside the store, or stored under another owner (`npm run connections -- delete`). It is
-   * called also if the store has nothing about the user.
+   * also called if the store has nothing about the user.
    */
   deleteUser?(): Tool<(deps: FeatureDeps, settings: Settings, userId: string) => Promise<void>>
-  /** The same data, as it can be written as JSON, for `npm run connections -- export`; null if there is none. */
+  /** Resolves to the same data, for the JSON of `npm run connections -- export`; null if there is none. */
   exportUser?(): Tool<(deps: FeatureDeps, settings: Settings, userId: string) => Promise<unknown>>
 }
 

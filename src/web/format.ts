@@ -9,7 +9,7 @@ export const format = {
   bdi,
   isolated,
   undirected,
-  /** A sentence as HTML, with its times of ISO 8601 as `time` shows them, and each name that is `isolated` in a `<bdi>`. */
+  /** A sentence as HTML. It shows times of ISO 8601 as `time` does, and puts each name that is `isolated` into a `<bdi>`. */
   sentence: (text: string) =>
     escapeHtml(text)
       .replace(ISO_TIME, (value) => time(value))
@@ -27,7 +27,7 @@ export const format = {
       minimumFractionDigits: 2,
       maximumFractionDigits: 6,
     }),
-  /** The attributes of a wrong field of a form, whose `field-error` has the id `ID-error`; it has the focus. */
+  /** The attributes of a field with an error, whose `field-error` has the id `ID-error`. The field gets the focus. */
   invalid: (form: { field: string | null } | undefined, field: string, id: string) =>
     form?.field === field ? ` aria-invalid="true" aria-describedby="${id}-error" autofocus` : '',
   capital: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
@@ -35,14 +35,14 @@ export const format = {
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
 const ISOLATED = /\u2068([^\u2068\u2069]*)\u2069/g
-/** A word that is longer than any of our texts has. */
+/** A word that is longer than any in our texts. */
 const LONG_WORD = /\S{15}/
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
  * A time of ISO 8601 as a `<time>` element: "21 Nov 2026, 7:15 am UTC". The browser changes it to the reader's time zone
- * (`local-times.js`), but not a date without a time of day. HTML, for `<%~ %>`. `data`: its data attributes. Without a value, it
- * is "—"; a text that is no time is only escaped.
+ * (`local-times.js`), unless it is a date without a time of day. The result is HTML, for `<%~ %>`. `data`: the data attributes of
+ * the element. Without a value, the result is "—". A text that is no time is only escaped.
  */
 function time(value: string | null | undefined, data: Record<string, string> = {}): string {
   if (!value) return '—'

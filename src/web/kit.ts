@@ -1,6 +1,6 @@
 /**
- * Everything of the app that a feature imports, beside the entries of the core. Within a major version, nothing is taken out of
- * it (docs/upgrading.md), so it has only what features use.
+ * Everything of the app that a feature imports, besides the entries of the core. Nothing is removed from it within a major
+ * version (docs/upgrading.md), so it has only what features use.
  */
 
 // What a feature is, and its settings.
@@ -61,5 +61,5 @@ export type {
   RecordsCheck,
 } from './tools.ts'
 
-/** On demand: it loads openid-client, which few processes need. */
+/** Imports it on demand, since it loads openid-client, which few processes need. */
 export const oidcDiscovery = () => import('./oidc-discovery.ts')

@@ -4,7 +4,7 @@ import type { RequestHandler, Router } from 'express'
 export interface Part {
   /** In the syntax of Express, such as `/connections/:bxcontext/leads`. The log, the metrics and the OpenAPI document name it. */
   path: string
-  /** Its routes are below the path, and so are those of routers that it uses without a path. What has another path is another part. */
+  /** Its routes, and those of routers that it uses without a path, are below the path. Routes with another path are another part. */
   router: Router
 }
 
@@ -14,7 +14,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** In front of the router of a part: notes the path for the log, since `req.baseUrl` has the values of its parameters. */
+/** Runs before the router of a part. Notes the path for the log, since `req.baseUrl` has the values of its parameters. */
 export const noteMount =
   (path: string): RequestHandler =>
   (_req, res, next) => {

@@ -1,4 +1,4 @@
-/** Names are what other people have typed: they may run from right to left, or turn the direction of what follows. */
+/** Characters that turn the direction of the text after them. Names may have them, since other people have typed the names. */
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g
 
 /** A text without the characters that change the direction of the text behind it (UAX #9). */

@@ -42,7 +42,7 @@ export function discovery(provider: OidcProvider & { http: Http }): () => Promis
 }
 
 /**
- * Authenticates this app at the token endpoint in the body wherever the provider's metadata lists that, otherwise by HTTP Basic,
+ * Authenticates this app at the token endpoint, in the body if the provider's metadata lists that. Otherwise it uses HTTP Basic,
  * the default of OpenID Connect (Discovery 1.0, section 3).
  */
 const authenticationWith =
@@ -58,7 +58,7 @@ export function httpErrorIn(error: unknown): AppError | undefined {
   return error instanceof Error ? httpErrorIn(error.cause) : undefined
 }
 
-/** What the log has of an error of openid-client: the reason of our own error in it, or its code, and no text of the provider. */
+/** The reason to log for an error of openid-client: that of our own error in it, or its code. It has no text of the provider. */
 export function reasonOf(error: unknown): string {
   const ours = httpErrorIn(error)
   if (ours) return ours.reason ?? ours.code

@@ -62,7 +62,7 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
       // Another tab has signed in meanwhile.
       if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
       if (!pending && req.headers.cookie === undefined) throw signInFailed(texts.signIn.cookiesBlocked)
-      // Of two callbacks at once, one sends the code. A later one has no cookie with the state any more.
+      // If two callbacks arrive at once, only one sends the code. A later one no longer has the cookie with the state.
       if (!pending || answering.has(pending.state)) throw signInFailed(texts.signIn.notPending)
       answering.add(pending.state)
       try {
@@ -100,7 +100,7 @@ const authorizationUrl = async (config: client.Configuration, baseUrl: string, p
     code_challenge_method: 'S256',
   })
 
-/** What an ID token is encrypted for. */
+/** The encryption of an ID token is bound to this text, which names its user. */
 const idTokenPurpose = ({ id }: User) => `ID token of ${id}`
 
 /** The ID token of this session, if it has a readable one. */
@@ -141,7 +141,7 @@ async function exchange(
       'ID token: sub is empty, too long, or has control characters',
     )
   const isComplete = cleanName(claims.name) !== '' && (keepEmail === null || claims.email !== undefined)
-  // A UserInfo that is not there, fails, or is about somebody else (section 5.3.2) does not prevent the sign-in.
+  // The sign-in also succeeds if UserInfo is missing, fails, or is about somebody else (section 5.3.2).
   const info = isComplete
     ? undefined
     : await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch(() => undefined)
@@ -190,8 +190,8 @@ function signInError(error: unknown) {
 }
 
 /**
- * The provider's logout page (OpenID Connect RP-Initiated Logout 1.0), with the ID token as a hint, which some providers
- * require. Null if it has none or does not answer.
+ * The provider's logout page (OpenID Connect RP-Initiated Logout 1.0), with the ID token as a hint, which some providers require.
+ * Null if the provider has none or does not answer.
  */
 async function logoutUrlOf(
   { baseUrl, clientId }: OidcOptions,

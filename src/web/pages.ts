@@ -27,7 +27,7 @@ export interface PageSection {
   view: string
   /**
    * Loads `data` for the templates and `json` for the JSON response. The request has the parameters of the page's route, and
-   * `connectionRef` its connection.
+   * `connectionRef` returns its connection.
    */
   load(req: Request): Promise<SectionContent>
 }

@@ -24,9 +24,9 @@ const whole = (min: number, max: number, fallback: number) => {
   const number = z.coerce.number(rule).int(rule).min(min, rule).max(max, rule).default(fallback)
   return z.preprocess((given) => (given === '' ? undefined : given), number)
 }
-/** An empty text, or none: nothing was chosen. */
+/** An empty or missing text means that nothing was chosen. */
 const oneOf = (values: readonly string[]) =>
-  // The text is made when somebody reads it: the first list in words takes as long as loading a package.
+  // The message is made only when it is needed: the first list in words takes as long as loading a package.
   z.enum(['', ...values], { error: () => texts.rules.oneOf(values) }).default('')
 
 /** Query parameters of a page of a list. */
@@ -88,7 +88,7 @@ export function pager({ items, total, next, repeated }: PageOf<unknown>, choice:
   const hrefOf = (skip: number, starts: (string | number)[] = [], after = '') =>
     addressOf({ ...choice, skip, after, starts: starts.join('.') })
   const current = Math.floor(skip / top) + 1
-  // No further than a list can be asked for.
+  // There are no links beyond `MAX_SKIP`, since nobody can ask for these pages.
   const last = total === null || !isFull ? 0 : Math.ceil(Math.min(total, MAX_SKIP) / top)
   return {
     from: items.length > 0 ? skip + 1 : 0,

@@ -24,7 +24,7 @@ async function hashed(password: string): Promise<Hashed> {
   const salt = randomBytes(16).toString('base64')
   return { salt, hash: (await scryptOf(password, salt, 32)).toString('base64') }
 }
-/** Stands in for an account that does not exist, so that the time of the answer does not tell. */
+/** Stands in for an account that does not exist, so that the time of the answer does not reveal that. */
 const NOBODY: Hashed = { salt: 'none', hash: randomBytes(32).toString('base64') }
 
 /** The accounts of `passwordSignIn`. An address is the same in upper and lower case. Methods throw `StoreUnavailableError`. */

@@ -18,9 +18,7 @@ const pendingSignIn = z.object({
 /** A sign-in that has started in this browser and not finished. */
 export type PendingSignIn = z.infer<typeof pendingSignIn>
 
-/**
- * The unfinished sign-ins of a browser, one for each tab, in an encrypted cookie. The newest stay, as many as fit into it.
- */
+/** The unfinished sign-ins of a browser, one for each tab, in an encrypted cookie. It keeps as many of the newest as fit. */
 export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
   const options = { name: 'sign-in', schema: z.array(pendingSignIn), ms: PENDING_MS }
   const cookie = encryptedCookie(cipher, baseUrl, options)
@@ -34,12 +32,12 @@ export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
   }
 
   return {
-    /** Remembers one more in this browser, which this answer redirects to `location`. */
+    /** Remembers one more sign-in in this browser. `location`: where this answer redirects. */
     add: (req: Request, res: Response, pending: PendingSignIn, location: string) =>
       write(res, [...read(req), pending], location),
     /** The one with the state of this request, if there is one. */
     find: (req: Request) => read(req).find(({ state }) => state === req.query.state),
-    /** Forgets one in this browser, which this answer redirects to the page that it was to return to. */
+    /** Forgets a sign-in in this browser. This answer redirects to the page to which that sign-in returns. */
     remove: (req: Request, res: Response, { state, returnTo }: PendingSignIn) => {
       const others = read(req).filter((each) => each.state !== state)
       write(res, others, returnTo ?? '/')

@@ -10,14 +10,14 @@ export const noticeSchema = z.object({
   link: z.object({ href: z.string(), label: z.string() }).optional(),
   /** The bxcontext of the business that can be connected again. */
   connectAgain: z.string().optional(),
-  /** What a developer wants to know; folded. */
+  /** Details for developers, which the page shows folded. */
   details: z.string().optional(),
 })
 export type Notice = z.infer<typeof noticeSchema>
 
 /** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
 export function wantsJson(req: Request): boolean {
-  // What programs send, without a negotiation (npm run bench, rows of the leads route).
+  // Programs send exactly this, and it saves the time of a negotiation (npm run bench, rows of the leads route).
   if (req.headers.accept === 'application/json') return true
   return req.accepts(['html', 'json', 'application/problem+json']) !== 'html'
 }
@@ -29,7 +29,7 @@ export function sendPageOrJson(
   content: {
     view: string
     title: string
-    /** A function makes what only the page needs. */
+    /** A function is called only for a page, to make what JSON does not need. */
     data: Record<string, unknown> | (() => Record<string, unknown>)
     json: unknown
   },
@@ -71,7 +71,7 @@ export function sendOnward(
     pageTitle: string
     title: string
     lead: string
-    /** In its place if the form names a business that is connected. */
+    /** Replaces `lead` if the form names a business that is connected. */
     leadAgain?(name: string): string
     continue: string
   },
@@ -86,9 +86,9 @@ export function sendOnward(
 }
 
 /**
- * Like `res.json`, in one write: `res.json` copies the text to a buffer and sends it apart from the headers (npm run bench, rows
- * of the leads route). Throws `PlatformRejectedError` if the platform's data is nested so deeply that `JSON.stringify` runs out
- * of stack.
+ * Like `res.json`, but in one write: `res.json` copies the text to a buffer and sends it separately from the headers (npm run
+ * bench, rows of the leads route). Throws `PlatformRejectedError` if the platform's data is nested so deeply that
+ * `JSON.stringify` runs out of stack.
  */
 function sendJson(res: Response, json: unknown): void {
   const text = textOf(json)

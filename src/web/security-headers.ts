@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 
 /**
- * Security headers for the app at `baseUrl`: no inline code, no third-party resources, no framing, no form or referrer that
- * goes to another origin, nothing cached.
+ * Sets the security headers for the app at `baseUrl`. They allow no inline code, no third-party resources and no framing. No form
+ * or referrer goes to another origin, and nothing is cached.
  */
 export function securityHeaders(baseUrl: string): RequestHandler {
   const https = baseUrl.startsWith('https:')
@@ -23,7 +23,8 @@ export function securityHeaders(baseUrl: string): RequestHandler {
         ...(https && { upgradeInsecureRequests: [] }),
       },
     },
-    // Not `no-referrer`: browsers would send `Origin: null` with our own forms, and on plain http nothing else tells whose they are.
+    // With `no-referrer`, browsers would send `Origin: null` with our own forms. On plain http, nothing else tells whose they
+    // are.
     referrerPolicy: { policy: 'same-origin' },
     frameguard: { action: 'deny' },
     // Other hosts below this one may not have TLS.

@@ -9,13 +9,13 @@ import { currentUser, signOut } from './user.ts'
 
 const SIGNED_IN = '/signed-in'
 
-/** Where a form that has signed a user in leads: by `/signed-in` to `returnTo`, if that is a path of this app, or the start page. */
+/** Where a form goes after a sign-in: to `/signed-in`, which goes on to `returnTo`, or to `/` if that is no path of this app. */
 export const signedInPath = (returnTo: unknown): string =>
   `${SIGNED_IN}?${new URLSearchParams({ returnTo: localPath(returnTo) ?? '/' })}`
 
 /**
- * What every sign-in has. `logoutUrl` resolves to the page that ends the session of the user at a sign-in service, or null. It is
- * called before the session ends here.
+ * The routes that every sign-in has. `logoutUrl` resolves to the page that ends the session of the user at a sign-in service, or
+ * null. It is called before the session ends here.
  */
 export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null>): Router =>
   Router()
@@ -29,7 +29,7 @@ export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null
         errors: ['sign_in_failed'],
       }),
       (req, res) => {
-        // Without this page, a browser that has not kept the cookie would see the sign-in again, without a word.
+        // Without this page, a user whose browser has not kept the cookie would see the sign-in again, without an explanation.
         if (!currentUser(req)) throw signInFailed(texts.signIn.cookiesBlocked)
         res.redirect(303, localPath(req.query.returnTo) ?? '/')
       },

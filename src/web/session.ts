@@ -23,8 +23,8 @@ export interface SessionOptions {
 }
 
 /**
- * The name of the session cookie: that of the product, as in package.json, and the port of `baseUrl`. Cookies ignore ports, so
- * two products on one host would sign each other's users out.
+ * The name of the session cookie. It has the product's name, as in package.json, and the port of `baseUrl`. Cookies ignore ports,
+ * so two products on one host would otherwise sign out each other's users.
  */
 export function sessionCookie(baseUrl: string): string {
   const { protocol, port } = new URL(baseUrl)
@@ -56,7 +56,7 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
     }
     let isLoaded = false
     load(req, res, (error) => {
-      // It calls this once more if it cannot save the session at the end of the answer, after all handlers of errors.
+      // If the session cannot be saved at the end of the answer, this is called again, too late for the handlers of errors.
       if (isLoaded) return req.log.error({ reason: error?.reason ?? error?.name }, 'a session was not saved')
       isLoaded = true
       next(error)

@@ -13,7 +13,7 @@ import type { OwnSignIn, SignInParts } from './user.ts'
 import { createUserEmails } from './user-emails.ts'
 
 /**
- * The sign-in of your product, or null. It is a function that returns a router, and what becomes of the data that it keeps of
+ * The sign-in of your product, or null. It is a function that returns a router, and functions for the data that it keeps about
  * users (`SignInParts`). The router has `GET /sign-in`, to which pages link. It calls `signIn` of `user.ts`, which begins the
  * session, and then redirects to `signedInPath(req.query.returnTo)` of `session-routes.ts`. The form on the page is yours: pages
  * only send `returnTo` in the address. `passwordSignIn` of `password-sign-in.ts` is an example. Tests run the app with the demo's
@@ -30,7 +30,7 @@ export interface SignInOptions {
   encryptionKeys: readonly EncryptionKey[]
   requestedScopes: readonly string[]
   http: Http
-  /** Whether a feature writes to users: then OpenID Connect keeps their addresses. */
+  /** Whether a feature sends mail to users. If so, OpenID Connect keeps their addresses. */
   mailsUsers: boolean
 }
 
@@ -47,12 +47,12 @@ export async function createSignIn(options: SignInOptions, own: OwnSignIn | null
 
 async function builtIn({ oidc, store, mailsUsers, ...rest }: SignInOptions): Promise<SignInParts> {
   if (oidc) {
-    // Only here: it loads openid-client, a tenth of what the app has to compile at its start.
+    // Imported only here, since it loads openid-client, a tenth of what the app has to compile at its start.
     const { oidcSignIn } = await import('./oidc-sign-in.ts')
     const emails = createUserEmails(store, rest.encryptionKeys)
     return { ...oidcSignIn({ ...oidc, ...rest, keepEmail: mailsUsers ? emails.keep : null }), ...emails }
   }
-  // It keeps nothing of a user but their session.
+  // The demo's sign-in keeps nothing about a user except the session.
   const nothing = { deleteUser: async () => {}, exportUser: async () => null }
   return { routes: demoSignIn(rest), ...nothing, emailOf: demoEmailOf }
 }

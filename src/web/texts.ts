@@ -1,6 +1,6 @@
 /**
- * What users read on the pages of `src/web`, by code: change the tone here, or translate it. Each feature with pages for
- * users has a file like this one, and so has what features share. Pages for developers have none.
+ * What users read on the pages of `src/web`, by code. Change the tone here, or translate it. Each feature with pages for users
+ * has a file like this one, and so have the folders that features share. Pages for developers have none.
  */
 import type { CoreErrorCode, FailureCode, OutageKind } from '../connect/errors.ts'
 import type { ConnectionState, Revocation } from '../connect/index.ts'
@@ -62,7 +62,7 @@ export const texts = {
     pages: 'Pages',
     noEntries: (total: number | null) =>
       total === null ? 'No entries here' : `No entries here; ${total} in all`,
-    repeated: 'The platform sent the page before once more, so the list cannot be shown further.',
+    repeated: 'The platform sent the previous page again, so the rest of the list cannot be shown.',
     firstPage: 'First page',
     range: (from: number, to: number, total: number | null) =>
       total === null ? `${from}–${to}` : `${from}–${to} of ${total.toLocaleString(LANGUAGE)}`,

@@ -25,7 +25,7 @@ export interface Finding {
   text: string
   /** The setting to change. */
   setting?: string
-  /** Its likely value, if that can be told and is no secret. */
+  /** The value that it probably needs, if that is known and is no secret. */
   value?: string
 }
 
@@ -44,8 +44,8 @@ export interface Probe {
    */
   call(path: string, body?: object): Promise<ProbeAnswer | null>
   /**
-   * Checks how a list and its records can be read. It compares them with the assumptions of the core, and with the feature's own
-   * about the operations and the record. Resolves to the id of a record, if there is one.
+   * Checks how a list and its records can be read, and compares that with the assumptions of the core and those of the feature
+   * (`operations`, `fields`). Resolves to the id of a record, if there is one.
    */
   checkRecords(records: RecordsCheck): Promise<string | undefined>
   /**
@@ -53,13 +53,13 @@ export interface Probe {
    * assumed.
    */
   checkCreation<T>(creation: Creation<T>): Promise<T | undefined>
-  /** The records of a list, also if they are inside an object, which it reports; undefined if it is no list. */
+  /** The records of a list. If they are inside an object, it reports that. Undefined if the answer has no list. */
   recordsOf(answer: ProbeAnswer, path: string): unknown[] | undefined
   /** Reports the fields of a record: whether the schema accepts it, and which fields the schema does not have. */
   checkFields(id: string, schema: z.ZodObject, records: readonly unknown[]): void
   /** Reports what was seen: names, types and statuses, never values. */
   confirm(id: string, seen: string): void
-  /** `copes`: whether the app works although the assumption is wrong. */
+  /** Reports what differs. `copes`: whether the app works although the assumption is wrong. */
   differ(id: string, seen: string, copes: boolean): void
   /** Confirms the assumption, or reports what differs. */
   compare(id: string, isAsAssumed: boolean, seen: string, copes: boolean): void
@@ -96,7 +96,7 @@ export interface Creation<T> {
   /** The path as the report may show it, if the path has ids. */
   shownPath?: string
   body: object
-  /** The answer to it. */
+  /** The schema of the answer. */
   schema: z.ZodType<T>
 }
 

@@ -1,10 +1,10 @@
-/** Requests that never reach the app: those that cannot be read, and those that arrive before the answer to the one before them. */
+/** Requests that never reach the app: those that cannot be read, and those that arrive before the previous one is answered. */
 import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { texts } from './texts.ts'
 
-// Not imported, as in `serve.ts`.
+// This is no import, for the reason in `serve.ts`.
 const { IncomingMessage, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** How long a connection stays open after the answer to a request that cannot be read, in ms: the client may still be sending. */
@@ -16,24 +16,24 @@ const ANSWER_MS = 10_000
 const answering = new WeakMap<Duplex, ServerResponse>()
 
 /**
- * A request, one at a time on a connection: browsers and proxies wait for the answer before they send the next one. A request
- * that does not wait looks to Node like the change to another protocol. Node then reads nothing more from the connection, not
- * even the thousands of requests that a single packet has room for. An answer to each of them would keep other users waiting for
- * seconds. That Node reads `upgrade` is not documented, but there is no other way to stop it; `serve.test.ts` would notice a
- * change.
+ * A request on a connection with one request at a time: browsers and proxies wait for the answer before they send the next. A
+ * request that does not wait tells Node, by `upgrade`, that it changes to another protocol. Node then reads nothing more from the
+ * connection, not even the thousands of requests that fit into a single packet. Answering each of them would keep other users
+ * waiting for seconds. It is not documented that Node reads `upgrade`, but there is no other way to stop it. `serve.test.ts`
+ * would notice a change.
  */
 export class SingleRequest extends IncomingMessage {
   readonly #isEarly = answering.has(this.socket)
   get upgrade(): boolean {
     return this.#isEarly
   }
-  /** Node sets whether the client asks for another protocol: this server has none. */
+  /** Ignores what Node sets: whether the client asks for another protocol, of which this server has none. */
   set upgrade(_asked) {}
 }
 
 /**
- * Answers requests that cannot be read with a short page, and `log` gets a line for each. The connection of a request that did not
- * wait ends after the answer to the one before it.
+ * Answers requests that cannot be read with a short page, and logs a line for each. If a request did not wait, its connection
+ * ends after the answer to the previous request.
  */
 export function refuseUnseen(server: Server<typeof SingleRequest>, log?: Logger): void {
   server.on('request', ({ socket }, res) => {
@@ -47,7 +47,7 @@ export function refuseUnseen(server: Server<typeof SingleRequest>, log?: Logger)
   })
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (answering.get(socket)?.headersSent) return void socket.destroy()
-    // It has ended, or is about to.
+    // The connection has ended, or is about to end.
     if (!socket.writable) return
     const status = statusOf(code)
     log?.info({ status, reason: code }, 'request that cannot be read')

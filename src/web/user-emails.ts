@@ -6,8 +6,8 @@ const KIND = 'user-email'
 const keyOf = (userId: string): Key => ({ kind: KIND, owner: userId, id: '' })
 
 /**
- * The encrypted addresses of users: OpenID Connect names them only at a sign-in. The first key encrypts, all of them decrypt.
- * Methods throw `StoreUnavailableError`, and those that read also `DecryptionError`.
+ * The encrypted email addresses of users, which OpenID Connect names only at a sign-in. The first key encrypts, and all of them
+ * decrypt. Methods throw `StoreUnavailableError`, and those that read an address also throw `DecryptionError`.
  */
 export function createUserEmails(store: KeyValueStore, keys: readonly EncryptionKey[]) {
   const cipher = createRecordCipher(keys)
@@ -23,7 +23,7 @@ export function createUserEmails(store: KeyValueStore, keys: readonly Encryption
     const sealed = await store.get(key)
     if (sealed === null || cipher.isCurrent(sealed)) return 'current'
     try {
-      // If the user signs in meanwhile, the first key has encrypted the new address.
+      // If the user signs in meanwhile, nothing is written: the first key has already encrypted the new address.
       await store.compareAndSet(key, sealed, seal(key, open(key, sealed)))
       return 'reencrypted'
     } catch (error) {

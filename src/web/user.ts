@@ -19,18 +19,18 @@ declare module 'express-session' {
   }
 }
 
-/** A sign-in, and the data that it keeps of users outside their sessions. There may be no user of a `userId`. */
+/** A sign-in, and the data that it keeps of users outside their sessions. A `userId` may belong to no user. */
 export interface SignInParts {
   routes: Router
   /** Resolves to the page that ends the user's session at a sign-in service, or null; the session here ends after that. */
   logoutUrl?(req: Request): Promise<string | null>
-  /** Deletes everything that it keeps of a user, who cannot sign in again as this user. */
+  /** Deletes everything that it keeps about a user, who can then no longer sign in as this user. */
   deleteUser(userId: string): Promise<void>
-  /** Resolves to what it keeps of a user, without secrets, as it can be written as JSON; null: nothing. */
+  /** Resolves to what it keeps about a user, without secrets, in a form that JSON can have. Null if it keeps nothing. */
   exportUser(userId: string): Promise<unknown>
   /** Resolves to the address for mail to a user, or null if it keeps none. */
   emailOf(userId: string): Promise<string | null>
-  /** Re-encrypts what it has encrypted with `TOKEN_ENCRYPTION_KEYS` with the first key (`npm run reencrypt`). */
+  /** Re-encrypts with the first key what it has encrypted with `TOKEN_ENCRYPTION_KEYS` (`npm run reencrypt`). */
   reencrypt?(): AsyncIterable<Reencryption>
 }
 
@@ -74,8 +74,8 @@ export const isUserId = (id: unknown): id is string =>
   !/\p{Cc}/u.test(id)
 
 /**
- * Signs a user in. The session gets a new id, and the connect flows of the old one become invalid. `data`: what
- * the session keeps beside the user. Throws an error with a reason for the log if `isUserId(user.id)` is false.
+ * Signs a user in. The session gets a new id, and the connect flows of the old one become invalid. `data`: what the session keeps
+ * besides the user. Throws an error with a reason for the log if `isUserId(user.id)` is false.
  */
 export async function signIn(req: Request, user: User, data: Partial<SessionData> = {}): Promise<void> {
   if (!isUserId(user.id))
@@ -88,13 +88,13 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
     // Saved before the response: the next request may come at once, and a failure must not look like success.
     await promisify(req.session.save).call(req.session)
   } catch (error) {
-    // Otherwise express-session would try to save it with the answer that says that it failed.
+    // Otherwise express-session would try to save it again, with the answer that says that it failed.
     Object.assign(req, { session: null })
     throw error
   }
 }
 
-/** Signs the user out: deletes the session, its connect flows, and what a form has kept in this browser. Nothing is stored. */
+/** Signs the user out: deletes the session, its connect flows, and what a form has kept in this browser. It stores nothing. */
 export async function signOut(req: Request): Promise<void> {
   req.forgetDraft?.()
   if (currentUser(req)) await req.endSession?.()

@@ -1,7 +1,8 @@
 /**
- * Step 3 of the connect flow. A request of the callback goes this way:
+ * Step 3 of the connect flow. A request to the callback goes through these steps:
  *
- * 1. `handleCallback`: a visitor who is not signed in goes to the failure page. `onHop` may send the browser to a page of its own.
+ * 1. `handleCallback`: a visitor who is not signed in goes to the failure page. `onHop` may send the browser to a page of its
+ *    own.
  * 2. `endFlow`: the first visit claims the flow of the `state`. Later visits, in any process, wait for its outcome.
  * 3. `exchange`: the first visit sends the code, stores the connection, and stores the outcome in the flow.
  * 4. Every visit redirects, to the connections or to `FAILED_PATH`, so that the code leaves the address bar.
@@ -67,7 +68,7 @@ async function endFlow(
   if (flow.phase === 'ended') return { flow, outcome: flow.outcome }
   const outcome = await exchange(options, browser.userId, flow, parameters)
   const end = () => connect.flows.end(browser, flow, outcome)
-  // Until it is stored, another visit waits for it.
+  // Other visits wait until the outcome is stored. If the store fails, this tries again in the background.
   await end().catch(
     () => void retry(end).catch(() => log.warn('the outcome of a connect flow was not stored')),
   )
@@ -101,8 +102,8 @@ async function exchange(
 }
 
 /**
- * Shows how a flow failed. The address has a code, whose text is ours, and the id of the flow. The id counts only if this session
- * has that flow, so a forged link can do no harm.
+ * Shows how a flow failed. The address has the code of the failure and the id of the flow. The text for the code is ours. The id
+ * counts only if this session has that flow, so a forged link can do no harm.
  */
 export const showFailure =
   ({ connect, pages }: ConnectRoutesOptions): RequestHandler =>
@@ -110,7 +111,7 @@ export const showFailure =
     if (!pages.isSignedIn(req)) throw pages.signedOut()
     const { error: code, flow: id } = req.query
     if (!isFailureCode(code)) return res.redirect(303, '/connections')
-    // The page does not need the store: it may be the store that failed.
+    // The page also works without the store, which may be what failed.
     const record = await connect.flows.read(browserSession(req, pages)).catch(() => NO_FLOWS)
     throw new ConnectError(code, undefined, flowOf(record, String(id)))
   }

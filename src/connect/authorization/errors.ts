@@ -19,7 +19,7 @@ export class ConnectError extends AppError {
   }
 }
 
-/** Why a connect flow failed, each with the HTTP status of its page. The texts are those of the pages. */
+/** Why a connect flow failed, each with the HTTP status of its page. The pages have the texts for users. */
 const FAILURES = {
   invalid_bxcontext: 400,
   missing_authorization_request: 400,
@@ -50,7 +50,7 @@ const OURS = /^(invalid_(request|scope|target)|unauthorized_client|unsupported_r
 /** Maps the `error` parameter of the callback (RFC 6749 section 4.1.2.1) to an error of ours. */
 export function consentFailure(error: string): ConnectError {
   if (error === 'access_denied') return new ConnectError('consent_denied')
-  // The browser can open the callback with any text.
+  // Anybody can open the callback with any text in `error`.
   const name = /^[a-z_]{1,50}$/.test(error) ? error : 'an unknown error code'
   const code = OURS.test(error) ? 'consent_misconfigured' : 'consent_unavailable'
   return new ConnectError(code, `the consent page returned ${name}`)

@@ -20,10 +20,10 @@ export interface BrowserSession {
   session: string
 }
 
-/** How much longer than the token endpoint may take the other visits wait for the exchange, in ms. */
+/** How long other visits wait for the exchange, in ms, in addition to the time that the token endpoint may take. */
 const WAIT_LONGER_MS = 13_000
 const POLL_MS = 50
-/** How long the flows of a session are kept after the last change, in ms: for the same callback that is opened again. */
+/** How long the flows of a session are kept after the last change, in ms, so that a callback that is opened again is known. */
 const TTL_MS = 4 * 3_600_000
 
 /** The connect flows of browser sessions in the store, encrypted. Methods throw `StoreUnavailableError`. */
@@ -40,31 +40,31 @@ export class FlowRecords {
     this.#now = now
   }
 
-  /** The flows of a session, for the functions of `flows.ts`. A record that cannot be read counts as none: the user starts again. */
+  /** The flows of a session, for the functions of `flows.ts`. If they cannot be read, there are none, and the user starts again. */
   async read(browser: BrowserSession): Promise<FlowRecord> {
     const key = this.#key(browser)
     return this.#parse(key, await this.#store.get(key))
   }
 
-  /** A button begins a flow: until the next button, each bxcontext that arrives belongs to it. `expected`: the one to reconnect. */
+  /** Begins the flow of a button. Each bxcontext that arrives until the next button is for it. `expected`: the one to reconnect. */
   start(browser: BrowserSession, expected?: string) {
     const flow = transitions.started(this.#fresh(), expected)
     return this.#change(browser, () => flow, flow.id)
   }
 
-  /** Gives an arrived bxcontext to a flow. Throws as `arrived` does. */
+  /** Gives a bxcontext that arrived to its flow. Throws the errors of `arrived`. */
   arrive(browser: BrowserSession, bxcontext: string) {
     return this.#change(browser, (record) => transitions.arrived(record, bxcontext, this.#fresh()))
   }
 
-  /** The user accepts the other bxcontext. Throws as `confirmed` does. */
+  /** Notes that the user accepts the other bxcontext. Throws the errors of `confirmed`. */
   confirm(browser: BrowserSession, id: string) {
     return this.#change(browser, (record) => transitions.confirmed(record, id, this.#fresh()))
   }
 
   /**
-   * Claims the flow of this state. One visit of the callback among all processes gets it, to send the code. The others wait for
-   * the outcome, as long as an exchange may take. Resolves to null if no flow has this state.
+   * Claims the flow with this `state`, so that only one visit of the callback, among all processes, sends the code. The others
+   * wait for the outcome, at most as long as an exchange may take. Resolves to null if no flow waits for this `state`.
    */
   async claim(browser: BrowserSession, state: string) {
     const visit = randomUUID()
@@ -78,7 +78,7 @@ export class FlowRecords {
     }
   }
 
-  /** Stores the outcome of an exchange, which is shown if the same callback is opened again: unless the user has signed out. */
+  /** Stores the outcome of an exchange, to show it if the callback is opened again. Stores nothing if the user has signed out. */
   async end(browser: BrowserSession, flow: Exchanging, outcome: Outcome): Promise<void> {
     await this.#change(browser, (record) =>
       transitions.flowOf(record, flow.id) ? transitions.ended(flow, outcome) : null,

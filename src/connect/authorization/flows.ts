@@ -1,8 +1,8 @@
 /**
- * The connect flows of one browser session are one record. It also says which flow the last button began, because the address
- * with the chosen business does not. Each step of a flow is a pure function of the record. It returns the next state of that
- * flow, and `flow-records.ts` stores it. A flow gets one bxcontext and asks for one consent, with its own `state`. Times are in
- * ms since 1970.
+ * The connect flows of one browser session are one record. The record also says which flow the last button began, because the
+ * platform returns a business without saying for which flow. Each step of a flow is a pure function of the record. It returns the
+ * next state of that flow, and `flow-records.ts` stores it. A flow gets one bxcontext and asks for one consent, with its own
+ * `state`. Times are in ms since 1970.
  */
 import * as z from 'zod'
 import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
@@ -21,9 +21,9 @@ const common = {
 const open = {
   ...common,
   expiresAt: z.number(),
-  /** Of its consent (RFC 6749 section 10.12). */
+  /** The `state` of the consent request (RFC 6749 section 10.12). */
   state: z.string(),
-  /** Of its consent (RFC 7636 section 4.1). */
+  /** The code verifier of the consent request (RFC 7636 section 4.1). */
   codeVerifier: z.string(),
 }
 const chosen = { ...open, bxcontext: z.string() }
@@ -57,17 +57,17 @@ const MAX_FLOWS = 20
 
 export const NO_FLOWS: FlowRecord = { flows: [], last: null }
 
-/** The values of a flow that may begin now. */
+/** The values for a new flow, if a step begins one. */
 export type Fresh = Pick<Started, 'id' | 'state' | 'codeVerifier'> & { now: number }
-/** Whether to connect the bxcontext that arrived in place of the one to reconnect. */
+/** The question to the user whether to connect the bxcontext that arrived in place of the one to reconnect. */
 export type Question = Pick<Confirming, 'id' | 'bxcontext' | 'expected'>
 
 export const flowOf = ({ flows }: FlowRecord, id: string | null): Flow | undefined =>
   flows.find((flow) => flow.id === id)
 
 /**
- * The record with a new flow, or with the next state of one. If it is full, the oldest makes room, but not that of the last button.
- * `last`: the id of a flow that a button has begun now.
+ * Returns the record with a new flow, or with the next state of a flow. If the record is full, the oldest flow is dropped, but
+ * never that of the last button. `last`: the id of the flow, if a button has just begun it.
  */
 export function withFlow(record: FlowRecord, flow: Flow, last = record.last): FlowRecord {
   const { flows } = record
@@ -86,8 +86,9 @@ export const started = ({ now, ...values }: Fresh, expected: string | undefined)
 })
 
 /**
- * A bxcontext arrived, for the flow of the last button. Throws `ConnectError` if there is none, or it has ended: `consent_expired`
- * if it took too long, and otherwise `missing_authorization_request`, as anyone could have planted it.
+ * A bxcontext arrived, for the flow of the last button. Throws `ConnectError` if there is no such flow, or it has ended. The code
+ * is `consent_expired` if the flow took too long. Otherwise it is `missing_authorization_request`, because anyone could have
+ * planted the bxcontext.
  */
 export function arrived(record: FlowRecord, bxcontext: string, fresh: Fresh): Consenting | Confirming {
   const flow = inTurn(flowOf(record, record.last), 'started', fresh)
@@ -98,8 +99,8 @@ export function arrived(record: FlowRecord, bxcontext: string, fresh: Fresh): Co
 }
 
 /**
- * What the user is asked, or was: who goes back from the consent page may answer again. Throws `ConnectError`
- * (`consent_expired`, or `missing_authorization_request` if there was no question, or the flow has ended).
+ * The question that the user is asked. It can be answered again after going back from the consent page. Throws `ConnectError`:
+ * `consent_expired` if the flow took too long, or `missing_authorization_request` if there was no question or the flow has ended.
  */
 export function questionOf(record: FlowRecord, id: string): Question {
   const flow = flowOf(record, id)
@@ -108,15 +109,15 @@ export function questionOf(record: FlowRecord, id: string): Question {
   return { id, bxcontext: flow.bxcontext, expected: flow.expected }
 }
 
-/** The user accepted the other bxcontext. Throws as `questionOf` does. */
+/** The user accepted the other bxcontext. Throws the errors of `questionOf`. */
 export function confirmed(record: FlowRecord, id: string, fresh: Fresh): Consenting {
   const { bxcontext } = questionOf(record, id)
   return { ...inTurn(flowOf(record, id), 'confirming', fresh), phase: 'consenting', bxcontext }
 }
 
 /**
- * The flow, if it is in this phase. If it has gone on already (the user went back, or has two tabs), a new one of the same intent
- * beside it: both may finish. Throws `ConnectError` if it has ended.
+ * Returns the flow if it is in this phase. If it has already gone on, because the user went back or has two tabs, returns a new
+ * flow with the same purpose. Both may finish. Throws `ConnectError` if the flow has ended.
  */
 function inTurn(flow: Flow | undefined, phase: Flow['phase'], fresh: Fresh): Omit<Started, 'phase'> {
   if (!flow || flow.phase === 'ended') throw notWaiting(flow)
@@ -124,8 +125,8 @@ function inTurn(flow: Flow | undefined, phase: Flow['phase'], fresh: Fresh): Omi
 }
 
 /**
- * The callback arrived: the first `visit` has the flow for itself, for as long as an exchange may take. Returns the flow
- * unchanged if another visit has it, or if it has ended, and null if no flow has this state.
+ * The callback arrived, and the first `visit` gets the flow for itself, for as long as an exchange may take. Returns the flow
+ * unchanged if another visit has it or if it has ended, and null if no flow waits for this `state`.
  */
 export function claimed(
   { flows }: FlowRecord,
@@ -139,12 +140,12 @@ export function claimed(
   return { ...flow, phase: 'exchanging', visit, expiresAt: now + exchangeMs }
 }
 
-/** The flow has ended. It keeps no code verifier, and its `state` only to answer the same callback again. */
+/** The flow has ended. It drops its code verifier, and keeps its `state` only to answer the same callback again. */
 export function ended({ id, expected, state }: Flow, outcome: Outcome): Ended {
   return { phase: 'ended', id, expected, state, outcome }
 }
 
-/** The flows as they are now: one that its user, or its process, did not finish in time has ended. */
+/** The flows as they are now. A flow has ended if its user, or the process that exchanges its code, did not finish in time. */
 export const aged = ({ flows, last }: FlowRecord, now: number): FlowRecord => ({
   flows: flows.map((flow) => {
     if (flow.phase === 'ended' || flow.expiresAt > now) return flow

@@ -9,18 +9,18 @@ import { type Consenting, questionOf } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
 import { arrival, browserSession, type ConnectRoutesOptions, type Onward } from './visit.ts'
 
-/** Where a form leads, for programs. */
+/** What programs get as the answer to a form: the address to open next. */
 const onwardSchema = z.object({ location: z.string() })
 
 /**
- * The delegated flow in the browser (specification 5.3), to be mounted at `/connect`: start, receive the bxcontext and ask for
- * consent, exchange the code. The callback redirects, so that the code leaves the address bar; `redirectFailedCallback`, mounted
- * after it, does the same for unexpected errors.
+ * The routes of the delegated flow in the browser (specification 5.3), to be mounted at `/connect`. They start the flow, receive
+ * the bxcontext, ask for consent, and exchange the code. The callback redirects, so that the code leaves the address bar. Mount
+ * `redirectFailedCallback` after them: it does the same for unexpected errors.
  */
 export function connectRoutes(options: ConnectRoutesOptions): Router {
   return (
     Router()
-      // A visit uses a flow up, so a HEAD request (of a mail scanner, for example) must not count as one.
+      // A visit uses up a flow, so a HEAD request (for example, of a mail scanner) must not count as a visit.
       .head('/context', getOnly)
       .head('/callback', getOnly)
       .use(startRoute(options), contextRoute(options), confirmRoutes(options), callbackRoutes(options))
@@ -38,7 +38,7 @@ function startRoute(options: ConnectRoutesOptions): Router {
     describeRoute({
       summary:
         'Starts a connect flow. Answers `{location}`, the address on the platform to open in the browser; a page goes on to it by itself. Field: `bxcontext`, the business to reconnect (optional).',
-      // Checked below: another value is `invalid_bxcontext`.
+      // The handler checks the value, so that a wrong one is an `invalid_bxcontext`.
       body: z.object({ bxcontext: z.unknown().optional().meta({ type: 'string' }) }),
       response: onwardSchema,
       errors: ['invalid_bxcontext'],
@@ -151,7 +151,7 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     )
 }
 
-/** To the consent page. */
+/** The hop to the consent page. */
 function toConsent(
   { connect, baseUrl }: ConnectRoutesOptions,
   { id, bxcontext, state, codeVerifier }: Consenting,
@@ -170,8 +170,8 @@ function parseBxcontext(value: unknown, { bxcontextSchema }: Platform): string {
 }
 
 /**
- * Accepts top-level navigations only: an image or a frame on another site, or a prefetch, would use the flow up. Browsers that
- * do not send `Sec-Fetch-Dest` are accepted.
+ * Accepts top-level navigations only, since an image or a frame on another site, or a prefetch, would use up the flow. Browsers
+ * that do not send `Sec-Fetch-Dest` are accepted.
  */
 const topLevelOnly: RequestHandler = (req, _res, next) => {
   const destination = req.get('sec-fetch-dest') ?? 'document'

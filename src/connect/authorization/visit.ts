@@ -1,4 +1,4 @@
-/** A visit of the browser: what the app tells the routes of the connect flow, and what they report. */
+/** What the app gives the routes of the connect flow, and what they report about each visit of the browser. */
 import { hash } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { noteFlow } from '../context.ts'
@@ -38,9 +38,9 @@ export interface HopEvent {
   req: Request
   /** When the request arrived, in ms since 1970. */
   arrivedAt: number
-  /** The next address; for `exchange` that of the callback, whose code is exchanged next. */
+  /** The next address. For `exchange`, it is the address of the callback, whose code is exchanged next. */
   target: string
-  /** The status of the answer: 303, 200 for a page that goes on by itself or, without a next address, that of the failure. */
+  /** The status of the answer: 303 for a redirect, 200 for a page that goes on by itself, or that of a page with the failure. */
   status: number
   /** The flow, as far as it is known. `state`: that of the consent request. */
   flow: {
@@ -75,7 +75,7 @@ export type Onward = Omit<HopEvent, 'req' | 'arrivedAt' | 'flow'> & {
   flow?: Omit<HopEvent['flow'], 'userId'>
 }
 
-/** Who asks, and a function that reports a hop and resolves to the address that the browser opens next. */
+/** Returns who asks, and a function that reports a hop. The function resolves to the address that the browser opens next. */
 export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
   const arrivedAt = Date.now()
   const browser = browserSession(req, pages)
@@ -87,7 +87,7 @@ export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
   return { browser, hop }
 }
 
-/** Throws an error for the developer if there is no session: the flows of different browsers could not be told apart. */
+/** Throws an error for the developer if there is no session, since nothing else tells the flows of different browsers apart. */
 export function browserSession(
   req: Request & { sessionID?: string },
   pages: Pick<ConnectPages, 'requireUser'>,

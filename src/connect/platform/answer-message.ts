@@ -2,18 +2,18 @@ import { parseJson } from './json.ts'
 
 /** How much of a message is kept, in characters. */
 const MAX_MESSAGE = 500
-/** How many texts of an answer are read, and how deep: an answer may be anything. */
+/** How many texts of an answer are read, and at how many levels. There are limits, because an answer may be anything. */
 const MAX_TEXTS = 50
 const MAX_DEPTH = 6
-/** Members that may echo what a request carries in secret. */
+/** Names of members that may repeat a secret of the request. */
 const SECRET_NAME = /authorization|cookie|token|secret|password|key$/i
 /** A credential of any request (RFC 9110 section 11.4). */
 const CREDENTIALS = /\b(bearer|basic|digest)\s+[^\s,;"']+/gi
 
 /**
- * What a JSON answer says to people: each of its texts and numbers with its name, such as
- * `error: invalid_item; message: items.17`. The specification does not show how an error looks. At most 500 characters, without
- * `secrets` and any other credentials. Empty if the answer is not JSON.
+ * What a JSON answer says to people: each of its texts and numbers with its name, because the specification does not show what an
+ * error looks like. An example is `error: invalid_item; message: items.17`. It has at most 500 characters, without `secrets` and
+ * any other credentials. Empty if the answer is not JSON.
  */
 export function messageIn(text: string, secrets: readonly string[]): string {
   const found: string[] = []
@@ -28,7 +28,7 @@ export function messageIn(text: string, secrets: readonly string[]): string {
   return withoutSecrets(found.join('; '), secrets)
 }
 
-/** How an answer begins, JSON or not: at most 500 characters, without what `messageIn` leaves out. */
+/** The beginning of an answer, JSON or not: at most 500 characters, without the secrets that `messageIn` leaves out. */
 export function beginningOf(text: string, secrets: readonly string[]): string {
   const isPublic = (name: string, value: unknown) => (SECRET_NAME.test(name) ? undefined : value)
   return withoutSecrets(JSON.stringify(parseJson(text), isPublic) ?? text, secrets)

@@ -28,7 +28,7 @@ export interface Call<T> {
   upload?: boolean
 }
 
-/** What is sent as JSON: a `Uint8Array` is JSON already. */
+/** A body to send as JSON. A `Uint8Array` contains JSON already. */
 export type Body = object | Uint8Array
 
 export interface Page {
@@ -48,9 +48,9 @@ export interface PageOf<T> {
   items: T[]
   /** The total number of items, or null if the platform does not report it. */
   total: number | null
-  /** Where the next page begins: pass it to `list`. Null: the list ends here. */
+  /** Where the next page begins, for another call of `list`. Null if the list ends here. */
   next: { skip: number; after: string } | null
-  /** The platform has sent the page before once more, so the list ends here. */
+  /** Whether the platform has sent the previous page again, so that the list ends here. */
   repeated: boolean
 }
 
@@ -61,7 +61,7 @@ export interface PageOf<T> {
  */
 export interface Api {
   get<T>(source: TokenSource, call: Call<T>): Promise<T>
-  /** Gets one page of a list, and where the next one begins. Throws a `TypeError` if the path has a query: that is in `page`. */
+  /** Gets one page of a list, and where the next one begins. Throws a `TypeError` if the path has a query: use `page`. */
   list<T>(source: TokenSource, call: Call<T[]>, page: Page): Promise<PageOf<T>>
   post<T>(source: TokenSource, call: Call<T>, body: Body): Promise<T>
   put<T>(source: TokenSource, call: Call<T>, body: Body): Promise<T>
@@ -71,7 +71,7 @@ export interface Api {
 
 export interface ApiOptions {
   platform: Platform
-  /** `{base_url}`, may carry a path. */
+  /** `{base_url}`, which may have a path. */
   baseUrl: string
   /** The pool for everything but uploads. */
   http: Http
@@ -82,7 +82,7 @@ export interface ApiOptions {
 }
 
 const MAX_ATTEMPTS = 3
-/** How long an attempt takes at least, in ms: without that time left, there is no further one. */
+/** The time that a further attempt needs, in ms. With less time left before the deadline, there is none. */
 const ATTEMPT_MS = 500
 /** Statuses that concern the request itself; any other 4xx is treated as an outage. */
 const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
@@ -118,8 +118,9 @@ export function createApi(options: ApiOptions): Api {
 }
 
 /**
- * The next page begins after the rows that came, which may be fewer than `$top`. A list ends with its total or an empty page; a
- * total that the rows exceed is none. A page that begins as the one before did ends it too: the platform ignores `$skip`.
+ * The next page begins after the rows that came, which may be fewer than `$top`. A list ends at its total or with an empty page.
+ * A total that is less than the rows so far is ignored. A page that begins like the one before also ends the list, because then
+ * the platform ignores `$skip`.
  */
 function pageOf<T>(rows: T[], reported: string, skip: number, before: string | undefined): PageOf<T> {
   const [first] = rows
@@ -183,7 +184,7 @@ function outcomeOf(
   return REJECTIONS.has(response.status) ? { result: 'ok', call, scope } : null
 }
 
-/** A tenant's number, which is a header too, is short and no secret. */
+/** The token, and headers of 8 characters or more. Shorter headers, such as a tenant's number, are no secrets. */
 const secretsOf = ({ headers = {} }: TokenSource, token: string): string[] => [
   token,
   ...Object.values(headers).filter((value) => value.length >= 8),
@@ -195,7 +196,7 @@ function leavesPath(path: string): boolean {
   return /%2f|%5c|\\/i.test(pathname) || /\/(\.|%2e){1,2}(\/|$)/i.test(pathname)
 }
 
-/** A 401, or a 403 whose challenge says that the token is the reason (RFC 6750 section 3.1 asks for a 401). */
+/** Whether this is a 401, or a 403 whose challenge names the token as the reason (RFC 6750 section 3.1 asks for a 401). */
 function rejectsToken({ status, header }: HttpResponse): boolean {
   if (status !== 403) return status === 401
   return /\berror="?invalid_token\b/.test(header('www-authenticate') ?? '')
@@ -216,7 +217,7 @@ function httpRequest(
   return { method, url, headers: { ...sent, 'content-type': 'application/json' }, body: json, connection }
 }
 
-/** Sends a read again after a 5xx, a 429 or a lost connection, while the deadline allows it; anything else once. */
+/** Sends a read again after a 5xx, a 429 or a lost connection, while the deadline allows it. Sends any other request once. */
 function sendWithRetries(
   { http, uploads = http, deadlineMs = 8_000 }: ApiOptions,
   request: HttpRequest,
@@ -236,7 +237,7 @@ function sendWithRetries(
 const unavailable = ({ status, retryAfterMs }: HttpResponse) =>
   new PlatformUnavailableError(outageOf(status), `the API answered ${status}`, retryAfterMs)
 
-/** Resolves a response to its data, or throws the error that it stands for. `secrets` appear in none. */
+/** Returns the data of a response, or throws the error that it stands for. No error contains any of the `secrets`. */
 function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>, secrets: string[]): T {
   const { status, text } = response
   if (status === 404 && notFound) throw new NotFoundError(notFound)
@@ -247,7 +248,7 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
   if (status < 200 || status >= 300) throw unavailable(response)
   const body = parseJson(text)
   const parsed = schema.safeParse(body)
-  // An answer that is not JSON fits `z.unknown()` only, which a web page must not.
+  // An answer that is not JSON can only fit `z.unknown()`. A web page must not fit even that.
   const isPage = isWebPage(text)
   if (parsed.success && !isPage) return parsed.data
   const said = isPage ? '' : beginningOf(text, secrets)
@@ -258,9 +259,9 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
 }
 
 /**
- * The missing scopes: those that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3), without those
- * that were granted. If there is no challenge, it is the scope that the call needs; none if that is not known. A text that
- * contains the token is no scope.
+ * The missing scopes. They are those that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3),
+ * except those that were granted. If it names none, it is the scope that the call needs, or none if the granted scopes are not
+ * known. A text that contains the token is no scope.
  */
 async function missingScopes(response: HttpResponse, source: TokenSource, needed: string, token: string) {
   const challenge = response.header('www-authenticate') ?? ''
@@ -269,6 +270,6 @@ async function missingScopes(response: HttpResponse, source: TokenSource, needed
   const granted = await source.grantedScopes()
   const needs = named.length === 0 && granted ? [needed] : named
   const missing = needs.filter((scope) => !granted?.includes(scope))
-  // If the API names only scopes that were granted, it knows better what is left of them.
+  // If the API names only scopes that were granted, they may have been withdrawn since, which the API knows better.
   return missing.length > 0 ? missing : named
 }

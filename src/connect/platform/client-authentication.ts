@@ -4,12 +4,12 @@ export interface ClientCredentials {
   clientSecret: string
 }
 
-/** Named as in RFC 7591 section 2. */
+/** The names are those of RFC 7591 section 2. */
 export type TokenEndpointAuthMethod = 'client_secret_post' | 'client_secret_basic'
 
 /**
- * Adds the client id and the secret to a request (RFC 6749 section 2.3.1): for the platform and for the sign-in. HTTP Basic
- * leaves hyphen, dot and underscore as they are, since real servers do not decode it.
+ * Adds the client id and the secret to a request to the platform or to the sign-in service (RFC 6749 section 2.3.1). HTTP Basic
+ * does not encode hyphen, dot and underscore, since real servers do not decode it.
  */
 export function authenticateClient(
   { clientId, clientSecret }: ClientCredentials,

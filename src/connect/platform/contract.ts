@@ -1,12 +1,11 @@
 /**
- * What we know of the platform's OAuth and API as one value, `platform`, at the end: its paths, parameters, fields and
- * limits. Features that add operations have a `contract.ts` of their own. Each entry says "given", with the section of the
- * supplier integration specification, or "assumed", where the specification does not show it; `assumptions.json` lists the
- * latter. If you have the platform's full documentation, correct these files first; oauth.ts beside this one has the
- * requests.
+ * What we know of the platform's OAuth and API as one value, `platform`, at the end: its paths, parameters, fields and limits.
+ * Features that add operations have a `contract.ts` of their own. Each entry says "given", with the section of the supplier
+ * integration specification, or "assumed", where the specification does not show it. `assumptions.json` lists what is assumed. If
+ * you have the platform's full documentation, correct these files first. `oauth.ts` beside this file sends the requests.
  *
- * Schemas of what the platform sends are tolerant: they check the fields that we use, and unknown fields pass through.
- * Schemas of what we send are strict.
+ * Schemas of what the platform sends are tolerant: they check the fields that we use, and unknown fields pass through. Schemas of
+ * what we send are strict.
  */
 import * as z from 'zod'
 import assumptions from './assumptions.json' with { type: 'json' }
@@ -22,21 +21,21 @@ export interface Assumption {
   setting?: string
   /** 1: nothing works if it is wrong. 2: something does not work. 3: something is missing or less convenient. */
   importance: number
-  /** What to change if it is wrong: a name in `contract.ts`, or `FILE#NAME` for another file. */
+  /** What to change if the assumption is wrong: a name in `contract.ts`, or `FILE#NAME` for another file. */
   code: string
   /** What to do if it is wrong, at that place. */
   cure: string
-  /** How to find out, where a program cannot. */
+  /** How people can find out, if a program cannot. */
   otherwise?: string
 }
 
-/** For docs/assumptions.md and whatever asks or checks whether it is so. */
+/** The list for docs/assumptions.md, and for the checks that compare the platform with it. */
 export const ASSUMPTIONS: readonly Assumption[] = assumptions
 
-/** given 5.3.6 for refresh; assumed for the consent url and the exchange: the bxcontext travels under this name. */
+/** given 5.3.6 for refresh; assumed for the consent url and the exchange: the parameter that carries the bxcontext. */
 const BXCONTEXT = 'bxcontext'
 
-/** A text in a `$filter`, which it cannot leave (OData 4.01 URL conventions, section 5.1.1.6.1). */
+/** Quotes a text for a `$filter`, so that it cannot change the filter (OData 4.01 URL conventions, section 5.1.1.6.1). */
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 /** assumed: OData paging, and the header that carries the total when `$count=true`. */
@@ -64,7 +63,7 @@ export const bxcontextSchema = z
   .refine((value) => !/\p{Cc}/u.test(value) && value.isWellFormed(), 'has characters that are not text')
   .refine((value) => value !== '.' && value !== '..', 'is a dot segment')
 
-/** assumed: a token or a code is no longer, in characters. RFC 6749 sets no limit (section 4.1.2). */
+/** assumed: the most characters that a token or a code has. RFC 6749 sets no limit (section 4.1.2). */
 export const MAX_TOKEN_LENGTH = 16_384
 
 /** assumed: a token is visible ASCII (RFC 6750 section 2.1 allows less), so that any header can carry it. */
@@ -73,7 +72,7 @@ export const tokenSchema = z
   .max(MAX_TOKEN_LENGTH)
   .regex(/^[\x21-\x7e]+$/, 'is not a token of visible ASCII characters')
 
-/** assumed: a refresh token may have spaces too (RFC 6749 appendix A.17): no header carries it. */
+/** assumed: a refresh token may also have spaces (RFC 6749 appendix A.17), because no header carries it. */
 const refreshTokenSchema = z
   .string()
   .max(MAX_TOKEN_LENGTH)
@@ -85,19 +84,19 @@ const nameSchema = z
   .regex(/^[^\p{Cc}\p{Cs}]{1,200}$/u)
   .refine((value) => value.trim() !== '')
   .optional()
-  // Names are only shown: one that cannot be used must not fail the request.
+  // Names are only shown, so a name that we cannot use must not make the request fail.
   .catch(undefined)
 
 /** assumed: an empty text means that the field is absent, as in Go's oauth2. */
 const absentIfBlank = (value: unknown) =>
   typeof value === 'string' && value.trim() === '' ? undefined : value
-/** assumed: the longest list of scopes, in characters. Scopes are stored with each connection, and shown. */
+/** assumed: the most characters that the scopes of a connection have. Scopes are stored with each connection, and shown. */
 const MAX_SCOPE_LENGTH = 4_096
 
 /**
- * given 5.3.4 and 5.3.6: `access_token`, `refresh_token`, `expires_in` (seconds). assumed: all but the access
- * token may be absent, a number may come as a string, and the business and the person may be named. A field beside the
- * tokens that we cannot read counts as absent: the platform may have used up the refresh token that the new one replaces.
+ * given 5.3.4 and 5.3.6: `access_token`, `refresh_token`, `expires_in` (seconds). assumed: all but the access token may be
+ * absent, a number may come as a string, and the business and the person may be named. If we cannot read a field other than the
+ * tokens, it counts as absent. Refusing the answer would lose a new refresh token, and the old one may no longer work.
  */
 export const tokenResponseSchema = z.looseObject({
   access_token: tokenSchema,
@@ -120,8 +119,8 @@ export const tokenResponseSchema = z.looseObject({
 })
 
 /**
- * assumed: an id is a string or a number, and opaque; a string from here on. Refuses an integer above 2^53, which may have
- * become another one.
+ * assumed: an id is a string or a number, and opaque. The app keeps it as a string. Refuses an integer above 2^53, which
+ * JavaScript may have rounded to another one.
  */
 export const idSchema = z.string().min(1).or(z.number().refine(isExact).transform(String).pipe(z.string()))
 
@@ -131,11 +130,11 @@ function isExact(id: number): boolean {
 
 const facts = {
   /**
-   * Lower-case letters. It is part of the storage key of everything that belongs to a connection, so that the connections of
-   * several platforms share a store.
+   * The platform's name, in lower-case letters. It is part of the storage key of everything that belongs to a connection, so that
+   * several platforms can share a store.
    */
   name: 'platform',
-  /** given 5.3.2: the page that starts the flow, its parameter, and the one that it returns with. */
+  /** given 5.3.2: the page that starts the flow, its parameter, and the parameter that it adds to the return address. */
   startPage: { path: '/oauth2.html', redirectUrl: 'redirectUrl', bxcontext: BXCONTEXT },
   /** assumed: the path of the consent page on the identity provider; `PLATFORM_AUTHORIZE_PATH` overrides it. */
   authorizePath: '/authorize',
@@ -145,10 +144,10 @@ const facts = {
   bxcontextParameter: BXCONTEXT,
   /** given 4.4 for POST, assumed for GET: a path below `{base_url}` that answers 401 without a token, for checks of the settings. */
   apiCheckPath: '/catalogues',
-  /** The scopes that it documents: the default of `PLATFORM_SCOPES` if no feature needs any. */
+  /** The scopes that the platform documents. They are the default of `PLATFORM_SCOPES` if no feature needs any. */
   scopes: ['catalogues', 'leads'],
   paging,
-  /** Parameters of this platform, beside those of OAuth, whose values are no secret: recordings show them. */
+  /** Parameters of this platform, besides those of OAuth, whose values are no secrets. Recordings show them. */
   publicParameters: [
     'redirectUrl',
     BXCONTEXT,

@@ -1,6 +1,6 @@
 import { CoreError } from '../app-error.ts'
 
-/** What can go wrong between this app and the platform: one class per meaning. The texts for users are those of the pages. */
+/** What can go wrong between this app and the platform: one class per meaning. The pages have the texts for users. */
 export abstract class PlatformError extends CoreError {}
 
 /** The user has no connection to this bxcontext. */
@@ -13,14 +13,14 @@ export class NotConnectedError extends PlatformError {
 }
 
 /**
- * Why access has ended. `invalid_grant`: the platform said so. `expired`, `rejected`: the access token expired, or the API
- * rejected it three times, and there is no refresh token. `refused`: a refresh is refused without saying why.
+ * Why access has ended. `invalid_grant`: the platform said so. `expired`, `rejected`: there is no refresh token, and the access
+ * token expired, or the API rejected it three times. `refused`: the platform refuses a refresh without saying why.
  */
 export type EndReason = 'invalid_grant' | 'expired' | 'rejected' | 'refused'
 
 /**
- * Access has ended. A new consent restores it; if the platform refused without `invalid_grant`, so does a later success with
- * the tokens that were kept.
+ * Access has ended. A new consent restores it. If the platform refused without `invalid_grant`, the tokens are kept, and a later
+ * success with them also restores it.
  */
 export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'
@@ -59,8 +59,8 @@ export class InsufficientScopeError extends PlatformError {
 /**
  * Why the platform gave no usable answer. `paused`: this app did not ask, because it is backing off or stopping, or another
  * process is asking. `rejected`: the API rejects an access token that was just refreshed. `refused`: the token endpoint answered
- * a 4xx other than `invalid_grant` and `invalid_client`. Some servers answer so to a dead token. `rejected` and `refused` do not
- * say whether access was revoked: the vault decides.
+ * a 4xx other than `invalid_grant` and `invalid_client`. Some servers answer a dead token like this. `rejected` and `refused` do
+ * not say whether access was revoked, so the vault decides.
  */
 export type OutageKind = (typeof OUTAGE_KINDS)[number]
 export const OUTAGE_KINDS = [
@@ -73,7 +73,7 @@ export const OUTAGE_KINDS = [
   'refused',
 ] as const
 
-/** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out after one odd answer. */
+/** The longest `Retry-After` that is honoured, in ms. A longer one would lock out an account after a single odd answer. */
 export const MAX_RETRY_AFTER_MS = 300_000
 
 /** The platform does not answer, says that it cannot right now, or refuses without saying why. The connection is kept. */
@@ -81,7 +81,7 @@ export class PlatformUnavailableError extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
   readonly kind: OutageKind
-  /** How an answer begins that is neither JSON nor a web page; else empty. No log has it. */
+  /** The beginning of an answer that is neither JSON nor a web page; otherwise empty. It is never logged. */
   readonly platformMessage: string
   /** `retryAfterMs`: in ms from now, if the platform asks for a time. */
   constructor(kind: OutageKind, reason: string, retryAfterMs?: number, platformMessage = '') {
@@ -114,7 +114,7 @@ export class NotFoundError extends PlatformError {
 
 /**
  * The platform refused the call, or its answer has an unexpected format. `field` names what is wrong, if known.
- * `platformMessage`: what the answer says, as `messageIn` reads it, or how a success begins; empty if nothing. No log has it.
+ * `platformMessage`: what a refusal says (`messageIn`), or how an unexpected answer begins; may be empty. It is never logged.
  */
 export class PlatformRejectedError extends PlatformError {
   readonly code = 'platform_rejected'

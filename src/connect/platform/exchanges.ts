@@ -2,8 +2,8 @@ import { contextOf, type WorkContext } from '../context.ts'
 import type { Http, HttpRequest, HttpResponse } from './http.ts'
 
 /**
- * One request to the platform and its answer, as they were sent: with tokens, codes and the client secret. A listener that
- * stores, logs or shows any of it masks it first.
+ * One request to the platform and its answer, exactly as they were sent. They include tokens, codes and the client secret, so a
+ * listener must mask these before it stores, logs or shows anything.
  */
 export interface Exchange {
   /** `token`: to the token or the revocation endpoint. `api`: one attempt of an API call. */
@@ -21,7 +21,7 @@ export interface Exchange {
 /** Runs synchronously, before the caller gets the answer. Its errors have no effect. */
 export type ExchangeListener = (exchange: Exchange) => void
 
-/** A client whose exchanges the listeners see. */
+/** Wraps a client, so that the listeners see its exchanges. */
 export const observed = (
   http: Http,
   purpose: Exchange['purpose'],

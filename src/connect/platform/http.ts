@@ -18,7 +18,7 @@ export interface HttpRequest {
   body?: string | Uint8Array
   /** Deadline for the whole exchange, in ms from now, if it is earlier than the pool's own. */
   deadlineMs?: number
-  /** The connection that it belongs to, for those who observe it. */
+  /** The connection that the request belongs to, for listeners. */
   connection?: { userId: string; bxcontext: string } | undefined
 }
 
@@ -54,13 +54,13 @@ export interface HttpOptions {
   connections?: number
   /** The forward proxies; null (the default): none. */
   proxies?: Proxies | null
-  /** Where requests go instead of some origins. */
+  /** The origins that requests go to in place of the public ones. */
   internalUrls?: InternalUrls
   /** The `User-Agent` of every request, the name of your app; `connect-starter` by default. */
   userAgent?: string
 }
 
-/** The origin that requests are sent to, by the one that browsers and settings have. */
+/** The origin that requests are sent to, for each origin that browsers and settings have. */
 export type InternalUrls = Readonly<Record<string, string>>
 
 /** Where a request to `url` is sent. */
@@ -93,9 +93,9 @@ export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'internalUrls
 }
 
 /**
- * Creates the pools for a platform. The token endpoint may take 30 s to respond: if the app gives up waiting, it may lose the
- * only copy of a rotated refresh token (`tokenTimeoutMs`). API calls are quick or retried; an upload waits until the platform
- * has processed a whole batch.
+ * Creates the pools for a platform. The token endpoint may take 30 s to respond. If the app stopped waiting earlier
+ * (`tokenTimeoutMs`), it could lose the only copy of a rotated refresh token. API calls are quick or retried. An upload waits
+ * until the platform has processed a whole batch.
  */
 export function createHttpPools(
   platform: Pick<Platform, 'tokenEndpointMs'>,
@@ -125,9 +125,9 @@ const MAX_BYTES = 8 * 1024 * 1024
 const USER_AGENT = 'connect-starter'
 
 /**
- * How every connection is opened. HTTP/1.1 only: a lost HTTP/2 connection fails every request on it, and nobody knows whether a
- * POST was processed. Node gives each address of a host 250 ms. A handshake with one lost packet takes longer (1 s, RFC 6298
- * section 2.1). undici reads the longer time only if `autoSelectFamily` is set as well.
+ * How every connection is opened. It is HTTP/1.1 only: a lost HTTP/2 connection fails every request on it, and nobody knows
+ * whether a POST was processed. By default, Node gives each address of a host 250 ms, but a handshake with one lost packet takes
+ * longer (1 s, RFC 6298 section 2.1). undici reads the longer time only if `autoSelectFamily` is set as well.
  */
 const CONNECTING = { allowH2: false, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2_500 }
 
@@ -154,7 +154,7 @@ export function createHttp(options: HttpOptions = {}): Http {
   }
 }
 
-/** undici is loaded here: it is a tenth of the start of the app and of each command. */
+/** undici is loaded only here, on demand: loading it is a tenth of the start of the app and of each command. */
 async function createDispatcher(
   options: Agent.Options & { connectTimeout: number },
   proxies: Proxies | null,
@@ -168,15 +168,15 @@ async function createDispatcher(
     httpProxy,
     noProxy,
     proxyTls: CONNECTING,
-    // A proxy that does not answer CONNECT would keep all requests waiting for five minutes, undici's default.
+    // Otherwise, a proxy that does not answer CONNECT would keep all requests waiting for five minutes, undici's default.
     clientFactory: (origin, client) =>
       new Pool(origin, { ...client, headersTimeout: options.connectTimeout }),
   })
 }
 
 /**
- * Sends a request and reads the whole response, within `deadlineMs`; then it is aborted, which frees its connection. With
- * `dispatch`, a request that is late while it waits for a connection does not cost that connection, as it does with `request`.
+ * Sends a request and reads the whole response. After `deadlineMs`, aborts it, which frees its connection. With `dispatch`, a
+ * request that is late while it still waits for a connection does not close that connection, as it would with `request`.
  */
 async function exchange(
   dispatcher: Dispatcher,
@@ -198,14 +198,14 @@ async function exchange(
     reject(late)
     controller?.abort(late)
   }
-  // A process that was stopped reads what has arrived first, since the immediate runs after that.
+  // If the process was suspended, it first reads what has arrived, since an immediate runs after that.
   const timer = setTimeout(() => setImmediate(expire), Math.max(1, deadlineMs))
   dispatcher.dispatch(
     { origin, path: pathname + search, method, headers: sent, body: body ?? null },
     {
       onRequestStart(started) {
         controller = started
-        // It has waited for a connection until now. An error leaves that connection to the next request.
+        // The request is late because it waited for a connection. The error leaves that connection to the next request.
         if (late) throw late
       },
       onResponseStart(_controller, statusCode, responseHeaders) {
@@ -231,15 +231,15 @@ async function exchange(
 
 type Headers = Dispatcher.ResponseData['headers']
 
-/** Each chunk takes memory of its own. */
+/** The most chunks of a response, since each takes memory in addition to its bytes. */
 const MAX_CHUNKS = 100_000
 
-/** Throws an error of zlib if it cannot be unpacked. */
+/** Throws an error of zlib if the body cannot be decompressed. */
 function toResponse(status: number, headers: Headers, bytes: Buffer): HttpResponse {
   const header = (name: string) => {
     const value = headers[name]
     if (!Array.isArray(value)) return value
-    // Challenges may come in several lines, which form one list (RFC 9110 section 5.3); other headers are values.
+    // Challenges may come in several lines, which form one list (RFC 9110 section 5.3). Other headers have one value, the first.
     return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
   // We ask for no compression, but some servers compress whatever they send.
@@ -255,18 +255,18 @@ function toResponse(status: number, headers: Headers, bytes: Buffer): HttpRespon
   }
 }
 
-/** In ms. `date`: when the response was sent, by the clock that a date in `Retry-After` comes from as well. */
+/** Returns ms. `date`: the `Date` header, which comes from the same clock as a date in `Retry-After`. */
 function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
   const text = value?.trim() ?? ''
-  // `Date.parse` makes dates in the past of `-5` and of `10, 20`, which are neither seconds nor dates (RFC 9110 section 5.6.7).
+  // `Date.parse` reads `-5` and `10, 20` as dates in the past, but they are neither seconds nor dates (RFC 9110 section 5.6.7).
   const at = /\bGMT$/.test(text) ? Date.parse(text) : Number.NaN
   const ms = /^[\d.]+$/.test(text) ? Number(text) * 1000 : at - (Date.parse(date ?? '') || Date.now())
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
 /**
- * Maps an error of undici or zlib to one of ours, keeping only its code: its message may hold the address or more. A `TypeError` or
- * `RangeError`, such as a URL that is none, is a bug, and passes unchanged.
+ * Maps an error of undici or zlib to one of ours, and keeps only its code, since its message may contain the address or more. A
+ * `TypeError` or `RangeError`, for example for an invalid URL, is a bug and passes unchanged.
  */
 function transportError(error: unknown): unknown {
   const { code, name } = Object(error)

@@ -11,7 +11,7 @@ import { readTokens, type Tokens, tokenFailure } from './token-answer.ts'
 
 export interface OAuthOptions extends ClientCredentials {
   platform: Platform
-  /** `{app_url}` and `{auth_url}`; may carry a path. */
+  /** `{app_url}` and `{auth_url}`, which may have a path. */
   appUrl: string
   authUrl: string
   scopes: readonly string[]
@@ -58,9 +58,9 @@ export function createOAuth(options: OAuthOptions) {
     authorizationUrl: (flow: ConsentRequest): URL => consentUrl(options, authUrl, flow),
 
     /**
-     * Step 3: exchanges the code that the callback brought with the state of this flow (RFC 6749 section 4.1.3), once. `iss`: what
-     * the callback says of its issuer (RFC 9207). Throws `InvalidGrantError`, `ConfigurationError`, `PlatformUnavailableError`,
-     * and `PlatformRejectedError`, also if it came from another issuer.
+     * Step 3: exchanges the code of the callback (RFC 6749 section 4.1.3). Call it once for each flow. `iss`: the issuer that the
+     * callback names (RFC 9207). Throws `InvalidGrantError`, `ConfigurationError`, `PlatformUnavailableError`, and
+     * `PlatformRejectedError`, for example if the callback came from another issuer.
      */
     async exchangeCode(flow: {
       code: string

@@ -28,7 +28,7 @@ export interface Tokens {
 /** Client errors that say "later", not "no" (RFC 9110 section 15.5.9, RFC 8470, RFC 6585). */
 const TEMPORARY_STATUSES = new Set([408, 425, 429])
 
-/** Error codes that say the same (RFC 6749 section 4.1.2.1, RFC 8628 section 3.5). */
+/** Error codes that also say "later" (RFC 6749 section 4.1.2.1, RFC 8628 section 3.5). */
 const TEMPORARY_CODES = new Set(['temporarily_unavailable', 'server_error', 'slow_down'])
 
 const errorSchema = z.object({ error: z.string() })
@@ -37,9 +37,9 @@ const errorCode = (json: unknown) => errorSchema.safeParse(json).data?.error
 /**
  * The error that a response of the token endpoint without tokens stands for (RFC 6749 section 5.2).
  * - `invalid_grant` with any 4xx: the user has revoked access, or the code or token is dead.
- * - What says "later", and the page of a firewall (403 with HTML): an outage, as is everything that is no 4xx.
+ * - A 4xx that says "later", the page of a firewall (403 with HTML), and everything that is no 4xx: an outage.
  * - `invalid_client`: our credentials are wrong, for everybody.
- * - Any other 4xx refuses this request. Real servers answer so to a dead token.
+ * - Any other 4xx refuses this request. Real servers also answer a dead token like this.
  */
 export function tokenFailure({
   status,
@@ -78,11 +78,11 @@ export function readTokens(
     const field = fieldOf(parsed.error)
     throw new PlatformRejectedError(`the token response has an unexpected format: ${field}`, field)
   }
-  // Whatever its token_type: it is sent as a bearer token. An id_token, which we did not request, is left out.
+  // The token is sent as a bearer token, whatever its token_type is. An id_token, which we did not request, is ignored.
   const { access_token, refresh_token, expires_in, scope, business_name, user_name } = parsed.data
   const secrets = [access_token, ...(refresh_token ? [refresh_token] : []), ...sent]
   const forms = secrets.flatMap(formsOf).map((form) => form.toLowerCase())
-  // Both are shown: a scope must be none of the secrets, and a name must have none in it.
+  // Scopes and names are shown, so a scope must not be one of the secrets, and a name must not contain one.
   const nameWithoutSecret = (name: string | undefined) =>
     forms.some((form) => name?.toLowerCase().includes(form)) ? undefined : name
   return {
@@ -95,7 +95,7 @@ export function readTokens(
   }
 }
 
-/** A secret as it may be repeated: as it is, percent-encoded, or in base64. */
+/** The forms in which an answer may repeat a secret: unchanged, percent-encoded, or in base64. */
 export const formsOf = (secret: string): string[] => [
   secret,
   encodeURIComponent(secret.toWellFormed()),

@@ -7,13 +7,13 @@ export type CallOutcome =
   /** The API answered 403; `scopes` are the missing ones, none if they are not known. */
   | { result: 'forbidden'; call: string; scopes: readonly string[] }
 
-/** Where API calls get their bearer token: a user's connection in the vault, or a login of a program's own. */
+/** Where API calls get their bearer token: from a user's connection in the vault, or from a program's own login. */
 export interface TokenSource {
-  /** The connection, if it is one. */
+  /** The connection that the tokens belong to; absent for a program's own login. */
   readonly connection?: { userId: string; bxcontext: string }
   /** Resolves to a token that is believed to be valid. */
   accessToken(): Promise<string>
-  /** Resolves to a token to use instead of one that the API answered 401 to. Refreshes at most once per rejected token. */
+  /** Resolves to a token that replaces one that the API rejected with 401. Refreshes at most once for each rejected token. */
   refresh(rejectedToken: string): Promise<string>
   /** The granted scopes, or null if they are not known. */
   grantedScopes(): Promise<readonly string[] | null>

@@ -6,9 +6,9 @@ import { openServers, type Server, type Servers } from './redis-servers.ts'
 import { isSentinelUrl, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 import { StoreUnavailableError } from './store.ts'
 
-/** How long a command may take, in ms: longer than it takes to notice silence. */
+/** How long a command may take, in ms. This is longer than it takes to notice that a server is silent. */
 const COMMAND_MS = 1_800
-/** How much of that is left to a write that has waited for a failover, in ms. */
+/** The part of that time, in ms, that is left to a write after it has waited for a failover. */
 const LEFT_MS = 300
 /** The pause before another attempt to connect, in ms: it doubles, up to the longest one. */
 const PAUSE_MS = 100
@@ -20,7 +20,7 @@ export type OnState = (state: 'lost' | 'connected', reason?: string) => void
 /**
  * A connection that recovers by itself, in all modes of Redis in the same way. It is opened in the background, and its servers
  * are watched. Another connection takes its place if a server fails, falls silent or is no master any more, or if the Sentinels
- * name another master. The new connection finds the master by the Sentinels, by the other nodes of the cluster, or by the name of
+ * name another master. The new connection finds the master through the Sentinels, the other nodes of the cluster, or the name of
  * the server.
  */
 export class RedisConnection {
@@ -41,8 +41,9 @@ export class RedisConnection {
   }
 
   /**
-   * Resolves to the answer to a command. If another server becomes the master meanwhile, the command is repeated there; a write
-   * waits for that. Throws `StoreUnavailableError` if Redis fails or does not answer in time; the command may still be executed later.
+   * Resolves to the answer to a command. If another server becomes the master meanwhile, the command is repeated there. A write
+   * first waits until a failover is over. Throws `StoreUnavailableError` if Redis fails or does not answer in time; the command
+   * may still be executed later.
    */
   async run<T>(command: (servers: Servers) => Promise<T>, isWrite = false): Promise<T> {
     const until = performance.now() + COMMAND_MS
@@ -85,7 +86,7 @@ export class RedisConnection {
     }
   }
 
-  /** Opens another connection, and uses it unless it is no better: the other masters of a cluster go on as they are. */
+  /** Opens another connection, and uses it only if it is better: the former one still has the other masters of a cluster. */
   async #replaceServers(url?: string): Promise<Servers> {
     const former = this.#servers
     const cluster = former?.mode === 'cluster' ? former : undefined
@@ -99,7 +100,7 @@ export class RedisConnection {
     }
     this.#servers = next
     this.#masterUrl = url
-    // Until then, the commands of a cluster may end. Those of any other former master fail now, and `run` repeats them.
+    // The commands of a cluster get this time to end. Commands to any other former master fail now, and `run` repeats them.
     setTimeout(() => former?.close(), cluster ? COMMAND_MS : 0).unref()
     this.#setState('connected')
     return next
@@ -110,7 +111,7 @@ export class RedisConnection {
     while (!this.#news.isOver && (this.#sentinels?.master ?? this.#masterUrl) === this.#masterUrl) {
       const wait = this.#news.listen()
       const round = Promise.all(servers.list().map(answer)).then(() => wait(WATCH_MS))
-      // One that does not answer keeps nobody from the new master.
+      // A server that does not answer must not delay the change to the new master.
       await Promise.race([round, wait(2 * SILENCE_MS)])
     }
   }
@@ -122,7 +123,7 @@ export class RedisConnection {
   }
 }
 
-/** Those that answer, and the errors of the others. */
+/** Resolves to the servers that answer, and the errors of the others. */
 async function check(servers: Servers | undefined) {
   const list = servers?.list() ?? []
   const results = await Promise.allSettled(list.map(answer))
@@ -132,7 +133,7 @@ async function check(servers: Servers | undefined) {
   }
 }
 
-/** Rejects if the server is no master, or silent: then its commands end, which would wait for ever. Every user may send HELLO. */
+/** Rejects if the server is no master. Ends it if it is silent, since its commands would wait for ever. Every user may send HELLO. */
 async function answer({ host, port, commands, end }: Server): Promise<void> {
   const hello = async () => (await commands()).hello()
   const noAnswer = () => new Error(`${host}:${port} did not answer`)

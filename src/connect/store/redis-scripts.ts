@@ -19,7 +19,7 @@ export const scripts = {
 }
 
 function script(SCRIPT: string) {
-  // A copy: its type names nothing inside the package, so the core also compiles where packages are links (pnpm).
+  // The type of a copy names nothing inside the package, so that the core also compiles where packages are links (pnpm).
   return {
     ...defineScript({
       SCRIPT,

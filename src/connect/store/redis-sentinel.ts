@@ -4,18 +4,19 @@ import { type News, withTimeout } from '../timeouts.ts'
 import { clientOptions, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 
 /**
- * Which server is the master (https://redis.io/docs/latest/develop/reference/sentinel-clients). The connections to all Sentinels
- * stay open. The answer with the highest epoch counts: a Sentinel that is frozen or was cut off names an old master.
+ * Knows which server is the master (https://redis.io/docs/latest/develop/reference/sentinel-clients). The connections to all
+ * Sentinels stay open. The answer with the highest epoch counts, because a Sentinel that is frozen or was cut off names an old
+ * master.
  */
 export class Sentinels {
   /** The url of the master; undefined while no Sentinel answers. */
   master: string | undefined
   #isFailingOver = false
   readonly #news: News
-  /** By Sentinel; undefined if it has neither answered nor failed yet. */
+  /** One for each Sentinel; undefined until it has answered or failed. */
   readonly #answers: (Answer | Error | undefined)[]
 
-  /** `news`: of another master, and whatever else is a reason to ask at once. They are asked until it is over. */
+  /** `news`: tells of another master, and of any other reason to ask at once. The Sentinels are asked until it has ended. */
   constructor(urls: readonly string[], news: News) {
     this.#news = news
     this.#answers = urls.map(() => undefined)
@@ -28,12 +29,12 @@ export class Sentinels {
     return this.master ?? Promise.reject(this.#answers[0])
   }
 
-  /** Whether another server is the master, or is about to be. It may not have what is written to the one at `url` from now on. */
+  /** Whether another server is the master, or is about to be. What is written to the one at `url` from now on may be lost. */
   isReplacing(url: string | undefined): boolean {
     return this.master !== undefined && (this.master !== url || this.#isFailingOver)
   }
 
-  /** Asks a Sentinel. One without users of its own refuses the user of the data servers. */
+  /** Asks a Sentinel, first without a login: one that has no users refuses the user of the data servers. */
   async #follow(index: number, url: URL): Promise<void> {
     let client: Client | undefined
     for (let withLogin = false; !this.#news.isOver; ) {
@@ -66,14 +67,14 @@ export class Sentinels {
 type Client = ReturnType<typeof createSentinelClient>
 type Answer = Awaited<ReturnType<typeof ask>>
 
-/** What a Sentinel says: the url of the master, with the scheme, the user and the password of the Sentinel's. */
+/** What a Sentinel says: the url of the master, with the scheme, the user and the password of the Sentinel's url. */
 async function ask(client: Client, sentinel: URL, news: News) {
   if (!client.isOpen) {
     await client.connect()
     await client.subscribe(['+try-failover', '+switch-master'], () => news.tell())
   }
   const name = sentinel.pathname.slice(1)
-  // The second command names a new master earlier. In this order, no address comes with the epoch of a later master.
+  // The second command learns of a new master earlier. In this order, an address never comes with the epoch of a later master.
   const [{ 'config-epoch': epoch, flags = '', ...former }, [host, port]] = await Promise.all([
     client.sendCommand<Record<string, string>>(['SENTINEL', 'MASTER', name]),
     client.sendCommand<[string, string]>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]),
@@ -86,11 +87,11 @@ async function ask(client: Client, sentinel: URL, news: News) {
 
 function createSentinelClient({ protocol, username, password, host }: URL, withLogin: boolean) {
   const url = `${protocol}//${withLogin ? `${username}:${password}@` : ''}${host}`
-  // What fails rejects the question.
+  // An error also rejects the command, so nothing is left to do here.
   return createClient(clientOptions(url)).on('error', () => {})
 }
 
-/** Says what to write instead if `REDIS_URL` is wrong. */
+/** Returns an error that says what to write instead if `REDIS_URL` is wrong. */
 function explained(error: unknown, { protocol, host, pathname }: URL): Error {
   const message = String(error)
   if (/unknown command/i.test(message))

@@ -1,4 +1,4 @@
-/** How addresses become clients, of a server or of a Redis Cluster. */
+/** Creates the clients of a server or of a Redis Cluster from their addresses. */
 import { BasicPooledClientSideCache, createClient, createCluster, RedisClient } from 'redis'
 import { withTimeout } from '../timeouts.ts'
 import { scripts } from './redis-scripts.ts'
@@ -16,7 +16,7 @@ export interface Server {
   readonly port: number
   /** Resolves once it is connected. */
   commands(): Promise<ServerCommands>
-  /** Ends the connection to it: its commands fail, those on their way and later ones. */
+  /** Ends the connection to the server. Its commands fail, both those in flight and later ones. */
   end(): void
 }
 
@@ -33,16 +33,17 @@ export interface Servers {
   close(): void
 }
 
-/** The owner limits the time of commands: this option would only do so until they are sent, with an AbortSignal for each. */
+/** The owner limits the time of commands. This option would only limit it until they are sent, with an AbortSignal for each. */
 const commandOptions = { timeout: 0 }
 
 /**
- * Opens connections to one server, or to a cluster: several addresses, or one of a cluster. `masters`: those of its masters that
- * answer, to be asked instead of the addresses. Throws an error that says what to write if the servers are of another kind.
+ * Opens connections to one server, or to a cluster if there are several addresses or the server belongs to one. `masters`: the
+ * masters of the cluster that answer, which are asked instead of the addresses. Throws an error that says what to write if the
+ * servers are of another kind.
  */
 export function openServers(urls: readonly string[], masters?: readonly Server[]): Promise<Servers> {
   return openInMode(urls, masters, true).catch((error) => {
-    // The user may not ask for reports of changes, or the server has none.
+    // The user may not be allowed to ask for reports of changes, or the server may have none.
     if (/tracking/i.test(String(error))) return openInMode(urls, masters, false)
     throw error
   })
@@ -65,8 +66,8 @@ async function openInMode(
 }
 
 /**
- * Reads from memory (https://redis.io/docs/latest/develop/clients/client-side-caching). The server reports changes, but an expiry
- * only when it deletes the value, and nothing once the connection has died in silence: so values are used for a second.
+ * Reads from memory (https://redis.io/docs/latest/develop/clients/client-side-caching). Values are used for one second only. The
+ * server reports changes, but an expiry only when it deletes the value, and nothing after the connection has died in silence.
  */
 const createCache = () =>
   new BasicPooledClientSideCache({ ttl: 1_000, maxEntries: 10_000, recordStats: false })
@@ -82,13 +83,13 @@ const createServerClient = (url: string, cache: BasicPooledClientSideCache | und
 async function openServer(url: string, isCached: boolean): Promise<Servers> {
   const cache = isCached ? createCache() : undefined
   const client = createServerClient(url, cache)
-  // What fails rejects the commands.
+  // An error also rejects the commands, so nothing is left to do here.
   client.on('error', () => {})
   const close = () => client.destroy()
   try {
     await withTimeout(client.connect(), SILENCE_MS)
     const { mode } = await withTimeout(client.hello(), SILENCE_MS)
-    // Another type mapping than that of the client keeps a read from being answered from memory.
+    // With a type mapping other than the client's, reads are not answered from memory.
     const commands = client.withTypeMapping({})
     const { hostname: host, port } = new URL(url)
     const server = { host, port: Number(port || 6379), commands: async () => commands, end: close }
@@ -130,7 +131,7 @@ async function openCluster(
     const cause = error instanceof AggregateError ? error.errors[0] : (problem ?? error)
     if (!/cluster support disabled/i.test(String(cause))) throw cause
     throw new Error(
-      'several addresses in REDIS_URL mean a Redis Cluster, but these servers are none: write one address, or redis+sentinel:// addresses',
+      'several addresses in REDIS_URL mean a Redis Cluster, but these servers are not a cluster: write one address, or redis+sentinel:// addresses',
     )
   }
   return {

@@ -42,7 +42,7 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
   const write = <T>(key: Key, command: (commands: Commands, names: [string, string]) => Promise<T>) =>
     run(({ commands, cache }) => {
       const name = keyName(key)
-      // The report of the server comes after its answer, or not at all.
+      // The server reports the change after its answer, or not at all, so the old value is dropped here.
       return command(commands, [name, groupName(key.kind, key.owner)]).finally(() => cache?.invalidate(name))
     }, true)
   const ttl = (ms: number | undefined) => (ms === undefined ? '' : String(Math.max(1, Math.ceil(ms))))
@@ -70,9 +70,9 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
 }
 
 /**
- * See `KeyValueStore.owners`. A cursor is the cursor of one master, the position of that master, and the runs of all masters.
- * When a master has been restarted or replaced, the walk starts over: old cursors would skip some owners, and owners may have
- * moved.
+ * See `KeyValueStore.owners`. A cursor consists of the cursor of one master, the position of that master, and the run ids of all
+ * masters. When a master has been restarted or replaced, the walk starts over. Old cursors would skip some owners, and owners may
+ * have moved.
  */
 async function ownersPage(servers: Server[], kind: string, cursor: string | null): Promise<OwnersPage> {
   const unsorted = await Promise.all(
@@ -109,17 +109,17 @@ async function valuesOf(connection: RedisConnection, owner: string): Promise<Ent
   return found.filter(({ key }) => key.owner === owner)
 }
 
-/** How long the value of a ping stays, in ms: a visitor who asks whether the app is ready stores nothing. */
+/** How long the value of a ping stays, in ms. Somebody who asks whether the app is ready must not fill the store. */
 const PING_TTL_MS = 1
 /** How many keys a ping tries to find one that a master of a cluster serves. */
 const PING_KEYS = 1_000
 
-/** A server answers, and refuses to write. */
+/** The server answered, and refused to write. */
 class RefusedWriteError extends Error {}
 
 /**
- * Writes a small value to each server, and resolves if one takes it: another one of a cluster may be missing while its replica takes
- * over. Tells which ones refuse.
+ * Writes a small value to each server, and resolves if one of them takes it. Another master of a cluster may be missing while its
+ * replica takes over. Calls `tell` with the servers that refuse.
  */
 async function writeToAny(servers: Server[], tell: OnRefusal): Promise<void> {
   const writes = servers.map(writeTo)
@@ -132,7 +132,7 @@ async function writeToAny(servers: Server[], tell: OnRefusal): Promise<void> {
   await Promise.any(writes)
 }
 
-/** Throws `RefusedWriteError`, and an error of the connection. */
+/** Throws `RefusedWriteError`, or an error of the connection. */
 async function writeTo({ host, port, commands }: Server): Promise<void> {
   const server = await commands()
   for (let number = 0; ; number++) {

@@ -24,7 +24,7 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
 `
-/** How often expired rows are deleted, in ms; operations ignore them as soon as they expire. And how many, to be quick. */
+/** How often expired rows are deleted, in ms, and how many at a time, to be quick. Operations ignore rows as soon as they expire. */
 const PURGE_MS = 10_000
 const PURGE_ROWS = 1_000
 /** How long an operation waits for another process's lock, and how often it retries, in ms. The event loop never waits. */
@@ -78,7 +78,7 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
     description: `embedded SQLite, ${file}`,
 
     get,
-    // The file is in memory already.
+    // Reads of the file come from memory already.
     getCached: get,
 
     set: (key, value, ttlMs) =>
@@ -97,7 +97,7 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
     owners: (kind, cursor) =>
       attempt(() => {
         const owners = statements.owners.all(kind, cursor ?? '').map(({ owner }) => String(owner))
-        // The next owner that there can be.
+        // The first text that sorts after this owner.
         return { owners, cursor: owners.length < OWNERS ? null : `${owners.at(-1)}\u0000` }
       }),
 
@@ -124,7 +124,7 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
   }
 }
 
-/** Opens the file. Nothing is answered from one that is gone, and no write to it is acknowledged. */
+/** Opens the file. Once it is deleted or replaced, no read is answered from it, and no write to it is acknowledged. */
 function guarded(file: string, onGone?: (reason: string) => void) {
   const { db, identity } = open(file)
   let gone: Error | undefined
@@ -140,7 +140,7 @@ function guarded(file: string, onGone?: (reason: string) => void) {
     })
   function close(): void {
     if (!db.isOpen) return
-    // Empties the log. SQLite leaves that of a file that is gone as it is, and would replay it over the one in its place.
+    // Empties the log of a file that is gone. SQLite would leave it, and would replay it over the file that took its place.
     if (identityOf(file) !== identity) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     db.close()
   }
@@ -197,7 +197,7 @@ function prepareStatements(db: DatabaseSync) {
 function open(file: string): { db: DatabaseSync; identity: string } {
   try {
     if (file !== ':memory:') protectFile(file)
-    // Read first: a file that is replaced meanwhile is not taken for the one that was opened.
+    // This is read first, so that a file that is replaced meanwhile is not taken for the one that was opened.
     const identity = identityOf(file)
     const db = new DatabaseSync(file, { timeout: OPEN_MS })
     db.exec(SCHEMA)
@@ -215,7 +215,7 @@ function protectFile(file: string): void {
   chmodSync(file, 0o600)
 }
 
-/** What tells a file from another one at the same path; always the same if there is none, as in memory. */
+/** Tells a file from another one at the same path. It is always the same if there is no file, as for a store in memory. */
 function identityOf(file: string): string {
   const { dev, ino } = statSync(file, { throwIfNoEntry: false }) ?? {}
   return `${dev} ${ino}`
@@ -227,16 +227,16 @@ function checkFile(
   { anyRow, upsert, remove }: ReturnType<typeof prepareStatements>,
   now: number,
 ): void {
-  // A row must come from the file: not from memory, nor from its log, which the last check has emptied.
+  // The row must come from the file itself: not from memory, and not from the log, which the last check has emptied.
   db.exec('PRAGMA shrink_memory')
   anyRow.get()
-  // Longer than a page, and deleted at once, so that a full file has no room left for it.
+  // The value is longer than a page, so a full file has no room for it. It is deleted at once.
   upsert.run(...columns(PING.key), 'x'.repeat(5_000), now + PING.ttlMs)
   remove.run(...columns(PING.key), now)
   db.exec('PRAGMA wal_checkpoint(PASSIVE)')
 }
 
-/** Runs an operation, again while another process has the lock. SQLite's own waiting would stop the event loop. */
+/** Runs an operation, and repeats it while another process has the lock. SQLite's own waiting would stop the event loop. */
 async function unlessLocked<T>(operation: () => T): Promise<T> {
   for (const deadline = performance.now() + BUSY_MS; ; await pause(RETRY_MS)) {
     try {

@@ -28,7 +28,7 @@ export interface OwnersPage {
   cursor: string | null
 }
 
-/** A key whose parts are no texts is an error of the caller: every operation rejects with a `TypeError`. */
+/** If a part of a key is not a string, which is an error of the caller, every operation rejects with a `TypeError`. */
 export interface KeyValueStore {
   /** Describes the store in the log at start and in checks of the settings. Contains no password. */
   readonly description: string
@@ -52,24 +52,22 @@ export interface KeyValueStore {
   /** The owner's permanent values of one kind (written without `ttlMs`), in no particular order. */
   list(kind: string, owner: string): Promise<Entry[]>
   /**
-   * A page of the owners that have permanent values of one kind. `cursor`: that of the page before, or null for the first one. It
-   * can be used days later, and by another process. An owner may be on several pages. An owner that exists all the time is on at
-   * least one.
+   * A page of the owners that have permanent values of one kind. `cursor`: the cursor of the page before, or null for the first
+   * one. It can be used days later, and by another process. An owner may be on several pages. If it exists during the whole walk,
+   * it is on at least one.
    */
   owners(kind: string, cursor: string | null): Promise<OwnersPage>
   /**
-   * Every value of an owner, of all kinds, expiring ones as well. Reads the whole store, which takes seconds per million
-   * values: for the administration of one user's data.
+   * All values of an owner, of every kind, including those that expire. It reads the whole store, which takes seconds per million
+   * values, so it is only for the administration of one user's data.
    */
   ofOwner(owner: string): Promise<Entry[]>
-  /** Resolves if the store takes writes: it writes a small value, which expires. Of several servers, one that does is enough. */
+  /** Resolves if the store takes writes, which it tests with a small value that expires. One of several servers is enough. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/**
- * The store is unreachable, too slow, or cannot write. Whether a write happened is not known; no value is partly written.
- */
+/** The store is unreachable, too slow, or cannot write. A write may have happened, but never in part. */
 export class StoreUnavailableError extends CoreError {
   readonly code = 'store_unavailable'
   readonly status = 503
@@ -80,8 +78,8 @@ export class StoreUnavailableError extends CoreError {
 }
 
 /**
- * Called when a ping finds that the store refuses writes, with the reason (of several servers, each that does), and with null when it
- * takes them again. The reason contains no secrets.
+ * Called with the reason when a ping finds that the store refuses writes, and with null when it takes them again. If several
+ * servers refuse, the reason names each. It contains no secrets.
  */
 export type OnRefusal = (reason: string | null) => void
 
@@ -117,7 +115,7 @@ export function groupName(kind: string, owner: string): string {
 /** A pattern (https://redis.io/docs/latest/commands/keys) for the names of all keys of an owner, and few others. */
 export const ownerPattern = (owner: string) => `${groupName('*', owner)}:*`
 
-/** Throws a `TypeError` if a part of the key is no text. In JavaScript, `undefined` would become a name. */
+/** Throws a `TypeError` if a part of the key is not a string. JavaScript would turn `undefined` into a name. */
 export function checkKey({ kind, owner, id }: Key): void {
   for (const part of [kind, owner, id])
     if (typeof part !== 'string') throw new TypeError('the kind, owner and id of a key must be strings')
@@ -138,7 +136,7 @@ export async function* allOwners(store: KeyValueStore, kind: string): AsyncItera
   } while (cursor !== null)
 }
 
-/** The inverse of `keyName`, and of `groupName`, whose `id` is empty; null if this is no name of this app. */
+/** The inverse of `keyName`, and of `groupName`, for which `id` is empty. Null if no key or group of this app has this name. */
 export function parseName(name: string): Key | null {
   const match = /^connect:([a-z-]+):\{([^{}:]*)\}(?::([^{}:]*))?$/.exec(name)
   if (!match) return null

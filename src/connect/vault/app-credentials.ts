@@ -11,16 +11,16 @@ import { update } from '../store/update.ts'
 import type { EncryptionKey } from './encryption.ts'
 
 /**
- * Whether the platform refuses this app's own credentials (`invalid_client`): one record in the store for all connections and
- * processes. It is kept for the client id and a keyed hash of the secret, so another secret starts without it. Methods throw
- * `StoreUnavailableError`.
+ * Knows whether the platform refuses this app's own credentials (`invalid_client`). All connections and processes share one
+ * record in the store. It belongs to the client id and a keyed hash of the secret, so it does not count for another secret.
+ * Methods throw `StoreUnavailableError`.
  */
 export class AppCredentials {
   readonly #store: KeyValueStore
   readonly #key: Key
   readonly #hash: string
 
-  /** `platform`: its name. The first of the keys is that of the hash. */
+  /** `platform`: its name. The first of the keys is the key of the hash. */
   constructor(
     store: KeyValueStore,
     platform: string,
@@ -34,12 +34,12 @@ export class AppCredentials {
       .digest('base64url')
   }
 
-  /** As the latest answer to a token request said. May be a second old. */
+  /** Resolves to what the latest answer to a token request said. It may be a second old. */
   async areRefused(): Promise<boolean> {
     return (await this.#store.getCached(this.#key)) === this.#hash
   }
 
-  /** Resolves or rejects like an answer of the token endpoint, once it is noted what that says of the credentials. */
+  /** Resolves or rejects like an answer of the token endpoint, after noting what it says about the credentials. */
   async noting<T>(answer: Promise<T>): Promise<T> {
     const areRefused = await answer.then(() => false, refusesCredentials)
     // If the store fails, the next answer says it again.
@@ -47,14 +47,14 @@ export class AppCredentials {
     return answer
   }
 
-  /** Writes only what is news. */
+  /** Writes to the store only if this is news. */
   async note(areRefused: boolean): Promise<void> {
     const others = (stored: string | null) => (stored === this.#hash ? null : stored)
     await update(this.#store, this.#key, (stored) => (areRefused ? this.#hash : others(stored)))
   }
 }
 
-/** Whether an error of the token endpoint refuses this app's credentials; null if it says nothing about them, as an outage. */
+/** Whether an error of the token endpoint refuses this app's credentials; null if it says nothing about them, like an outage. */
 function refusesCredentials(error: unknown): boolean | null {
   if (error instanceof ConfigurationError) return true
   const isAnswer =

@@ -1,7 +1,7 @@
 /**
- * A connection is one record, and whatever happens to it is a pure function from the record to the next one; the same record
- * back means that nothing changes. `vault.ts` applies these functions by reading, calling and compare-and-set. Times are in ms
- * since 1970, by this app's clock.
+ * A connection is one record. Whatever happens to it is a pure function that returns the next record, or the same one if nothing
+ * changes. `vault.ts` applies these functions: it reads the record, calls the function, and writes by compare-and-set. Times are
+ * in ms since 1970, by this app's clock.
  */
 import * as z from 'zod'
 import { type EndReason, MAX_RETRY_AFTER_MS, OUTAGE_KINDS } from '../platform/errors.ts'
@@ -17,12 +17,12 @@ export interface ConnectionRef {
 const troubleSchema = z.enum(OUTAGE_KINDS).exclude(['paused'])
 export type Trouble = z.infer<typeof troubleSchema>
 
-/** The reasons that are stored: a refused refresh may still succeed, and no clock may delete tokens. */
+/** The reasons that are stored. `refused` is none, since a refresh may still succeed, nor is `expired`: no clock may delete tokens. */
 const endReasonSchema = z.enum(['invalid_grant', 'rejected'])
 
 const common = {
   version: z.literal(1),
-  /** Random for each write: a write whose answer was lost is recognised, so every write may be repeated. */
+  /** Random for each write. It shows whether a write whose answer was lost has happened, so every write may be repeated. */
   rev: z.string(),
   /** The number of the latest consent that has begun; each gets the next one. */
   begun: z.int(),
@@ -30,16 +30,16 @@ const common = {
   consent: z.int(),
   /** How many times this consent was refreshed; with `consent`, it tells apart the tokens of two answers. */
   refreshes: z.int(),
-  /** Counts the leases: who took the latest one may send the next request for tokens, until `leasedUntil`. */
+  /** Counts the leases. The process that took the latest one may send the next request for tokens, until `leasedUntil`. */
   fence: z.int(),
   leasedUntil: z.number(),
-  /** After failed requests for tokens: how many in a row, and until when no further one is sent. */
+  /** How many requests for tokens have failed in a row, and until when no further one is sent. */
   failures: z.int(),
   pausedUntil: z.number(),
   trouble: troubleSchema.nullable(),
 }
 
-/** A consent has begun, or a log-in has failed. It expires after `NONE_TTL_MS`, which no consent that has begun outlives. */
+/** No connection yet: a consent has begun, or a log-in has failed. It expires after `NONE_TTL_MS`, and every consent before that. */
 const noneSchema = z.object({ ...common, status: z.literal('none') })
 
 const activeSchema = z.object({
@@ -59,7 +59,7 @@ const activeSchema = z.object({
   expiresAt: z.number().nullable(),
   /** When the API last accepted a call, to the minute. */
   usedAt: z.number().nullable(),
-  /** How often the API rejected this access token: once is enough if it can be refreshed. */
+  /** How often the API rejected this access token. If it can be refreshed, only the first time counts. */
   rejections: z.int(),
   /** When a refused refresh began to count as the end of access. */
   refusedAt: z.number().nullable(),
@@ -105,7 +105,7 @@ const REFRESH_INTERVAL_MS = 5_000
 /** How long before its end a token is refreshed in the background, in ms; at most a fifth of its life. */
 const REFRESH_MARGIN_MS = 60_000
 const MAX_BACKOFF_MS = 30_000
-/** How long after the end of the access token a repeated refusal counts as the end of access, in ms. */
+/** How long an access token must have been expired until a repeated refusal counts as the end of access, in ms. */
 const REFUSAL_GRACE_MS = 30_000
 /** How often a rejection of a token that cannot be refreshed is counted, in ms, and how many end the connection. */
 const REJECTION_INTERVAL_MS = 60_000
@@ -132,8 +132,8 @@ export type GrantedTokens = Pick<
 
 /**
  * When a token is to be refreshed, and when it expires. `expiresIn`: in seconds, if the platform reported it. Otherwise, a token
- * that can be refreshed is taken to live for `assumedLifetimeMs`. One that cannot is used until the API rejects it. A token that
- * a refresh returned again (`isSame`) is not refreshed before its end.
+ * that can be refreshed is taken to live for `assumedLifetimeMs`. A token that cannot be refreshed is used until the API rejects
+ * it. A token that a refresh returned again (`isSame`) is not refreshed before its end.
  */
 export function lifetimeOf(
   expiresIn: number | undefined,
@@ -147,15 +147,15 @@ export function lifetimeOf(
   return { issuedAt, dueAt: issuedAt + lifeMs - marginMs, expiresAt: issuedAt + lifeMs }
 }
 
-/** Takes the next number, for a consent: before its code is sent, so that what began later is known. */
+/** Gives a consent the next number. This happens before its code is sent, so that numbers show which consent began later. */
 export const begin = (record: ConnectionRecord): ConnectionRecord => ({
   ...record,
   begun: record.begun + 1,
 })
 
 /**
- * Stores the tokens of a consent, unless one that began later is stored, or the record that gave the number has been deleted: by a
- * disconnect, for example.
+ * Stores the tokens of a consent. Changes nothing if a consent that began later is stored, or if the record that gave the number
+ * was deleted, for example by a disconnect.
  */
 export function granted(
   record: ConnectionRecord,
@@ -186,8 +186,8 @@ function withoutConnection({ version, rev, begun, consent, fence }: ConnectionRe
 export type Sent = Pick<ConnectionRecord, 'consent' | 'refreshes' | 'fence'>
 
 /**
- * Takes the lease, which lasts `leaseMs`, unless somebody has it or requests are paused. `manual`: a person asked, which ends
- * a pause. A lease or a pause that ends later than it can comes from a clock that was wrong, and is over.
+ * Takes the lease, which lasts `leaseMs`, unless somebody has it or requests are paused. `manual`: a person asked, which ends a
+ * pause. A lease or a pause that ends later than possible comes from a clock that was wrong, and counts as over.
  */
 export function leased(
   record: ConnectionRecord,
@@ -198,7 +198,7 @@ export function leased(
   return { ...record, fence: record.fence + 1, leasedUntil: now + leaseMs }
 }
 
-/** The tokens of a refresh. */
+/** Stores the tokens of a refresh. */
 export function refreshed(record: ConnectionRecord, sent: Sent, tokens: GrantedTokens): ConnectionRecord {
   if (record.status !== 'active' || !isAbout(record, sent)) return record
   return {
@@ -228,7 +228,7 @@ export function ended(
     status: 'ended',
     endedAt,
     endedReason,
-    // No failure of an earlier request concerns it.
+    // With the next fence, a failure of an earlier request no longer concerns this record.
     fence: record.fence + 1,
     refreshes,
     names,
@@ -238,13 +238,13 @@ export function ended(
   }
 }
 
-/** Nothing was sent under a lease: it is over. */
+/** Ends a lease under which nothing was sent. */
 export const released = (record: ConnectionRecord, { fence }: Sent): ConnectionRecord =>
   record.fence === fence ? { ...record, leasedUntil: 0 } : record
 
 /**
- * A request for tokens failed: the next one waits, longer each time, or as long as the platform asks for. `trouble`: null if that
- * says nothing about this connection.
+ * A request for tokens failed. The next one waits longer each time, or as long as the platform asks. `trouble`: null if the
+ * failure says nothing about this connection.
  */
 export function failed(
   record: ConnectionRecord,
@@ -255,14 +255,14 @@ export function failed(
     retryAfterMs = 0,
   }: { trouble: Trouble | null; now: number; retryAfterMs?: number | undefined },
 ): ConnectionRecord {
-  // Once the failure is noted, the lease is over: a write that is repeated does not count twice.
+  // Noting the failure ends the lease. So a repeated write does not count it twice.
   const isNoted = record.fence !== sent.fence || record.leasedUntil === 0
   if (isNoted || !isAbout(record, sent)) return record
   const backoffMs = Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(record.failures, 10))
   const pausedUntil = now + Math.max(backoffMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS))
   const after = { ...record, trouble, failures: record.failures + 1, pausedUntil, leasedUntil: 0 }
   if (after.status !== 'active' || record.status !== 'active' || trouble !== 'refused') return after
-  // A refusal proves nothing by itself: the API must agree, or the platform must repeat it when the token has long expired.
+  // A refusal alone proves nothing: the API must reject the token too, or the platform must refuse again long after it expired.
   const isRepeated = record.trouble === 'refused' && (record.expiresAt ?? now) + REFUSAL_GRACE_MS <= now
   return isRepeated || record.rejections > 0 ? { ...after, refusedAt: record.refusedAt ?? now } : after
 }
@@ -330,8 +330,8 @@ export const namesSchema = z.object({ businessName: name, userName: name, label:
 export type Names = z.infer<typeof namesSchema>
 
 /**
- * Changes the label, if it is still the one that the user saw (`shown`). `rev` would not do: a refresh in the background changes it
- * as well. `open` decrypts the names, and `seal` encrypts them.
+ * Changes the label if it is still the one that the user saw (`shown`). `rev` cannot tell that, because a refresh in the
+ * background changes it as well. `open` decrypts the names, and `seal` encrypts them.
  */
 export function labelled(
   record: ConnectionRecord,
@@ -361,7 +361,7 @@ function patched<R extends ActiveRecord | EndedRecord>(record: R, patch: Partial
 const isAbout = (record: ConnectionRecord, sent: Pick<Sent, 'consent' | 'refreshes'>) =>
   record.consent === sent.consent && record.refreshes === sent.refreshes
 
-/** Whether `end` is ahead by no more than it can be, and than the clocks of two machines may usually differ. */
+/** Whether `end` is in the future, by at most `longestMs` and the usual difference between the clocks of two machines. */
 const isWithin = (end: number, now: number, longestMs: number) =>
   end > now && end - now <= longestMs + CLOCK_TOLERANCE_MS
 
@@ -382,8 +382,9 @@ export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, 
 }
 
 /**
- * What a connection is. `degraded`: the platform cannot be reached or refuses, and the connection is kept. `canReconnect`: the
- * API rejects the access token, so a new consent may help. `needs_consent`: permissions are missing. `revoked`: access has ended.
+ * The state of a connection. `degraded`: the platform cannot be reached or refuses, and the connection is kept. `canReconnect`:
+ * the API rejects the access token, so a new consent may help. `needs_consent`: permissions are missing. `revoked`: access has
+ * ended.
  */
 export type ConnectionView =
   | { state: 'none' }
@@ -392,7 +393,7 @@ export type ConnectionView =
   | { state: 'needs_consent'; missingScopes: string[] }
   | { state: 'revoked'; at: number; reason: EndReason }
 
-/** The only judge of what a connection is. `requestedScopes`: those that this app asks for. */
+/** The only place that decides the state of a connection. `requestedScopes`: those that this app asks for. */
 export function viewOf(
   record: ConnectionRecord,
   requestedScopes: readonly string[],
@@ -412,7 +413,7 @@ export function viewOf(
     : { state: 'active' }
 }
 
-/** When and why access has ended; null if it has not. `refused`: a success with the tokens that are kept heals it. */
+/** When and why access has ended; null if it has not. After `refused`, a success with the kept tokens restores access. */
 export function endOf(record: ConnectionRecord, now: number): { at: number; reason: EndReason } | null {
   switch (record.status) {
     case 'none':
@@ -431,7 +432,7 @@ export function endOf(record: ConnectionRecord, now: number): { at: number; reas
   }
 }
 
-/** Asks for a refresh token (OpenID Connect Core 1.0, section 11); it is no permission that a user could grant. */
+/** This scope asks for a refresh token (OpenID Connect Core 1.0, section 11). It is not a permission that users grant. */
 const OFFLINE_ACCESS = 'offline_access'
 
 /** Requested scopes that were not granted, and scopes whose absence made the API refuse a call. */
@@ -443,7 +444,7 @@ export function missingScopesOf(record: ConnectionRecord, requestedScopes: reado
   return [...new Set([...ungranted.filter((scope) => scope !== OFFLINE_ACCESS), ...refused])]
 }
 
-/** An event of a connection; never with a token. */
+/** An event of a connection. It never contains a token. */
 export type ConnectionEvent =
   | { type: 'connected'; scopes: readonly string[] | null }
   | { type: 'refreshed'; scopes: readonly string[] | null }
@@ -462,7 +463,7 @@ export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): Con
     events.push({ type: 'refreshFailed', trouble: after.trouble })
   const isRefreshed = after.status === 'active' && after.refreshes > before.refreshes
   if (isRefreshed) events.push({ type: 'refreshed', scopes: after.scopes })
-  // That time has passed is no change of a record.
+  // At the time 0, nothing has expired: that time passes is no change of a record.
   const [hadEnded, end] = [endOf(before, 0) !== null, endOf(after, 0)]
   if (!end && (hadEnded || (isRefreshed && before.failures > 0))) events.push({ type: 'recovered' })
   if (end && !hadEnded) events.push({ type: 'revoked', reason: end.reason })

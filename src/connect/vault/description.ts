@@ -42,9 +42,9 @@ export interface UnreadableConnection {
   missingKeyId: string | null
 }
 
-/** What a connection may be. */
+/** A state that a connection may have. */
 export type ConnectionState = (Connection | UnreadableConnection)['view']['state']
-/** All of it, for schemas; what follows from a state is a switch, or a `Record` of it. */
+/** All states, for schemas. Code that depends on the state is a switch, or a `Record` of the states. */
 export const CONNECTION_STATES = {
   active: 'active',
   degraded: 'degraded',

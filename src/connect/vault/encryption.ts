@@ -42,7 +42,7 @@ export function createRecordCipher(keys: readonly EncryptionKey[]) {
   const [current] = keys
   if (!current) throw new Error('A cipher needs at least one key')
   const secrets = new Map(keys.map(({ id, secret }) => [id, secret]))
-  // Otherwise nothing that is encrypted could be decrypted again.
+  // Otherwise, the first secret of this id would encrypt, and the last one would decrypt.
   if (secrets.size < keys.length) throw new Error('Two encryption keys have the same id')
   if (keys.some(({ id }) => !KEY_ID.test(id)))
     throw new Error('The id of an encryption key must be 1 to 32 letters, digits, hyphens or underscores')
@@ -81,7 +81,7 @@ export function createRecordCipher(keys: readonly EncryptionKey[]) {
         return Buffer.concat([text, decipher.final()]).toString('utf8')
       } catch {
         throw new DecryptionError(
-          `A stored record cannot be decrypted with the key "${id}": it was altered, copied from another key, or encrypted with another secret of that id.`,
+          `A stored record cannot be decrypted with the key "${id}": it was altered, copied from another record, or encrypted with another secret of that id.`,
         )
       }
     },

@@ -98,14 +98,14 @@ export class ConnectionRecords {
     return entries.map(({ key, value }) => ({ ref: { userId, bxcontext: key.id }, text: value }))
   }
 
-  /** Changes a record: reads it, calls `next`, and writes the result, unless another process was faster; then again. */
+  /** Changes a record: reads it, calls `next`, and writes the result. If another process was faster, this begins again. */
   change(ref: ConnectionRef, next: Transition): Promise<Change> {
     return this.changer(ref, next)()
   }
 
   /**
-   * A change that may be attempted again after its answer was lost: the record has the `rev` of the attempt then, and nothing
-   * is written twice.
+   * Returns a change that can be attempted again if its answer was lost. If that attempt was written, the record has its `rev`,
+   * and nothing is written twice.
    */
   changer(ref: ConnectionRef, next: Transition): () => Promise<Change> {
     const key = this.#key(ref)
@@ -129,8 +129,8 @@ export class ConnectionRecords {
   }
 
   /**
-   * Deletes a record, which a store that is full can still do. A consent that began before is not stored afterwards, since the next
-   * record does not know its number. Resolves to the record that was deleted; null: it could not be read.
+   * Deletes a record, which works even if the store is full. A consent that began before is not stored afterwards, because the
+   * next record does not know its number. Resolves to the deleted record, or to null if it could not be read.
    */
   async remove(ref: ConnectionRef): Promise<ConnectionRecord | null> {
     const key = this.#key(ref)
@@ -138,7 +138,7 @@ export class ConnectionRecords {
       const text = await this.#store.get(key)
       if (text === null) return NO_RECORD
       const attempt = () => this.#store.compareAndSet(key, text, null)
-      // If only the answer to the first attempt was lost, it is gone.
+      // If only the answer to the first attempt was lost, the record is gone.
       const isDeleted = await attempt().catch(async () => (await this.#store.get(key)) === null || attempt())
       if (!isDeleted) continue
       const before = parseRecord(text)
@@ -154,7 +154,7 @@ export class ConnectionRecords {
     return this.change(ref, (record) => labelled(record, change, { open, seal }))
   }
 
-  /** Encrypts a record, which `text` was a moment ago, with the first key. */
+  /** Encrypts a record with the first key. `text`: the record as it was read a moment ago. */
   async reencrypt(ref: ConnectionRef, text: string): Promise<Reencryption> {
     const aad = keyName(this.#key(ref))
     const reseal = (sealed: string) =>
@@ -178,7 +178,7 @@ export class ConnectionRecords {
     return secrets
   }
 
-  /** After access has ended, only the names. Null if there are none, or a key is missing. */
+  /** The secrets of a record, or only its names after access has ended. Null if there are none, or if a key is missing. */
   secretsIfReadable(ref: ConnectionRef, record: ConnectionRecord): Partial<Secrets> | null {
     try {
       if (record.status === 'none') return null
@@ -195,8 +195,8 @@ export class ConnectionRecords {
   }
 
   /**
-   * What a token response, received at `issuedAt`, changes in a record. What it does not repeat is kept, except that a consent
-   * replaces a refresh token that the platform has refused.
+   * What a token response that was received at `issuedAt` changes in a record. Values that it does not repeat are kept, except
+   * that a consent drops a refresh token that the platform has refused.
    */
   granted(
     ref: ConnectionRef,
@@ -237,7 +237,7 @@ export class ConnectionRecords {
   }
 }
 
-/** The numbers begin at random, so that no consent of a deleted record has a number of the next record. */
+/** The numbers of consents begin at random, so that no consent of a deleted record has a number of the next record. */
 function newRecord(): ConnectionRecord {
   const begun = randomInt(2 ** 40)
   return { ...NO_RECORD, begun, consent: begun }

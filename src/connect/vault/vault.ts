@@ -52,14 +52,14 @@ export interface VaultOptions {
 }
 
 /**
- * What became of a consent. `connected`: by this one, or by one that began later. `pending`: the store does not accept the tokens
- * yet, and this process goes on trying. `superseded`: the user disconnected the account meanwhile.
+ * What became of a consent. `connected`: this consent, or one that began later, has connected the account. `pending`: the store
+ * does not accept the tokens yet, and this process goes on trying. `superseded`: the user disconnected the account meanwhile.
  */
 export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
 
 /**
- * What became of the consent of a disconnected account. `remains`: the platform has no revocation endpoint. `unknown`: it did not
- * confirm the revocation, or there were no tokens to revoke it by.
+ * What became of the consent of a disconnected account. `remains`: the platform has no revocation endpoint. `unknown`: the
+ * platform did not confirm the revocation, or there were no tokens to revoke.
  */
 export type Revocation = 'revoked' | 'remains' | 'unknown'
 
@@ -69,7 +69,7 @@ interface Opened {
   secrets: Secrets
 }
 
-/** How long a lease lasts if the platform accepts a refresh token again, in ms: a killed holder delays others that long. */
+/** How long a lease lasts, in ms, if a refresh token can be used again. A killed process delays the others that long. */
 const LEASE_MS = 10_000
 /** How often a caller looks whether another process has refreshed, in ms. */
 const POLL_MS = 50
@@ -79,7 +79,7 @@ const WRITE_RETRIES = { timeoutMs: 600_000, pauseMs: 100, maxPauseMs: 1_000 }
 const CONCURRENT = 200
 
 /**
- * Keeps connections and hands out valid access tokens, which come from nowhere but the store's record. The record and what can
+ * Keeps connections and hands out valid access tokens, whose only source is the record in the store. The record and what can
  * happen to it are in `connection.ts`. Methods throw `StoreUnavailableError`.
  */
 export class Vault {
@@ -91,7 +91,7 @@ export class Vault {
   readonly #leaseMs: number
   /** Refreshes of this process that have not ended. */
   readonly #renewals = new Map<string, Promise<Opened>>()
-  /** Requests for tokens that were sent and not answered, and what was received and is not stored. */
+  /** Requests for tokens that have no answer yet, and writes of received tokens that are not stored yet. */
   readonly #requests = new Set<Promise<unknown>>()
   readonly #writes = new Set<Promise<unknown>>()
   #isClosing = false
@@ -104,15 +104,15 @@ export class Vault {
     this.credentials = new AppCredentials(store, platform.name, keys, client)
     this.#changes = createChanges(log)
     this.#records = new ConnectionRecords(platform, store, keys, this.#changes.publish)
-    // A refresh token that rotates must not be sent twice: no other process may send it before the first request is over.
+    // A rotating refresh token must not be sent twice, so no other process may send it before the first request is over.
     this.#leaseMs = platform.refreshTokens === 'reused' ? LEASE_MS : platform.tokenEndpointMs + LEASE_MS
   }
 
   /**
    * Resolves to a valid access token. A token that is not due takes at most one read of the store. One that is about to expire is
-   * also refreshed in the background, and an expired one is refreshed first. One that expires within seconds of its refresh is
-   * returned nevertheless, and the API decides. Throws `NotConnectedError`, `ConnectionRevokedError`, `PlatformUnavailableError`,
-   * `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
+   * also refreshed in the background, and an expired one is refreshed first. If a token that was just refreshed has already
+   * expired, it is returned nevertheless, and the API decides. Throws `NotConnectedError`, `ConnectionRevokedError`,
+   * `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
    */
   async accessToken(ref: ConnectionRef): Promise<string> {
     return (await this.#usable(ref)).secrets.accessToken
@@ -138,15 +138,15 @@ export class Vault {
         if (!about) return
         const next = (record: ConnectionRecord) =>
           connection.called(record, about, outcome, this.#options.now())
-        // Most calls are no news, as the record of their token shows.
+        // Most calls change nothing in the record that their token came from, so nothing is read or written for them.
         if (next(about) !== about) await this.#records.change(ref, next)
       },
     }
   }
 
   /**
-   * Connects an account: `requestTokens` sends the code of a consent. The consent gets its number before that, so that what
-   * began later stays; `close` waits for the answer. Throws the errors of `requestTokens`.
+   * Connects an account. `requestTokens` sends the code of a consent. The consent gets its number before that, so that it never
+   * replaces one that began later. `close` waits for the answer. Throws the errors of `requestTokens`.
    */
   async connect(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<ConnectOutcome> {
     const { after } = await this.#records.change(ref, connection.begin)
@@ -163,7 +163,7 @@ export class Vault {
       )
     try {
       const stored = await this.#settle(ref, store, tokens)
-      // A consent that began later may have connected it.
+      // The record may be that of a consent that began later.
       return stored.status === 'active' ? 'connected' : 'superseded'
     } catch (error) {
       if (error instanceof StoreUnavailableError) return 'pending'
@@ -189,8 +189,9 @@ export class Vault {
   }
 
   /**
-   * Checks that the user has this connection, and that its access has not ended. One that only a refusal shows as revoked passes:
-   * its calls heal it. `cached`: as it was at most a second ago. Throws `NotConnectedError`, `ConnectionRevokedError`.
+   * Checks that the user has this connection, and that its access has not ended. If only a refusal counts as the end, it passes,
+   * since its calls can restore access. `cached`: the record may be a second old. Throws `NotConnectedError`,
+   * `ConnectionRevokedError`.
    */
   async requireConnection(ref: ConnectionRef, { cached = false } = {}): Promise<void> {
     this.#active(await (cached ? this.#records.readCached(ref) : this.#records.read(ref)))
@@ -246,7 +247,7 @@ export class Vault {
 
   /**
    * Gives the connection a name of the user's own, or none (null), in place of the one that the user saw (`shown`). Resolves to
-   * false if it has another one meanwhile. Throws `NotConnectedError`, `DecryptionError`.
+   * false if the name has been changed meanwhile. Throws `NotConnectedError`, `DecryptionError`.
    */
   async label(ref: ConnectionRef, label: string | null, shown: string | null): Promise<boolean> {
     const { after } = await this.#records.label(ref, { label, shown })
@@ -297,11 +298,11 @@ export class Vault {
     const { record } = opened
     const now = this.#options.now()
     if (record.refusedAt !== null || connection.isExpired(record, now)) {
-      // A token that the platform lets expire at once: the API decides.
+      // If a token that was just refreshed has already expired, the API decides.
       const isTooSoon = record.renewable && connection.refreshableIn(record, now) > 0
       return isTooSoon ? opened : this.#renew(ref, opened)
     }
-    // The token still works. A failure is logged and in the record, and the next call tries again.
+    // The token still works, so nobody waits. A failure is logged and recorded, and the next call tries again.
     if (connection.isDue(record, now) && connection.pauseOf(record, now) === 0)
       this.#renew(ref, opened).catch(() => {})
     return opened
@@ -346,7 +347,7 @@ export class Vault {
 
   async #refresh(ref: ConnectionRef, seen: Opened, manual: boolean): Promise<Opened> {
     const { consent, refreshes } = seen.record
-    // A newer token counts even if it has expired since: whoever needs one that is valid asks again.
+    // A newer token counts even if it has expired since. A caller that needs a valid one asks again.
     const isDone = (record: ConnectionRecord) =>
       record.status !== 'active' || record.consent !== consent || record.refreshes !== refreshes
     const { record, isHolder } = await this.#lease(ref, isDone, manual)
@@ -371,8 +372,8 @@ export class Vault {
   }
 
   /**
-   * Takes the lease, as soon as no other process has it. Resolves without it to a record that `isDone`, perhaps by the work of
-   * another process. Throws the error of a pause.
+   * Takes the lease as soon as no other process has it. Resolves without the lease once `isDone` is true of the record, perhaps
+   * by the work of another process. Throws the error of a pause.
    */
   async #lease(
     ref: ConnectionRef,
@@ -406,8 +407,8 @@ export class Vault {
   }
 
   /**
-   * Stores the outcome of a request for tokens. Rejects if the store does not accept it at once; then the write is repeated in the
-   * background. `tokens`: what was received.
+   * Stores the outcome of a request for tokens. If the store does not accept it at once, rejects, and repeats the write in the
+   * background. `tokens`: the tokens that were received.
    */
   async #settle(ref: ConnectionRef, next: Transition, tokens?: Tokens): Promise<ConnectionRecord> {
     const write = this.#records.changer(ref, next)
@@ -418,7 +419,7 @@ export class Vault {
         throw error
       })
       .then(async ({ after }) => {
-        // The disconnect revoked earlier tokens. Another consent may share the grant, so only a disconnect revokes these.
+        // A disconnect revoked earlier tokens, but not these. Otherwise they stay, since another consent may share the grant.
         if (tokens && after.status === 'none') await this.#revoke(tokens)
       })
     // The caller has the same error from `first`, and `close` logs what is lost.
@@ -427,8 +428,8 @@ export class Vault {
   }
 
   /**
-   * Stores that a request for tokens failed, and for how long none is sent, or that access has ended. Resolves to the record now, as
-   * far as it is known. Throws the error if it says nothing about the platform, or nothing was sent.
+   * Stores that a request for tokens failed and for how long no further one is sent, or that access has ended. Resolves to the
+   * record now, as far as it is known. Throws the error if nothing was sent, or if it says nothing about the platform.
    */
   async #noteFailure(ref: ConnectionRef, sent: ConnectionRecord, error: unknown): Promise<ConnectionRecord> {
     const now = this.#options.now()
@@ -443,7 +444,7 @@ export class Vault {
     const level = error instanceof ConfigurationError ? 'error' : 'warn'
     this.#options.log[level]({ consent: sent.consent, code, reason }, 'token request failed')
     const failure = { trouble, now, retryAfterMs }
-    // The caller gets the platform's error, and not that it could not be stored yet.
+    // The caller gets the platform's error, even if the failure could not be stored yet.
     return this.#settle(ref, (read) => connection.failed(read, sent, failure)).catch(() => sent)
   }
 
@@ -516,8 +517,8 @@ export class Vault {
 const stopping = () => new PlatformUnavailableError('paused', 'this process is stopping')
 
 /**
- * Why a request for tokens failed, for the record: null if that is no matter of this connection, undefined if it says nothing about
- * the platform.
+ * Why a request for tokens failed, for the record. Null: the failure does not concern this connection. Undefined: it says nothing
+ * about the platform.
  */
 function troubleOf(error: unknown): Trouble | null | undefined {
   if (error instanceof ConfigurationError) return null
