@@ -32,8 +32,8 @@ export const metricsSettings = (env: Environment) =>
             "What a scraper sends as `Authorization: Bearer`: 24 random characters or more. Without `METRICS_PORT`, `/metrics` is on the app's address; with it, only on that port, and behind the token.",
         }),
     })
-    // Neither: no metrics.
+    // Without a port and a token, there are no metrics.
     .transform((all) => (all.port === undefined && all.tokenDigest === undefined ? null : all))
 
-/** Digests have one length, so comparing them does not reveal that of the token. */
+/** The digest of a token. All digests have the same length, so comparing them does not reveal that of the token. */
 export const digest = (token: string): Buffer => createHash('sha256').update(token).digest()

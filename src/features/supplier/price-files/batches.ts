@@ -26,8 +26,8 @@ export const itemsBody = (items: readonly Item[]) => JSON.stringify({ items })
 export const batchCount = (items: number) => Math.ceil(items / MAX_BATCH)
 
 /**
- * Writes a folder of upload requests, in place of one that is there: each has 1,000 items; the last one may have fewer. Throws
- * the errors of the file system.
+ * Writes a folder of upload requests, in place of an existing one. Each request has 1,000 items; the last one may have fewer.
+ * Throws the errors of the file system.
  */
 export async function writeBatches(folder: string, items: Iterable<Item>): Promise<void> {
   await rm(folder, { recursive: true, force: true })

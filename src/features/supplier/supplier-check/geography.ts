@@ -22,7 +22,7 @@ export const DEFAULT_PLACES: readonly Coordinates[] = CITIES.split(' ').map((cit
   return { latitude, longitude }
 })
 
-/** Distances to search within around a place, in kilometres: around a city, and everywhere, which is 20 km in metres. */
+/** Distances to search within, in kilometres: around a city, and everywhere. A server that counts in metres takes this as 20 km. */
 export const RADII = [100, 20_000]
 
 const DEGREE = Math.PI / 180

@@ -21,7 +21,7 @@ export const PICKED_ITEMS: Place<{ supplier: string; catalogue: SandboxCatalogue
 
 const ITEMS_PER_PAGE = 50
 
-/** The builder and the supplier that an address names; undefined when this answers, with a problem or the login page. */
+/** The builder and the supplier in an address. Undefined if it has already answered, with a problem or the login page. */
 function partiesOf(req: Request, res: Response): { builder: Business; supplier: string } | undefined {
   if (!req.account && req.method === 'GET') {
     res.redirect(303, loginUrl(req.originalUrl))
@@ -34,7 +34,7 @@ function partiesOf(req: Request, res: Response): { builder: Business; supplier: 
   return undefined
 }
 
-/** The catalogue that an address names, with its path, if the builder may see it; undefined when this answers. */
+/** The catalogue in an address, with its path, if the builder may see it. Undefined if it has already answered. */
 export function visibleCatalogue(sql: Sql, req: Request, res: Response) {
   const parties = partiesOf(req, res)
   if (!parties) return undefined
