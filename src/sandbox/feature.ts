@@ -66,7 +66,7 @@ export interface Caller {
   bxcontext: string
   /** The rate limit counts calls for each credential. */
   credential: string
-  /** The granted scopes; null: all. */
+  /** The granted scopes; null if all are granted. */
   scopes: string[] | null
   /** A further check of the request. */
   check?: RequestHandler

@@ -33,7 +33,7 @@ export interface SandboxOptions {
   slowMs?: number
   /** The API's limit for each credential. */
   rateLimit?: RateLimit
-  /** Options of the features, by name; each feature documents its own. Those of a feature that is not there are ignored. */
+  /** Options of the features, by name. Each feature documents its own. Options of a feature that is not there are ignored. */
   features?: Record<string, unknown>
   /** The sandbox's part of each feature, from `loadSandboxFeatures`. */
   simulated: readonly NamedSandboxFeature[]

@@ -19,7 +19,7 @@ export const NO_COUNTS: Counts = {
 }
 
 const roundSchema = z.object({
-  /** In ms since 1970. */
+  /** When the round began, in ms since 1970. */
   startedAt: z.number(),
   /** The cursor of the page with which the round continues; null for the first page. `done`: the round is complete. */
   cursor: z.string().nullable(),

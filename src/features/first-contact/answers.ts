@@ -6,7 +6,7 @@ export type Answer = Response | NoAnswer
 export interface Response extends ProbeAnswer {
   /** The address of this response, after redirects. */
   url: URL
-  /** Where a redirect leads. */
+  /** The address that a redirect leads to. */
   location: URL | undefined
   /** The values that the request sent, because the response may repeat them. */
   sent: string[]

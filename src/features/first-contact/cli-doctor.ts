@@ -1,7 +1,7 @@
 /**
  * `npm run doctor`: checks the settings, the store, the platform's addresses and our registration there. With `--consent`, it also
  * asks for a consent in the browser and compares the platform with the contracts. That needs the app's own addresses, so the app
- * must not run. Exits with 1 if a check fails. With `--strict`, exits with 2 if there are only warnings.
+ * must not run. Exits with 1 if a check fails. With `--strict`, exits with 2 if the worst finding is a warning.
  */
 import '../../runtime/env-file.ts'
 import { accessSync, constants, writeFileSync } from 'node:fs'

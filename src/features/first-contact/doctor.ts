@@ -11,7 +11,7 @@ import { checkStore } from './store.ts'
 /** What the doctor checks. */
 export interface DoctorOptions {
   config: Config
-  /** Undefined: the store is not checked. */
+  /** If undefined, the store is not checked. */
   store: KeyValueStore | undefined
 }
 

@@ -69,7 +69,7 @@ const REASONS: { codes: RegExp; id: string; text: string }[] = [
 /** What undici reports if a proxy refuses a tunnel, or asks for a password. */
 const REFUSED_BY_PROXY = /^UND_ERR_(ABORTED|INVALID_ARG)$/
 
-/** The finding for an address that did not respond. `settings`: those that have this address. */
+/** The finding for an address that did not respond. `settings`: the settings that have this address. */
 export function noAnswer(settings: string, url: string, { error }: NoAnswer): Finding {
   if (REFUSED_BY_PROXY.test(error)) {
     const setting = url.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY'

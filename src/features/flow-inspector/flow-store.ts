@@ -34,7 +34,7 @@ export function createFlowStore(store: KeyValueStore, now = Date.now) {
       const summaries = flows.map((flow) => summarize(flow, now()))
       await updateIndex(store, userId, summaries)
     },
-    /** Finds a flow by its id, or by that of one of its requests. Resolves to null if the user has no such flow. */
+    /** Finds a flow by its own id, or by the id of one of its requests. Resolves to null if the user has no such flow. */
     async find(userId: string, id: string): Promise<Flow | null> {
       const flow = parseFlow(await store.get(keyOf(userId, id)))
       if (flow) return flow

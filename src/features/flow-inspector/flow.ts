@@ -108,7 +108,7 @@ export const summarySchema = z.object({
   endedAt: z.iso.datetime().nullable(),
   /** `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code. */
   outcome: z.string(),
-  /** Of an API call: its method and path, such as `GET /leads`; null for anything else. */
+  /** The method and path of an API call, such as `GET /leads`; null for anything else. */
   call: z.string().nullable(),
   bxcontext: z.string().nullable(),
   /** The name of the business, if an answer of the platform had it. */

@@ -134,7 +134,7 @@ function placeOf({ from, to }: Step) {
   const [start, end] = [LANES.indexOf(from), LANES.indexOf(to)]
   const [left, right] = start < end ? [start, end] : [end, start]
   return {
-    /** Which way the arrow points; null: it stays where it is. */
+    /** Which way the arrow points; null if it stays in its lane. */
     direction: start === end ? null : start < end ? 'right' : 'left',
     /** Classes for where the arrow begins and ends, and for a title that has its room on the left. */
     lanes: `lane-${left} to-${right}${left > LANES.length / 2 - 1 ? ' beside' : ''}`,

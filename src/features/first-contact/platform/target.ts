@@ -6,7 +6,7 @@ import { type Client, requestBy } from '../client.ts'
 /** What is checked: the platform as the settings describe it, and the client that reaches it. */
 export type Target = { platform: Platform; client: Client } & Config['platform'] & Pick<Config, 'baseUrl'>
 
-/** In place of `BASE_URL`, an address that nobody registers. */
+/** An address that nobody registers, which replaces `BASE_URL`. */
 export const UNREGISTERED = 'https://doctor-check-unregistered.invalid'
 
 /** The app's own code for the requests and the addresses of the flow. */

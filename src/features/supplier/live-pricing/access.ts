@@ -54,7 +54,7 @@ function knownCredentials(clients: readonly Client[]) {
 }
 
 /**
- * Authenticates a call by its bearer token (RFC 6750), and enforces the client's rate limit; null: no limit. Throws
+ * Authenticates a call by its bearer token (RFC 6750), and enforces the client's rate limit, or none if it is null. Throws
  * `LivePricingError` (401, 429).
  */
 export function requireToken(

@@ -15,7 +15,7 @@ export interface LivePricingOptions extends TokenOptions {
   provider: PriceProvider
   /** Clients that may call the API. */
   clients: readonly Client[]
-  /** Calls allowed per client; null: no limit. */
+  /** How many calls each client may make; null if there is no limit. */
   rateLimit: field.RateLimit | null
   log: Logger
   /** Timeout of the price provider, in ms; 10,000 by default. */

@@ -49,7 +49,7 @@ export class LivePricingError extends AppError {
   // The answer has the title of its status.
   readonly title = null
   readonly errors: readonly InputProblem[] | undefined
-  /** `detail`: the text for the caller, in place of that of the code. */
+  /** `detail`: the text for the caller, which replaces the text of the code. */
   constructor(
     code: ErrorCode,
     options: { detail?: string; errors?: readonly InputProblem[]; retryAfterMs?: number } = {},

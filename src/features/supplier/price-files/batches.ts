@@ -22,7 +22,7 @@ export interface Item {
 /** assumed: the body of an upload. */
 export const itemsBody = (items: readonly Item[]) => JSON.stringify({ items })
 
-/** How many upload requests so many items take. */
+/** How many upload requests this many items take. */
 export const batchCount = (items: number) => Math.ceil(items / MAX_BATCH)
 
 /**

@@ -148,7 +148,7 @@ function printPage({ outline }: Reading, found: Found, { id, name = id, scope }:
   )
 }
 
-/** Throws an error that names what is wrong in it. */
+/** Parses a choice. Throws an error that names what is wrong in it. */
 function readChoice(text: string): Choice {
   const json = parseJson(text)
   if (json === undefined) throw new Error('--choice is not JSON: copy it as one argument, with its quotes.')

@@ -38,7 +38,7 @@ export class Columns {
     return [...wanted, ...this.#columns.slice(seen).map(({ blank }) => blank)]
   }
 
-  /** The values of a column, the most frequent first; null: too many. */
+  /** The values of a column, the most frequent first; null if there are too many. */
   tallies(index: number): Tally[] | null {
     const { tallies = null, blank } = this.#columns[index] ?? {}
     if (!tallies || !blank) return null
@@ -52,9 +52,9 @@ export class Columns {
 class Column {
   /** The blank value. Its count is the number of rows that have no other value. */
   readonly blank: Tally = { value: '', count: 0, items: [] }
-  /** By value; null: there are more than `MAX_VALUES`. */
+  /** The values by their texts; null if there are more than `MAX_VALUES`. */
   tallies: Map<string, Tally> | null = new Map([['', this.blank]])
-  /** By cell, so that a cell that came before is not read again. */
+  /** The values by their cells, so that a cell that came before is not read again. */
   readonly #byCell = new Map<string, Tally>()
 
   /** Counts a cell, and returns its value; null if there are too many. */

@@ -33,7 +33,7 @@ export const factorOf = (price: number, received: Code['received']): number | nu
   return price === received.price ? 1 : price / received.price
 }
 
-/** Counts the prices that are the same, higher, lower and new. `factors`: those of the items that were received before. */
+/** Counts the prices that are the same, higher, lower and new. `factors`: the factors of the items that were received before. */
 export function comparePrices(sent: readonly Code[]) {
   const all = sent.flatMap(({ item, received }) => (item ? [factorOf(item.price, received)] : []))
   const factors = all.filter((factor) => factor !== null)

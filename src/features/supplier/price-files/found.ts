@@ -32,7 +32,7 @@ export interface Outline extends Pick<Draft, 'money' | 'units' | 'decimal'> {
   sheets: { name: string; isHidden: boolean }[]
   /** The sheet that is shown; empty for text. */
   sheet: string
-  /** 0: none. */
+  /** The row of the headings; 0 if there are none. */
   headingsRow: number
   /** All rows above the table, each as one text. */
   above: { row: number; text: string }[]
@@ -85,7 +85,7 @@ export interface Rejected {
 export interface Example {
   row: number
   item: Item
-  /** Dollars before tax; null: the code was not received before. */
+  /** In dollars before tax; null if the code was not received before. */
   oldPrice: number | null
   /** The other cells: not sent as they are, and not the same in every row. `isNew`: the column did not have this value before. */
   others: { heading: string; value: string; isNew: boolean }[]

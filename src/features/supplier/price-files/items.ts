@@ -22,7 +22,7 @@ export const placeOfRow = (cells: readonly string[], labels: readonly string[]):
 export class Items {
   /** The codes by their texts in lower case. */
   readonly codes: Map<string, Code>
-  /** Those that have an item, in the order of the file. */
+  /** The codes that have an item, in the order of the file. */
   readonly inOrder: Code[] = []
   readonly ranks = {
     rises: new Top<Candidate>(),

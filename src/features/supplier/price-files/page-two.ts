@@ -21,7 +21,7 @@ interface Column {
   use: Use
   /** Its values; null if there are too many, or if it is not compared. */
   tallies: Tally[] | null
-  /** Those that the last file did not have. */
+  /** The values that the last file did not have. */
   added: Tally[]
   newValues: NewValues[]
   /** The value that is the same in every row; empty if there is none, or if it stands in the first line of a row. */

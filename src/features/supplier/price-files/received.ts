@@ -25,7 +25,7 @@ const memorySchema = z.object({
 })
 export type FileMemory = z.infer<typeof memorySchema>
 
-/** Who sent a file; null: a user who has been deleted. */
+/** Who sent a file; null if this user has been deleted. */
 export const senderSchema = z
   .union([z.object({ userId: z.string(), bxcontext: z.string() }), z.literal('command line')])
   .nullable()

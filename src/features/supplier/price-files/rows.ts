@@ -116,7 +116,7 @@ function countIn(cell: string, how: Parameters<typeof readPrice>[1], number: num
 interface Shape {
   width: number
   delimiter: string | undefined
-  /** Whether cells are those of a row with a price. */
+  /** Whether these cells belong to a row with a price. */
   isRow(cells: readonly string[]): boolean
 }
 

@@ -64,7 +64,7 @@ export class Scan {
       choice && createRowReader(choice, shape, new Set(leftOut.map((code) => code.toLowerCase())))
   }
 
-  /** Throws `UnreadableFileError`. */
+  /** Reads all rows. Throws `UnreadableFileError`. */
   async read(file: OpenFile): Promise<void> {
     const { sheet, headings, headingsRow } = this.#table
     const add = (where: string, text: string, row: number | null = null) =>

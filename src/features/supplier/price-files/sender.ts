@@ -32,7 +32,7 @@ interface Work {
 export class Sender {
   readonly #options: SenderOptions
   #isClosing = false
-  /** By import. */
+  /** The work by the id of its import. */
   readonly #working = new Map<string, Work>()
 
   constructor(options: SenderOptions) {

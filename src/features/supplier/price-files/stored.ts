@@ -70,7 +70,7 @@ export class StoredImports {
     return jobs.sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt))
   }
 
-  /** How many bytes the files of all users have, and those of one user. */
+  /** How many bytes the files of all users have, and how many the files of one user have. */
   async bytes(userId: string): Promise<{ all: number; ofUser: number }> {
     const sum = { all: 0, ofUser: 0 }
     for (const { key, value } of await this.#store.list(FILE.kind, FILE.owner)) {
@@ -162,7 +162,7 @@ export class StoredImports {
     return all.flatMap(({ value }) => parseSending(value) ?? [])
   }
 
-  /** What is being sent into a catalogue; null: nothing. */
+  /** The import that is being sent into a catalogue; null if there is none. */
   async sendingInto(catalogueId: string): Promise<Sending | null> {
     return parseSending(await this.#store.get(sendingKey(catalogueId)))
   }

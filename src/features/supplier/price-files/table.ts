@@ -1,4 +1,4 @@
-/** Where the table of a file is, and what its columns are used for: as they were chosen before, else as suggested. */
+/** Finds the table of a file, and what its columns are used for: as they were chosen before, or else as suggested. */
 import { UnreadableFileError } from '../tables/errors.ts'
 import type { OpenFile, Row, Sheet } from '../tables/sheet.ts'
 import { texts } from '../tables/texts.ts'
@@ -23,7 +23,7 @@ interface Wish extends Pick<Outline, 'lastChoice'> {
 /** A table, and how it is to be read. */
 export interface Table extends Pick<Outline, 'lastChoice'> {
   sheet: Sheet
-  /** 0: it has no headings. */
+  /** The row of the headings; 0 if there are none. */
   headingsRow: number
   headings: string[]
   /** What page one fills in for each column. */
@@ -58,7 +58,7 @@ export async function findTable(file: OpenFile, { draft, received }: ReadOptions
   }
 }
 
-/** The sheet that a draft names, else the only one. */
+/** The sheet that a draft names, or else the only sheet. */
 const sheetOf = ({ sheets }: OpenFile, { sheet }: Draft): Sheet | undefined =>
   sheets.find(({ name }) => name === sheet) ?? (sheets.length === 1 ? sheets[0] : undefined)
 
@@ -108,7 +108,7 @@ function chosenIn(draft: Draft, headings: readonly string[]): { here: ChosenColu
   return { here, missing }
 }
 
-/** The first visible sheet that has the headings of a price list, else the first one that has rows. */
+/** The first visible sheet that has the headings of a price list, or else the first sheet that has rows. */
 async function suggestSheet({ sheets }: OpenFile): Promise<Sheet> {
   let first: Sheet | undefined
   for (const sheet of sheets.toSorted((a, b) => Number(a.isHidden) - Number(b.isHidden))) {

@@ -6,7 +6,7 @@ import type { Reading } from './found.ts'
  * beside the price does not.
  */
 export function stopsUnattended({ found }: Pick<Reading, 'found'>): boolean {
-  // With nothing received before, everything is a difference.
+  // If nothing was received before, everything is a difference.
   if (!found?.compared.with) return true
   const { newTexts, newValues, uncomparedTexts } = found.compared
   const isNew = newValues.some(({ values, dates, isMany }) => values.length + dates > 0 || isMany)

@@ -46,7 +46,7 @@ export function distanceKm(a: Coordinates, b: Coordinates): number {
  */
 export const slackKm = (km: number) => km * 0.01 + 1
 
-/** The place that is so many kilometres to the east and to the north of another. */
+/** The place that is this many kilometres to the east and to the north of another one. */
 export function placeAway(from: Coordinates, eastKm: number, northKm: number): Coordinates {
   const latitude = from.latitude + northKm / DEGREE_KM
   const longitude = from.longitude + eastKm / DEGREE_KM / Math.cos(latitude * DEGREE)

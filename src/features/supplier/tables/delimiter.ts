@@ -24,7 +24,7 @@ function bestOf(text: string): { delimiter: string; share: number } {
 }
 
 /**
- * The delimiter of a text, by its beginning: that of Excel's "sep=" line, or the one that fits best. Throws
+ * The delimiter of a text, by its beginning: the one that Excel's "sep=" line names, or the one that fits best. Throws
  * `UnreadableFileError` if blanks separate the columns.
  */
 export function delimiterOf(text: string): string {

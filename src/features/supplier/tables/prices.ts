@@ -13,7 +13,7 @@ const MAX_PRICE = 1e9
 const USUAL = /^\d{1,9}(\.\d{1,2})?$/
 /** The longest price, in characters. The time of some expressions below grows with the square of the length. */
 const MAX_LENGTH = 100
-/** How a price may name its own currency, before or behind the digits. */
+/** How a price may name its own currency, before or after the digits. */
 const SIGNS: Record<Currency, RegExp> = {
   AUD: /^(?:AUD\s?\$?|AU?\$|\$)\s*|\s*(?:AUD|\$)$/gi,
   NZD: /^(?:NZD\s?\$?|NZ\$|\$)\s*|\s*(?:NZD|\$)$/gi,

@@ -11,10 +11,10 @@ import { nameOf, SAMPLE_SUPPLIER, SUPPLIERS } from '../businesses.ts'
 import { createConnections, describeRequest } from './connections.ts'
 import type { Webhooks } from './webhooks.ts'
 
-/** The account numbers that the sample supplier's live pricing knows; those of its sample price list. */
+/** The account numbers that the sample supplier's live pricing knows, from its sample price list. */
 export const SAMPLE_MEMBERS = ['CUST1001', 'CUST1002', 'CUST1003', 'CUST2001']
 
-/** On a catalogue's page: buttons of a form that sends the picked items as `item`. Without any, nothing can be picked. */
+/** On a catalogue's page: buttons of a form that sends the picked items as `item`. If there are none, nothing can be picked. */
 export const PICKED_ITEMS: Place<{ supplier: string; catalogue: SandboxCatalogue; path: string }> = {
   name: 'picked items',
 }
