@@ -1,4 +1,4 @@
-/** Where features are, by their place: a folder with an `index.ts`, which may stand in a group, a folder without one. */
+/** Finds features by their place: a feature is a folder with an `index.ts`. It may be in a group, which is a folder without one. */
 import { posix } from 'node:path'
 
 /** The folders of features among the files of a project, relative to `src/features`: `leads`, `GROUP/NAME`. */
@@ -10,7 +10,7 @@ export function featureFolders(files: readonly string[]): string[] {
   return folders.filter((folder) => !folders.includes(posix.dirname(folder)))
 }
 
-/** The name of the feature in a folder; it keeps the name wherever the folder stands. */
+/** The name of the feature in a folder. It does not depend on the group. */
 export const nameOf = (folder: string): string => posix.basename(folder)
 
 /** The group that a folder is in, if it is in one. */

@@ -23,8 +23,8 @@ const folders = featureFolders(
 const names = folders.map(nameOf)
 
 /**
- * Loads the features: each folder with an `index.ts`, and those in groups, in their order. Throws one line that names the file
- * if one cannot be loaded, is no feature, or needs a feature that is not there.
+ * Loads the features, with those in groups, in their order. Throws an error of one line that names the file if a feature cannot be
+ * loaded, is not a feature, or needs a feature that is not there.
  */
 export async function loadFeatures(): Promise<NamedFeature[]> {
   const features = await Promise.all(folders.map(load))
@@ -59,7 +59,7 @@ export function featureOptions(features: readonly NamedFeature[]): {
 } {
   const groups = features.flatMap(({ name, settings }) => (settings ? [[name, settings] as const] : []))
   const needed = new Set(features.flatMap(({ scopes = {} }) => Object.keys(scopes)))
-  // An app whose features need none asks for those that the platform documents: it can connect nevertheless.
+  // If no feature needs a scope, the app asks for those that the platform documents, so that it can connect nevertheless.
   return {
     features: Object.fromEntries(groups),
     scopes: needed.size > 0 ? [...needed].sort() : [...platform.scopes],

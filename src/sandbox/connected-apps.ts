@@ -5,7 +5,7 @@ import type { SandboxState } from './feature.ts'
 import { loginUrl } from './login.ts'
 import { leaveNotice, page, problem } from './pages.ts'
 
-/** Where users see which applications have access, and revoke it: all grants of an application for a business at once. */
+/** Where users see which applications have access. They revoke all grants of an application for a business at once. */
 export function connectedAppsRoutes({ apps, scopes, consents }: SandboxState): Router {
   return Router()
     .get('/connected-apps', (req, res) => {

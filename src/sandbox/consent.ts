@@ -10,7 +10,7 @@ import { PLATFORM } from './platform.ts'
 
 type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readRequest>>>
 
-/** The consent page: who asks, for which business, for what; accept all scopes, accept some, or deny. */
+/** The consent page: it shows who asks, for which business and for what. The user accepts all scopes or some of them, or denies. */
 export function consentRoutes(
   { apps, scopes: known, consents, faults }: SandboxState,
   provider: Provider,
@@ -69,7 +69,7 @@ export function consentRoutes(
     })
 }
 
-/** The consent request in this browser; undefined when this answers, with a problem or the login page. */
+/** Reads the consent request in this browser. Returns undefined if it has already answered, with a problem or the login page. */
 async function readRequest(provider: Provider, known: SandboxState['scopes'], req: Request, res: Response) {
   const { account } = req
   const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
@@ -98,8 +98,8 @@ async function readRequest(provider: Provider, known: SandboxState['scopes'], re
 }
 
 /**
- * Where another account goes after its login: to the choice of its business, from which the browser returns to the
- * application, as at the start. This consent belongs to a business that the other account may not have.
+ * The address for another account after its login: the choice of a business. From there, the browser returns to the application,
+ * as at the start. This consent belongs to a business that the other account may not have.
  */
 function startAddress(apps: SandboxState['apps'], { clientId, redirectUri }: ConsentRequest): string {
   const registered = apps.find((app) => app.clientId === clientId)?.redirectUrls ?? []

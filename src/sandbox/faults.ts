@@ -22,7 +22,7 @@ export const CORE_FAULTS: PossibleFaults = {
 export interface Fault {
   endpoint: string
   fault: string
-  /** How many more calls it affects; null: until it is cleared. */
+  /** How many more calls it affects; null if it stays until it is cleared. */
   times: number | null
   /** Seconds, for the `Retry-After` of a 429. */
   retryAfter: number
@@ -79,7 +79,7 @@ export function createFaults(possible: PossibleFaults) {
   }
 }
 
-/** Sends the response of the endpoint's fault, if it has one, in place of the API's. */
+/** Sends the response of the endpoint's fault, if it has one, instead of the API's. */
 export function apiFaults(faults: Faults, endpoint: string, scope: string): RequestHandler {
   return (_req, res, next) => {
     const fault = faults.strike(endpoint)

@@ -7,8 +7,8 @@ import type { Place, Section } from './sections.ts'
 import type { TokenExchanges } from './token-exchanges.ts'
 
 /**
- * What the sandbox simulates for one feature of the app: the folder `features/NAME`, with the feature's name, whose `index.ts`
- * default-exports this value. A group may also have one for its features together.
+ * What the sandbox simulates for one feature of the app. The folder `features/NAME` has the name of the feature, and its
+ * `index.ts` default-exports this value. A group may also have one for all of its features.
  */
 export interface SandboxFeature {
   /** Its scopes, each with its description on the consent page. */
@@ -23,7 +23,7 @@ export interface SandboxFeature {
   demoEnv?: Record<string, string>
   /** Its options for an app at this address, with these environment variables. */
   appOptions?(env: Record<string, string | undefined>, appUrl: string): object
-  /** Further options for these commands: what is there to show. */
+  /** Further options for these commands, so that there is something to show. */
   demoOptions?(): object
 }
 
@@ -66,7 +66,7 @@ export interface Caller {
   bxcontext: string
   /** The rate limit counts calls for each credential. */
   credential: string
-  /** The granted scopes; null: all. */
+  /** The granted scopes; null if all are granted. */
   scopes: string[] | null
   /** A further check of the request. */
   check?: RequestHandler
@@ -108,7 +108,7 @@ export interface SandboxPart {
   authenticate?(token: string): Caller | undefined
   /** Expires such tokens; returns how many. */
   expireAccessTokens?(): number
-  /** Adds its samples that are not there, and puts back what it has in memory: at the start, and after all tables were emptied. */
+  /** Adds its missing samples, and resets what it has in memory. Called at the start, and after all tables were emptied. */
   reset?(): void
   close?(): void
 }

@@ -23,15 +23,15 @@ const ENDPOINT_OF: Record<string, 'exchange' | 'refresh'> = {
 }
 
 /**
- * The identity provider, built on oidc-provider: codes are single-use, refresh tokens do not rotate and are bound to
- * their bxcontext. Each consent creates a grant of its own and leaves earlier grants for the same business valid: several
- * users of an application may share a login on the platform.
+ * The identity provider, built on oidc-provider. Codes are single-use. Refresh tokens do not rotate, and are bound to their
+ * bxcontext. Each consent creates a grant of its own and leaves earlier grants for the same business valid, because several users
+ * of an application may share a login on the platform.
  */
 export function createIdentity(state: SandboxState): Provider {
   const { baseUrl, consents, faults, journal, tokenExchanges, slowMs } = state
   const issuer = addressesOf(baseUrl).authUrl
   const provider = new Provider(issuer, configurationOf(state))
-  // What its links and redirects are relative to: Koa would take it from the request.
+  // Its links and redirects are relative to this address. Koa would take it from the request.
   Object.defineProperty(provider.request, 'href', { value: issuer })
 
   // Reusing a code revokes its grant (RFC 6749 section 4.1.2).
@@ -103,7 +103,7 @@ function configurationOf(state: SandboxState): Configuration {
     },
     ttl: {
       AccessToken: (ctx) => (isShortLived(ctx, faults) ? SHORT_LIFE_SECONDS : accessTokenSeconds),
-      // RFC 6749 section 4.1.2 recommends at most 10 minutes: a demo may pause before the exchange.
+      // A demo may pause before the exchange, so this is the most that RFC 6749 section 4.1.2 recommends: 10 minutes.
       AuthorizationCode: 600,
       Grant: 400 * 86_400,
       Interaction: 3600,
@@ -117,7 +117,7 @@ function configurationOf(state: SandboxState): Configuration {
   }
 }
 
-/** The provider calls this for each authorization request; by itself, it leaves out scopes that it does not know. */
+/** Refuses unknown scopes, which the provider would leave out. The provider calls this for each authorization request. */
 function refuseUnknownScopes(ctx: KoaContextWithOIDC, { scopes }: SandboxState): void {
   const names = String(ctx.oidc.body?.scope ?? ctx.query.scope ?? '').split(' ')
   const unknown = names.find((name) => name !== '' && !(name in scopes))

@@ -11,15 +11,15 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** The name has the port: cookies ignore it, and two sandboxes on one host would log each other's users out. */
+/** The name includes the port, because cookies ignore it: two sandboxes on one host would log each other's users out. */
 const cookieOf = ({ socket }: Request) => `platform_login_${socket.localPort}`
-/** Set from when a browser is sent back with the account's only business until the consent page is shown. */
+/** Set when a browser is sent back with the account's only business, and cleared when the consent page is shown. */
 const RETURNED_COOKIE = 'platform_returned'
 const RETURNED_MS = 120_000
 
 /**
- * Whether this browser was sent back with its only business and returned without reaching the consent page: the
- * application or its user wants another business. Records this visit.
+ * Whether this browser was sent back with its only business, and returned without reaching the consent page. Then the application
+ * or its user wants another business. Records this visit.
  */
 export function wasReturned(req: Request, res: Response): boolean {
   const before = new RegExp(`\\b${RETURNED_COOKIE}=1`).test(req.get('cookie') ?? '')
@@ -54,7 +54,7 @@ export function readLogin(secret: () => string): RequestHandler {
   }
 }
 
-/** The platform's own login. `requestingApp` names the application that sent the browser here, by the address that follows. */
+/** The platform's own login. `requestingApp` names the application that sent the browser here, by the address after the login. */
 export function loginRoutes(
   secret: () => string,
   requestingApp: (next: string) => string | undefined,
@@ -89,7 +89,7 @@ function sign(secret: string, id: string): string {
   return createHmac('sha256', secret).update(id).digest('base64url')
 }
 
-/** Otherwise the identity provider would keep using the account that was logged in before. */
+/** Ends the session at the identity provider, which would otherwise keep using the account that was logged in before. */
 function forgetProviderSession(res: Response): void {
   for (const name of PROVIDER_COOKIES) for (const cookie of [name, `${name}.sig`]) res.clearCookie(cookie)
 }

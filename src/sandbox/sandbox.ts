@@ -1,7 +1,6 @@
 /**
- * The platform, simulated on the developer's own machine: a core with the start page, identity provider, connected apps
- * and faults, and a part for each feature. It is written from the specification and shares no code with the client
- * that it tests.
+ * The platform, simulated on the developer's own machine. Its core has the start page, the identity provider, connected apps and
+ * faults; each feature adds a part. It is written from the specification and shares no code with the client that it tests.
  */
 import { randomBytes } from 'node:crypto'
 import type { Express } from 'express'
@@ -34,9 +33,9 @@ export interface SandboxOptions {
   slowMs?: number
   /** The API's limit for each credential. */
   rateLimit?: RateLimit
-  /** Options of the features, by name; each feature documents its own. Those of a feature that is not there are ignored. */
+  /** Options of the features, by name. Each feature documents its own. Options of a feature that is not there are ignored. */
   features?: Record<string, unknown>
-  /** What it simulates of the features: `loadSandboxFeatures`. */
+  /** The sandbox's part of each feature, from `loadSandboxFeatures`. */
   simulated: readonly NamedSandboxFeature[]
 }
 
@@ -46,7 +45,7 @@ export interface Sandbox {
   close(): void
 }
 
-/** The name of the setting whose value signs the cookies of those who are logged in. */
+/** The name of the stored value that signs the login cookies. */
 const LOGIN_SECRET = 'login secret'
 
 export function createSandbox(options: SandboxOptions): Sandbox {
@@ -82,7 +81,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const loginSecret = () => setting(LOGIN_SECRET, () => randomBytes(32).toString('base64url'))
   const reset = () => {
     clear()
-    // Whoever was logged in is no longer.
+    // Logs everybody out.
     sql.run('DELETE FROM settings WHERE name = ?', LOGIN_SECRET)
     for (const kept of [state.faults, state.journal, state.tokenExchanges]) kept.clear()
     for (const part of parts) part.reset?.()

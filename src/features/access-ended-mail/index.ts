@@ -11,7 +11,7 @@ export default {
   check: () => import('./check.ts'),
   async create({ config, connect, http, emailOf, log }, settings) {
     if (settings === null) return {}
-    // Only here: whoever sends no mails need not load nodemailer.
+    // Imported only here, so that an app that sends no mails does not load nodemailer.
     const { createMailTransport } = await import('./transport.ts')
     const { baseUrl, platform } = config
     const transport = createMailTransport(settings, { http: http.api, sandboxUrl: platform.sandboxUrl })

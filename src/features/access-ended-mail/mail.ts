@@ -1,6 +1,6 @@
 import { format, webTexts } from '../../web/kit.ts'
 
-/** `name`: that of the connection, without characters that turn the text around it. */
+/** The texts of a mail. `name`: the name of the connection, without characters that change the direction of text. */
 const texts = {
   subject: (name: string) => `Access to ${name} has ended`,
   lead: (name: string) => `${webTexts.layout.appName} can no longer use ${name}.`,
@@ -10,11 +10,11 @@ const texts = {
 
 const MAX_NAME = 100
 
-/** Whether a text can be the address of a mail: one recipient, and nothing that means more in a header (RFC 5322). */
+/** Whether a text can be the address of a mail: one recipient, without characters that have a meaning in a header (RFC 5322). */
 export const isAddress = (text: string): boolean =>
   text.length <= 254 && /^[^\s\p{Cc}@"<>()[\]\\,;:]{1,64}@[^\s\p{Cc}@"<>()[\]\\,;:]+$/u.test(text)
 
-/** A name as text in one line: it begins no header, and turns no text around it. */
+/** A name on one line, so that it can neither begin a header nor change the direction of the text around it. */
 const inline = (name: string) =>
   format
     .undirected(name)
@@ -26,12 +26,12 @@ const inline = (name: string) =>
 const timeOf = (at: number) =>
   `${new Date(at).toLocaleString(webTexts.language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`
 
-/** What a mail says, twice. */
+/** The contents of a mail, as plain text and as HTML. */
 export type Mail = Record<'subject' | 'text' | 'html', string>
 
 /**
- * The mail to a user whose access to a connection has ended. `at`: when, in ms since 1970. `link`: where it is connected again; it
- * grants nothing to others who read it.
+ * The mail to a user whose access to a connection has ended. `at`: when it ended, in ms since 1970. `link`: where the user
+ * reconnects it. The link grants nothing to others who read it.
  */
 export function mailAbout({ name, at, link }: { name: string; at: number; link: string }): Mail {
   const shown = inline(name)

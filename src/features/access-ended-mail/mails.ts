@@ -20,8 +20,8 @@ export interface MailsOptions {
 const RETRIES = { timeoutMs: 3_600_000, pauseMs: 5_000, maxPauseMs: 300_000 }
 
 /**
- * Sends one mail to the user of each connection whose record ends. That is one write among all processes, and the vault of the
- * process that made it calls its listeners once: so nothing is stored about mails.
+ * Sends one mail to the user of each connection whose record ends. Only one process writes the end of a record, and its vault
+ * tells its listeners once, so nothing is stored about mails.
  */
 export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
   const { vault, transport, baseUrl, log, retries = RETRIES } = options
@@ -41,7 +41,7 @@ export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
     unsent.add(work)
   })
   return {
-    /** Waits for the mails that are being sent. What waits for another attempt, or ends from now on, is a line of the log. */
+    /** Waits for the mails that are being sent. Mails that wait for another attempt, or begin from now on, are only logged. */
     async stop() {
       stopping.abort()
       await Promise.all(unsent)

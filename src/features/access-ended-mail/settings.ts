@@ -7,14 +7,14 @@ export type AccessEndedMailSettings = SettingsOf<typeof accessEndedMailSettings>
 /** `MAIL_URL` for the demo: the mails are shown in the sandbox. */
 export const IN_SANDBOX = 'sandbox'
 
-/** Whether it is the address of a mail server, with nothing in it that would change how mails are sent. */
+/** Whether a text is the address of a mail server, with nothing else that would change how mails are sent. */
 function isServer(text: string): boolean {
   const url = URL.parse(text)
   const isPlain = url !== null && url.hostname !== '' && /^\/?$/.test(url.pathname) && !/[?#]/.test(text)
   return isPlain && /^smtps?:(?!.*%(?![\dA-Fa-f]{2}))/.test(url.href)
 }
 
-/** Null: no mail is sent. */
+/** The settings of these mails, which are null if no mail is sent. */
 export function accessEndedMailSettings(env: Environment) {
   const isSandbox = (url: string) => url === IN_SANDBOX && !field.isProduction(env)
   const needed = env.MAIL_URL ? field.required('the address that mails come from') : z.string().default('')

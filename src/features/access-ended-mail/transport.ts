@@ -7,7 +7,7 @@ import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
 type MailSettings = NonNullable<AccessEndedMailSettings>
 
 export interface Transport {
-  /** `id`: the same each time that this mail is sent. Throws an `AppError`, of the status 503 if it may help to repeat it. */
+  /** Sends a mail. `id` is the same in each attempt. Throws an `AppError`, with the status 503 if another attempt may succeed. */
   send(mail: Mail & { to: string; id: string }): Promise<void>
   close(): void
 }
@@ -18,15 +18,15 @@ export const openServer = ({ url, isTlsRequired }: MailSettings) =>
     pool: true,
     url,
     requireTLS: isTlsRequired,
-    // What fails is repeated by whoever sends it.
+    // Whoever sends a mail repeats what fails.
     maxRequeues: 0,
     connectionTimeout: 10_000,
     socketTimeout: 30_000,
   })
 
 /**
- * Of an error of nodemailer: its code, and the status of the server's answer (RFC 5321, section 4.2). The text of that answer stays
- * out of the log: it may repeat the address. From 500 on, the server does not want the mail again.
+ * The `WebError` for an error of nodemailer, with its code and the status of the server's answer (RFC 5321, section 4.2). The text
+ * of the answer stays out of the log, because it may repeat the address. From 500 on, the server does not want the mail again.
  */
 export function mailError(error: unknown): WebError {
   const { code, responseCode }: { code?: unknown; responseCode?: unknown } = Object(error)
@@ -46,7 +46,7 @@ export function createMailTransport(
   const server = openServer(settings)
   return {
     async send({ id, to: address, ...mail }) {
-      // Machines do not answer it (RFC 3834, section 5).
+      // Tells machines not to answer the mail (RFC 3834, section 5).
       const headers = { 'Auto-Submitted': 'auto-generated' }
       const all = { ...mail, from, to: { name: '', address }, messageId: id, headers }
       await server.sendMail(all).catch((error: unknown) => Promise.reject(mailError(error)))

@@ -4,7 +4,7 @@ import { type Assumption, idSchema } from '../../connect/index.ts'
 import { textField } from '../../web/kit.ts'
 import { texts } from './texts.ts'
 
-/** given 5.3.3, as an example; assumed: also covers all else below `/catalogues`. */
+/** given 5.3.3, as an example. assumed: the scope also covers everything else below `/catalogues`. */
 export const CATALOGUES_SCOPE = 'catalogues'
 
 /** What this feature needs the scope for. */

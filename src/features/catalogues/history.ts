@@ -4,7 +4,7 @@ import { type ConnectionRef, parseJson, retry } from '../../connect/index.ts'
 import type { Key, KeyValueStore } from '../../connect/stores.ts'
 import { currentUser } from '../../web/kit.ts'
 
-/** What every record of a history has. */
+/** The fields that every record of a history has. */
 export const doneSchema = z.object({
   /** The name of the user who did it. */
   by: z.string(),
@@ -13,20 +13,20 @@ export const doneSchema = z.object({
 })
 type Done = z.infer<typeof doneSchema>
 
-/** What the user of a request does now. */
+/** The fields for what the user of a request does now. */
 export const doneNow = (req: Request): Done => ({
   by: currentUser(req)?.name ?? '',
   at: new Date().toISOString(),
 })
 
-/** What users did here with a connection, where the platform has no list of it. */
+/** What users did here with a connection, for actions of which the platform has no list. */
 export interface History<T extends Done> {
   /**
-   * Keeps a record, and replaces an earlier one of this id. What it records has happened, so errors of the store are ignored
-   * after 5 s.
+   * Stores a record, in place of an earlier one with this id. The action itself has already happened, so errors of the store are
+   * ignored after 5 s.
    */
   note(ref: ConnectionRef, id: string, record: T): Promise<void>
-  /** The latest 500 of a connection, the latest first. Throws `StoreUnavailableError`. */
+  /** Resolves to the latest 500 records of a connection, the latest first. Throws `StoreUnavailableError`. */
   list(ref: ConnectionRef): Promise<T[]>
 }
 
@@ -38,7 +38,7 @@ export function createHistory<T extends Done>(
   kind: string,
   schema: z.ZodType<T>,
 ): History<T> {
-  // A bxcontext may have spaces: that of another business may begin with this one.
+  // A bxcontext may have spaces: if it were not encoded, the bxcontext of another business could begin with this prefix.
   const prefixOf = ({ bxcontext }: ConnectionRef) => `${encodeURIComponent(bxcontext)} `
 
   async function entries(ref: ConnectionRef): Promise<{ key: Key; record: T }[]> {

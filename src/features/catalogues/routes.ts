@@ -137,5 +137,5 @@ export function cataloguesRoutes({ connect, store, config }: FeatureDeps): Route
   return router
 }
 
-/** The builder's account number to fill in, which a link of another page names. */
+/** The builder's account number that the link of another page gives, to fill in the form. */
 const accountOf = (req: Request): string => externalRefSchema.safeParse(req.query.account).data ?? ''

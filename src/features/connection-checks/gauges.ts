@@ -2,9 +2,9 @@ import { CONNECTION_STATES } from '../../connect/index.ts'
 import type { FeatureDeps, Gauge } from '../../web/kit.ts'
 import { readRound } from './round.ts'
 
-/** Connections as the last complete round found them; no values before that, and without the store. */
+/** The connections that the last complete round found. There are no values before that round, or without the store. */
 export default async function connectionGauges({ store }: FeatureDeps): Promise<Gauge[]> {
-  // Without the store, the other metrics still have to be there: they say that it is gone.
+  // The other metrics must be there without the store too: they say that it is gone.
   const counts = (await readRound(store).catch(() => null))?.last
   return [
     {

@@ -19,22 +19,22 @@ export const NO_COUNTS: Counts = {
 }
 
 const roundSchema = z.object({
-  /** In ms since 1970. */
+  /** When the round began, in ms since 1970. */
   startedAt: z.number(),
-  /** Where the round continues: the cursor of the next page, null for the first one; `done`: it is complete. */
+  /** The cursor of the page with which the round continues; null for the first page. `done`: the round is complete. */
   cursor: z.string().nullable(),
   done: z.boolean(),
-  /** How many users are left to check, of those that there were when the round began. */
+  /** How many of the users that were counted when the round began are left to check. */
   left: z.number(),
   counts: countsSchema,
   /** What the last complete round found. */
   last: countsSchema.nullable(),
 })
-/** A walk over all connections, the latest one; processes continue it one after the other. */
+/** The latest walk over all connections. If a process cannot finish it, another process continues it. */
 export type Round = z.infer<typeof roundSchema>
 
 const KEY = { kind: 'connection-round', owner: appOwner('connection-checks'), id: '' }
-/** The key of the lease of whoever does a round. */
+/** The key of the lease that a process holds while it does a round. */
 export const LEASE_KEY = { ...KEY, kind: 'connection-round-lease' }
 
 /** Resolves to null if there was no round yet. Throws `StoreUnavailableError`. */

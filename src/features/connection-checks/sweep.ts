@@ -27,21 +27,21 @@ const RECORDS = connectionKind(platform.name)
 const LEASE_MS = 15_000
 /** How often a process looks whether a round is due, in ms, on average and at most. */
 const MAX_POLL_MS = 30_000
-/** The part of the interval after which the next round is due. */
+/** The fraction of the interval after which the next round is due. */
 const DUE = 0.95
-/** The part of the interval in which a round is meant to end; the rest is for outages. */
+/** The fraction of the interval in which a round should end. The rest is a reserve for outages. */
 const TARGET = 0.8
 /**
- * The part of the interval after which an unused connection is refreshed. Half, because a round may reach a connection
+ * The fraction of the interval after which an unused connection is refreshed. It is half, because a round may reach a connection
  * earlier or later than the previous round did.
  */
 const IDLE = 0.5
 /** The longest pause between two users, in ms. */
 const MAX_GAP_MS = 1_000
-/** Users that are due within this time, in ms, are checked at the same time; and how many at most. */
+/** Users that are due within this time, in ms, are checked at the same time. `MAX_BATCH`: how many at most. */
 const BATCH_MS = 100
 const MAX_BATCH = 64
-/** The pause after a failure, in ms; it doubles while refreshes fail, so that an outage is not made worse. */
+/** The pause after a failure, in ms. It doubles while refreshes fail, so that the app does not make an outage worse. */
 const FIRST_DELAY_MS = 1_000
 const MAX_DELAY_MS = 300_000
 
@@ -52,9 +52,9 @@ interface SweepState extends Required<SweepOptions> {
 }
 
 /**
- * Goes over all connections in every interval and refreshes those that were neither used nor refreshed for half of it.
- * One process at a time does it, page by page, and a killed process loses no more than its page. Memory does not depend on the
- * number of connections.
+ * In every interval, goes over all connections and refreshes those that were neither used nor refreshed for half of it. One
+ * process at a time does this, page by page. If it is killed, another process repeats only the page that it was at. Memory does
+ * not depend on the number of connections.
  */
 export function createSweep(options: SweepOptions): Sweep {
   const sweep: SweepState = { now: Date.now, ...options, closing: new AbortController(), delayMs: 0 }
@@ -77,7 +77,7 @@ async function loop(sweep: SweepState): Promise<void> {
       if (!closing.signal.aborted)
         log.warn({ code, reason }, 'the check of all connections was interrupted; it continues soon')
     })
-    // Random, so that several processes and apps do not do it at the same time.
+    // The pause is random, so that several processes and apps do not start at the same time.
     const pauseMs = Math.min(MAX_POLL_MS, everyMs / 20) * (0.5 + Math.random())
     await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => {})
   }
@@ -106,7 +106,10 @@ async function sweepOnce(sweep: SweepState): Promise<void> {
   }
 }
 
-/** Whether the last round has ended, and the next one is not due. If it began in the future, a clock was wrong. */
+/**
+ * Whether the last round has ended and the next one is not due. A start in the future comes from a wrong clock, and does not
+ * count.
+ */
 function isWaiting({ everyMs, now }: SweepState, round: Round | null): boolean {
   const ageMs = round ? now() - round.startedAt : -1
   return round?.done === true && ageMs >= 0 && ageMs < everyMs * DUE
@@ -127,7 +130,7 @@ async function begin(sweep: SweepState, previous: Round | null, signal: AbortSig
   return round
 }
 
-/** Checks the users of the next page, those that are due at the same time together. */
+/** Checks the users of the next page. Users that are due at the same time are checked together. */
 async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): Promise<Round> {
   const { owners, cursor } = await sweep.store.owners(RECORDS, round.cursor)
   const counts = { ...round.counts }
@@ -147,8 +150,9 @@ async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): 
 }
 
 /**
- * The pause until the next user, in ms: the time until the target divided by the users that are left. There are more than were
- * counted if some were added, or if the walk over them had to start over: those are checked without a pause.
+ * The pause until the next user, in ms: the time until the target, divided by the number of users that are left. If users were
+ * added, or the walk over them had to start over, there are more than were counted. The additional ones are checked without a
+ * pause.
  */
 function gapOf({ everyMs, now }: SweepState, startedAt: number, left: number): number {
   if (left <= 0) return 0

@@ -8,9 +8,9 @@ import type { Connection, Vault } from '../../connect/index.ts'
 import type { Counts } from './round.ts'
 
 /**
- * Refreshes the user's tokens that were neither used nor refreshed since a time, in ms: refresh tokens that end when they are not
- * used stay alive, and a revocation is noticed. Adds to `counts` what was refreshed, what failed, and what the connections are
- * then. Throws `StoreUnavailableError`.
+ * Refreshes the user's tokens that were neither used nor refreshed since a time, in ms. Refresh tokens that end when they are not
+ * used stay alive, and a revocation is noticed. Adds to `counts` what was refreshed, what failed, and the states that the
+ * connections have then. Throws `StoreUnavailableError`.
  */
 export async function refreshUnused(
   vault: Pick<Vault, 'list' | 'refresh'>,
@@ -39,7 +39,7 @@ export async function refreshUnused(
 const isUnused = ({ tokens, lastUsedAt }: Connection, since: number) =>
   tokens?.renewable && tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since
 
-/** The connection has ended, or another process was faster. */
+/** Errors that are no failure of the check: the connection has ended, or another process was faster. */
 const isNoFailure = (error: PlatformError) =>
   error instanceof ConnectionRevokedError ||
   error instanceof NotConnectedError ||

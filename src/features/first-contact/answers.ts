@@ -6,9 +6,9 @@ export type Answer = Response | NoAnswer
 export interface Response extends ProbeAnswer {
   /** The address of this response, after redirects. */
   url: URL
-  /** Where a redirect leads. */
+  /** The address that a redirect leads to. */
   location: URL | undefined
-  /** The values that the request had, which the response may repeat. */
+  /** The values that the request sent, because the response may repeat them. */
   sent: string[]
 }
 
@@ -29,12 +29,12 @@ export const isMissing = (answer: Answer): boolean =>
   isResponse(answer) && [404, 405, 410].includes(answer.status)
 
 /**
- * Whether two answers mean the same: they agree in status, target and what a reader sees, apart from values of the request,
- * ids, numbers, and the order of fields.
+ * Whether two answers mean the same: they agree in status, target and visible text. Values of the request, ids, numbers, and the
+ * order of fields do not count.
  */
 export const isSameAnswer = (one: Answer, other: Answer): boolean => signatureOf(one) === signatureOf(other)
 
-/** What is beyond this is not compared, in characters. */
+/** The most characters of a body that are compared. */
 const MAX_COMPARED = 200_000
 
 function signatureOf(answer: Answer): string {
@@ -49,7 +49,7 @@ function signatureOf(answer: Answer): string {
   ].join('\n')
 }
 
-/** The part of a body that has a meaning. Some servers write the fields of the same JSON in another order each time. */
+/** The part of a body that has a meaning. JSON is sorted, because some servers write its fields in another order each time. */
 function contentOf(answer: Response): string {
   if (isHtml(answer)) return visibleText(answer.text)
   return answer.json === undefined ? answer.text : JSON.stringify(answer.json, inOrder)
@@ -64,25 +64,25 @@ function withoutValues(text: string, values: string[]): string {
   const repeated = values
     .filter((value) => value.length > 2)
     .flatMap((value) => [value, encodeURIComponent(value)])
-    // One value may be the beginning of another one.
+    // The longest comes first, because one value may be the beginning of another one.
     .toSorted((one, other) => other.length - one.length)
   return (
     repeated
       .reduce((rest, value) => rest.replaceAll(value, '*'), text)
-      // Ids and times of a request: long runs, and short ones of letters and digits.
+      // Replaces ids and times of a request, which are long runs of characters, or short ones with letters and digits.
       .replace(/[\w%+/=.:-]{16,}/g, '*')
       .replace(/\b(?=\w*\d)(?=\w*[a-z])\w{5,}\b/gi, '*')
       .replace(/\d+/g, '*')
   )
 }
 
-/** The member `error` of a response: an error code of RFC 6749, or another text in its place. Undefined if it is no text. */
+/** The member `error` of a response, which is an error code of RFC 6749 or another text; undefined if it is no text. */
 export function errorOf(answer: ProbeAnswer): string | undefined {
   const { error } = Object(answer.json)
   return typeof error === 'string' ? error : undefined
 }
 
-/** Whether it is an error of a token endpoint (RFC 6749 section 5.2; some send it with status 200). */
+/** Whether an answer is an error of a token endpoint (RFC 6749 section 5.2). Some servers send these with status 200. */
 export const isOAuthError = (answer: Answer): answer is Response =>
   isResponse(answer) &&
   /^(invalid_(request|client|grant|scope|target)|unauthorized_client|unsupported_grant_type|access_denied)$/.test(
@@ -97,8 +97,8 @@ export function describe(answer: Response): string {
 }
 
 /**
- * What a response says, for a line of output: the beginning of its text, or of the main part of a page, in quotes and
- * without long values, which may be codes and tokens; empty if it says nothing.
+ * What a response says, for a line of output: the beginning of its text, or of the main part of a page, in quotes. Long values are
+ * left out, because they may be codes and tokens. Empty if the response says nothing.
  */
 export function excerptOf(answer: Response): string {
   const line = plain(isHtml(answer) ? visibleText(answer.text) : answer.text)

@@ -1,7 +1,7 @@
 /**
- * `npm run doctor`: checks the settings, the store, the platform's addresses and our registration there. With `--consent`, it
- * also asks for a consent in the browser and compares the platform with the contracts; that needs the app's own addresses, so
- * the app must not run. Exits with 1 if a check fails, and with `--strict` with 2 if there are warnings.
+ * `npm run doctor`: checks the settings, the store, the platform's addresses and our registration there. With `--consent`, it also
+ * asks for a consent in the browser and compares the platform with the contracts. That needs the app's own addresses, so the app
+ * must not run. Exits with 1 if a check fails. With `--strict`, exits with 2 if the worst finding is a warning.
  */
 import '../../runtime/env-file.ts'
 import { accessSync, constants, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ import { checkEnvironment, settingsFindings } from './environment.ts'
 import { ok } from './findings.ts'
 import { notOpened } from './store.ts'
 
-/** `open`: not seen by this run. `ask`: no run can see it. */
+/** `open`: this run has not seen it. `ask`: no run can see it, so a person has to ask. */
 const LABELS = {
   ok: 'ok   ',
   warning: 'warn ',
@@ -37,7 +37,7 @@ const LABELS = {
 const lineOf = ({ id, status, text }: Finding) =>
   `${LABELS[status]} ${text}${status === 'ok' ? '' : ` [${id}]`}`
 
-/** What can be checked without a person. */
+/** Runs all checks that need no person. */
 async function* findings(): AsyncGenerator<Finding> {
   const features = await loadFeatures()
   yield* checkEnvironment(unknownSettings(process.env, featureOptions(features).features, namesInEnvFile))
@@ -76,7 +76,7 @@ async function check(isJson: boolean, isStrict: boolean): Promise<void> {
   process.exitCode = has('failure') ? 1 : has('warning') && isStrict ? 2 : 0
 }
 
-/** Throws an error, before a consent is given in vain. */
+/** Throws an error if the options cannot work, before somebody gives a consent in vain. */
 function checkConsentOptions(isJson: boolean): void {
   if (isJson) throw new Error(`--json: with --consent, the report is in ${REPORT}`)
   try {

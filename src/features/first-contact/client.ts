@@ -23,8 +23,8 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; connect-starter doctor)'
 export type Client = ReturnType<typeof createClient>
 
 /**
- * Sends every request of the doctor, on the app's own HTTP, to where the app's calls go. Keeps nothing but the platform's clock.
- * `secrets` are replaced in every response, in case the platform repeats them.
+ * Creates the client that sends every request of the doctor. It uses the app's own HTTP, and the same addresses as the app's
+ * calls. It keeps nothing but the platform's clock. `secrets` are replaced in every response, in case the platform repeats them.
  */
 export function createClient(
   { proxies = null, internalUrls = {} }: Pick<HttpOptions, 'proxies' | 'internalUrls'>,
@@ -42,7 +42,7 @@ export function createClient(
     send: (request) => pool.send({ deadlineMs: TIMEOUT_MS, ...request }),
     close: pool.close,
   }
-  /** How far this machine's clock is ahead of the `Date` of the platform's responses, in ms, for each response. */
+  /** How far this machine's clock is ahead of the `Date` header of each response of the platform, in ms. */
   const clockOffsets: number[] = []
 
   /** Sends one request and follows no redirect. Never throws. Waits 5 s, unless the request says how long. */
@@ -84,7 +84,7 @@ export function createClient(
   return { send, get, open, http, clockOffsets, close: pool.close }
 }
 
-/** The request with a body that the app's own code makes, not sent. Throws what the code throws before. */
+/** Resolves to the request with a body that `code` makes, without sending it. Throws what `code` throws before that. */
 export function requestBy(
   http: Http,
   code: (http: Http) => Promise<unknown> | undefined,

@@ -11,7 +11,7 @@ import { checkStore } from './store.ts'
 /** What the doctor checks. */
 export interface DoctorOptions {
   config: Config
-  /** Undefined: the store is not checked. */
+  /** If undefined, the store is not checked. */
   store: KeyValueStore | undefined
 }
 
@@ -25,9 +25,9 @@ export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerat
   const { apiUrl, sandboxUrl } = settings
   if (store) yield* checkStore(store, config)
   if (oidc) {
-    // Only here: it loads openid-client.
+    // Imported only here, because it loads openid-client.
     const { checkSignIn } = await import('./sign-in.ts')
-    // Its clock is not that of the platform.
+    // The sign-in service has a client of its own, because its clock is not that of the platform.
     const client = createClient(settings, secretsOf(oidc))
     yield await checkSignIn(oidc, baseUrl, client).finally(client.close)
   }
@@ -37,11 +37,11 @@ export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerat
   try {
     for await (const finding of checkPlatform({ platform, ...settings, baseUrl, client })) {
       if (finding.status === 'failure') failed.add(finding.setting)
-      // Responses are quoted: what decoding them revealed must not be printed.
+      // Findings quote responses. A response may reveal a secret once it is decoded, and that must not be printed.
       yield { ...finding, text: hide(finding.text, secrets) }
     }
     if (!failed.has('PLATFORM_SCOPES')) yield* await missingScopes(settings.scopes)
-    // What fails because of the address or the proxy is reported already.
+    // A wrong address or proxy is reported already, and would make the following checks fail as well.
     if (['PLATFORM_API_URL', 'HTTPS_PROXY', 'HTTP_PROXY'].some((setting) => failed.has(setting))) return
     const context = { http: client.http, apiUrl, isSandbox: isSandbox({ apiUrl, sandboxUrl }) }
     for (const [name, check] of await loadTools('check'))
@@ -51,7 +51,7 @@ export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerat
   }
 }
 
-/** The finding for a check that failed itself, instead of finding something. `name`: what was checked. */
+/** The finding for a check that threw an error. `name`: what was checked. */
 export const checkFailed = (name: string, error: Error): Finding => ({
   id: 'check.failed',
   status: 'failure',
@@ -62,7 +62,7 @@ export const checkFailed = (name: string, error: Error): Finding => ({
 export const isSandbox = ({ sandboxUrl, apiUrl }: { sandboxUrl: string | undefined; apiUrl: string }) =>
   sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(apiUrl).origin
 
-/** Scopes that a feature needs and that no consent asks for: its pages would never work. */
+/** Finds scopes that a feature needs and that no consent asks for: the pages of the feature would never work. */
 async function missingScopes(requested: readonly string[]): Promise<Finding[]> {
   const contracts = await loadContracts()
   const needs = contracts.filter(({ scopes }) =>

@@ -14,11 +14,11 @@ export function checkEnvironment(unknown: readonly string[]): Finding[] {
 
 const QUOTES = { "'": 'single quotes', '"': 'double quotes', '`': 'backticks' }
 
-/** The settings that are read otherwise than they stand in their line of `.env` (`text`): a `#` or a quote cuts them. */
+/** Finds settings whose value is not what their line of `.env` (`text`) seems to say, because a `#` or a quote cuts it. */
 export function changedValues(text: string): Finding[] {
   const read = parseEnv(text.replace(/^\uFEFF/, ''))
   const lines = text.matchAll(/^\uFEFF?[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=(.*)$/gm)
-  // Of a name that comes twice, the last one counts.
+  // If a name comes twice, the last one counts.
   const written = new Map([...lines].map(([, name = '', value = '']) => [name, meant(value)]))
   return [...written].flatMap(([name, value]) => {
     if (read[name] === undefined || read[name] === value) return []
@@ -31,7 +31,7 @@ export function changedValues(text: string): Finding[] {
   })
 }
 
-/** The value that a line means: without the quotes around all of it, and without a comment, which begins behind a space. */
+/** The value that a line means: without quotes around all of it, and without a comment, which begins after a space. */
 function meant(line: string): string {
   const [, , quoted] = /^\s*(["'`])(.*)\1\s*(?:\s#.*)?$/.exec(line) ?? []
   return quoted ?? line.replace(/\s#.*$/, '').trim()

@@ -3,7 +3,10 @@ import type { NoAnswer } from './answers.ts'
 
 export const ok = (id: string, text: string): Finding => ({ id, status: 'ok', text })
 
-/** `settings`: those that it is about, the one to change first, such as `PLATFORM_CLIENT_ID, BASE_URL`. `value`: what it probably should be. */
+/**
+ * `settings`: the settings that the finding is about, such as `PLATFORM_CLIENT_ID, BASE_URL`. The one to change first comes first.
+ * `value`: what its value should probably be.
+ */
 const problem =
   (status: 'warning' | 'failure') =>
   (id: string, settings: string, text: string, value?: string): Finding => {
@@ -16,7 +19,7 @@ export const warning = problem('warning')
 /** The app does not work. */
 export const failure = problem('failure')
 
-/** An outage: it says nothing about the settings. */
+/** The finding for an outage, which says nothing about the settings. */
 export const unavailable = (id: string, setting: string, url: string, status: number): Finding =>
   warning(
     id,
@@ -24,7 +27,7 @@ export const unavailable = (id: string, setting: string, url: string, status: nu
     `${url} answered ${status}, so it could not be checked. Try again later; if it persists, check the address`,
   )
 
-/** Why there was no response, by the code of the error or by what Redis' client says. */
+/** Why there was no response, by the code of the error or by the message of the Redis client. */
 const REASONS: { codes: RegExp; id: string; text: string }[] = [
   {
     codes: /ENOTFOUND|EAI_AGAIN/,
@@ -66,7 +69,7 @@ const REASONS: { codes: RegExp; id: string; text: string }[] = [
 /** What undici reports if a proxy refuses a tunnel, or asks for a password. */
 const REFUSED_BY_PROXY = /^UND_ERR_(ABORTED|INVALID_ARG)$/
 
-/** The finding for an address that did not respond. `settings`: those that have this address. */
+/** The finding for an address that did not respond. `settings`: the settings that have this address. */
 export function noAnswer(settings: string, url: string, { error }: NoAnswer): Finding {
   if (REFUSED_BY_PROXY.test(error)) {
     const setting = url.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY'

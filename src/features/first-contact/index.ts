@@ -2,7 +2,7 @@ import type { Feature } from '../../web/kit.ts'
 import { setupPage } from './page.ts'
 
 /**
- * Leads the developers of this app from a clone to production: `npm run doctor` and the page `/setup` say what is missing, what is
+ * Leads the developers of this app from a clone to production. `npm run doctor` and the page `/setup` say what is missing, what is
  * wrong, and what the platform does differently from the contracts.
  */
 export default {

@@ -9,7 +9,7 @@ export interface RegistrationOptions {
   contracts: readonly Contract[]
 }
 
-/** What they must send back, each with the setting that takes it. */
+/** What platform support must send back, each with the setting that takes it. */
 const ANSWERS = [
   'The client id (`PLATFORM_CLIENT_ID`)',
   'The client secret, over a channel that is safe for secrets (`PLATFORM_CLIENT_SECRET`)',

@@ -9,8 +9,8 @@ const SETTING = 'OIDC_ISSUER'
 const CREDENTIALS = 'OIDC_CLIENT_SECRET, OIDC_CLIENT_ID'
 
 /**
- * Checks that the sign-in service publishes its configuration for this issuer (OpenID Connect Discovery 1.0, section 4), and
- * the client id and the secret there with a made-up code.
+ * Checks that the sign-in service publishes its configuration for this issuer (OpenID Connect Discovery 1.0, section 4). Also
+ * checks the client id and the secret there, with a made-up code.
  */
 export async function checkSignIn(provider: OidcProvider, baseUrl: string, client: Client): Promise<Finding> {
   const { issuer } = provider

@@ -6,7 +6,7 @@ export interface SetupState {
   hasConnection: boolean
   hasOwnSignIn: boolean
   findings: readonly Finding[]
-  /** What the last check with a consent found on this platform; undefined: there was none. */
+  /** What the last check with a consent found on this platform; undefined if there was none. */
   compared: readonly Finding[] | undefined
 }
 

@@ -25,7 +25,10 @@ export async function* checkStore(store: KeyValueStore, config: StoreConfig): As
   }
 }
 
-/** A file of another user, a folder that is a file, a full disk … The error names `DATA_DIR`. */
+/**
+ * The finding if the store cannot be opened: a file of another user, a folder that is a file, a full disk. The error names
+ * `DATA_DIR`.
+ */
 export const notOpened = (error: unknown): Finding => ({
   id: 'store.not-opened',
   status: 'failure',
@@ -45,14 +48,14 @@ async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
   return warnings.map((text) => {
     if (/may evict/.test(text)) return warning('store.eviction', 'REDIS_URL', text)
     if (/does not persist/.test(text)) return warning('store.persistence', 'REDIS_URL', text)
-    // Usual for a hosted Redis: nothing that the operator could mend here.
+    // Hosted services of Redis often hide their settings, so the operator can change nothing here.
     return ok('store.settings', `REDIS_URL: ${text}`)
   })
 }
 
 const CREDENTIALS = 'PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET'
 const REFUSED =
-  'the platform answered invalid_client to the latest request for tokens, so all connections say that they need us. If both are right now, test one of the connections'
+  'the platform answered invalid_client to the latest request for tokens, so all connections say that they need us. Once both are correct, test one of the connections'
 
 async function* checkKeys(
   store: KeyValueStore,
@@ -69,7 +72,7 @@ async function* checkKeys(
       if (id !== null) missing.set(id, (missing.get(id) ?? 0) + 1)
     }
   for (const [id, count] of missing) {
-    const text = `${count} of ${connections} connections need the key "${id}", which is missing. Add it behind the others; without it, their users must connect again`
+    const text = `${count} of ${connections} connections need the key "${id}", which is missing. Add it after the others; without it, these users must connect again`
     yield failure('store.missing-key', 'TOKEN_ENCRYPTION_KEYS', text)
   }
   const counted = connections === 1 ? '1 connection' : `${connections} connections`
@@ -86,7 +89,10 @@ function outageFinding({ description }: KeyValueStore, reason: string, config: S
 const PAUSE_MS = 100
 const TIMEOUT_MS = 5_000
 
-/** Why the store takes no writes; undefined if it does. It connects in the background: until then, it has no reason. */
+/**
+ * Resolves to the reason why the store takes no writes, or undefined if it takes them. The store connects in the background, and
+ * has no reason until it has tried.
+ */
 async function storeProblem(store: KeyValueStore): Promise<string | undefined> {
   const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
@@ -102,7 +108,7 @@ const AUTHENTICATION = /NOAUTH|WRONGPASS|invalid (username|password)|AUTH /i
 function redisFinding(url: string, reason: string): Finding {
   const { host } = new URL(url)
   const problem = (id: string, what: string) => failure(id, 'REDIS_URL', `${host}: ${what}`)
-  // The store's own client says what to write instead.
+  // The message of the store's own client says what to write instead.
   if (reason.includes('REDIS_URL')) return problem('store.mode', reason)
   if (AUTHENTICATION.test(reason)) {
     const cure = 'Correct them in REDIS_URL (redis://user:password@host:port)'

@@ -1,6 +1,6 @@
 import type { Parameter, StepRequest } from './flow.ts'
 
-/** `access_token` as the name of a shell variable. */
+/** The name of a parameter as a shell variable, such as `ACCESS_TOKEN` for `access_token`. */
 const variableOf = (name: string) => name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
 
 /** A text in single quotes of a shell. */

@@ -34,7 +34,7 @@ export function createFlowStore(store: KeyValueStore, now = Date.now) {
       const summaries = flows.map((flow) => summarize(flow, now()))
       await updateIndex(store, userId, summaries)
     },
-    /** Finds a flow by its id, or by that of one of its requests. Resolves to null if the user has no such flow. */
+    /** Finds a flow by its own id, or by the id of one of its requests. Resolves to null if the user has no such flow. */
     async find(userId: string, id: string): Promise<Flow | null> {
       const flow = parseFlow(await store.get(keyOf(userId, id)))
       if (flow) return flow
@@ -60,7 +60,7 @@ async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddi
   let next = none
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
-    // The business to reconnect may be followed by the one that the user chose: the last one counts.
+    // A flow may begin with the business to reconnect, and continue with another one that the user chose: the last one counts.
     const known = [...new Set([...flow.requestIds, ...requestIds])].slice(-MAX_REQUESTS)
     next = withSteps({ ...flow, requestIds: known, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
@@ -85,7 +85,7 @@ async function updateIndex(
   await Promise.all(dropped.map(({ id }) => store.delete(keyOf(userId, id))))
 }
 
-/** Puts summaries in place of older ones. Another process may have added steps in the meantime. */
+/** Replaces older summaries. A stored one with more steps stays, because another process may have added steps in the meantime. */
 function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summary[] {
   const all = new Map(stored.map((summary) => [summary.id, summary]))
   for (const summary of summaries)
@@ -93,13 +93,13 @@ function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summa
   return [...all.values()]
 }
 
-/** Adds steps in the order of their times. Within a millisecond, the browser's request comes first: the others follow from it. */
+/** Adds steps in the order of their times. Within a millisecond, the browser's request comes first, as the others follow from it. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
   const rank = ({ from }: Step) => (from === 'browser' ? 0 : 1)
   const steps = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))
   return {
     ...flow,
-    // The last one says how the flow ended.
+    // The last step is always kept, because it says how the flow ended.
     steps: steps.length > MAX_STEPS ? [...steps.slice(0, MAX_STEPS - 1), ...steps.slice(-1)] : steps,
     omitted: flow.omitted + Math.max(0, steps.length - MAX_STEPS),
   }

@@ -81,12 +81,12 @@ export type Step = z.infer<typeof stepSchema>
 /** How many steps of a flow are kept. */
 export const MAX_STEPS = 300
 
-/** How many requests a flow is found by. */
+/** By how many of its requests a flow can be found. */
 export const MAX_REQUESTS = 20
 
 export const flowSchema = z.object({
   id: z.string(),
-  /** The ids of the HTTP requests of this app that it consists of, unless it has the id of its only request. */
+  /** The ids of the app's own HTTP requests in this flow, except one that is also the id of the flow. */
   requestIds: z.array(z.string()),
   bxcontext: z.string().nullable(),
   steps: z.array(stepSchema),
@@ -108,7 +108,7 @@ export const summarySchema = z.object({
   endedAt: z.iso.datetime().nullable(),
   /** `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code. */
   outcome: z.string(),
-  /** Of an API call: its method and path, such as `GET /leads`; null for anything else. */
+  /** The method and path of an API call, such as `GET /leads`; null for anything else. */
   call: z.string().nullable(),
   bxcontext: z.string().nullable(),
   /** The name of the business, if an answer of the platform had it. */

@@ -12,8 +12,8 @@ import { type FlowInspectorSettings, flowInspectorSettings } from './settings.ts
 import { tokenRoutes } from './tokens.ts'
 
 /**
- * Shows connect flows and calls on the wire: a flow is recorded, with its secrets masked, can be paused before a hop, and can be
- * played by a scenario against the sandbox.
+ * Shows connect flows and API calls on the wire. A flow is recorded, with its secrets masked. It can pause before each hop, and a
+ * scenario can play it against the sandbox.
  */
 export default {
   title: 'Shows each request of a connect flow, step by step',
@@ -56,7 +56,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
     },
     stop: () => recorder.close(),
   } satisfies FeatureParts
-  // Scenarios sign in by name and set faults of the sandbox.
+  // Scenarios need the demo's sign-in, where they sign in by name, and the sandbox, where they set faults.
   if (!deps.hasDemoSignIn || !sandboxUrl) return parts
   const here = { [baseUrl]: field.localUrl({ HOST: config.host }, config.port) }
   const urls = { baseUrl, sandboxUrl, internalUrls: { ...config.platform.internalUrls, ...here } }
@@ -77,7 +77,7 @@ function createParts(deps: FeatureDeps): FeatureParts {
   }
 }
 
-/** What a user knows businesses by: the names that flows have recorded, and those of the connections that there are now. */
+/** The names by which a user knows businesses: those that flows have recorded, and those of the present connections. */
 const namesIn =
   (flows: FlowStore, vault: Vault) =>
   async (userId: string): Promise<Map<string, string>> => {

@@ -8,7 +8,7 @@ const OAUTH_PARAMETERS = [
   'error error_description grant_type token_type expires_in audience resource prompt bxcontext',
 ].flatMap((names) => names.split(' '))
 const PUBLIC_HEADERS = 'accept content-type retry-after www-authenticate location x-request-id'.split(' ')
-/** Texts that the platform words freely, in which it may repeat a secret in any form. */
+/** Values that the platform words freely. They may repeat a secret in any form. */
 const FREE_TEXTS = new Set('error_description www-authenticate business_name user_name token_type'.split(' '))
 /** A run of characters that may be a token, a code, or a part of one. */
 const TOKEN_LIKE = /[\w+/=~%-]{20,}/
@@ -17,7 +17,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 const MAX_VALUE_LENGTH = 500
 const MAX_NAME_LENGTH = 64
 const MASKED = '(masked)'
-/** An exchange with more parameters in one part is masked as a whole: to look for each of them in the others takes seconds. */
+/** If one part of an exchange has more parameters, all of it is masked: comparing each value with all others would take seconds. */
 const MAX_ENTRIES = 100
 /** A shorter secret could be part of a harmless word. */
 const MIN_SECRET_LENGTH = 4
@@ -27,7 +27,10 @@ export type Raw = readonly [name: string, value: unknown, kind?: string]
 
 export type Masking = ReturnType<typeof createMasking>
 
-/** Masks what is recorded: only the result is kept, stored and shown. All processes have the same encryption key, and so the same fingerprints. */
+/**
+ * Masks what is recorded: only the result is kept, stored and shown. All processes have the same encryption key, so they make the
+ * same fingerprints.
+ */
 export function createMasking(
   { publicParameters }: Pick<Platform, 'publicParameters'>,
   [encryptionKey]: readonly EncryptionKey[],
@@ -38,7 +41,7 @@ export function createMasking(
 
   /**
    * The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest (`code:43:0a1b2c`). The same value has
-   * the same one everywhere.
+   * the same fingerprint everywhere.
    */
   function fingerprint(kind: string, value: string): string {
     const digits = createHmac('sha256', key).update(value).digest('hex').slice(0, 6)
@@ -57,8 +60,8 @@ export function createMasking(
 
   /**
    * Masks the parts of one exchange, such as its query, its headers and its answer: a secret becomes its fingerprint. A public
-   * value that contains a secret of the same exchange is masked as well, since a platform may repeat a code or a token in an
-   * error message.
+   * value that contains a secret of the same exchange is masked as well. A platform may repeat a code or a token in an error
+   * message.
    */
   function mask<Part extends string>(exchange: Record<Part, Iterable<Raw>>): Record<Part, Parameter[]> {
     const parts = Object.entries<Iterable<Raw>>(exchange).map(([part, raw]) => ({
@@ -81,7 +84,7 @@ interface Value {
   text: string
   kind: string | undefined
   isPublic: boolean
-  /** Whether other values are compared with it; a number or a truth value is not a secret. */
+  /** Whether other values must not repeat it. A number or a Boolean is not a secret. */
   isSecret: boolean
 }
 
@@ -109,7 +112,7 @@ function isShowable(name: string, text: string): boolean {
   return !FREE_TEXTS.has(name) || !TOKEN_LIKE.test(text)
 }
 
-/** An object or a list as one text; it may be nested too deeply for JSON. */
+/** An object or a list as JSON; empty if it is nested too deeply for JSON. */
 function stringify(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''

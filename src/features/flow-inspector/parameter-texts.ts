@@ -29,7 +29,7 @@ const PAGING = {
   reference: 'Assumption “lists”; OData 4.01, system query options',
 }
 
-/** What a server says about its answer. */
+/** The text of a header that describes the answer of a server. */
 const header = (what: string, reference: string): Explanation => ({
   what,
   rule: 'The server makes it, and this app reads it.',
@@ -49,7 +49,7 @@ const TEXTS: Record<string, Explanation> = {
     attack: 'Send the user’s bxcontext to a site of the attacker, or use the platform as an open redirect.',
     reference: 'Specification 5.3.2; RFC 9700 section 4.1',
   },
-  // The app's own form has it under this name, whatever the platform calls it.
+  // The app's own form uses this name, whatever the platform calls it.
   bxcontext: BXCONTEXT,
   [platform.bxcontextParameter]: BXCONTEXT,
   response_type: {

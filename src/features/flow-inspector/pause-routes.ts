@@ -109,7 +109,7 @@ function pauseHandler(options: PauseRoutesOptions): RequestHandler<{ id: string 
   }
 }
 
-/** What is paused at each stage: its heading, behind “Next:”, and its text. */
+/** What comes next at each stage: the heading after “Next:”, and its text. */
 const STAGE_TEXTS: Record<Stage, { heading: string; text: Pick<StepText, 'about' | 'reference'> }> = {
   start: { heading: "the platform's start page", text: STEP_TEXTS.to_start_page },
   consent: { heading: 'the consent page', text: STEP_TEXTS.to_consent_page },
@@ -131,7 +131,7 @@ function viewOfPause({ masking, baseUrl }: PauseRoutesOptions, pause: Pause, flo
     text,
     request: { method: 'GET', url, parameters },
     sent: parameters.map(showParameter),
-    // Without the platform's pages: the browser has not left for them yet.
+    // The pages of the platform are left out, because the browser has not left for them yet.
     steps: showSteps(flow?.steps ?? []),
     path: flow && `/flows/${encodeURIComponent(flow.id)}`,
   }

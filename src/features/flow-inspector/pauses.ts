@@ -53,7 +53,7 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
     return decrypt(key, await store.get(key))
   }
 
-  /** Starts a pause. Resolves to the one before, after a reload for example, if it has the same target. */
+  /** Starts a pause. If there is one with the same target already, for example after a reload, resolves to that one. */
   async function start(req: Request, started: Pause): Promise<Pause> {
     const key = keyOf(req, started.id)
     let pause = started
@@ -68,12 +68,12 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
   }
 
   async function pauseBefore({ hop, req, target, failure, flow }: HopEvent): Promise<string> {
-    // A question of this app, and what leads to the page of a failure, are no hops to the platform.
+    // Neither a question of this app nor the page of a failure is a hop to the platform.
     if (hop === 'confirm' || failure !== undefined || wantsJson(req) || !isStepByStep(req)) return target
     if (hop === 'exchange' && !new URLSearchParams(target.split('?')[1]).has('code')) return target
     let flowId = flow.id
     if (hop === 'exchange' || hop === 'result') {
-      // A callback of a flow that did not pause before its consent is for the core to refuse, at once.
+      // If the flow did not pause before its consent, the core gets the callback at once, and refuses it if it is not valid.
       const consent = await find(req, idOf('consent', flow.state ?? ''))
       if (!consent) return target
       flowId = consent.flowId
@@ -85,8 +85,8 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
   }
 
   return {
-    /** Pauses a connect flow before each hop. Without its pause, for example without the store, the flow goes on. */
-    // The code must leave the address bar, whatever happens here.
+    /** Pauses a connect flow before each hop. If it cannot be paused, for example without the store, the flow goes on. */
+    // The flow must go on whatever happens here, because the code must leave the address bar.
     onHop: ((event) => pauseBefore(event).catch(() => event.target)) satisfies OnHop,
     find,
     /** Ends a pause. Resolves to it, or to null if there is none. */
@@ -106,6 +106,6 @@ function keyOf(req: Request, id: string): Key {
   return { kind: 'flow-pause', owner: requireUser(req), id: `${session}.${id}` }
 }
 
-/** The id of a flow's pause at a stage. `secret`: the flow's state, which the id does not reveal, or at first the flow's id. */
+/** The id of a flow's pause at a stage. `secret`: the state of the flow, which the id does not reveal; at first, the flow's id. */
 const idOf = (stage: Stage, secret: string) =>
   createHash('sha256').update(`${stage} ${secret}`).digest('base64url').slice(0, 32)

@@ -2,7 +2,7 @@ import type { Step, Topic } from './flow.ts'
 
 type Page = Pick<Step, 'topic' | 'to' | 'title'>
 
-/** Where a browser is after it has left for the platform. */
+/** The pages of the platform that a browser is on after these steps. */
 const PAGES: Partial<Record<Topic, Page>> = {
   to_start_page: {
     topic: 'platform_start',

@@ -23,20 +23,20 @@ interface Buffered extends FlowAddition {
 
 /** How long steps are collected before they are stored, in ms. */
 const FLUSH_MS = 100
-/** How many calls that succeed at once are recorded for each user in a minute: a busy account must not fill its list. */
+/** How many successful API calls are recorded for each user in a minute, so that a busy account does not fill its list. */
 const MAX_PLAIN_CALLS = 60
-/** Work outside an HTTP request belongs to one flow while its steps follow each other within this time, in ms. */
+/** Steps outside an HTTP request belong to one flow while they follow each other within this time, in ms. */
 const BACKGROUND_MS = 30_000
-/** How many flows are kept in memory: of background work, and of steps that are not stored yet, as while the store fails. */
+/** How many flows are kept in memory: those of background work, and those that are not stored yet, as while the store fails. */
 const MAX_FLOWS = 5_000
 
-/** Records what the core and the routes report as flows, which are stored a moment later and in the background. */
+/** Records what the core and the routes report as flows. They are stored a moment later, in the background. */
 export class Recorder {
   readonly #options: RecorderOptions
   readonly #flushMs: number
   readonly #stops: (() => void)[]
   readonly #identify = createBackgroundIds()
-  /** The calls of this minute that succeeded at once, by user. */
+  /** How many API calls of this minute succeeded, by user. */
   readonly #plainCalls = new Map<string, number>()
   #minute = 0
   readonly #buffers = new Map<string, Buffered>()
@@ -50,7 +50,7 @@ export class Recorder {
     this.#stops = [
       connect.onExchange((exchange) => {
         const { purpose, context, response } = exchange
-        // What a job does belongs to no user, and a revocation is no request for tokens.
+        // The calls of a job belong to no user, and a revocation does not ask for tokens.
         if (context.userId === undefined || (purpose === 'token' && !isTokenRequest(exchange))) return
         const isPlainCall = purpose === 'api' && response !== undefined && response.status < 400
         this.#add(context.userId, context, isPlainCall, () => [exchangeStep(masking, exchange)])
@@ -62,7 +62,7 @@ export class Recorder {
     ]
   }
 
-  /** Records a hop of a connect flow. The pause before an exchange is none: the callback is recorded with its outcome. */
+  /** Records a hop of a connect flow, but not the one before an exchange: the callback is recorded with its outcome. */
   hop({ hop, flow, ...event }: HopEvent): void {
     if (hop === 'exchange') return
     const { masking, baseUrl } = this.#options
@@ -75,7 +75,7 @@ export class Recorder {
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // One at a time: flushes of this process do not compete for the same records, and a slow store fills the buffer.
+    // One flush at a time: the flushes of a process do not compete for records, and steps wait in the buffer of a slow store.
     this.#flushing = this.#flushing.then(async () => {
       const collected = Map.groupBy(this.#buffers.values(), ({ userId }) => userId)
       this.#buffers.clear()
@@ -95,12 +95,12 @@ export class Recorder {
     await this.flush()
   }
 
-  /** Adds steps to a flow. `record` masks them; it is called only for what is kept. */
+  /** Adds steps to a flow. `record` makes the masked steps, and is called only if they are kept. */
   #add(userId: string, context: WorkContext, isPlainCall: boolean, record: () => Step[]): void {
     const { bxcontext = null, requestId } = context
     const id = context.flowId ?? requestId ?? this.#identify(userId, bxcontext)
     const name = `${id} ${userId}`
-    // This is decided at once, since steps that wait for the flush cost more than all else (npm run bench, row "inspector on").
+    // This is decided first, because steps that wait for the flush cost more than all else (npm run bench, row "inspector on").
     const isFull = this.#buffers.size >= MAX_FLOWS
     if (!this.#buffers.has(name) && (isFull || (isPlainCall && !this.#mayRecordPlainCall(userId)))) return
     const buffered = this.#buffers.get(name) ?? { userId, id, bxcontext, steps: [], requestIds: [] }

@@ -16,7 +16,7 @@ import {
 
 export interface FlowRoutesOptions {
   flows: FlowStore
-  /** What a user knows businesses by, by bxcontext. */
+  /** The names by which a user knows businesses, by bxcontext. */
   names(userId: string): Promise<ReadonlyMap<string, string>>
 }
 
@@ -39,7 +39,7 @@ function listRoutes(options: FlowRoutesOptions): Router {
       }),
       async (req, res) => {
         const { id } = req.query
-        // The form of the page.
+        // The page's form sends the id that the user searches for.
         if (typeof id === 'string' && id.trim() !== '')
           return res.redirect(303, `/flows/${encodeURIComponent(id.trim())}`)
         const userId = requireUser(req)
@@ -99,7 +99,7 @@ function showRoutes(options: FlowRoutesOptions): Router {
     )
 }
 
-/** The pages of one step: to understand it, to present it, and for who presents it. */
+/** The pages of one step: one to understand it, one to present it, and one for the person who presents it. */
 function stepRoutes(options: FlowRoutesOptions): Router {
   const router = Router()
   for (const [page, view, summary] of [

@@ -45,7 +45,7 @@ export function exchangeStep(masking: Masking, exchange: Exchange): Step {
   return { ...common, to: 'identity_provider', ...heading }
 }
 
-/** Keeps of a response of the API what is wrong, and of one of the token endpoint all members. */
+/** Keeps all members of a token response, but of an API response only those that say what is wrong. */
 function maskExchange(
   { mask }: Masking,
   { purpose, request, response }: Exchange,
@@ -76,7 +76,7 @@ function maskExchange(
   }
 }
 
-/** A header of a request; of `authorization` only the token, or the client secret (RFC 6749 section 2.3.1), which is form-encoded. */
+/** A header of a request. Of `authorization`, it keeps the token, or the form-encoded client secret (RFC 6749 section 2.3.1). */
 function withCredentials([name, value]: [string, string]): Raw {
   if (name !== 'authorization') return [name, value]
   const [scheme, credentials = ''] = value.split(' ')
@@ -102,7 +102,7 @@ function failureOf(response: StepResponse | undefined): { failure?: string } {
   return { failure: error ?? `http_${response.status}` }
 }
 
-/** A hop that is recorded: the callback is recorded with its result, once. */
+/** A hop that is recorded. The callback is recorded only once, with its result. */
 export type RecordedHop = HopEvent & { hop: Exclude<HopEvent['hop'], 'exchange'> }
 
 const BXCONTEXT: Heading = {
@@ -138,7 +138,7 @@ export function hopSteps({ mask }: Masking, baseUrl: string, event: RecordedHop)
   const arrived = splitUrl(addressOf(req.originalUrl, baseUrl))
   const next = splitUrl(addressOf(event.target, baseUrl))
   const bxcontext = req.method === 'POST' ? req.body?.bxcontext : undefined
-  // Each request by itself: what one of them masks may be public in the other.
+  // Masks the two requests separately: a value that is a secret in one of them may be public in the other.
   const { parameters } = mask({
     parameters: [...arrived.query, ...(bxcontext ? [['bxcontext', bxcontext] as const] : [])],
   })
@@ -176,7 +176,7 @@ const EVENT_TITLES: Record<ConnectionEvent['type'], string> = {
   disconnected: 'The app reports: disconnected',
 }
 
-/** What a change of a connection shows: what it wrote, and the events that it was. */
+/** The steps for a change of a connection: what was written, and the events that were reported. */
 export function changeSteps(
   events: readonly ConnectionEvent[],
   { before, after }: { before: ConnectionRecord; after: ConnectionRecord },
@@ -217,5 +217,5 @@ export function splitUrl(url: string | URL): { address: string; query: [string, 
   return { address: origin + pathname, query: [...searchParams] }
 }
 
-/** The target of a request may be an address that cannot be read. */
+/** The target of a request as an address; if it cannot be read, the address of this app. */
 const addressOf = (address: string, baseUrl: string) => URL.parse(address, baseUrl) ?? new URL(baseUrl)

@@ -50,7 +50,7 @@ export function tokenRoutes({ vault, flows, requestedScopes }: TokenRoutesOption
       if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
       if (!tokens) throw new NotConnectedError()
       const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
-      // Calls that simply worked are no events.
+      // Successful calls are not events of a connection.
       const rows = ofConnection.filter(({ outcome }) => outcome !== 'answered').map(rowOf)
       const panel: z.input<typeof tokensSchema> = {
         bxcontext,

@@ -45,7 +45,7 @@ const OUTCOMES = new Map([
   ['invalid_state', 'refused: wrong state'],
 ])
 
-/** What is shown to an audience, the most interesting first; others come last. */
+/** The parameters that an audience sees first, the most interesting one first. Others come last. */
 const PRESENTED = [
   'code code_verifier refresh_token access_token authorization client_secret',
   'state code_challenge client_id scope bxcontext error',
@@ -76,7 +76,7 @@ export function showParameter(parameter: Parameter) {
 }
 export type ShownParameter = ReturnType<typeof showParameter>
 
-/** The classes that give a fingerprint its two colours and its shape: the same value has the same ones everywhere. */
+/** The classes that give a fingerprint its two colours and its shape. The same value has the same classes everywhere. */
 function colourOf(fingerprint: string): string {
   const number = Number.parseInt(fingerprint.slice(-6), 16)
   const [first, second] = [number % COLOURS, Math.floor(number / COLOURS) % COLOURS]
@@ -134,9 +134,9 @@ function placeOf({ from, to }: Step) {
   const [start, end] = [LANES.indexOf(from), LANES.indexOf(to)]
   const [left, right] = start < end ? [start, end] : [end, start]
   return {
-    /** Which way the arrow points; null: it stays where it is. */
+    /** Which way the arrow points; null if it stays in its lane. */
     direction: start === end ? null : start < end ? 'right' : 'left',
-    /** Where it begins and ends, and whether the room for its title is on its left. */
+    /** Classes for where the arrow begins and ends, and for a title that has its room on the left. */
     lanes: `lane-${left} to-${right}${left > LANES.length / 2 - 1 ? ' beside' : ''}`,
   }
 }

@@ -4,7 +4,7 @@ import { type FeatureDeps, type Gauge as FeatureGauge, onRequest, type ToolOf } 
 import { loadContracts } from '../contracts.ts'
 import { pathTemplates } from './path-template.ts'
 
-/** In seconds: from a cached page to a token endpoint that takes half a minute. */
+/** The bounds in seconds, from a cached page to a token endpoint that takes half a minute. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /**
@@ -58,7 +58,7 @@ function countRequests(register: Registry): () => void {
     durations.observe({ method: KNOWN_METHODS.has(method) ? method : 'other', route, status }, ms / 1000),
   )
 }
-/** Anybody can send a request with a method of any name. */
+/** Others are counted as `other`, because anybody can send a request with a method of any name. */
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 function countConnectionEvents(register: Registry, { vault }: Connect): () => void {
@@ -108,7 +108,7 @@ async function gaugesOf({ store, connect }: FeatureDeps): Promise<FeatureGauge[]
     () => true,
     () => false,
   )
-  // Without the store, it is not known.
+  // This is unknown without the store.
   const areRefused = await connect.vault.credentials.areRefused().catch(() => undefined)
   return [
     { name: 'connect_store_up', help: '1 if the store takes writes.', values: valuesOf(isUp) },

@@ -1,6 +1,6 @@
 /**
- * Returns a function that finds the template of an address below `baseUrl`, such as `/leads/:id`, so that no id becomes part of a
- * name; undefined if there is none. `templates`: the paths of the contracts.
+ * Returns a function that finds the template of an address below `baseUrl`, such as `/leads/:id`; undefined if there is none. So
+ * no id becomes part of a name. `templates`: the paths of the contracts.
  */
 export function pathTemplates(
   baseUrl: string,

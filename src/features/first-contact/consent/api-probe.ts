@@ -24,7 +24,7 @@ export function createApiProbe(
   { write, received }: ApiProbeOptions,
 ): ApiProbe {
   const { confirm, differ, compare, notSeen } = comparisons
-  /** A list that was read. */
+  /** The path of a list that a feature has read. */
   let listPath: string | undefined
   const probe: ApiProbe = {
     http: target.client.http,

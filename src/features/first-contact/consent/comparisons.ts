@@ -3,7 +3,7 @@ import type { Finding } from '../../../web/kit.ts'
 import { type Contract, placeOf } from '../../contracts.ts'
 
 interface Observation {
-  /** `warning`: it is different, and the app works. `failure`: the app does not. */
+  /** `warning`: the platform differs, and the app works. `failure`: the app does not work. */
   status: 'not seen' | 'ok' | 'warning' | 'failure'
   seen: string[]
 }
@@ -14,7 +14,7 @@ export type Comparisons = ReturnType<typeof createComparisons>
 
 /**
  * Compares the platform with the assumptions of the contracts. Several observations may concern one assumption: it is confirmed
- * only if none of them differs. What was seen is told in names, types and statuses of the platform, never in values.
+ * only if none of them differs. Findings tell what was seen in names, types and statuses of the platform, never in values.
  */
 export function createComparisons(contracts: readonly Contract[]) {
   const observations = new Map<string, Observation>()
@@ -42,9 +42,9 @@ export function createComparisons(contracts: readonly Contract[]) {
     /** Confirms the assumption, or says what differs. */
     compare: (id: string, isAsAssumed: boolean, seen: string, copes: boolean): void =>
       isAsAssumed ? confirm(id, seen) : differ(id, seen, copes),
-    /** `how`: how it could be seen. */
+    /** `how`: how another run could see it. */
     notSeen: (id: string, how: string): void => add(id, 'not seen', how),
-    /** Values that no finding may have, in case the platform uses them as names. */
+    /** Keeps these values out of every finding, in case the platform uses them as names. */
     hide(...values: (string | null | undefined)[]): void {
       for (const value of values) if (value && value.length > 3) hidden.push(value)
     },
@@ -57,7 +57,7 @@ export function createComparisons(contracts: readonly Contract[]) {
   }
 }
 
-/** The text of an assumption stands in its contract; the finding adds what was seen. */
+/** The text of the assumption comes from its contract, and the finding adds what was seen. */
 function toFinding(contract: Contract, assumption: Assumption, observation?: Observation): Finding {
   const { id, topic, assumed, setting, cure, otherwise } = assumption
   if (!observation)

@@ -85,8 +85,8 @@ export class Consents {
   }
 
   /**
-   * Checks everything, once for each round of consents; after that, only whether the consent has ended. What may end it comes
-   * last. Resolves to whether there was something to check.
+   * Checks everything, once for each round of consents. After that, checks only whether the consent has ended. The checks that may
+   * end it come last. Resolves to whether there was something to check.
    */
   async check(): Promise<boolean> {
     const { round, received } = this
@@ -156,7 +156,7 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
   return undefined
 }
 
-/** The consent url and the token request are as assumed, apart from what settings change. */
+/** Confirms that the consent url and the token request are as assumed, apart from what settings change. */
 function confirmRequests(comparisons: Comparisons, target: Target): void {
   const settings = [
     target.authorizePath !== platform.authorizePath && '`PLATFORM_AUTHORIZE_PATH`',

@@ -5,7 +5,7 @@ import { errorCodeOf } from './shape.ts'
 import { compareRefusal, compareRotation } from './token-response.ts'
 
 const AGAIN = 'The token endpoint had no usable answer. Run the check again.'
-/** `no answer`: none, or an outage, which says nothing about the token. */
+/** `no answer`: there was none, or only an outage, which says nothing about the token. */
 type Refreshed =
   | { outcome: 'refreshed' | 'refused'; answer: ProbeAnswer }
   | { outcome: 'no answer'; answer: undefined }
@@ -24,7 +24,7 @@ async function refresh({ target }: Round, grant: Grant, refreshToken: string): P
 const refreshRequest = (target: Target, { bxcontext }: Grant, refreshToken: string) =>
   requestOf(target, (oauth) => oauth.refresh({ refreshToken, bxcontext }))
 
-/** Whether the first grant can still be refreshed after the second consent. */
+/** Checks whether the first grant can still be refreshed after the second consent. */
 export async function checkSecondConsent(round: Round): Promise<void> {
   const { comparisons, grants } = round
   const [first, ...others] = grants
@@ -43,7 +43,7 @@ export async function checkSecondConsent(round: Round): Promise<void> {
   comparisons.compare('second-consent', isAlive, seen, false)
 }
 
-/** A first refresh: whether it returns another refresh token. */
+/** Refreshes for the first time, and checks whether the platform returns another refresh token. */
 export async function checkRefresh(round: Round, grant: Grant): Promise<void> {
   const { comparisons } = round
   const before = grant.refreshToken
@@ -61,7 +61,7 @@ export async function checkRefresh(round: Round, grant: Grant): Promise<void> {
   compareRotation(comparisons, answer, before)
 }
 
-/** A refresh with the token before the latest one. A platform that rotates may end the grant because of it. */
+/** Refreshes with the token before the latest one. A platform that rotates tokens may end the grant because of it. */
 export async function checkOldRefreshToken(round: Round, grant: Grant): Promise<void> {
   const { comparisons } = round
   const { issuedRefreshToken: old, refreshToken: latest } = grant

@@ -110,7 +110,7 @@ async function checkRecord(
   return String(id)
 }
 
-/** Asks for the records that have the name of the first one, which users look for. */
+/** Searches for the name of the first record, as users do. */
 async function checkFilter(probe: Probe, path: string, records: readonly unknown[]): Promise<void> {
   const name: unknown = Object(records[0]).name
   if (typeof name !== 'string')
@@ -153,7 +153,7 @@ async function checkPaging(
   const ascending = await idsOf(`${paging.orderBy}=${idField}%20asc`)
   const descending = await idsOf(`${paging.orderBy}=${idField}%20desc`)
   const isAnswered = ascending !== undefined && descending !== undefined
-  // How texts are sorted is the platform's own business.
+  // The platform decides how it sorts texts, so it is enough that the two orders differ.
   const isOrdered = isAnswered && ascending[0] !== descending[0]
   const problem = isOrdered ? '' : isAnswered ? ' does not sort' : ' is refused'
   probe.compare('list-order', isOrdered, `GET ${path}: \`${paging.orderBy}\`${problem}`, true)

@@ -15,7 +15,7 @@ export interface Report {
   findings: Finding[]
 }
 
-/** In the order of the report. */
+/** The sections of the report, in their order. */
 const SECTIONS: [Finding['status'], heading: string][] = [
   ['failure', 'Different, and the app does not work'],
   ['warning', 'Different, and the app works'],
@@ -46,7 +46,7 @@ export function readReport(apiUrl: string, file = REPORT): Finding[] | undefined
     const report: Report = JSON.parse(readFileSync(file, 'utf8'))
     return report.platform.apiUrl === apiUrl && Array.isArray(report.findings) ? report.findings : undefined
   } catch {
-    // Missing, or written by another version.
+    // The file is missing, or another version wrote it.
     return undefined
   }
 }

@@ -11,7 +11,7 @@ export interface Round {
   target: Target
   comparisons: Comparisons
   grants: Grant[]
-  /** Whether the first grant was checked: another consent begins another round. */
+  /** Whether the first grant was checked. After that, another consent begins another round. */
   isChecked: boolean
   /** Whether the consent works after the check. */
   isAlive: boolean
@@ -23,7 +23,7 @@ export interface Grant {
   accessToken: string
   /** The refresh token of the exchange; undefined if the platform issued none. */
   issuedRefreshToken: string | undefined
-  /** The latest one. */
+  /** The latest refresh token. */
   refreshToken: string | undefined
   /** The request that exchanged the code. */
   exchange: HttpRequest
@@ -33,7 +33,7 @@ export const NO_ANSWER = 'no usable answer. Run the check again.'
 
 const MAX_WAIT_MS = 5_000
 
-/** Sends a request; null if there is no answer, or only an outage. Waits once if the server says for how long. */
+/** Sends a request; null if there is no answer, or only an outage. Tries once more if the server says how long to wait. */
 export async function sendOrNull(client: Client, request: HttpRequest): Promise<ProbeAnswer | null> {
   const answer = await client.send(request)
   if (!isResponse(answer)) return null

@@ -27,7 +27,7 @@ export interface ConsentServerOptions {
   onChecked(): Promise<void>
 }
 
-/** The page that asks for a consent, at the app's own addresses: only those are registered with the platform. */
+/** Serves the page that asks for a consent, at the app's own addresses, because only those are registered with the platform. */
 export function createConsentServer({ config, consents, onChecked }: ConsentServerOptions): Express {
   const { baseUrl } = config
   const app = express()
@@ -78,7 +78,7 @@ export function createConsentServer({ config, consents, onChecked }: ConsentServ
 }
 
 /**
- * A consent that starts in one browser ends in the same one: otherwise anybody who reaches this server could put theirs in
+ * A consent must end in the browser in which it started. Otherwise, anybody who reaches this server could put their own consent in
  * its place. Return addresses accept top-level navigations only.
  */
 function browserCheck(baseUrl: string): { remember: RequestHandler; check: RequestHandler } {
@@ -99,7 +99,7 @@ function browserCheck(baseUrl: string): { remember: RequestHandler; check: Reque
 }
 
 const MAX_RECEIVED = 100
-/** What others send is kept as it is: its signature is checked. */
+/** The body of a request stays as it was sent, because its signature is checked. */
 const body = rawBody(100_000)
 
 /** Keeps a request of the platform, such as a webhook. Browsers send none. */

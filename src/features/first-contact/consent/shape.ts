@@ -7,16 +7,16 @@ export function typeOf(value: unknown): string {
 }
 
 const NAME = /^[A-Za-z_$][\w$.-]{0,39}$/
-/** Digits, runs of letters and digits, or a dot in a word: more likely a value than a name. */
+/** What is more likely a value than a name: many digits, long runs of letters and digits, or a dot in a word. */
 const VALUE_LIKE = /\d{4,}|[A-Za-z]\.[A-Za-z]|(?=\w*\d)(?=\w*[A-Z])\w{12,}|\w{30,}/
 
-/** The name of a field as a report may have it: a name that may be a value, such as an email address as a key, is not shown. */
+/** The name of a field as a report may have it. A name that may be a value is not shown, such as an email address as a key. */
 export const nameOf = (name: string): string =>
   NAME.test(name) && !VALUE_LIKE.test(name) ? name : '(a name that may be a value)'
 
 /**
- * The fields of records as names with their types: `{id: 'number', name: 'string'}`. Types of several records are joined.
- * A name that few of the records have may be a value.
+ * The fields of records as names with their types: `{id: 'number', name: 'string'}`. The types of several records are joined. A
+ * name that only few records have is not shown, because it may be a value.
  */
 export function fieldsOf(records: readonly unknown[]): Record<string, string> {
   const types = new Map<string, string[]>()
@@ -39,7 +39,7 @@ export const describeFields = (fields: Record<string, string>): string =>
     .map(([name, type]) => `\`${name}\` (${type})`)
     .join(', ')
 
-/** Words in lower case, joined by underscores, as the codes of RFC 6749 are: everything else may be a value. */
+/** Words in lower case, joined by underscores, as in the codes of RFC 6749. Everything else may be a value. */
 const ERROR_CODE = /^(?=.{2,40}$)[a-z]{1,16}(_[a-z]{1,16})*$/
 
 /** The error code of a response: undefined if it has none, and `another_code` if it may not be shown. */
@@ -53,7 +53,7 @@ const SCHEMES = /^(Basic|Bearer|Digest|DPoP|Negotiate)$/i
 const CHALLENGE_PARAMETERS =
   /^(realm|scope|error|error_description|error_uri|resource_metadata|nonce|algorithm)$/i
 
-/** The scheme and the names of the parameters of a challenge: `Bearer error, scope`. */
+/** The scheme of a challenge and the names of its parameters, such as `Bearer error, scope`. */
 export function challengeOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const unquoted = header.replace(/"[^"]*"?/g, '""')
@@ -75,7 +75,7 @@ interface List {
   wrapper: string | undefined
 }
 
-/** The records of an answer, also if they are inside an object: there, records are objects. */
+/** The records of an answer, which is a list, or an object with a list. Of several lists, one with objects is preferred. */
 export function listOf(json: unknown): List | undefined {
   if (Array.isArray(json)) return { records: json, wrapper: undefined }
   if (typeof json !== 'object' || json === null) return undefined

@@ -101,7 +101,7 @@ export function compareRotation(comparisons: Comparisons, answer: ProbeAnswer, b
 }
 
 /**
- * Compares the answer to a request that must be refused, such as a code that was used before. The app copes with another 4xx
+ * Compares the answer to a request that must be refused, such as a code that was used before. The app copes with any other 4xx
  * than `invalid_grant`, unless it counts as an outage (`tokenFailure`).
  */
 export function compareRefusal(

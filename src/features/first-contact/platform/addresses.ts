@@ -31,7 +31,7 @@ export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
   const reported = new Set<string>()
   for (const { names, finding } of await reachOrigins(target)) {
     if (!finding) reachable.push(...names)
-    // A proxy that refuses is one finding, whatever it was asked for.
+    // A proxy that refuses calls is reported once, whatever the calls were for.
     else if (!reported.has(finding.text)) yield finding
     if (finding) reported.add(finding.text)
   }
@@ -65,7 +65,7 @@ async function reachOrigins(target: Target): Promise<{ names: Address[]; finding
   return Promise.all(attempts)
 }
 
-/** An address that redirects to https: a browser follows, but a token must not be sent to the address before that. */
+/** Finds an address that redirects to https. A browser follows the redirect, but the app must not send a token to http first. */
 function movedFinding(names: Address[], target: Target, { url, location }: Response): Finding | undefined {
   if (url.protocol !== 'http:' || location?.protocol !== 'https:' || location.hostname !== url.hostname)
     return undefined
@@ -76,7 +76,7 @@ function movedFinding(names: Address[], target: Target, { url, location }: Respo
   return failure('address.moved', settings.join(', '), text, values[0])
 }
 
-/** The token endpoint comes first: what it says about the client helps to understand the consent page, and the other way round. */
+/** Checks the token endpoint first. What it says about the client helps to explain the consent page, and the other way round. */
 async function checkAuthorizationServer(target: Target, metadata: Metadata | undefined): Promise<Finding[]> {
   const token = await checkTokenEndpoint(target, metadata)
   if (token.id === 'token.not-found') return [token]

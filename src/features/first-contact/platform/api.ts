@@ -10,7 +10,7 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Fi
   const { apiCheckPath } = platform
   const url = apiUrl + apiCheckPath
   if (apiUrl.endsWith(apiCheckPath)) {
-    // Below it, an API may ask for a token as well.
+    // An address below that of the catalogues may ask for a token as well, so a call would prove nothing.
     const value = apiUrl.slice(0, -apiCheckPath.length)
     const text = `${apiUrl} is the address of the catalogues, which are below that of the API. Set ${SETTING}=${value}`
     return failure('api.not-found', SETTING, text, value)
@@ -20,7 +20,7 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Fi
   const { status, json } = answer
   if (isOutage(answer)) return unavailable('api.unavailable', SETTING, url, status)
   if (status === 401) {
-    // The same path below a made-up address.
+    // The answer at the same path below a made-up address must differ.
     const twin = await client.get(`${new URL(apiUrl).origin}/doctor-check-no-such-path${apiCheckPath}`)
     if (!isSameAnswer(answer, twin)) return ok('api', `${SETTING}: ${url} asks for a token (401)`)
     const text = `${url} asks for a token (401), and so does any address there, so the path is not proven. Connect an account to be sure`

@@ -33,14 +33,14 @@ interface Page {
   isClientRefused: boolean
 }
 
-/** Our own values in the consent url. `pairs`: the settings, each beside a twin with a made-up value in place of ours. */
+/** Our own values in the consent url. `pairs`: our settings, each with a twin that has a made-up value in place of ours. */
 const PARTS: readonly [setting: string, what: string, pairs: (ours: Target) => [Target, Target][]][] = [
   ['PLATFORM_CLIENT_ID', 'client id', (ours) => [[ours, withMadeUpClient(ours)]]],
   ['BASE_URL', 'redirect url', (ours) => [[ours, unregistered(ours)]]],
   [
     'PLATFORM_SCOPES',
     'scope',
-    // One at a time: many servers ignore an unknown scope beside others.
+    // Tries one at a time, because many servers ignore an unknown scope beside others.
     (ours) =>
       ours.scopes.map((scope) => [
         { ...ours, scopes: [scope] },
@@ -68,14 +68,14 @@ export async function checkConsentPage(
 
 const only = (finding: Finding): ConsentPageCheck => ({ findings: [finding], isClientKnown: false })
 
-/** Opens the page that these settings lead to, up to the redirect to this app. */
+/** Opens the consent page with these settings, and stops at the redirect to this app. */
 function open(target: Target): Promise<Answer> {
   const [, redirectUri] = redirectUrls(target.baseUrl)
   const flow = { bxcontext: 'doctor-check', state: madeUp(), codeVerifier: randomCodeVerifier() }
   return target.client.open(oauthOf(target).authorizationUrl({ ...flow, redirectUri }), redirectUri)
 }
 
-/** What an accepted page proves: the values whose made-up twins it answers otherwise. */
+/** Finds out what an accepted page proves: the values whose made-up twins get another answer. */
 async function prove(page: Page): Promise<ConsentPageCheck> {
   const { answer, address, target, metadata } = page
   const proven = [SETTING]
@@ -141,13 +141,13 @@ function refusal(refused: Refused, page: Page, value?: string): Finding {
   }
 }
 
-/** Why the page is refused: it says so, another value is accepted, or a made-up one is refused in the same way. */
+/** Finds out why the page refuses the request: it says so, it accepts another value, or it refuses a made-up one in the same way. */
 async function explain(page: Page): Promise<Finding> {
   const { answer, address, target, isClientRefused } = page
   const isSameAs = async (other: Target) => isSameAnswer(answer, await open(other))
   const named = refusedIn(answer)
   const [sole] = named.length === 1 ? named : []
-  // A page that refuses a parameter exists.
+  // If a page refuses a parameter, it exists.
   const isMissingHere = named.length === 0 && (isMissing(answer) || isNamedElsewhere(page))
   if (isMissingHere || (named.length === 0 && (await isSameAs(missing(target))))) return notFound(page)
   if (sole === undefined || sole === 'pkce') {
@@ -161,10 +161,10 @@ async function explain(page: Page): Promise<Finding> {
   }
   if (sole) return refusal(sole, page)
   if (oauthError(answer) === 'invalid_scope') return refusal('scope', page)
-  // Both are refused on a page of the platform, because an unknown address must not get an answer (RFC 6749, 4.1.2.1).
+  // A platform refuses both on its own page, because it must not redirect to an unknown address (RFC 6749, 4.1.2.1).
   const isLikeUnknownClient = await isSameAs(withMadeUpClient(target))
   const isLikeUnregistered = await isSameAs(unregistered(target))
-  // A page that looks at the client first answers both alike.
+  // A page that checks the client first gives both the same answer.
   if (isLikeUnknownClient && (!isLikeUnregistered || isClientRefused)) return refusal('client', page)
   if (isLikeUnregistered && !isLikeUnknownClient) return refusal('redirect', page)
   const text = `${address} refuses the consent url (${said(page)}). Compare it with the platform's documentation: ${SETTINGS}`
@@ -174,7 +174,7 @@ async function explain(page: Page): Promise<Finding> {
 const SETTINGS =
   'PLATFORM_CLIENT_ID, BASE_URL, PLATFORM_SCOPES, PLATFORM_AUTHORIZE_PATH, PLATFORM_AUTHORIZE_PARAMS, PLATFORM_PKCE'
 
-/** Those that the page accepts alone, unless these are all. */
+/** The scopes that the page accepts one at a time; none if it accepts all of them. */
 async function acceptedScopes(target: Target): Promise<string[]> {
   const accepted: string[] = []
   for (const scope of target.scopes)

@@ -2,7 +2,7 @@ import type { Proxies } from '../../../connect/index.ts'
 import type { Finding } from '../../../web/kit.ts'
 import { failure } from '../findings.ts'
 
-/** The forward proxy for calls to this address: its setting and its host. `NO_PROXY` has hosts, also with the domains below them. */
+/** The forward proxy for calls to this address: its setting and its host. Hosts in `NO_PROXY` include the domains below them. */
 export function proxyOf(
   { hostname, protocol }: URL,
   proxies: Proxies | null,
@@ -19,7 +19,7 @@ export function proxyOf(
   return { setting: isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY', host: new URL(address).host }
 }
 
-/** Behind a proxy, only the proxy itself is looked up and connected to. Undefined for another error. */
+/** The finding if a proxy cannot be reached, since only the proxy is looked up and connected to. Undefined for other errors. */
 export function proxyFinding(url: string, proxies: Proxies | null, error: string): Finding | undefined {
   const proxy = proxyOf(new URL(url), proxies)
   if (!proxy || !/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH/.test(error)) return undefined

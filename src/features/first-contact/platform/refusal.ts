@@ -23,8 +23,8 @@ const WORDS: [Refused, RegExp][] = [
 const NAMES = /\b(invalid_client|invalid_redirect_uri|redirect_uri_mismatch|invalid_scope)\b/g
 
 /**
- * What an error in JSON speaks of, whatever its status, or which error a page names: an address that refuses a parameter
- * exists. Empty if it speaks of none of these.
+ * The parameters that an error in JSON speaks of, whatever its status, or that an error on a page names. Empty if there are none.
+ * An address that refuses a parameter exists.
  */
 export function refusedIn(answer: Response): Refused[] {
   const text = isHtml(answer)
@@ -53,7 +53,7 @@ export function oauthError({ location }: Response): string | undefined {
   return error
 }
 
-/** Whether a page of the platform shows itself or asks for a login, as far as a browser without one sees it. */
+/** Whether a page of the platform appears or asks for a login, as far as a browser without a login can see. */
 export function isAccepted(answer: Answer): boolean {
   if (!isResponse(answer)) return false
   const error = oauthError(answer)
@@ -64,20 +64,20 @@ export function isAccepted(answer: Answer): boolean {
   return (answer.status >= 200 && answer.status < 300) || isLogin || answer.location !== undefined
 }
 
-/** What a browser would see of a page that is accepted. `address`: where it was, without its query. */
+/** What a browser would see of a page that is accepted. `address`: the address that was opened, without its query. */
 export function describeAccepted(answer: Response, address: string, baseUrl: string): string {
   const { location, url } = answer
-  // A platform that asks for no login without a browser: the user's own login decides.
+  // Without a browser, such a platform asks for no login, so what happens depends on the user's own login.
   if (location?.origin === baseUrl) return 'sends the browser straight back to this app'
   if (location) return `asks for a login at ${location.host}`
-  // Some servers show their errors as a page with 200: a person sees what it is.
+  // Some servers show their errors as a page with 200, so a person has to read what it says.
   return url.origin + url.pathname === address ? `is a page${excerptOf(answer)}` : 'asks for a login'
 }
 
 /**
- * Whether a page proves a value of ours: it accepts it, and refuses a made-up twin or shows another page for it. `open`: opens
- * the page with ours or with the twin. Another page counts only if ours stays the same, and if it does not just repeat the
- * made-up value.
+ * Whether a page proves a value of ours: it accepts the value, and refuses a made-up twin or shows another page for it. `open`:
+ * opens the page with ours or with the twin. Another page counts only if ours stays the same, and if the other one does not just
+ * repeat the made-up value.
  */
 export async function isProven<T>(open: (target: T) => Promise<Answer>, ours: T, twin: T): Promise<boolean> {
   const [answer, other] = [await open(ours), await open(twin)]

@@ -7,8 +7,8 @@ import { type Metadata, requestOf, type Target } from './target.ts'
 const SETTING = 'PLATFORM_REVOCATION_URL'
 
 /**
- * Revokes a token that was never issued, which a revocation endpoint answers with 200 (RFC 7009 section 2.2), as others do as
- * well: only the server's metadata proves it. Undefined if no endpoint is set.
+ * Revokes a token that was never issued. A revocation endpoint answers 200 (RFC 7009 section 2.2), but other addresses may do so
+ * too, so only the server's metadata proves it. Undefined if no endpoint is set.
  */
 export async function checkRevocation(
   target: Target,

@@ -8,8 +8,8 @@ import { oauthOf, type Target, UNREGISTERED } from './target.ts'
 const SETTING = 'PLATFORM_APP_URL'
 
 /**
- * Checks the page that starts the connect flow (specification 5.3.2): with our redirect url it must be a page or ask for
- * a login, and neither be missing nor refuse the url.
+ * Checks the page that starts the connect flow (specification 5.3.2). With our redirect url, it must show a page or ask for a
+ * login. It must neither be missing nor refuse the url.
  */
 export async function checkStartPage(target: Target): Promise<Finding> {
   const [redirectUrl] = redirectUrls(target.baseUrl)
@@ -33,7 +33,7 @@ export async function checkStartPage(target: Target): Promise<Finding> {
     return warning('start-page.not-proven', setting, text)
   }
   const said = `${answer.status}${excerptOf(answer)}`
-  // A page that refuses the redirect url exists.
+  // If a page refuses the redirect url, it exists.
   const isOther = isMissing(answer) || answer.json !== undefined || isLikeMissing
   if (isOther && !refusedIn(answer).includes('redirect')) {
     const text = `${page} does not exist (${said}). Check the address: it is the part before ${target.platform.startPage.path}`

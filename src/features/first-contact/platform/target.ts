@@ -6,13 +6,13 @@ import { type Client, requestBy } from '../client.ts'
 /** What is checked: the platform as the settings describe it, and the client that reaches it. */
 export type Target = { platform: Platform; client: Client } & Config['platform'] & Pick<Config, 'baseUrl'>
 
-/** In place of `BASE_URL`, an address that nobody registers. */
+/** An address that nobody registers, which replaces `BASE_URL`. */
 export const UNREGISTERED = 'https://doctor-check-unregistered.invalid'
 
 /** The app's own code for the requests and the addresses of the flow. */
 export const oauthOf = (target: Target): OAuth => createOAuth({ ...target, http: target.client.http })
 
-/** The request that the app's own code makes of this call, not sent. Throws what the call throws before it sends. */
+/** The request that the app's own code makes for this call, without sending it. Throws what the call throws before it sends. */
 export async function requestOf(
   target: Target,
   call: (oauth: OAuth) => Promise<unknown> | undefined,
@@ -52,6 +52,6 @@ export async function discover({ client, authUrl }: Target): Promise<Metadata | 
   return undefined
 }
 
-/** Only plain addresses are shown to people. */
+/** Whether a value is a plain address. Others are not shown to people. */
 const isAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[\w.:/~%@-]+$/.test(value)

@@ -36,7 +36,7 @@ export async function checkTokenEndpoint(target: Target, metadata: Metadata | un
   return failure('token.client', CREDENTIALS, text)
 }
 
-/** What `token.client` means if the consent page knows the client id. */
+/** The finding in place of `token.client` if the consent page knows the client id: the secret is wrong. */
 export function wrongSecret(target: Target): Finding {
   const text = `${urlOf(target)} refuses the secret (invalid_client); the consent page knows the client id. Enter the secret again, or ask the platform's support team for a new one`
   return failure('token.client-secret', 'PLATFORM_CLIENT_SECRET', text)
@@ -55,7 +55,7 @@ async function exchange(target: Target): Promise<Answer> {
 const judge = (target: Target, answer: Answer) =>
   judgeCredentials(answer, () => exchange({ ...target, clientSecret: madeUp() }))
 
-/** What the error says about the code, which only `invalid_grant` refuses as the app expects. */
+/** The finding about the error for a made-up code, which the app expects to be `invalid_grant`. */
 function codeFinding(answer: Response, url: string, isAccepted: boolean): Finding {
   const error = errorOf(answer)
   if (error === 'invalid_grant' && isAccepted)
@@ -69,7 +69,7 @@ function codeFinding(answer: Response, url: string, isAccepted: boolean): Findin
   return warning('token.rejected', SETTING, text)
 }
 
-/** Other errors than those of RFC 6749: there is no token endpoint, or one with errors of its own. */
+/** The finding if there is no error of RFC 6749: there is no token endpoint, or one with errors of its own. */
 async function withoutOAuthError(
   target: Target,
   answer: Response,
@@ -90,7 +90,7 @@ async function withoutOAuthError(
 
 const CONTRACT = 'src/connect/platform/contract.ts'
 
-/** `said`: what the answer was. */
+/** The finding that the address is not the token endpoint. `said`: what the answer was. */
 function notFound(target: Target, said: string, metadata: Metadata | undefined): Finding {
   const { tokenPath } = target.platform
   const what = `${urlOf(target)} is not the token endpoint${said}`
@@ -110,7 +110,7 @@ function notFound(target: Target, said: string, metadata: Metadata | undefined):
   return failure('token.not-found', SETTING, `${what}. The server's metadata names ${tokenEndpoint}. ${cure}`)
 }
 
-/** Whether the endpoint takes the client id and the secret in the other way. */
+/** The finding if the endpoint accepts the client id and the secret by the other method; undefined if it does not. */
 async function otherAuthMethod(target: Target, answer: Response): Promise<Finding | undefined> {
   const used = target.tokenEndpointAuthMethod
   const other = used === 'client_secret_post' ? 'client_secret_basic' : 'client_secret_post'

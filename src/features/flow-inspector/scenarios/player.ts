@@ -14,7 +14,7 @@ export const resultSchema = z.object({
   at: z.string(),
   seconds: z.number(),
   observations: z.array(z.object({ expected: z.string(), observed: z.string(), ok: z.boolean() })),
-  /** The flows that show what it is about. */
+  /** The flows that show what the scenario is about. */
   flows: z.array(z.object({ id: z.string(), outcome: z.string() })),
 })
 export type ScenarioResult = z.infer<typeof resultSchema>
@@ -27,14 +27,14 @@ export interface PlayerOptions {
   flush(): Promise<void>
   baseUrl: string
   sandboxUrl: string
-  /** Where this server reaches both. */
+  /** Where this server reaches the app and the sandbox. */
   internalUrls: InternalUrls
 }
 
 /** The user of a demo. The demo's sign-in takes the name for the id. */
 export const DEMO_USER: User = { id: 'Alex', name: 'Alex' }
 
-/** Plays scenarios between this app and the sandbox, one at a time: they set faults, which all of them share. */
+/** Plays scenarios between this app and the sandbox, one at a time, because all scenarios share the faults that they set. */
 export class ScenarioPlayer {
   readonly #options: PlayerOptions
   /** The latest results of this process, by user and scenario. */
@@ -58,7 +58,7 @@ export class ScenarioPlayer {
   results = (userId: string): Record<string, ScenarioResult> => this.#results.get(userId) ?? {}
 
   /**
-   * Starts a new demo: the sandbox is as it was at first, and `DEMO_USER` has no connections, no flows, and nothing else. Throws
+   * Starts a new demo: resets the sandbox, and deletes the connections, the flows and everything else of `DEMO_USER`. Throws
    * `PlatformUnavailableError` if the sandbox does not answer.
    */
   startDemo(): Promise<void> {
@@ -116,7 +116,7 @@ async function playScenario(options: PlayerOptions, scenario: Scenario, user: Us
     ok: observed === expected,
   }))
   const shown = (await stage.flows()).filter(({ summary, flow }) => scenario.shows(summary, flow))
-  // A fault that stays says so under Control.
+  // If this fails, the sandbox still shows the fault under Control.
   await stage.clearFaults().catch(() => {})
   return {
     name: scenario.name,

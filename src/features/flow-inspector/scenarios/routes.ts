@@ -98,7 +98,7 @@ export function demoRoutes(player: ScenarioPlayer): Router {
         errors: ['invalid_input', 'platform_unavailable'],
       }),
       async (req, res) => {
-        // Nothing is stored for a visitor who has not pressed the button.
+        // Only the button starts a demo, so that nothing is stored for a visitor who has not pressed it.
         if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
         await player.startDemo()
         showDeveloperPages(res)

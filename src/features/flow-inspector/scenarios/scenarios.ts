@@ -31,7 +31,7 @@ const REFRESHES = 'Refreshes at the platform'
 
 const stepsOf = async (stage: Stage) => (await stage.flows()).flatMap(({ flow }) => flow.steps)
 
-/** What the API answered, one after the other. */
+/** The answers of the API, in their order. */
 async function apiAnswers(stage: Stage): Promise<string> {
   const calls = (await stepsOf(stage)).filter(({ topic }) => topic === 'api_call')
   return calls.map(({ response }) => response?.status ?? 'no answer').join(', ')
@@ -163,7 +163,7 @@ export const SCENARIOS: readonly Scenario[] = [
     shows: ofKind('api_call'),
     async play(stage) {
       await stage.connect()
-      // Whichever the app calls first; the sandbox ignores an endpoint that it does not have.
+      // The app may call any of the endpoints first. The sandbox ignores an endpoint that it does not have.
       for (const endpoint of stage.scopes) await stage.fault(endpoint, '429')
       return [
         [TEST, '200', await stage.callApi()],

@@ -15,7 +15,7 @@ export interface StageOptions {
   platform: Pick<Platform, 'startPage'>
   appUrl: string
   sandboxUrl: string
-  /** Where this server reaches both. */
+  /** Where this server reaches the app and the sandbox. */
   internalUrls: InternalUrls
   user: { id: string; name: string }
   vault: Pick<Vault, 'accessToken'>

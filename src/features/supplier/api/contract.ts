@@ -32,7 +32,7 @@ export const LIMITS = {
 /** assumed: the names of the search parameters; the radius is in kilometres. */
 export const NEAREST = { latitude: 'latitude', longitude: 'longitude', radius: 'radius' } as const
 
-/** The least and the most that each of them may be. */
+/** The least and the greatest value of each of these parameters. */
 export const NEAREST_RANGES = [
   { name: NEAREST.latitude, minimum: -90, maximum: 90, description: 'degrees; south is negative' },
   { name: NEAREST.longitude, minimum: -180, maximum: 180, description: 'degrees; west is negative' },

@@ -14,10 +14,7 @@ interface PendingOptions {
   vault: Vault
 }
 
-/**
- * The latest fetch: when it began, in ms since 1970, the ids of the requests, and those of the events that had been received before
- * it.
- */
+/** The latest fetch: when it began, in ms since 1970, the ids of the requests, and the ids of the events received before it. */
 const latestSchema = z
   .object({ at: z.number(), requests: z.array(z.string()), events: z.array(z.string()) })
   .catch({ at: 0, requests: [], events: [] })
@@ -46,16 +43,16 @@ export function createPending({ store, builderRequests, events, vault }: Pending
     /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
     async fetch(ref: ConnectionRef): Promise<BuilderRequest[]> {
       const at = Date.now()
-      // Before the list: an event that arrives meanwhile is later than the list.
+      // The events are read first, so that one that arrives meanwhile counts as later than the list.
       const received = await events.recent(ref.bxcontext).catch(() => [])
       const found = await builderRequests.list(vault.tokenSource(ref))
       const requests = found.map(({ integrationConnectionId }) => integrationConnectionId)
-      // The list is what the caller needs.
+      // The caller needs the list, even if it cannot be stored.
       await save(ref, { at, requests, events: received.map(({ id }) => id) }).catch(() => {})
       return found
     },
 
-    /** The same, unless a fetch has begun in the last `ms`. One that fails counts, so that an outage is not asked every second. */
+    /** Fetches, unless a fetch began in the last `ms`. A failed one counts too: in an outage, the app must not ask every second. */
     async fetchIfOlder(ref: ConnectionRef, ms: number): Promise<void> {
       const { received: _, ...latest } = await load(ref)
       if (Date.now() - latest.at <= ms) return
@@ -63,7 +60,10 @@ export function createPending({ store, builderRequests, events, vault }: Pending
       await pending.fetch(ref)
     },
 
-    /** What is known of a connection's requests without asking the platform, to compare: a page that shows them reloads. */
+    /**
+     * What is known of a connection's requests without asking the platform. An open page compares it, and reloads if it has
+     * changed.
+     */
     async snapshot(ref: ConnectionRef): Promise<string[][]> {
       const { requests, received } = await load(ref)
       return [requests, received.map(({ id }) => id)]

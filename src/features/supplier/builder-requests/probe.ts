@@ -47,7 +47,7 @@ function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
     for (const id of ['webhook-signature', 'webhook-event']) probe.notSeen(id, unseen)
     return
   }
-  // Anybody may have sent one: those that are signed are the platform's.
+  // Anybody may have sent a delivery. Those that are signed are the platform's.
   const [signed] = arrived.flatMap((delivery) => signatureOf(delivery, settings) ?? [])
   if (!signed) {
     const seen = 'no header has an HMAC-SHA256 of the body with `PLATFORM_WEBHOOK_SECRET`'
@@ -59,7 +59,7 @@ function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
   checkEvent(probe, signed.delivery)
 }
 
-/** The time has two names, and is checked by itself. */
+/** The fields of an event without its time, which has two names and is checked by itself. */
 const fieldsSchema = webhookEventSchema.omit({ occurredAt: true, time: true })
 
 function checkEvent(probe: Probe, { headers, body }: ReceivedRequest): void {
@@ -78,7 +78,7 @@ function checkEvent(probe: Probe, { headers, body }: ReceivedRequest): void {
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const
 
-/** A delivery with what its signature is, wherever it stands; undefined if there is none. */
+/** Finds the signature of a delivery, in any header and encoding; undefined if there is none. */
 function signatureOf(
   delivery: ReceivedRequest,
   { webhookSecrets, webhookHeader }: BuilderRequestsSettings,

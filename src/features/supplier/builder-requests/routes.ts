@@ -38,7 +38,7 @@ const decidedSchema = decisionSchema.extend({
   access: z.array(grantSchema),
 })
 
-/** What a decision is called in the addresses of the platform and of this app, and afterwards. */
+/** The names of a decision: in the addresses of the platform and of this app, and once it is made. */
 const OUTCOMES = { accept: 'accepted', reject: 'rejected' } as const
 type Answer = keyof typeof OUTCOMES
 
@@ -56,7 +56,7 @@ const liveRoute = describeRoute({
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pending, decisions, grants, events, hasWebhook } = options
-  // How often open pages poll the platform, however many there are: also with a webhook, as deliveries may be lost.
+  // How often the platform is polled, however many pages are open. A webhook does not replace this, as deliveries may be lost.
   const pollMs = hasWebhook ? 60_000 : 10_000
   const router = Router()
   router.get('/', listRoute, async (req, res) => {
@@ -85,7 +85,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   return router
 }
 
-/** The page that asks, by the name of the builder, since no answer can be undone here; and the answer. */
+/** Adds the page that asks for confirmation by the name of the builder, since no answer can be undone here, and the answer itself. */
 function answerRoutes(router: Router, decision: Answer, options: BuilderRequestsOptions): void {
   const { builderRequests, pending, decisions, vault } = options
   const status = OUTCOMES[decision]
@@ -134,7 +134,7 @@ function answerRoutes(router: Router, decision: Answer, options: BuilderRequests
     })
     // Updates open pages. The decision is made even if this fails.
     await pending.fetch(ref).catch(() => {})
-    // Where access to a catalogue is granted, with the builder's account number filled in.
+    // Leads to where access to a catalogue is granted, with the builder's account number filled in.
     const href = `${path}/catalogues${externalRef ? `?account=${encodeURIComponent(externalRef)}` : ''}`
     const grant = decision === 'accept' && { link: { href, label: texts.grantAccess } }
     const result = { integrationConnectionId: id, status }

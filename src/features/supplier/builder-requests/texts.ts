@@ -22,7 +22,7 @@ export const texts = {
   none: 'No pending requests. Requests from builders you approved in advance are accepted automatically.',
 
   unnamedBuilder: 'A builder',
-  /** Read to those who listen when a request arrives. */
+  /** Screen readers read it out when a request arrives. */
   asks: (builder: string) => `${builder} asks to connect`,
   accountNumber: (account: string) => `Account ${format.isolated(account)}`,
   contact: 'Contact',

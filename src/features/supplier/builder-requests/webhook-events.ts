@@ -28,7 +28,7 @@ const KEPT_MS = 24 * 3_600_000
 const MAX_RECENT = 10
 
 const seenKey = (id: string): Key => {
-  // An id may be any text; a key is well-formed.
+  // The key is a digest, because an id may be any text and a key must be well-formed.
   const digest = createHash('sha256').update(id).digest('base64url')
   return { kind: 'webhook-seen', owner: appOwner(digest), id: '' }
 }
@@ -44,7 +44,7 @@ export function createEvents(store: KeyValueStore) {
   const isKnown = async (id: string) => (await store.get(seenKey(id))) !== null
   return {
     isKnown,
-    /** Stores an event, unless it is known; then resolves to false. */
+    /** Stores an event. Resolves to false if it is known already. */
     async add({ id, type, data }: Pick<WebhookEvent, 'type' | 'data'> & { id: string }): Promise<boolean> {
       if (await isKnown(id)) return false
       const event: ReceivedEvent = {
@@ -58,7 +58,8 @@ export function createEvents(store: KeyValueStore) {
         const others = parse(value).filter((other) => other.id !== id)
         return JSON.stringify([event, ...others].slice(0, MAX_RECENT))
       }
-      // First the list: if this fails, the event does not count as received, and the next delivery adds it. The list has it once.
+      // The list comes first: if this fails, the event does not count as received, and the next delivery adds it. The list has it
+      // only once.
       await update(store, recentKey(event.bxcontext), withEvent, KEPT_MS)
       return store.compareAndSet(seenKey(id), null, randomUUID(), KEPT_MS)
     },

@@ -8,7 +8,7 @@ import { describeError } from './describe-error.ts'
 import { listTenants } from './first-party.ts'
 
 async function list({ demo }: { demo: boolean }): Promise<void> {
-  // Without a tenant: a token for a tenant lists only that tenant.
+  // Logs in without a tenant, because a token for a tenant lists only that tenant.
   const { api, source, close } = await openByApiKey(process.env, { tenant: '', demo })
   const tenants = await listTenants(api, source).finally(close)
   for (const { tenantId, name } of tenants) print(name ? `${tenantId}  ${name}` : tenantId)

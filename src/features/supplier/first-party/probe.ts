@@ -11,7 +11,7 @@ export default async function probeFirstParty(probe: Probe, credentials: FirstPa
   }
   if (!credentials)
     return notSeen('Set `PLATFORM_API_EMAIL`, `PLATFORM_API_KEY` and `PLATFORM_SUBSCRIPTION_KEY`.')
-  // A token for a tenant lists only that tenant.
+  // Logs in without a tenant, because a token for a tenant lists only that tenant.
   const options = { ...credentials, tenantId: undefined, baseUrl: probe.apiUrl, http: probe.http }
   const post = async (path: string, fields?: { refreshToken: string }) => {
     const response = await requestTokens(options, path, fields).catch(() => null)

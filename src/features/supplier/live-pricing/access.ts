@@ -14,7 +14,7 @@ export interface Client {
   secret: string
 }
 
-/** Failed attempts in 60 seconds that each process answers with 401: per client and IP address, and per IP address. */
+/** How many failed attempts in 60 seconds each process answers with 401: per client and IP address, and per IP address. */
 const MAX_FAILURES = { perClient: 10, perAddress: 30 }
 
 /**
@@ -30,7 +30,7 @@ export function tokenEndpoint(tokens: Tokens, clients: readonly Client[]): Reque
     const credentials = readTokenRequest(req.headers, bodyOf(req))
     const valid = credentials.find(areValid)
     if (!valid) {
-      // Whoever guesses must not lock out the client, with which they may share an address or a proxy.
+      // Somebody who guesses secrets must not lock out the client, which may have the same address or proxy.
       const address = networkOf(req.ip ?? '')
       await count(ofAddress, address, 'temporarily_unavailable')
       await count(ofClient, `${address} ${credentials[0]?.clientId.slice(0, 100)}`, 'temporarily_unavailable')
@@ -54,7 +54,7 @@ function knownCredentials(clients: readonly Client[]) {
 }
 
 /**
- * Authenticates a call by its bearer token (RFC 6750), and enforces the client's rate limit; null: no limit. Throws
+ * Authenticates a call by its bearer token (RFC 6750), and enforces the client's rate limit, or none if it is null. Throws
  * `LivePricingError` (401, 429).
  */
 export function requireToken(

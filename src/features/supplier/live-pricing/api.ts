@@ -15,17 +15,17 @@ export interface LivePricingOptions extends TokenOptions {
   provider: PriceProvider
   /** Clients that may call the API. */
   clients: readonly Client[]
-  /** Calls allowed per client; null: no limit. */
+  /** How many calls each client may make; null if there is no limit. */
   rateLimit: field.RateLimit | null
   log: Logger
   /** Timeout of the price provider, in ms; 10,000 by default. */
   timeoutMs?: number
 }
 
-/** As the API does, it tells `/stores` from `/Stores` and `/stores/`. */
+/** Options of a router that tells `/stores` from `/Stores` and `/stores/`, as the API does. */
 export const EXACT_PATHS = { caseSensitive: true, strict: true }
 
-/** Of how many lines with an invalid price a log line has the items. */
+/** The most lines with an invalid price whose items a log line lists. */
 const MAX_LOGGED = 20
 
 /**
@@ -38,7 +38,7 @@ export function livePricingApi(options: LivePricingOptions): Router {
   const authenticate = requireToken(tokens, clients, options.rateLimit)
   const ask = providerCalls(log, options.timeoutMs)
 
-  /** Sends what `find` resolves to as JSON, or 404 for undefined. What cannot be written is a failure of the provider, too. */
+  /** Sends what `find` resolves to as JSON, or 404 for undefined. What cannot be written as JSON is a failure of the provider. */
   const stores =
     (find: (req: Request) => (signal: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
@@ -64,7 +64,7 @@ export function livePricingApi(options: LivePricingOptions): Router {
   })
 
   const prices: RequestHandler = async (req, res) => {
-    // A failure of the provider has been logged; its lines say that they have no price.
+    // A failure of the provider has been logged, and the lines say that they have no price.
     const { priced, invalid } = await priceItems(readPriceRequest(bodyOf(req)), (lines, memberNumber) =>
       ask(res, async (signal) => {
         const results = await provider.prices(lines, memberNumber, signal)

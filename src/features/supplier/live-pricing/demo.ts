@@ -5,7 +5,7 @@ import { openPriceList, PRICE_LIST_FOLDERS } from './csv-price-provider/price-li
 
 const SAMPLE = fileURLToPath(new URL('./sample', import.meta.url))
 
-/** Loads the sample prices, unless there are some. */
+/** Loads the sample prices, unless prices are loaded already. */
 export default async function prepareDemo(dataDir: string): Promise<void> {
   const folder = join(dataDir, PRICE_LIST_FOLDERS.production)
   const live = openPriceList(folder)

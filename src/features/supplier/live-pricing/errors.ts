@@ -22,7 +22,7 @@ const API_ERRORS = {
   stores_unavailable: { status: 503, detail: 'Store data is temporarily unavailable.' },
 } as const
 
-/** Those that only the token endpoint has, by their code in RFC 6749 section 5.2. */
+/** The errors that only the token endpoint has, by their code in RFC 6749 section 5.2. */
 const TOKEN_ERRORS = {
   invalid_request: {
     status: 400,
@@ -46,10 +46,10 @@ export interface InputProblem {
 export class LivePricingError extends AppError {
   readonly code: ErrorCode
   readonly status: number
-  // The answer has the one of its status.
+  // The answer has the title of its status.
   readonly title = null
   readonly errors: readonly InputProblem[] | undefined
-  /** `detail`: the text for the caller, in place of that of the code. */
+  /** `detail`: the text for the caller, which replaces the text of the code. */
   constructor(
     code: ErrorCode,
     options: { detail?: string; errors?: readonly InputProblem[]; retryAfterMs?: number } = {},
@@ -75,7 +75,7 @@ export function badInput(errors: readonly InputProblem[]): LivePricingError {
 export const errorResponse: ErrorRequestHandler = (thrown, req, res, _next) => {
   const error = toLivePricingError(thrown)
   const { code, status, message, errors, retryAfterMs = status === 503 ? 1000 : undefined } = error
-  // The response to a slow body has been sent.
+  // A request with a slow body has been answered already.
   if (res.headersSent) return
   recordFailure(res, thrown, error)
   res.status(status)

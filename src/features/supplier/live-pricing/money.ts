@@ -14,7 +14,7 @@ export type ExactNumber = number | ReturnType<JSON['rawJSON']>
 /** Amounts in dollars. */
 export type Money = Record<'unitPrice' | 'discount' | 'totalPrice', ExactNumber>
 
-/** A double if it is written with the same digits. */
+/** A number if it is written with the same digits as the value, and otherwise all digits as raw JSON. */
 function toExactNumber(value: Big): ExactNumber {
   const near = value.toNumber()
   return value.eq(near) ? near : JSON.rawJSON(value.toFixed())
@@ -56,7 +56,7 @@ export function computeTotals(unitPrice: unknown, quantity: number, discount: un
 
 /**
  * Returns the best of these discounts for the quantity in dollars as decimal text, rounded half up to cents and capped at the
- * price: a percentage, dollars off each unit, or a unit price in dollars. Undefined: it is less than a cent.
+ * price. A discount is a percentage, dollars off each unit, or a unit price in dollars. Undefined if it is less than a cent.
  */
 export function bestDiscount(
   unitPrice: string,

@@ -49,7 +49,7 @@ export interface NearStore {
  *
  * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each item and
  * store requests return 503. Callers never see the text of the error; the log has it. `signal` is aborted after these ten seconds, or
- * earlier if the caller disconnects: pass it to `fetch` or to your database, so that it stops work whose result is no longer needed.
+ * earlier if the caller disconnects. Pass it to `fetch` or to your database, so that it stops work whose result is no longer needed.
  */
 export interface PriceProvider {
   /** Returns the store with this id, or null. */

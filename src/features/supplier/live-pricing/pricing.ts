@@ -9,8 +9,8 @@ import { reasonOf } from './provider-call.ts'
 export type PriceRequest = z.infer<typeof looseRequestSchema>
 
 /**
- * Parses the body of a price request, but not its lines; null: it is not UTF-8. Throws `LivePricingError`: 413 for too many
- * items, or 400 listing all problems.
+ * Parses the body of a price request, but not its lines. `text` is null if the body is not UTF-8. Throws `LivePricingError`: 413
+ * for too many items, or 400 listing all problems.
  */
 export function readPriceRequest(text: string | null): PriceRequest {
   const body = text === null ? undefined : parseJson(text)

@@ -2,9 +2,9 @@ import type { Response } from 'express'
 import type { Logger } from 'pino'
 
 /**
- * Returns a function that calls the price provider for a caller with a signal, which is aborted if the caller disconnects, or after
- * `timeoutMs`. It throws the errors of the provider, and an error if that takes longer, even if it ignores the signal. Each is
- * logged, unless the caller has disconnected.
+ * Returns a function that calls the price provider for a caller. The signal of a call is aborted if the caller disconnects, or
+ * after `timeoutMs`. Then the function throws an error, even if the provider ignores the signal. It also throws the errors of the
+ * provider. Each error is logged, unless the caller has disconnected.
  */
 export function providerCalls(log: Logger, timeoutMs = 10_000) {
   return async <T>(res: Response, call: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -41,8 +41,8 @@ const URL_CREDENTIALS = /(\w+:\/\/)\S*@/g
 const URL_QUERY = /(\w+:\/\/[^\s?]+\?)\S+/g
 
 /**
- * The message of what a price provider threw, which may be anything, or its stack, which begins with the message. Without what
- * looks like a secret; empty if there is no text or it cannot be read.
+ * The message of what a price provider threw, which may be anything, or its stack, which begins with the message. What looks like
+ * a secret is left out. Empty if there is no text or it cannot be read.
  */
 export function reasonOf(error: unknown, member: 'message' | 'stack'): string {
   let text: unknown

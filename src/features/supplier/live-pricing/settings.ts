@@ -25,7 +25,7 @@ export const livePricingSettings = (env: Environment) =>
             'The same for `/live-pricing-staging`. The two must not share a secret. Unset: not served.',
         }),
     }),
-    /** Per client and process; null: no limit. */
+    /** The limit for each client in each process; null if there is none. */
     rateLimit: field
       .wholeNumber({ min: 0, max: 9_999_999, default: 3000 })
       .transform((limit) => (limit === 0 ? null : { limit, windowMs: 10_000 }))

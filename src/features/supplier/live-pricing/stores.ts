@@ -22,7 +22,7 @@ export function parseSearch(parameters: URLSearchParams): Place {
 
 const storeShape = storeSchema.omit({ distance: true })
 
-/** A copy with the fields of the schema, at every level: a provider's objects may have private ones. */
+/** A copy with only the fields of the schema, at every level, because a provider's objects may have private fields. */
 function onlyFields(schema: z.core.$ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodOptional)
     return value === undefined ? undefined : onlyFields(schema.unwrap(), value)

@@ -12,7 +12,7 @@ export interface Credentials {
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 
-// Another grant type, and parameters that are missing, have errors of their own.
+// Texts are optional here, because missing parameters and other grant types have errors of their own.
 const text = z.string().min(1).optional()
 const parametersSchema = z.object({ grant_type: text, client_id: text, client_secret: text })
 

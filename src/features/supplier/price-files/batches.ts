@@ -22,12 +22,12 @@ export interface Item {
 /** assumed: the body of an upload. */
 export const itemsBody = (items: readonly Item[]) => JSON.stringify({ items })
 
-/** How many upload requests so many items take. */
+/** How many upload requests this many items take. */
 export const batchCount = (items: number) => Math.ceil(items / MAX_BATCH)
 
 /**
- * Writes a folder of upload requests, in place of one that is there: each has 1,000 items; the last one may have fewer. Throws
- * the errors of the file system.
+ * Writes a folder of upload requests, in place of an existing one. Each request has 1,000 items; the last one may have fewer.
+ * Throws the errors of the file system.
  */
 export async function writeBatches(folder: string, items: Iterable<Item>): Promise<void> {
   await rm(folder, { recursive: true, force: true })

@@ -1,26 +1,26 @@
-/** When page two asks for a tick before anything is sent. Each function is one rule. */
+/** The rules by which page two asks for a tick before anything is sent. Each function is one rule. */
 import { placeOf } from './cells.ts'
 import type { Choice } from './choice.ts'
 import type { BoxReason, NewValues } from './found.ts'
 import { columnFor } from './uses.ts'
 
-/** New/old of a price that rises or falls as prices do. */
+/** The usual range of a price change, as new price / old price. */
 const [LOW, HIGH] = [0.93, 1.085]
 const isOutside = (factor: number) => factor < LOW || factor > HIGH
 
-/** Half of the items that were received before have a price outside 0.93 to 1.085 of the old one. */
+/** At least half of the items that were received before have a price outside 0.93 to 1.085 times the old one. */
 export function halfOutside(factors: readonly number[]): BoxReason[] {
   const items = factors.filter(isOutside).length
   return items > 0 && items * 2 >= factors.length ? [{ kind: 'halfOutside', items, of: factors.length }] : []
 }
 
-/** One percent of them, at least two, have half the old price or less, or twice as much or more. */
+/** At least one percent of them, and at least two, have less than half of the old price, or more than twice as much. */
 export function farOutside(factors: readonly number[]): BoxReason[] {
   const items = factors.filter((factor) => factor < 0.5 || factor > 2).length
   return items >= Math.max(2, factors.length / 100) ? [{ kind: 'farOutside', items, of: factors.length }] : []
 }
 
-/** A tenth of them, at least ten, have changed by one and the same factor, to 0.2 %, outside 0.93 to 1.085. */
+/** At least a tenth of them, and at least ten, have changed by the same factor, within 0.2 %, and it is outside 0.93 to 1.085. */
 export function oneFactor(factors: readonly number[]): BoxReason[] {
   const sorted = factors.filter(isOutside).sort((a, b) => a - b)
   let [items, factor, from] = [0, 1, 0]
@@ -32,15 +32,15 @@ export function oneFactor(factors: readonly number[]): BoxReason[] {
   return isOne ? [{ kind: 'oneFactor', items, of: factors.length, factor }] : []
 }
 
-/** Half of the items have codes that were not received before. */
+/** At least half of the items have codes that were not received before. */
 export const unknownCodes = (items: number, added: number): BoxReason[] =>
   added > 0 && added * 2 >= items ? [{ kind: 'unknownCodes', items: added, of: items }] : []
 
-/** A fifth of the codes in the file that were received before will not be sent. */
+/** At least a fifth of the codes in the file that were received before will not be sent. */
 export const knownNotSent = (known: number, notSent: number): BoxReason[] =>
   notSent > 0 && notSent * 5 >= known ? [{ kind: 'knownNotSent', items: notSent, of: known }] : []
 
-/** The money, the units or the price column are others than last time. */
+/** The money, the units or the price column differ from last time. */
 export function otherChoice(choice: Choice, last: Choice, headings: readonly string[]): BoxReason[] {
   const price = columnFor(last, 'price')
   const isSameColumn = price && placeOf(price, headings) + 1 === columnFor(choice, 'price')?.number
@@ -51,7 +51,7 @@ export function otherChoice(choice: Choice, last: Choice, headings: readonly str
   ]
 }
 
-/** A column that had at most five values has a new one that is no date. */
+/** A column that had at most five values has a new one that is not a date, or has too many now. */
 export const newValues = (columns: readonly NewValues[]): BoxReason[] =>
   columns
     .filter(({ hadAtMostFive }) => hadAtMostFive)

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import type { ChosenColumn } from './choice.ts'
 
-/** How much of a text is remembered; of a longer one, a hash tells whether the rest is the same. */
+/** How many characters of a text are remembered. A hash of a longer text tells whether the rest is the same. */
 const MAX_KEPT = 200
 
 /** A text on one line, without repeated spaces. */
 export const clean = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-/** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123, and so is an apostrophe. */
+/** The text of a cell. A spreadsheet keeps the zeros of 00123 if it is written as `="00123"` or after an apostrophe. */
 export function textOf(cell = ''): string {
   const text = cell.trim()
   if (text[0] !== '=' && text[0] !== "'") return text
@@ -38,8 +38,8 @@ export const isFilled = (cell: string | undefined): boolean =>
 export const rowText = (cells: readonly string[]): string => cells.map(clean).filter(Boolean).join(' · ')
 
 /**
- * Where a column stands among these headings, from 0: by its heading if that is not blank and stands there once, else by its number
- * if the heading there is the same text. -1: it is missing.
+ * The place of a column among these headings, from 0; -1 if it is missing. A heading that is not blank and stands there once is
+ * found by its text. Otherwise the column is found by its number, if the heading there is the same.
  */
 export function placeOf(
   { heading, number }: Pick<ChosenColumn, 'heading' | 'number'>,

@@ -1,6 +1,6 @@
 /**
  * What a person chose for a price file: which columns are used, and what the price is. It is filled in for the next file of the
- * catalogue, and decides nothing: what is sent is what a person has looked at.
+ * catalogue, but decides nothing: only what a person has looked at is sent.
  */
 import * as z from 'zod'
 import { DECIMALS } from '../tables/prices.ts'
@@ -8,12 +8,12 @@ import { columnFor, MAX_VALUES, MONEY_ANSWERS, USES } from './uses.ts'
 
 export { columnFor, MAX_VALUES, MONEY, type Money, USES, type Use } from './uses.ts'
 
-/** A column that is used: found by its heading, or by its number (from 1) where that is blank or stands there twice. */
+/** A used column. It is found by its heading, or by its number (from 1) if the heading is blank or stands there twice. */
 const columnSchema = z.strictObject({
   heading: z.string(),
   number: z.int().positive(),
   use: z.enum(USES).exclude(['ignored']),
-  /** Of `only` and `taxed`: the values that are ticked. A blank cell is an empty text. */
+  /** The ticked values, for `only` and `taxed`. A blank cell is an empty text. */
   values: z.array(z.string()).max(MAX_VALUES).optional(),
 })
 export type ChosenColumn = z.infer<typeof columnSchema>
@@ -22,9 +22,9 @@ export type ChosenColumn = z.infer<typeof columnSchema>
 export const draftSchema = z.strictObject({
   /** The name of the sheet; empty for a text file. */
   sheet: z.string(),
-  /** The row that has the headings; 0: none. In a later file they are found by the headings of the columns that are used. */
+  /** The row of the headings; 0 if there are none. In a later file, it is found by the headings of the used columns. */
   headingsRow: z.int().nonnegative(),
-  /** Each use but `only` once. */
+  /** Each use may occur once, except `only`. */
   columns: z.array(columnSchema).superRefine((columns, { addIssue }) => {
     for (const [at, { use }] of columns.entries())
       if (use !== 'only' && columns.findIndex((other) => other.use === use) < at)
@@ -33,7 +33,7 @@ export const draftSchema = z.strictObject({
   money: z.enum(MONEY_ANSWERS).nullable(),
   /** How many units every price is for. */
   units: z.int().positive(),
-  /** The decimal sign; null: every price that the person saw reads the same under both. */
+  /** The decimal sign; null if every price that the person saw is the same number with either sign. */
   decimal: z.enum(DECIMALS).nullable(),
 })
 export type Draft = z.infer<typeof draftSchema>

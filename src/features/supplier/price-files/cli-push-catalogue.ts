@@ -1,7 +1,7 @@
 /**
- * `npm run feature -- price-files push-catalogue prices.csv --catalogue NAME --choice '{…}'`: imports a price file into a catalogue,
- * using an API key. Prints what page two shows. Exits with 0 only if the platform reports the import as completed, and with 2, before
- * anything is sent, if a person has to look at it first.
+ * `npm run feature -- price-files push-catalogue prices.csv --catalogue NAME --choice '{…}'`: imports a price file into a
+ * catalogue, using an API key. Prints what page two shows. Exits with 0 only if the platform reports the import as completed.
+ * Exits with 2, before anything is sent, if a person has to look at it first.
  */
 import '../../../runtime/env-file.ts'
 import { createHash, randomUUID } from 'node:crypto'
@@ -66,7 +66,7 @@ interface Push {
   itemsPath: string
 }
 
-/** Reads a file, shows what page two shows, and sends it if nobody has to look at it, or somebody has. */
+/** Reads a file, prints what page two shows, and sends it, unless a person has to look at it and has not accepted it. */
 async function push(session: ByApiKey, { file, draft, options, itemsPath }: Push): Promise<void> {
   const { accept, dryRun } = options
   const turns = openTurns(session.store, session.apiUrl)
@@ -98,7 +98,7 @@ async function push(session: ByApiKey, { file, draft, options, itemsPath }: Push
   if (!isSent) throw new StoppedError('The catalogue has received something else. Run the command again.')
 }
 
-/** Stands for a file, a choice, a catalogue, what it has received, and all that page two shows. */
+/** The code for a file, a choice, a catalogue, what it has received, and all that page two shows. */
 async function codeOf(file: string, shown: unknown[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(shown))
   await pipeline(createReadStream(file), hash)
@@ -110,7 +110,7 @@ const notAccepted = (code: string, isOther: boolean) =>
     `${isOther ? 'Nothing was sent: the code of --accept stands for another file, choice or difference.' : 'Nothing was sent: look at what differs.'} To send exactly this, add --accept ${code}`,
   )
 
-/** What page one asks, and the choice as far as the file or the last one fills it in. */
+/** The error that says what page one asks, with the choice as far as the file or the last choice fills it in. */
 function pageOne({ outline, missing }: Reading): Error {
   const draft = readDraft(outline, filledIn(outline))
   const lacks: string[] = (['code', 'price'] as const).filter((use) => !columnFor(draft, use))
@@ -148,7 +148,7 @@ function printPage({ outline }: Reading, found: Found, { id, name = id, scope }:
   )
 }
 
-/** Throws an error that names what is wrong in it. */
+/** Parses a choice. Throws an error that names what is wrong in it. */
 function readChoice(text: string): Choice {
   const json = parseJson(text)
   if (json === undefined) throw new Error('--choice is not JSON: copy it as one argument, with its quotes.')

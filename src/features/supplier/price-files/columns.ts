@@ -12,18 +12,18 @@ export interface Tally extends Value {
   items: Candidate[]
 }
 
-/** Counts the values of the columns of a table. What a row costs depends on its cells alone, not on headings or values. */
+/** Counts the values of the columns of a table. The cost of a row depends on its cells alone, not on headings or values. */
 export class Columns {
   readonly #columns: Column[]
   #rows = 0
-  /** How many rows there are of each number of cells, up to `MAX_ITEMS`: the columns behind are blank there. */
+  /** How many rows have each number of cells, up to `MAX_ITEMS`. The columns after the last cell are blank in these rows. */
   readonly #short: number[] = []
 
   constructor(width: number) {
     this.#columns = Array.from({ length: width }, () => new Column())
   }
 
-  /** Counts the cells of a row. Returns the values that have not had enough items. */
+  /** Counts the cells of a row. Returns the values that do not have `MAX_ITEMS` items yet. */
   see(cells: readonly string[]): Tally[] {
     this.#rows++
     const seen = this.#columns.length > cells.length ? cells.length : this.#columns.length
@@ -38,7 +38,7 @@ export class Columns {
     return [...wanted, ...this.#columns.slice(seen).map(({ blank }) => blank)]
   }
 
-  /** The values of a column, the most frequent first; null: too many. */
+  /** The values of a column, the most frequent first; null if there are too many. */
   tallies(index: number): Tally[] | null {
     const { tallies = null, blank } = this.#columns[index] ?? {}
     if (!tallies || !blank) return null
@@ -50,11 +50,11 @@ export class Columns {
 }
 
 class Column {
-  /** Its count is what the other values leave of the rows. */
+  /** The blank value. Its count is the number of rows that have no other value. */
   readonly blank: Tally = { value: '', count: 0, items: [] }
-  /** By value; null: there are more than `MAX_VALUES`. */
+  /** The values by their texts; null if there are more than `MAX_VALUES`. */
   tallies: Map<string, Tally> | null = new Map([['', this.blank]])
-  /** By cell, so that a cell that came before is not read again. */
+  /** The values by their cells, so that a cell that came before is not read again. */
   readonly #byCell = new Map<string, Tally>()
 
   /** Counts a cell, and returns its value; null if there are too many. */

@@ -16,7 +16,7 @@ export interface Past {
   texts: ReadonlySet<string>
 }
 
-/** The last file with the same headings, else the last one; null: nothing was received from here. */
+/** The last file with the same headings, or else the last file; null if nothing was received from here. */
 export function pastOf(received: Received | null, headings: readonly string[]): Past | null {
   const kept = keptHeadings(headings)
   const files = received?.files ?? []
@@ -27,13 +27,13 @@ export function pastOf(received: Received | null, headings: readonly string[]): 
   return { file, isUnfinished: received.isUnfinished, codes, texts: new Set(file.memory.texts.map(keyOf)) }
 }
 
-/** New/old: 1 for the same price, Infinity if it was 0 before; null: the code was not received before. */
+/** New price / old price: 1 if they are the same, Infinity if it was 0 before; null if the code was not received before. */
 export const factorOf = (price: number, received: Code['received']): number | null => {
   if (received === null) return null
   return price === received.price ? 1 : price / received.price
 }
 
-/** Counts the prices that are the same, higher, lower and new. `factors`: those of the items that were received before. */
+/** Counts the prices that are the same, higher, lower and new. `factors`: the factors of the items that were received before. */
 export function comparePrices(sent: readonly Code[]) {
   const all = sent.flatMap(({ item, received }) => (item ? [factorOf(item.price, received)] : []))
   const factors = all.filter((factor) => factor !== null)
@@ -54,7 +54,7 @@ export function comparePrices(sent: readonly Code[]) {
 
 const MAX_GONE = 50
 
-/** The codes that the file which this one is compared with was the last to have, and that are in no row any more. */
+/** The codes whose last file is the one that this file is compared with, and that are in no row any more. */
 export function goneCodes(past: Past | null) {
   const gone = [...(past?.codes.values() ?? [])].flatMap(({ received, state }) =>
     received && received.file === past?.file.number && state === 'absent' ? [received.code] : [],
@@ -62,7 +62,7 @@ export function goneCodes(past: Past | null) {
   return { gone: gone.length, goneCodes: gone.slice(0, MAX_GONE) }
 }
 
-/** Texts that the last file did not have, and those that are gone. `isItem`: whether a code is one of an item by now. */
+/** The texts that the last file did not have, and those that are gone. `isItem`: whether a code is now that of an item. */
 export function compareTexts(
   past: Past | null,
   { byKey, uncompared }: FileTexts,
@@ -78,10 +78,10 @@ export function compareTexts(
   }
 }
 
-/** A column with so few values says what its rows are. */
+/** A column with at most this many values says what kind of row each one is. */
 const MAX_FEW = 5
 const NUMBER = /^\$? ?\d{1,9}(?:,\d{3}){0,3}(\.\d{1,6})?$/
-/** Whether there are more than a few values, all of which are numbers, or blank, and half of which have cents. */
+/** Whether there are more than a few values, all are numbers or blank, and at least half of them have a decimal point. */
 const areAmounts = (values: readonly string[]) =>
   values.length > MAX_FEW &&
   values.every((value) => value === '' || NUMBER.test(value)) &&
@@ -96,8 +96,9 @@ const DATE = new RegExp(
 )
 
 /**
- * The values that a column did not have; none if the last file had no such column, or too many values to remember. Dates are expected
- * to change, and so are amounts beside the price, in a column that no choice names. `tallies`: its values now; null: too many.
+ * The values that a column did not have; none if the last file had no such column, or too many values to remember. Dates are
+ * expected to change, and so are amounts beside the price, in a column that no choice names. `tallies`: its values now; null if
+ * there are too many.
  */
 export function compareValues(
   label: string,
@@ -110,7 +111,7 @@ export function compareValues(
   const old = memory?.values.find((column) => column.number === place + 1)?.values
   if (!old) return { added: [], newValues: [] }
   const had = new Set(old)
-  // A few amounts that all rows share are no prices.
+  // If all rows share a few amounts, these are no prices.
   const hasAmounts = !isUsed && areAmounts(old) && tallies !== null && tallies.length > MAX_FEW
   const kindOf = ({ value }: Tally) =>
     DATE.test(value) ? 'date' : hasAmounts && NUMBER.test(value) ? 'amount' : 'value'

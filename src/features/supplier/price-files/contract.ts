@@ -24,7 +24,7 @@ export const batchIdSchema = z
   .string()
   .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots, not starting with a dot')
 
-/** A count, also as text; null if it is neither. */
+/** A count, which may be a text; null if it is neither. */
 const count = z
   .union([
     z.number(),
@@ -47,9 +47,9 @@ export const importJobSchema = z.looseObject({
 export type ImportJob = z.infer<typeof importJobSchema>
 
 /**
- * assumed: what the state of an import job means. One that begins with "complete" is completed, with problems if it says error or if
- * the job counts rows that failed; one that begins with "fail", "cancel" or "reject", or has "error" in it, has failed; any other
- * means that it is not finished.
+ * assumed: what the state of an import job means. If it begins with "complete", the job is completed. It has problems if the state
+ * says "error" or if the job counts rows that failed. If the state begins with "fail", "cancel" or "reject", or has "error" in it,
+ * the job has failed. Any other state means that it is not finished.
  */
 export function outcomeOf(job: ImportJob): 'unfinished' | 'completed' | 'problems' | 'failed' {
   const state = job.status.trim().toLowerCase()
@@ -58,7 +58,7 @@ export function outcomeOf(job: ImportJob): 'unfinished' | 'completed' | 'problem
   return /^(fail|cancel|reject)|error/.test(state) ? 'failed' : 'unfinished'
 }
 
-/** The most rows that a member of a job with such a name counts or lists. */
+/** The most rows that a member with "fail", "error" or "reject" in its name counts or lists. */
 const failedRows = (job: ImportJob): number =>
   Object.entries(job).reduce((most, [name, value]) => {
     if (!/fail|error|reject/i.test(name)) return most

@@ -3,8 +3,8 @@ import { stopped } from './import.ts'
 import { deleteImport, openTurns } from './turns.ts'
 
 /**
- * Stops and deletes a user's imports with their files. What catalogues have received stays: this user becomes "someone". Throws
- * `ImportError` (409) if the last request of an import takes too long to end: then it can be repeated.
+ * Stops and deletes a user's imports with their files. What catalogues have received stays, but names "someone" in place of the
+ * user. Throws `ImportError` (409) if the last request of an import takes too long to end. Then the deletion can be repeated.
  */
 export default async function deleteUser(
   { store, config }: FeatureDeps,

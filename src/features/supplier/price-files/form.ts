@@ -1,4 +1,4 @@
-/** Page one as a form: what is filled in, and what it says of how the file is to be read. Pure. */
+/** Page one as a form: how it is filled in, and what it says about how to read the file. All functions are pure. */
 import * as z from 'zod'
 import { badInput } from '../../../web/kit.ts'
 import { columnFor, type Draft, draftSchema } from './choice.ts'
@@ -6,8 +6,8 @@ import type { Outline, OutlineColumn } from './found.ts'
 import { texts } from './texts.ts'
 
 /**
- * The fields: `sheet`, `headingsRow`, `units`, `money` and `decimal`; `use-3`, the use of the third column; `tick-3`, the places
- * of its values that are ticked, in the list that the page shows; `moneyOf`, the number of the column that the question about money
+ * The fields are `sheet`, `headingsRow`, `units`, `money` and `decimal`. `use-3` is the use of the third column. `tick-3` has the
+ * places of its ticked values in the list that the page shows. `moneyOf` is the number of the column that the question about money
  * named, if it named one.
  */
 const formSchema = z.record(
@@ -15,13 +15,13 @@ const formSchema = z.record(
   z.union([z.string().transform((value) => [value]), z.array(z.string())]),
 )
 
-/** Page one as it is filled in: all texts, as they were typed. */
+/** Page one as it is filled in, with all values as they were typed. */
 export interface Filled extends Record<'sheet' | 'headingsRow' | 'units' | 'money' | 'decimal', string> {
   columns: FilledColumn[]
 }
 type FilledColumn = Omit<OutlineColumn, 'use'> & { use: string }
 
-/** Page one as the file and the last choice fill it in, or as a form was. Throws a `ZodError` if it is no form. */
+/** Page one as a form filled it in, or else as the file and the last choice do. Throws a `ZodError` if `body` is no form. */
 export function filledIn(outline: Outline, body?: unknown): Filled {
   const form = formSchema.optional().parse(body)
   const said = (field: string, filled: string | number | null = '') =>
@@ -33,7 +33,7 @@ export function filledIn(outline: Outline, body?: unknown): Filled {
   })
   const numberOf = (all: { use: string; number: number }[]) =>
     columnFor({ columns: all }, 'price')?.number ?? ''
-  // An answer is about the column that the question named, and about no other.
+  // An answer about money counts only for the column that the question named.
   const isOther = form && String(numberOf(columns)) !== said('moneyOf', numberOf(outline.columns))
   return {
     sheet: said('sheet', outline.sheet),
@@ -46,8 +46,8 @@ export function filledIn(outline: Outline, body?: unknown): Filled {
 }
 
 /**
- * What page one says of how the file is to be read. The columns of another sheet or heading row are others, so they are suggested
- * anew. Throws `invalid_input` (400) with the field.
+ * What page one says about how to read the file. Another sheet or heading row has other columns, so they are suggested anew.
+ * Throws `invalid_input` (400) with the field.
  */
 export function readDraft(outline: Outline, filled: Filled): Draft {
   const headingsRow = numberIn(filled.headingsRow)
@@ -73,5 +73,5 @@ export function readDraft(outline: Outline, filled: Filled): Draft {
   throw badInput(String(field), isNumber ? texts.rules[field] : texts.rules.choice)
 }
 
-/** The number of a field, as digits; NaN: it is none. */
+/** The number in a field, which must be digits; NaN if it is not. */
 const numberIn = (text: string): number => (/^\s*\d{1,7}\s*$/.test(text) ? Number(text) : Number.NaN)

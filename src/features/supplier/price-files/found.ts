@@ -1,4 +1,4 @@
-/** What reading a price file comes to, which is stored, and is the JSON of its import. It is data alone: `sentences.ts` puts it into words. */
+/** The result of reading a price file. It is stored, and is the JSON of its import. It is only data: `sentences.ts` words it. */
 import type { Item } from './batches.ts'
 import type { Choice, Draft } from './choice.ts'
 import type { FileMemory, PlacedText, Received, SentFile } from './received.ts'
@@ -19,7 +19,7 @@ export interface OutlineColumn {
   values: Value[] | null
   /** Up to three of its cells in the first rows, cut. */
   samples: string[]
-  /** The use that is filled in: from the last choice, else suggested by the heading. */
+  /** The use that is filled in: from the last choice, or else suggested by the heading. */
   use: Use
   /** The values that are ticked, for `only` and `taxed`. */
   ticked: string[]
@@ -27,19 +27,19 @@ export interface OutlineColumn {
 
 /** What page one shows. */
 export interface Outline extends Pick<Draft, 'money' | 'units' | 'decimal'> {
-  /** The file whose choice is filled in, and who sent it; null: the columns are suggested, or a person has filled them in. */
+  /** When and by whom the file was sent whose choice is filled in; null if the columns are suggested, or filled in by a person. */
   lastChoice: Pick<SentFile, 'at' | 'by'> | null
   sheets: { name: string; isHidden: boolean }[]
   /** The sheet that is shown; empty for text. */
   sheet: string
-  /** 0: none. */
+  /** The row of the headings; 0 if there are none. */
   headingsRow: number
   /** All rows above the table, each as one text. */
   above: { row: number; text: string }[]
   /** The first six rows of the table. */
   rows: { row: number; cells: string[] }[]
   columns: OutlineColumn[]
-  /** A cell of the price column that reads differently under the two decimal signs; null: none, so nothing is asked. */
+  /** A cell of the price column that is another number with the other decimal sign. Null if there is none: nothing is asked. */
   ambiguousPrice: string | null
   remarks: Remark[]
 }
@@ -71,7 +71,7 @@ export type Reason = (typeof REASONS)[number]
 export interface Rejected {
   row: number
   reason: Reason
-  /** The cell that is meant, cut; or the row of the other price. */
+  /** The cell that is the reason, shortened, or the row with the other price. */
   detail: string
   /** Its code, if it has one. */
   code: string
@@ -85,27 +85,27 @@ export interface Rejected {
 export interface Example {
   row: number
   item: Item
-  /** Dollars before tax; null: the code was not received before. */
+  /** In dollars before tax; null if the code was not received before. */
   oldPrice: number | null
-  /** All cells that are not sent as they stand, and that are not the same in every row. `isNew`: a value that the column did not have. */
+  /** The other cells: not sent as they are, and not the same in every row. `isNew`: the column did not have this value before. */
   others: { heading: string; value: string; isNew: boolean }[]
 }
 
 /** What differs from what the catalogue received last from here. */
 export interface Compared {
-  /** The last file: with the same headings, else the last one; null: nothing was received from here. */
+  /** The last file with the same headings, or else the last file; null if nothing was received from here. */
   with: { fileName: string; at: string; isUnfinished: boolean } | null
   same: number
   higher: number
   lower: number
-  /** The largest and the smallest new/old of a changed price; null: none changed. A factor may be Infinity (0 before): null in JSON. */
+  /** The largest and the smallest new/old of the changed prices; null if none changed, and in JSON also if the old price was 0. */
   largest: number | null
   smallest: number | null
   added: number
   gone: number
   /** Some of the codes that are no longer in the file. */
   goneCodes: string[]
-  /** Texts that the last file did not have, beside those that are gone. */
+  /** Texts that the last file did not have, and those that only the last file had. */
   newTexts: PlacedText[]
   goneTexts: PlacedText[]
   /** How many more texts there are than are compared. */
@@ -117,7 +117,7 @@ export interface Compared {
 export interface NewValues {
   heading: string
   values: Value[]
-  /** How many of them are dates, or amounts beside the price: they are not listed. */
+  /** How many new values are dates, or amounts beside the price. They are not listed. */
   dates: number
   amounts: number
   /** Whether the column now has too many values to compare. */
@@ -139,7 +139,7 @@ export type BoxReason =
 
 /** What page two shows. */
 export interface Found {
-  /** As it was used: the columns as this file has them. */
+  /** The choice as it was used, with the columns as this file has them. */
   choice: Choice
   rows: number
   items: number
@@ -158,13 +158,13 @@ export interface Found {
 /** What reading a file comes to. */
 export interface Reading {
   outline: Outline
-  /** Page two; null: page one is to be filled in first. */
+  /** Page two; null if page one must be filled in first. */
   found: Found | null
-  /** What keeps the choice that is filled in from being used; empty as well if nobody has chosen. */
+  /** Why the choice that is filled in cannot be used. It is also empty if nobody has chosen. */
   missing: Missing[]
 }
 
-/** Why page one is to be filled in. `field`: that of the form which is meant; `columns`: one of them, nobody knows which. */
+/** Why page one must be filled in. `field`: the field of the form; `columns` stands for any one of the columns. */
 export type Missing = { field: string } & (
   | { kind: 'unanswered'; what: 'code' | 'price' | 'money' }
   /** The last choice has a sheet or a column that this file does not have. */
@@ -173,13 +173,13 @@ export type Missing = { field: string } & (
   | { kind: 'nothingTicked' | 'manyValues'; heading: string }
   /** Some rows include GST, and the answer about the money is "before GST". */
   | { kind: 'taxedBeforeGst' }
-  /** The price's cell reads differently under the two decimal signs. */
+  /** The price in this cell is another number with the other decimal sign. */
   | { kind: 'decimal'; cell: string }
 )
 
 /** How a file is to be read. */
 export interface ReadOptions {
-  /** Page one as it was filled in; null: the last choice for these headings, else the last one, else suggestions. */
+  /** Page one as it was filled in; null: the last choice for these headings, or else the last choice, or else suggestions. */
   draft: Draft | null
   /** Whether the person goes on to page two with the draft; without a draft, page two is shown if the last choice fits. */
   goOn: boolean

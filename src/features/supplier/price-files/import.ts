@@ -36,7 +36,7 @@ const progressSchema = z.object({
   /** The items that the platform has rejected in answers to these uploads, and what it says of the first ones. */
   rejected: z.object({ count, message: z.string() }).default({ count: 0, message: '' }),
   phase: z.enum(['starting', 'sending', 'processing']).default('starting'),
-  /** The platform's word for the state of its import, cut; null before it has said one. */
+  /** The platform's word for the state of its import, shortened; null before it has said one. */
   platformState: z.string().nullable().default(null),
   /** The platform's count of processed items; null if not reported. */
   processed: z.number().nullable().default(null),
@@ -62,20 +62,20 @@ export const importSchema = z.object({
   run: count,
   createdAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
-  /** Random for each reading of the file: what was found and the items are stored by it, and *Send* names it. */
+  /** A random id for each reading of the file. What was found and the items are stored under it, and *Send* names it. */
   checkId: z.string(),
-  /** How the file was read; null: page one is to be filled in first, so nothing can be sent. */
+  /** How the file was read; null if page one must be filled in first, so that nothing can be sent. */
   choice: choiceSchema.nullable(),
   /** The codes of the rows that a person left out. */
   leftOut: z.array(z.string()),
-  /** The revision of what the catalogue had received when the file was read, or after this import was merged; empty: nothing. */
+  /** The revision of what the catalogue had received when the file was read, or after this import was merged; empty for nothing. */
   receivedRevision: z.string(),
   rows: count,
   items: count,
   /** Rows that are not sent. */
   rejected: count,
   progress: progressSchema.nullable(),
-  /** Why the import failed, for its user, or what the platform says was wrong with one that it has completed. */
+  /** For its user: why the import failed, or what the platform says was wrong although it has completed it. */
   problem: z.string().nullable(),
 })
 export type Import = z.infer<typeof importSchema>
@@ -139,8 +139,8 @@ function requireRun(job: Import, run: number, ...states: Import['state'][]): voi
 }
 
 /**
- * The file was read again, and its page is shown anew. `run`: that of the record when the reading began. Throws `ImportError` (409)
- * if there was a later run, because what it has sent may still have to be merged.
+ * The file was read again, and its page is shown anew. `run`: the run of the record when the reading began. Throws `ImportError`
+ * (409) if there was a later run, because what it has sent may still have to be merged.
  */
 export function readAgain(job: Import, run: number, read: Read): Import {
   requireRun(job, run, 'ready', 'failed', 'stopped')
@@ -163,7 +163,7 @@ export function started(job: Import, checkId: string): Import {
   return running(job)
 }
 
-/** The rest of what a person has sent is sent. */
+/** An import that has failed or was stopped goes on with the rest. */
 export function resumed(job: Import): Import {
   requireState(job, 'failed', 'stopped')
   return running(job)
@@ -181,7 +181,7 @@ export function takenOver(job: Import): Import {
   return { ...job, run: job.run + 1 }
 }
 
-/** A run has come further. One that was stopped may have sent one more batch by then. */
+/** A run has come further. A run that was stopped may still have sent one more batch. */
 export function progressed(job: Import, run: number, progress: Progress): Import {
   requireRun(job, run, 'running', 'stopped')
   return { ...job, progress }

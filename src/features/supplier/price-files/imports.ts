@@ -55,9 +55,8 @@ const MAX_KEPT = 20
 const MAX_UPLOADS = 5
 
 /**
- * What users do with imports: they upload price files, have them read, and send their items in the background. Its methods throw
- * `ImportError` (404) for an import that does not exist, `ImportError` (409) if its state does not allow the action, and
- * `StoreUnavailableError`.
+ * What users do with imports: they upload price files, have them read, and send their items in the background. Methods throw
+ * `ImportError` (404) if an import does not exist and (409) if its state does not allow the action, and `StoreUnavailableError`.
  */
 export class Imports {
   readonly stored: StoredImports
@@ -85,15 +84,15 @@ export class Imports {
     const reading = await this.stored.reading(job)
     const lastChoice = reading?.outline.lastChoice
     if (!lastChoice) return reading
-    // What is stored names nobody.
+    // The stored reading names nobody.
     const by = await this.#turns.received.senderOf(job.catalogueId, lastChoice.at)
     return { ...reading, outline: { ...reading.outline, lastChoice: { ...lastChoice, by } } }
   }
 
   /**
-   * Reads an uploaded file as the last choice says, and stores it. Call it when the platform has shown the catalogue to the user.
-   * Throws `UnreadableFileError`, and `ImportError` (409, 413, 507) if the file is too large, if there is no space for it, or if
-   * too many of the user's files are being read.
+   * Reads an uploaded file as the last choice says, and stores it. Call it only after the platform has shown the catalogue to the
+   * user. Throws `UnreadableFileError`. Throws `ImportError` if too many of the user's files are being read (409), the file is too
+   * large (413), or there is no space for it (507).
    */
   async upload(
     { userId, bxcontext }: ConnectionRef,
@@ -113,7 +112,7 @@ export class Imports {
         const read = await this.#read({ userId, bytes, catalogueId: catalogue.id }, folder, how)
         const job = newImport({ id: randomUUID(), userId, bxcontext, fileName, bytes }, catalogue, read)
         await this.stored.add(job, path, read)
-        // The file is stored: who gets an error would upload it twice.
+        // The file is stored: if the user got an error here, they would upload it twice.
         const warn = ({ code }: { code?: unknown }) => log.warn({ code }, 'old imports were not deleted')
         await this.#deleteOld(userId).catch(warn)
         return job
@@ -130,9 +129,9 @@ export class Imports {
   }
 
   /**
-   * Sends what a page has shown, and nothing else. Resolves to null if nothing was sent, because the page says something else by
-   * now: the file was read again, other rows are left out, or the catalogue has received something else. Throws `ImportError` (409)
-   * if an import into the catalogue is running, and `invalid_input` (400) if the box is not ticked or there is nothing to send.
+   * Sends what a page has shown, and nothing else. Resolves to null, without sending, if the page is out of date: the file was
+   * read again, other rows are left out, or the catalogue has received something else. Throws `ImportError` (409) if an import
+   * into the catalogue is running, and `invalid_input` (400) if the box is not ticked or there is nothing to send.
    */
   async send(job: Import, { seen, leftOut, confirmed }: SendRequest): Promise<Import | null> {
     requireState(job, 'ready')
@@ -151,8 +150,9 @@ export class Imports {
   }
 
   /**
-   * Sends the rest of an import that has failed or was stopped. If something else was sent into the catalogue meanwhile, the file is
-   * read again instead, to be looked at: resolves to null. Throws `ImportError` (409) if an import into the catalogue is running.
+   * Sends the rest of an import that has failed or was stopped. If something else was sent into the catalogue meanwhile, reads the
+   * file again for a person to look at, and resolves to null. Throws `ImportError` (409) if an import into the catalogue is
+   * running.
    */
   resume(job: Import): Promise<Import | null> {
     return this.#start(job, resumed, { draft: job.choice, goOn: true, leftOut: job.leftOut })
@@ -172,11 +172,11 @@ export class Imports {
     return job
   }
 
-  /** Starts an import in the turn of its catalogue, or reads its file again. The turn is the sender's from then on. */
+  /** Starts an import in the turn of its catalogue, which passes to the sender. Otherwise, reads its file again. */
   async #start(job: Import, to: (now: Import) => Import, again: HowToRead): Promise<Import | null> {
     const turn = await takeFreeTurn(this.#turns, job.catalogueId)
     try {
-      // What this import has sent before may just have been merged.
+      // Taking the turn may have merged what this import has sent before, so its record is read again.
       const { receivedRevision } = await this.stored.get(job)
       if (receivedRevision === (await this.#turns.received.revision(job.catalogueId))) {
         await this.stored.noteSending(job)
@@ -185,7 +185,7 @@ export class Imports {
         return next
       }
     } catch (error) {
-      // If its record says that it is running, the sender finds its note.
+      // If the record already says that the import is running, the sender finds its note and goes on.
       await turn.release()
       throw error
     }
@@ -200,7 +200,7 @@ export class Imports {
       await this.stored.fetchFile(job, join(folder, 'file'))
       const read = await this.#read(job, folder, how)
       await this.stored.addReading(job, read)
-      // Of two readings at once, the parts of one may stay: they expire.
+      // If two readings run at once, the parts of one may stay until they expire.
       const next = await this.stored.change(job, (now) => readAgain(now, job.run, read))
       await this.stored.deleteReading(job)
       return next
@@ -220,7 +220,7 @@ export class Imports {
     return { checkId: randomUUID(), reading, itemsPath, leftOut: [...leftOut], receivedRevision: revision }
   }
 
-  /** Throws `ImportError` (507) if the store has no space for a file of this size, of which a user can fill a quarter. */
+  /** Throws `ImportError` (507) if the store has no space for a file of this size. One user can fill a quarter of it. */
   async #requireSpace(userId: string, bytes: number): Promise<void> {
     const { totalBytes } = this.#options
     const { all, ofUser } = await this.stored.bytes(userId)
@@ -237,7 +237,7 @@ export class Imports {
 
 type HowToRead = Pick<ReadOptions, 'draft' | 'goOn' | 'leftOut'>
 
-/** The same text for the same codes: capitals and order do not tell them apart. */
+/** The codes as one text, without regard to capitals and order, to compare them. */
 const codesOf = (codes: readonly string[]) =>
   JSON.stringify([...new Set(codes.map((code) => code.toLowerCase()))].sort())
 

@@ -9,20 +9,20 @@ import type { FileTexts } from './file-texts.ts'
 import { REASONS, type Reason, type Rejected } from './found.ts'
 import { type Candidate, type Code, newCode, type Problem } from './rows.ts'
 
-/** How many rows are listed for each reason, and how many are kept of each rank: some are not sent, or have several ranks. */
+/** How many rows are listed for each reason, and kept of each rank: more than ten, as some are not sent or have several ranks. */
 const MAX_KEPT = 50
 export const MAX_CELL = 200
 /** How many cells are shown of a row that is not sent. */
 const SHOWN_CELLS = 8
 
-/** Where a row stands: the columns that it fills beside the first one, in which titles and notes are. */
+/** Where a text stands: the labels of the columns that its row fills, without the first column, which has titles and notes. */
 export const placeOfRow = (cells: readonly string[], labels: readonly string[]): string =>
   cells.flatMap((cell, index) => (index > 0 && isFilled(cell) ? (labels[index] ?? []) : [])).join(' · ')
 
 export class Items {
-  /** In lower case. */
+  /** The codes by their texts in lower case. */
   readonly codes: Map<string, Code>
-  /** Those that have an item, in the order of the file. */
+  /** The codes that have an item, in the order of the file. */
   readonly inOrder: Code[] = []
   readonly ranks = {
     rises: new Top<Candidate>(),
@@ -47,7 +47,7 @@ export class Items {
     this.#labels = labels
   }
 
-  /** Adds what a row comes to. `tallies`: its values that want an item. */
+  /** Adds the result of a row. `tallies`: the values of the row that still want an item. */
   add({ line, cells }: Row, result: Item | Problem, tallies: readonly Tally[]): void {
     if ('reason' in result) {
       this.#reject(textOf(cells[this.#codePlace]), line, result, cells)
@@ -92,7 +92,7 @@ export class Items {
     const known = this.codes.get(text.toLowerCase())
     if (known?.state === 'absent' || known?.state === 'leftOut')
       known.state = reason === 'leftOut' ? 'leftOut' : 'notSent'
-    // Whoever ticks values, or leaves a row out, knows what is not sent.
+    // A person who ticks values, or leaves a row out, knows what is not sent.
     const isKnown = reason === 'notTicked' || reason === 'leftOut' || this.#wasText(row, text, cells)
     const isNew = this.#past !== null && reason !== 'leftOut' && (Boolean(known?.received) || !isKnown)
     const found = this.#rejected.get(reason) ?? { count: 0, rows: new Top() }
@@ -111,7 +111,7 @@ export class Items {
     return code
   }
 
-  /** Adds a row to the texts: of one with a code, descriptions are cut. Returns whether the last file had it. */
+  /** Adds a row to the texts. If it has a code, long descriptions are shortened. Returns whether the last file had the row. */
   #wasText(row: number, code: string, cells: readonly string[]): boolean {
     const whole = rowText(cells)
     const text = code === '' ? whole : shorten(whole, code.length + MAX_CELL)
@@ -132,7 +132,7 @@ export class Items {
   }
 }
 
-/** Keeps what has the highest ranks, and of the same rank the first ones. */
+/** Keeps the entries with the highest ranks, and among equal ranks the first ones. */
 class Top<T> {
   readonly #kept: { rank: number; one: T }[] = []
 

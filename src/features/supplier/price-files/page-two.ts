@@ -19,18 +19,18 @@ const SHOWN = 10
 interface Column {
   label: string
   use: Use
-  /** Its values; null: too many, or it is not compared. */
+  /** Its values; null if there are too many, or if it is not compared. */
   tallies: Tally[] | null
-  /** Those that the last file did not have. */
+  /** The values that the last file did not have. */
   added: Tally[]
   newValues: NewValues[]
-  /** What is the same in every row, if it does not stand in the first line of a row; else empty. */
+  /** The value that is the same in every row; empty if there is none, or if it stands in the first line of a row. */
   constant: string
 }
 
-/** Names and prices differ from row to row. */
+/** Uses that are not compared, because names and prices differ from row to row. */
 const NOT_COMPARED: Use[] = ['code', 'price', 'name', 'description']
-/** What stands in the first line of a row. */
+/** Uses that stand in the first line of a row. */
 const FIRST_LINE: Use[] = ['code', 'name', 'unit']
 
 /** What a scan has found of a file that was read as it was chosen. */
@@ -103,7 +103,7 @@ function boxOf(
   ]
 }
 
-/** The characters of all values that are remembered: those of the columns behind are not. */
+/** The most characters of all values that are remembered. The columns after this limit are not remembered. */
 const MAX_CHARACTERS = 300_000
 
 function valuesOf(headings: readonly string[], columns: readonly Column[]): FileMemory['values'] {
@@ -118,8 +118,9 @@ function valuesOf(headings: readonly string[], columns: readonly Column[]): File
 }
 
 /**
- * Chooses ten rows, in this order and no row twice: three with a new value (the rarest first), the two largest rises, the two largest
- * falls, the dearest, the cheapest, new codes if something was received before, the rarest values, and the first rows.
+ * Chooses ten rows, in this order and no row twice. First come three with a new value (the rarest first), the two largest rises,
+ * the two largest falls, the dearest and the cheapest. Then come new codes if something was received before, the rarest values,
+ * and the first rows.
  */
 function chooseRows({ ranks }: Items, columns: readonly Column[], hasPast: boolean): Candidate[] {
   const chosen = new Map<Code, Candidate>()

@@ -14,15 +14,15 @@ type RejectedForm = Parameters<typeof typedIn>[0]
 
 /** How many different values of a column page one shows, unless they are to be ticked. */
 const MAX_SHOWN = 20
-/** How many cells stand for a column of which no value is shown. */
+/** How many sample cells are shown for a column whose values are not shown. */
 const MAX_SAMPLES = 3
 /** How many unchanged cells of a row page two shows openly. */
 const MAX_OPEN = 12
 
-/** An import for pages and JSON, whose `items` are all of them. */
+/** An import for pages and JSON. `itemCount` is the number of items, since `items` are the items themselves there. */
 export const importView = ({ userId: _, items, ...job }: Import) => ({ ...job, itemCount: items })
 
-/** What was read, for JSON: without what is remembered of the file, and who of the users chose. */
+/** What was read, for JSON, without what is remembered of the file and which user made the last choice. */
 export const readingView = ({ outline, found, missing }: Reading) => {
   const { lastChoice, ...shown } = outline
   const { memory: _, ...sent } = found ?? { memory: null }
@@ -39,7 +39,7 @@ const shared = (job: Import, reading: Reading | null) => ({
   styles: ['/assets/supplier/price-files/price-files.css'],
 })
 
-/** What was typed into the form of a page that has failed, or that was sent when the session had ended; not another form of it. */
+/** What was typed into the form of a page that failed, or that was sent when the session had ended. Other forms do not count. */
 const typedIn = (form?: { values: Record<string, unknown> }) =>
   form?.values.seen === undefined || form.values.state !== undefined ? undefined : form.values
 
@@ -59,7 +59,7 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       lead: outline.lastChoice ? await chosenBy(vault, job, outline.lastChoice) : lead,
       remarks: outline.remarks.map(texts.remark),
       missing: missing.map(texts.missing),
-      /** What stands beside the columns. */
+      /** The problems that are shown beside the columns. */
       missingColumns: missing.filter(({ field }) => field === 'columns').map(texts.missing),
       /** The field that has the focus, as `format.invalid` wants it. */
       first: { field: missing[0]?.field ?? null },
@@ -71,7 +71,7 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
   }
 }
 
-/** The columns that are used first; those with one value are folded. Of many values, all are shown only where they are ticked. */
+/** The columns, used ones first. Unused ones with one value are folded. A long list of values is shown whole only to tick them. */
 function columnLists(filled: Filled) {
   const all = filled.columns.map((column) => {
     const isTicked = column.use === 'only' || column.use === 'taxed'
@@ -141,7 +141,7 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
   }
 }
 
-/** The other cells of a row: of many, only those that are new are open. */
+/** The other cells of a row. If there are many, only the new ones are open. */
 function foldedIn({ others }: Example): Record<'others' | 'folded', Example['others']> {
   const { open = [], folded = [] } = Object.groupBy(others, ({ isNew }) => (isNew ? 'open' : 'folded'))
   return folded.length > MAX_OPEN ? { others: open, folded } : { others, folded: [] }

@@ -44,7 +44,7 @@ export class Parts {
     return text === null ? null : expand(Buffer.from(text, 'base64'))
   }
 
-  /** Reads a value of so many parts. Resolves to null if one of them is gone. */
+  /** Reads a value of this many parts. Resolves to null if one of them is gone. */
   async readAll(of: PartsOf, parts: number): Promise<Buffer | null> {
     const found: Buffer[] = []
     for (let index = 0; index < parts; index++) {

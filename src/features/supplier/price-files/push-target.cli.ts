@@ -56,7 +56,7 @@ export async function createCatalogue(
     if (found.id !== '') return found
     const given = newCatalogueSchema.parse({ name: catalogue.trim(), scope })
     const created = await createCatalogues(api).create(source, given)
-    // It exists: without the note, its first import only asks more.
+    // The catalogue exists. Without the note, its first import only asks for a tick.
     await store.set(createdKey(apiUrl, created.id), 'created').catch(() => {})
     print(`Created catalogue "${given.name}" (${given.scope}).`)
     return created

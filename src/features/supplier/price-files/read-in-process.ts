@@ -8,16 +8,16 @@ import { texts } from '../tables/texts.ts'
 import type { Reading } from './found.ts'
 import type { ReadAnswer, ReadTask } from './reading-process.ts'
 
-/** Reading limits its own CPU time (`src/features/supplier/tables/cpu-limit.ts`). This is for what hangs without using any, in ms. */
+/** For a reading that hangs without using CPU time, in ms. `src/features/supplier/tables/cpu-limit.ts` limits the CPU time. */
 const MAX_MS = 600_000
-/** The heap of V8, in MB: all that a file may fill. */
+/** The heap of V8, in MB, which limits what a file may fill. */
 export const HEAP_MB = 400
 export const HEAP = [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8']
 
 /**
  * Reads a price file in a child process, which a hostile file may kill without harm. What it writes may stay behind if it fails.
- * Throws `UnreadableFileError`, also if the process takes too much memory or time, `StoreUnavailableError` if a file cannot be
- * written, and the signal's reason if aborted.
+ * Throws `UnreadableFileError`, also if the process takes too much memory or time. Throws `StoreUnavailableError` if a file cannot
+ * be written, and the signal's reason if aborted.
  */
 export async function readInProcess(
   task: ReadTask,
@@ -27,7 +27,7 @@ export async function readInProcess(
   const cache = getCompileCacheDir()
   const child = fork(new URL('./reading-process.ts', import.meta.url), {
     execArgv: HEAP,
-    // No secrets of this process; without the cache, a small file would take twice the CPU time.
+    // The process gets no secrets of this one. Without the cache, a small file would take twice the CPU time.
     env: { NODE_COMPILE_CACHE: cache && dirname(cache) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     timeout: MAX_MS,
@@ -41,7 +41,7 @@ export async function readInProcess(
   })
   // This fails only if the process has exited, which is noticed below.
   child.send(task, () => {})
-  // The answer may arrive after the exit; after it, no file is written any more.
+  // Waits for both: the answer may arrive after the exit, and only after the exit is no file written any more.
   await Promise.all([once(child, 'exit'), once(child, 'disconnect')])
   signal?.removeEventListener('abort', kill)
   signal?.throwIfAborted()

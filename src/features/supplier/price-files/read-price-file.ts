@@ -8,8 +8,8 @@ import { Scan } from './scan.ts'
 import { findTable } from './table.ts'
 
 /**
- * Reads a price file as it was chosen, and writes its items as upload requests to `itemsPath`: none if page one is to be filled in.
- * Throws `UnreadableFileError` and the errors of the file system.
+ * Reads a price file as it was chosen, and writes its items as upload requests to `itemsPath`. There are none if page one must be
+ * filled in first. Throws `UnreadableFileError` and the errors of the file system.
  */
 export async function readPriceFile(path: string, options: ReadOptions): Promise<Reading> {
   const { draft, goOn, itemsPath, received } = options
@@ -33,7 +33,7 @@ export async function readPriceFile(path: string, options: ReadOptions): Promise
 
 const choiceOf = ({ money, ...draft }: Draft): Choice | null => money && { ...draft, money }
 
-/** What only the rows of the file have shown: too many values to tick, and a price that may be two numbers. */
+/** What only the rows of the file show: a column has too many values to tick, or a price may be two numbers. */
 function unclearIn(
   { columns: used, decimal }: Choice,
   { columns, ambiguousPrice: cell }: Outline,

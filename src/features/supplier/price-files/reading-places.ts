@@ -9,8 +9,8 @@ interface Turn {
 }
 
 /**
- * Lets two files be read at the same time, of which at most one is large, and at most one of each user: nobody's files delay
- * those of others for long. Who has waited longest is next.
+ * Lets two files be read at the same time: at most one large file, and at most one file of each user. So nobody's files delay
+ * those of others for long. Of those that have a place, the file that has waited longest is next.
  */
 export function createReadingPlaces() {
   const reading = new Set<Turn>()

@@ -12,7 +12,7 @@ export type ReadAnswer =
   | { kind: 'read'; reading: Reading }
   | { kind: 'unreadable' | 'unwritable' | 'failed'; problem: string; line?: number }
 
-/** Characters of an answer, several times those of an ordinary file: the app keeps it, and shows it on a page. */
+/** The most characters of an answer, several times those of an ordinary file. The app stores the answer and shows it on a page. */
 const MAX_ANSWER = 5_000_000
 
 async function answerTo({ path, ...options }: ReadTask): Promise<ReadAnswer> {
@@ -23,7 +23,7 @@ async function answerTo({ path, ...options }: ReadTask): Promise<ReadAnswer> {
   } catch (error) {
     if (error instanceof UnreadableFileError)
       return { kind: 'unreadable', problem: error.problem, line: error.line }
-    // An array, a buffer, a text or an answer that would be too large.
+    // An array, a buffer, a text or an answer would be too large.
     if (error instanceof RangeError) return { kind: 'unreadable', problem: texts.unreadable.tooMuch }
     const { code = '', message } = error as NodeJS.ErrnoException
     return /^E[A-Z]+$/.test(code)

@@ -1,6 +1,7 @@
 /**
- * What catalogues received from here, in the store. Each platform and catalogue has a small record, which names people, and parts
- * with all else, which are written before the record that names them. Read it only for whom the platform shows the catalogue.
+ * Stores what catalogues received from here. Each catalogue of a platform has a small record, which names people, and parts with
+ * all else. The parts are written before the record that names them. Read it only for people to whom the platform shows the
+ * catalogue.
  */
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
@@ -17,7 +18,7 @@ import {
   senderSchema,
 } from './received.ts'
 
-/** How long it is known what a catalogue received after it last did, in ms: longer than a price list lasts. */
+/** How long the store remembers what a catalogue received, in ms after the last time: longer than a price list lasts. */
 const KEPT_MS = 400 * 86_400_000
 
 const RECORD = 'received'
@@ -26,7 +27,7 @@ const keyOf = (owner: string): Key => ({ kind: RECORD, owner, id: '' })
 
 const recordSchema = z.object({
   catalogueId: z.string(),
-  /** Random for each write; also the name of its parts. *Send* names the one that its page compared with. */
+  /** Random for each write, and the name of its parts. *Send* names the revision with which its page was compared. */
   revision: z.string(),
   parts: z.int(),
   /** Who sent each of the files, and when. */
@@ -66,7 +67,7 @@ export class ReceivedStore {
       return { revision: '', received: isOwn ? { isUnfinished: false, files: [], prices: [], isOwn } : null }
     }
     const received = await this.#received(record)
-    // Parts that are gone are those of an earlier revision by now, or have expired.
+    // If parts are gone, there is a newer revision by now, or they have expired.
     const isLatest = received !== null || (await this.revision(catalogueId)) === record.revision
     return isLatest ? { revision: record.revision, received } : this.read(catalogueId)
   }

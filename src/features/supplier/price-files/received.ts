@@ -1,10 +1,10 @@
-/** What a catalogue received from here: codes and prices merged over its files, and what the last files said beside them. Pure. */
+/** What a catalogue received from here: the codes and prices of its files, merged, and the other texts of the last files. Pure. */
 import * as z from 'zod'
 import { choiceSchema } from './choice.ts'
 
 /**
- * A text of a file. `where`: the headings of its columns, or what the text is; empty: it is in the first column. A row that has a
- * `code` is compared by it, so that figures in the row do not count.
+ * A text of a file. `where`: the headings of its columns, or what the text is; empty if it is in the first column. A row that has
+ * a `code` is compared by its code, so that figures in the row do not count.
  */
 const placedTextSchema = z.object({
   where: z.string(),
@@ -18,14 +18,14 @@ export type PlacedText = z.infer<typeof placedTextSchema>
 const memorySchema = z.object({
   headings: z.array(z.string()),
   texts: z.array(placedTextSchema),
-  /** The values of each column that is none of code, price, name and description; null: more than `MAX_VALUES`. */
+  /** The values of each column that is none of code, price, name and description; null if there are too many to remember. */
   values: z.array(
     z.object({ heading: z.string(), number: z.number(), values: z.array(z.string()).nullable() }),
   ),
 })
 export type FileMemory = z.infer<typeof memorySchema>
 
-/** Who sent a file; null: a user who has been deleted. */
+/** Who sent a file; null if this user has been deleted. */
 export const senderSchema = z
   .union([z.object({ userId: z.string(), bxcontext: z.string() }), z.literal('command line')])
   .nullable()
@@ -44,7 +44,7 @@ export type SentFile = z.infer<typeof sentFileSchema>
 
 /** How many files are remembered: the last one of each set of headings. */
 export const MAX_FILES = 5
-/** A code that was in none of so many last files is forgotten. */
+/** A code that was in none of this many last files is forgotten. */
 export const FORGOTTEN_AFTER = 24
 /** The most codes that are remembered; beyond it, those that were sent longest ago are forgotten. */
 export const MAX_CODES = 200_000
@@ -61,7 +61,7 @@ export const receivedSchema = z.object({
   prices: z.array(receivedPriceSchema),
 })
 
-/** What a catalogue received. `isOwn`: this app created it, so that it has nothing that is not from here. */
+/** What a catalogue received. `isOwn`: this app created it, so everything in it is from here. */
 export interface Received extends z.infer<typeof receivedSchema> {
   isOwn: boolean
 }
@@ -81,12 +81,12 @@ export function afterSending(received: Received | null, { items, isComplete, ...
   const prices = new Map(before.prices.map((one) => [one.code.toLowerCase(), one]))
   let accepted = 0
   for (const { code, price } of items) {
-    // A code that comes again is the latest one.
+    // Deleting it first moves a code that comes again to the end, with the latest ones.
     prices.delete(code.toLowerCase())
     prices.set(code.toLowerCase(), { code, price, file: number })
     accepted++
   }
-  // Of a file that the platform has accepted nothing of, nothing is remembered.
+  // If the platform has accepted nothing of a file, nothing of it is remembered.
   if (accepted === 0 && !isComplete) return { ...before, isUnfinished: true }
   const headings = file.memory.headings.join('\n')
   const others = before.files.filter(({ memory }) => memory.headings.join('\n') !== headings)

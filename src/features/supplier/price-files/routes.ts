@@ -154,7 +154,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
   )
 }
 
-/** Sends an import as JSON, with all items that can be sent, of which there may be too many for the memory. */
+/** Streams an import as JSON, with all items that can be sent, because there may be too many for the memory. */
 async function sendJson(imports: Imports, job: Import, res: Response): Promise<void> {
   const reading = await imports.reading(job)
   const view = JSON.stringify({ ...importView(job), reading: reading && readingView(reading) })
@@ -195,7 +195,7 @@ interface Action {
 const isStale = ({ checkId, state }: Import, { body }: ImportRequest): boolean =>
   (body?.seen ?? checkId) !== checkId || (body?.state ?? state) !== state
 
-/** An action answers with what the import is then, or with its page and why it was refused. */
+/** Adds the route of an action. It answers with the import as it is then, or with its page and why the action was refused. */
 function addAction(router: Router, options: ImportRoutesOptions, action: Action): void {
   const { name, run, pathOf = importPath } = action
   const { errors = [], ...description } = action.description
@@ -223,7 +223,7 @@ function addAction(router: Router, options: ImportRoutesOptions, action: Action)
 }
 
 function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[] {
-  // What the catalogue received is compared, which only those see to whom the platform shows the catalogue.
+  // These actions compare with what the catalogue received. Only users to whom the platform shows the catalogue may see that.
   const seesCatalogue = (job: Import) => catalogues.get(vault.tokenSource(job), job.catalogueId)
   return [
     {
@@ -290,12 +290,12 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
   ]
 }
 
-/** What a request says of how the file is to be read: as JSON, or with the fields of page one. */
+/** What a request says about how to read the file: as JSON, or with the fields of page one. */
 function chosenIn(req: ImportRequest, outline: Outline): z.infer<typeof chooseSchema> {
   if (req.is('json')) return chooseSchema.parse(req.body)
   const { do: pressed } = z.looseObject({ seen: z.string(), do: z.string() }).parse(req.body ?? {})
   const draft = readDraft(outline, filledIn(outline, req.body))
-  // Nobody has seen the columns of another sheet or heading row.
+  // Nobody has seen the columns of another sheet or heading row yet, so page one is shown again.
   const isSeen = draft.sheet === outline.sheet && draft.headingsRow === outline.headingsRow
   return { goOn: pressed === 'continue' && isSeen, draft }
 }

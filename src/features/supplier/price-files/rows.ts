@@ -1,4 +1,4 @@
-/** What a row of a table comes to: arithmetic on the columns that a person has named, and nothing else. */
+/** Reads a row of a table as an item, by arithmetic on the columns that a person has named, and nothing else. */
 import { isDamaged } from '../tables/damaged-codes.ts'
 import { exact, isSpreadsheetError, NO_VALUE, readPrice, shorten } from '../tables/prices.ts'
 import type { Row } from '../tables/sheet.ts'
@@ -9,7 +9,7 @@ import type { Reason } from './found.ts'
 import type { ReceivedPrice } from './received.ts'
 import { columnFor, MONEY, type Use } from './uses.ts'
 
-/** Why a row is no item. `detail`: the cell that is meant, cut. */
+/** Why a row is no item. `detail`: the cell that is the reason, shortened. */
 export interface Problem {
   reason: Reason
   detail: string
@@ -18,9 +18,9 @@ export interface Problem {
 /** A code of the file, or one that was received before. */
 export interface Code {
   received: ReceivedPrice | null
-  /** What comes of its rows: another row may have another price. */
+  /** What becomes of the code. It is not sent if two of its rows have different prices, for example. */
   state: 'absent' | 'leftOut' | 'notSent' | 'sent'
-  /** Of its first row that is an item. */
+  /** The item of its first valid row, and the number of that row. */
   item: Item | null
   row: number
 }
@@ -31,7 +31,7 @@ export const newCode = (received: ReceivedPrice | null): Code => ({
   row: 0,
 })
 
-/** An item that may be one of the ten rows: not of every one the cells are kept in memory. */
+/** An item that may be one of the ten rows. Only for such items are the cells kept in memory. */
 export interface Candidate {
   code: Code
   item: Item
@@ -97,7 +97,7 @@ function tickedIn({ number, values }: ChosenColumn): (cells: readonly string[]) 
   return (cells) => ticked.has(valueIn(cells[number - 1]))
 }
 
-/** To the cent, half up. 15 digits first: 1.005 dollars are 100.49999999999999 cents to a computer. */
+/** Rounds to the cent, half up, and before that to 15 digits: for a computer, 1.005 dollars are 100.49999999999999 cents. */
 const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 + tax / 100)) * 100)) / 100
 
 const errorIn = (cell: string): Problem | undefined =>
@@ -116,11 +116,11 @@ function countIn(cell: string, how: Parameters<typeof readPrice>[1], number: num
 interface Shape {
   width: number
   delimiter: string | undefined
-  /** Whether cells are those of a row with a price. */
+  /** Whether these cells belong to a row with a price. */
   isRow(cells: readonly string[]): boolean
 }
 
-/** Cells that are not under a heading, and rows that an open quote has put into one cell. */
+/** Finds cells that are not under a heading, and rows that an open quote has put into one cell. */
 function shapeProblem(cells: string[], { width, delimiter, isRow }: Shape): Problem | undefined {
   for (let index = width; index < cells.length; index++) {
     const cell = cells[index] ?? ''

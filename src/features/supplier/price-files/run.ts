@@ -74,7 +74,7 @@ class Run {
     }
   }
 
-  /** Waits until the platform has completed the job. Resolves to what it says was wrong; null if it says nothing of the kind. */
+  /** Waits until the platform has completed the job. Resolves to what it says was wrong, or to null if it reports no problem. */
   async outcome(): Promise<string | null> {
     this.#report({ phase: 'processing' })
     const job = await this.#pollUntilCompleted()
@@ -90,9 +90,9 @@ class Run {
   }
 
   /**
-   * Whether the job of an earlier run takes more items. Everything is sent again if it has failed or lost some, or if it is
-   * completed without items that it rejected: it may accept them now. If it is completed with all that it had accepted, only the rest
-   * is sent, into a new one.
+   * Whether the job of an earlier run takes more items. If it has failed or lost some, everything is sent again. The same goes for
+   * a completed job that got everything and rejected some items: the platform may accept them now. If a job is completed with all
+   * that it had accepted, only the rest is sent, into a new job.
    */
   async #isStillOpen(): Promise<boolean> {
     const { batchId, importSent, batches, rejected } = this.#progress
@@ -187,13 +187,13 @@ const acceptedBy = (job: ImportJob, sent: number): number =>
 
 const notUnderstood = (said: string) => texts.failures.notUnderstood(said.slice(0, MAX_ANSWER))
 
-/** What the platform has said that has led to an error; empty if nothing. */
+/** What the platform said in the answer that led to an error; empty if it said nothing. */
 const saidIn = (error: unknown): string =>
   error instanceof PlatformRejectedError || error instanceof PlatformUnavailableError
     ? error.platformMessage
     : ''
 
-/** An error with this text about what the platform has said; if it has said nothing, the one that was thrown. */
+/** An error with this text about what the platform has said. If it said nothing, the error that was thrown. */
 const refusal = (error: unknown, text: (said: string) => string): unknown => {
   const said = saidIn(error)
   return said === '' ? error : importFailed(text(said))

@@ -19,10 +19,10 @@ import { columnFor, MONEY } from './uses.ts'
 const MAX_ROWS = 500_000
 /** How many rows page one shows of a table, and above it: nobody reads more. */
 const [SHOWN_ROWS, MAX_ABOVE] = [6, 1_000]
-/** How many of their cells stand for a column of which no values are shown. */
+/** How many of these cells are shown for a column whose values are not shown. */
 const MAX_SAMPLES = 3
 
-/** What the rows of a file come to. */
+/** Collects what the rows of a file come to. */
 export class Scan {
   readonly headings: readonly string[]
   readonly past: Past | null
@@ -30,7 +30,7 @@ export class Scan {
   readonly labels: readonly string[]
   readonly columns: Columns
   readonly texts = new FileTexts()
-  /** Null: nobody has said what is an item. */
+  /** Null if there is no complete choice, which says what an item is. */
   readonly items: Items | null
   /** How many rows the table has. */
   rows = 0
@@ -38,7 +38,7 @@ export class Scan {
   readonly #readRow: ((row: Row) => Item | Problem) | null
   readonly #above: Outline['above'] = []
   readonly #shown: Outline['rows'] = []
-  /** Where the code and the price are, also if they are only suggested; -1: nowhere. */
+  /** The places of the code and the price, even if they are only suggested; -1 if there is none. */
   readonly #code: number
   readonly #price: number
   readonly #currency: Currency
@@ -64,7 +64,7 @@ export class Scan {
       choice && createRowReader(choice, shape, new Set(leftOut.map((code) => code.toLowerCase())))
   }
 
-  /** Throws `UnreadableFileError`. */
+  /** Reads all rows. Throws `UnreadableFileError`. */
   async read(file: OpenFile): Promise<void> {
     const { sheet, headings, headingsRow } = this.#table
     const add = (where: string, text: string, row: number | null = null) =>
@@ -92,7 +92,7 @@ export class Scan {
       this.#shown.push({ row: line, cells: shown })
     }
     const result = this.#readRow?.(row)
-    // A title or a note has no values of columns; nor has an item without a price.
+    // The cells of titles and notes are not values of columns. Neither are those of an item without a price.
     const isInTable =
       code < 0 || price < 0
         ? cells.filter(isFilled).length > 1
@@ -123,7 +123,7 @@ export class Scan {
         samples: this.#shown.flatMap(({ cells }) => cells[index] || []).slice(0, MAX_SAMPLES),
         ...column,
       })),
-      // Of the last choice, only for the same text; a person has seen the heading.
+      // The money of the last choice counts only for the same price column. A person who filled in a draft has seen the heading.
       money: ((isSamePrice || lastChoice === null) && draft?.money) || null,
       units: draft?.units ?? 1,
       decimal: draft?.decimal ?? null,
@@ -136,7 +136,7 @@ export class Scan {
   }
 }
 
-/** A price as it stands if the decimal comma makes it another number than the point; else null. */
+/** A price as it is written, if a decimal comma makes it another number than a decimal point; otherwise null. */
 function ambiguityOf(cell: string, currency: Currency): string | null {
   if (!/,|\.\d{3}/.test(cell)) return null
   const [point, comma] = DECIMALS.map((decimal) => readPrice(cell, { decimal, currency }))

@@ -19,7 +19,7 @@ interface SendOptions {
   catalogueId: string
   /** The id of the platform's import, which the catalogue has not had before. */
   batchId: string
-  /** That of what the catalogue had received when the file was read. */
+  /** The revision of what the catalogue had received when the file was read. */
   revision: string
   found: Found
   fileName: string
@@ -29,9 +29,9 @@ interface SendOptions {
 }
 
 /**
- * Sends a file to its end. Resolves to false if the catalogue has received something else meanwhile, so that nothing was sent. Throws
- * an error if the platform has not completed the import, or says that there were problems, and `ImportError` (409) if another one
- * into the catalogue is running.
+ * Sends a file to its end. Resolves to false if nothing was sent, because the catalogue has received something else meanwhile.
+ * Throws an error if the platform has not completed the import, or says that there were problems. Throws `ImportError` (409) if
+ * another import into the catalogue is running.
  */
 export async function sendFolder({
   turns,

@@ -20,7 +20,7 @@ export interface SenderOptions extends Turns {
   source(ref: ConnectionRef): TokenSource
 }
 
-/** How often the progress of a running import is saved, and how often what is being sent is looked for, in ms. */
+/** How often the progress of a running import is saved, and how often the sender looks for unfinished imports, in ms. */
 const [HEARTBEAT_MS, WORK_MS] = [400, 2_000]
 
 /** The work on an import in this process. */
@@ -32,14 +32,14 @@ interface Work {
 export class Sender {
   readonly #options: SenderOptions
   #isClosing = false
-  /** By import. */
+  /** The work by the id of its import. */
   readonly #working = new Map<string, Work>()
 
   constructor(options: SenderOptions) {
     this.#options = options
   }
 
-  /** Goes on with what is being sent, also with what a process has left that has died, until the app shuts down. */
+  /** Continues unfinished imports until the app shuts down, also those of a process that has died. */
   async work(shutdownSignal: AbortSignal): Promise<void> {
     const { stored, log } = this.#options
     while (!shutdownSignal.aborted) {
@@ -70,7 +70,7 @@ export class Sender {
     this.#working.set(id, { stop, done })
   }
 
-  /** Ends the work of this process on an import, which its record says already. */
+  /** Ends the work of this process on an import. Its record already says that it was stopped. */
   interrupt({ id }: Pick<Import, 'id'>): void {
     this.#working.get(id)?.stop.abort()
   }
@@ -132,7 +132,7 @@ export class Sender {
         return { state: 'failed' as const, problem }
       })
       .finally(() => clearInterval(heartbeat))
-    // A batch may have been accepted after the last time.
+    // The platform may have accepted a batch since the progress was last saved.
     if (signal.aborted) return saveProgress()
     // If the store fails here, the import goes on later, and finds what is left to send.
     await save((now) => ended(now, job.run, { progress, ...end }))

@@ -17,17 +17,17 @@ export function changeText({ oldPrice, item }: Example): string {
   return oldPrice === 0 ? exampleTexts.zero : texts.change(item.price / oldPrice)
 }
 
-/** A sentence about what differs. `marks`, at its end, are new: the page marks them. */
+/** A sentence about what differs. `marks`: the new texts at its end, which the page marks. */
 export interface Difference {
   text: string
   marks: string[]
 }
 
 const says = (text: string, marks: string[] = []): Difference => ({ text, marks })
-/** A sentence, if there is any of what it counts. */
+/** The sentence with a count, unless the count is 0. */
 const saysIf = (count: number, sentence: (count: number) => string): Difference[] =>
   count > 0 ? [says(sentence(count))] : []
-/** Some of a list of so many. */
+/** The beginning of a list, and how many more there are. `all`: how many there are in total. */
 const firstOf = (list: readonly string[], all = list.length): string[] =>
   all > MAX_LISTED ? [...list.slice(0, MAX_LISTED), compare.more(all - MAX_LISTED)] : [...list]
 const join = (list: readonly string[]) => (list.length === 0 ? [] : [list.map(isolated).join(' · ')])
@@ -50,7 +50,7 @@ export const comparedSentences = (compared: Compared): string[] =>
 
 function countsOf(compared: Compared): Difference[] {
   const { same, higher, lower, largest, smallest, added, gone, goneCodes } = compared
-  // Nothing is said of what there is none of.
+  // A count of 0 is not mentioned.
   const higherText = largest !== null && higher > 0 ? compare.higher(higher, texts.difference(largest)) : ''
   const lowerText = smallest !== null && lower > 0 ? compare.lower(lower, texts.difference(smallest)) : ''
   return [
@@ -87,11 +87,11 @@ function valuesOf({ heading, values, dates, amounts, isMany }: NewValues): Diffe
 export const reasonSentence = (reason: Reason, rows: number): string =>
   rejectedTexts.rows(rejectedTexts.reasons[reason], rows)
 
-/** The cell that is meant, or the row of the other price; empty if the reason says all. */
+/** The cell that is the reason, or the row with the other price; empty if the reason says all. */
 export const detailText = ({ reason, detail }: Rejected): string =>
   reason === 'otherPrice' && detail !== '' ? rejectedTexts.otherRow(detail) : detail
 
-/** The rows that will not be sent: counts by reason, and of the rows that are listed those that the last file did not have. */
+/** The rows that will not be sent: the counts by reason, and those of the listed rows that are new. */
 export const rejectedSentences = ({ rejected }: Pick<Found, 'rejected'>): string[] =>
   rejected.flatMap(({ reason, count, rows }) => {
     const listed = rows.filter(({ isNew }) => isNew)
@@ -124,7 +124,7 @@ function linesOf(example: Example): string[] {
 const cellText = ({ heading, value }: { heading: string; value: string }) =>
   `${heading} ${texts.value(value)}`
 
-/** What a column is called: as its heading stands. */
+/** The name of a column: its heading, or its number if the heading is blank. */
 export const nameOf = ({ heading, number }: { heading: string; number: number }): string =>
   heading || texts.choose.columnNumber(number)
 

@@ -1,6 +1,6 @@
 /**
- * What the store has of imports: their records, their files, and what was found in them, because the next request may be on another
- * machine. All of it but the records is in compressed parts.
+ * The imports in the store: their records, their files, and what was found in them. The store has all of it, because the next
+ * request may be on another machine. Everything but the records is in compressed parts.
  */
 import { createReadStream } from 'node:fs'
 import * as z from 'zod'
@@ -52,12 +52,12 @@ export class StoredImports {
     return parseImport(await this.#store.get(importKey(ref)))
   }
 
-  /** The same. Throws `ImportError` (404) if there is none. */
+  /** Resolves to an import of a user. Throws `ImportError` (404) if there is none. */
   async get(ref: ImportRef): Promise<Import> {
     return required(await this.find(ref))
   }
 
-  /** Changes the record. Resolves to the new one. Throws what `to` throws, and as `get`. */
+  /** Changes the record. Resolves to the new one. Throws what `to` and `get` throw. */
   async change(ref: ImportRef, to: (job: Import) => Import): Promise<Import> {
     const change = (value: string | null) => JSON.stringify(to(required(parseImport(value))))
     return required(parseImport(await update(this.#store, importKey(ref), change)))
@@ -70,12 +70,12 @@ export class StoredImports {
     return jobs.sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt))
   }
 
-  /** How many bytes the files of all users have, and those of one user. */
+  /** How many bytes the files of all users have, and how many the files of one user have. */
   async bytes(userId: string): Promise<{ all: number; ofUser: number }> {
     const sum = { all: 0, ofUser: 0 }
     for (const { key, value } of await this.#store.list(FILE.kind, FILE.owner)) {
       const { data: file } = storedFileSchema.safeParse(parseJson(value))
-      // Its parts have expired.
+      // The parts of this file have expired.
       if (!file || Date.now() - Date.parse(file.createdAt) > PARTS_MS) await this.#store.delete(key)
       else {
         sum.all += file.bytes
@@ -96,7 +96,7 @@ export class StoredImports {
         await this.#parts.write(fileOf(job), index++, chunk)
       await this.addReading(job, read)
     } catch (error) {
-      // The user learns why the upload failed, not that this fails too. The record leads to what is left.
+      // The user learns why the upload failed, not that the deletion fails too. The record leads to what is left.
       await this.delete(job).catch(() => {})
       throw error
     }
@@ -112,7 +112,7 @@ export class StoredImports {
     await receiveFile(path, bytes())
   }
 
-  /** Stores the items, and then what was found: nothing can be sent without it. */
+  /** Stores the items, and then what was found, without which nothing can be sent. */
   async addReading({ id }: Pick<Import, 'id'>, { checkId, reading, itemsPath }: Read): Promise<void> {
     const of = readingOf({ id, checkId })
     for (let index = 0; index < batchCount(reading.found?.items ?? 0); index++)
@@ -162,7 +162,7 @@ export class StoredImports {
     return all.flatMap(({ value }) => parseSending(value) ?? [])
   }
 
-  /** What is being sent into a catalogue; null: nothing. */
+  /** The import that is being sent into a catalogue; null if there is none. */
   async sendingInto(catalogueId: string): Promise<Sending | null> {
     return parseSending(await this.#store.get(sendingKey(catalogueId)))
   }

@@ -4,9 +4,9 @@ import type { Row } from '../tables/sheet.ts'
 import { clean, isFilled } from './cells.ts'
 import type { Use } from './uses.ts'
 
-/** A heading is longer only if it is a note. */
+/** The longest heading, in characters. A longer one is a note. */
 const MAX_HEADING = 60
-/** In lower case, without anything but letters and digits; `#` is how many write "number". */
+/** A heading in lower case, with letters and digits only. `#` stands for "number", as many write it. */
 const normalize = (heading: string) =>
   clean(heading)
     .slice(0, MAX_HEADING)
@@ -17,9 +17,9 @@ const normalize = (heading: string) =>
 const OF_CODES =
   'item|product|prod|stock|part|supplier|vendor|manufacturers?|mfr|mfg|material|article|catalogue|catalog|model|style|variant|inventory|order|our|your|the|purchase|sales'
 const CODES = 'codes?|skus?|no|nos|num|number|id|mpn|ref|reference|plu'
-/** A code for certain: `Item Code`, `SKU`, `Supplier No`. */
+/** Headings that certainly mean a code: `Item Code`, `SKU`, `Supplier No`. */
 const CODE = new RegExp(`^(?:${OF_CODES})*(?:${CODES})(?:${OF_CODES}|${CODES})*$|^(?:material|article|part)$`)
-/** A column that may be the code as well, so that another one is not suggested; not a tax code, and not a barcode. */
+/** Headings that may mean a code as well, so that no other column is suggested. Tax codes and barcodes do not count. */
 const MAYBE_CODE = /code|sku|^model|mpn/
 const OTHER_CODE =
   /(?:tax|gst|vat|currency|unit|uom|measure|category|group|class|family|range|colou?r|discount|price|status|bar|ean|gtin|apn|post|country|tariff|warranty|brand|size|finish|location|bin)code|barcode/
@@ -27,12 +27,12 @@ const OTHER_CODE =
 /** A column that may be the price. */
 const PRICE =
   /pric|cost|rrp|srp|retail|trade|wholesale|dealer|contract|sell|buy|nett?$|^net|list|amount|^rate$|^each$|tier|level|gst|aud$|nzd$/
-/** What stands beside prices. */
+/** Headings that mention a price but mean something else. */
 const NO_PRICE =
   /(?:pric\p{L}*)(?:unit|level|group|basis|per|qty|quantity|date|code|type|category|list|break|class|status|notes?)$|qty|quantity|date|weight|percent|(?:tax|gst)rate|taxcode|discount|sellunit|unitofsale|min(?:imum)?order/u
 const NUMBER = /^[^\p{L}\d%]{0,4}(?:AUD?|NZD?)?[^\p{L}\d%]{0,4}\d[\d.,\s]*[^\p{L}%]{0,3}(?:AUD|NZD)?$/iu
 
-/** What is a name beside a code, and may be the code otherwise. */
+/** Headings that mean a name beside a code, and may mean the code otherwise. */
 const BESIDE_CODE = /^(?:product|item)$/
 /** The other uses, the most certain heading of each first. */
 const OTHERS: [use: Use, heading: RegExp][] = [
@@ -94,8 +94,8 @@ const isKnown = (cell: string) => {
 const [SEARCHED_ROWS, MAX_SEARCHED] = [100, 200]
 
 /**
- * The row that has the most known headings, at least two, else the first one that fills most columns and has no number; 0: none.
- * `isSure`: whether its headings are known.
+ * The row that has the most known headings, at least two. Otherwise the first row that fills most columns and has no number; 0 if
+ * there is none. `isSure`: whether its headings are known.
  */
 export function suggestHeadingsRow(rows: readonly Row[]): { headingsRow: number; isSure: boolean } {
   const searched = rows.slice(0, SEARCHED_ROWS)

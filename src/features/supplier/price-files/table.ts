@@ -1,4 +1,4 @@
-/** Where the table of a file is, and what its columns are used for: as they were chosen before, else as suggested. */
+/** Finds the table of a file, and what its columns are used for: as they were chosen before, or else as suggested. */
 import { UnreadableFileError } from '../tables/errors.ts'
 import type { OpenFile, Row, Sheet } from '../tables/sheet.ts'
 import { texts } from '../tables/texts.ts'
@@ -12,7 +12,9 @@ import { columnFor, MONEY } from './uses.ts'
 const HEAD_ROWS = 200
 const MAX_COLUMNS = 500
 
-/** A way in which the file may be read. `headings`: all of the file that was read so, as they are remembered. */
+/**
+ * A way in which the file may be read. `headings`: all headings of the file that was read this way before, as they are remembered.
+ */
 interface Wish extends Pick<Outline, 'lastChoice'> {
   draft: Draft
   headings?: readonly string[]
@@ -21,14 +23,14 @@ interface Wish extends Pick<Outline, 'lastChoice'> {
 /** A table, and how it is to be read. */
 export interface Table extends Pick<Outline, 'lastChoice'> {
   sheet: Sheet
-  /** 0: it has no headings. */
+  /** The row of the headings; 0 if there are none. */
   headingsRow: number
   headings: string[]
   /** What page one fills in for each column. */
   filled: Pick<OutlineColumn, 'use' | 'ticked'>[]
-  /** Page one as it was filled in, or the last choice, with the columns that are here; null: nobody has chosen any. */
+  /** Page one as it was filled in, or the last choice, with the columns that are here; null if nobody has chosen any. */
   draft: Draft | null
-  /** What keeps that from being a choice. */
+  /** What the draft lacks to be a choice. */
   missing: Missing[]
 }
 
@@ -38,7 +40,7 @@ export async function findTable(file: OpenFile, { draft, received }: ReadOptions
     ({ choice, memory: { headings }, at, by }): Wish => ({ draft: choice, headings, lastChoice: { at, by } }),
   )
   const wishes = draft ? [{ draft, lastChoice: null }] : before
-  // A draft without columns asks for this very row.
+  // A draft without columns asks for exactly its heading row.
   const isGiven = draft?.columns.length === 0
   const hit = isGiven ? undefined : await findHeadings(file, wishes, draft?.headingsRow ?? 0)
   const wish = hit?.wish ?? wishes[0]
@@ -56,13 +58,13 @@ export async function findTable(file: OpenFile, { draft, received }: ReadOptions
   }
 }
 
-/** The sheet that a draft names, else the only one. */
+/** The sheet that a draft names, or else the only sheet. */
 const sheetOf = ({ sheets }: OpenFile, { sheet }: Draft): Sheet | undefined =>
   sheets.find(({ name }) => name === sheet) ?? (sheets.length === 1 ? sheets[0] : undefined)
 
 /**
- * Finds the first row that has all headings of a wish; of several wishes, the one for exactly these headings, else the first. The
- * row `at` wins if it has them, too.
+ * Finds the first row that has all headings of a wish; the row `at` wins if it has them, too. If several wishes fit, the one for
+ * exactly these headings wins, or else the first.
  */
 async function findHeadings(file: OpenFile, wishes: readonly Wish[], at: number) {
   for (const sheet of new Set(wishes.flatMap(({ draft }) => sheetOf(file, draft) ?? []))) {
@@ -92,7 +94,7 @@ function chosenIn(draft: Draft, headings: readonly string[]): { here: ChosenColu
   for (const column of draft.columns) {
     const { use, heading, values } = column
     const number = placeOf(column, headings) + 1
-    // Two columns with one heading may be a single one by now.
+    // Two columns with the same heading may have become one.
     if (number === 0 || here.some((other) => other.number === number))
       missing.push({ field: 'columns', kind: 'noColumn', use, heading })
     else here.push({ ...column, number })
@@ -106,7 +108,7 @@ function chosenIn(draft: Draft, headings: readonly string[]): { here: ChosenColu
   return { here, missing }
 }
 
-/** The first visible sheet that has the headings of a price list, else the first one that has rows. */
+/** The first visible sheet that has the headings of a price list, or else the first sheet that has rows. */
 async function suggestSheet({ sheets }: OpenFile): Promise<Sheet> {
   let first: Sheet | undefined
   for (const sheet of sheets.toSorted((a, b) => Number(a.isHidden) - Number(b.isHidden))) {
@@ -118,7 +120,7 @@ async function suggestSheet({ sheets }: OpenFile): Promise<Sheet> {
   return first
 }
 
-/** The headings in a row, and the first rows below it. Of a row that is blank or 0, they are blank. */
+/** The headings in a row, and the first rows below it. If the row is blank or 0, the headings are blank. */
 async function readHeadings(sheet: Sheet, line: number): Promise<{ headings: string[]; head: Row[] }> {
   const [row, ...below] = await readHead(sheet, line)
   const head = row && row.line > line ? [row, ...below] : below
@@ -147,7 +149,7 @@ async function* eachRow(sheet: Sheet): AsyncGenerator<Row> {
 const headingsIn = (cells: readonly string[]): string[] =>
   cells.slice(0, cells.findLastIndex(isFilled) + 1).map(clean)
 
-/** What page one fills in for each column. A code or a price that is not here is suggested; if no column is here, all are. */
+/** What page one fills in for each column. A code or a price that is missing is suggested. If no chosen column is here, all are. */
 function fillIn(
   here: readonly ChosenColumn[],
   headings: readonly string[],

@@ -79,14 +79,14 @@ export const texts = {
     stopped: 'stopped',
   },
 
-  /** On the card of a connection. */
+  /** A line on the card of a connection. */
   importOf: (file: string, hasFailed: boolean) =>
     `Import of ${format.undirected(file)}${hasFailed ? ' (failed)' : ''}`,
 
   page: {
     remove: 'Remove from this list',
     discard: 'Discard this file',
-    /** Of an import of which items may have been sent. */
+    /** For an import of which items may have been sent. */
     discardImport: 'Discard…',
     discardHint: (sent: number, all: number, catalogue: string) =>
       `This import ends: its file is deleted here, and what is left of it can no longer be sent. What was sent stays in “${isolated(catalogue)}”: ${count(sent)} of ${pluralize(all, 'item')}.`,
@@ -122,7 +122,7 @@ export const texts = {
     goOn: 'Continue',
   },
 
-  /** Why page one is to be filled in. */
+  /** Why page one must be filled in. */
   missing(reason: Missing): string {
     switch (reason.kind) {
       case 'unanswered':
@@ -310,7 +310,7 @@ export const texts = {
     /** `words`: the platform's, here and below. */
     notCompleted: (words: string) => `The platform could not complete the import: ${words}`,
     startRefused: (message: string) => `The platform refused to start the import and said: ${message}`,
-    /** `code`: that of the first of the items, at most 1,000, that were refused. */
+    /** `code`: the code of the first item of the refused upload, which has at most 1,000 items. */
     uploadRefused: (code: string, message: string) =>
       `The platform refused the upload that begins with “${code}” and said: ${message}`,
     fewerItems: (accepted: number, sent: number, message: string) =>

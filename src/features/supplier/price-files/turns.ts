@@ -25,7 +25,7 @@ export const openTurns = (store: KeyValueStore, apiUrl: string, turnMs?: number)
   turnMs,
 })
 
-/** How long to wait for the turn while an import that was stopped ends its last request, and the pause between looks, in ms. */
+/** How long to wait while a stopped import ends its last request, and the pause between two attempts to take the turn, in ms. */
 const [WAIT_MS, LOOK_MS] = [3_000, 50]
 
 export const turnKey = (catalogueId: string): Key => ({
@@ -39,8 +39,8 @@ export const takeTurn = ({ store, turnMs = 10_000 }: Pick<Turns, 'store' | 'turn
   acquireLease(store, turnKey(catalogueId), turnMs)
 
 /**
- * Takes the turn of a catalogue to send something else, and settles what others have left. Throws `ImportError` (409) if an import
- * into it is running, and `StoreUnavailableError`.
+ * Takes the turn of a catalogue to send something else, and settles what an earlier import has left. Throws `ImportError` (409) if
+ * an import into it is running, and `StoreUnavailableError`.
  */
 export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<Lease> {
   const until = performance.now() + WAIT_MS
@@ -63,7 +63,7 @@ export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<L
 
 const isRunning = () => new ImportError(409, 'conflict', texts.errors.otherRunning)
 
-/** Deletes an import that is not running, with its file, when what the platform has accepted of it is merged. Throws as `takeFreeTurn`. */
+/** Merges what the platform has accepted of an import that is not running, and deletes it with its file. Throws as `takeFreeTurn`. */
 export async function deleteImport(turns: Turns, job: Import): Promise<void> {
   const { stored } = turns
   const isUnsettled = (await stored.sendingInto(job.catalogueId))?.id === job.id
@@ -72,23 +72,23 @@ export async function deleteImport(turns: Turns, job: Import): Promise<void> {
 }
 
 /**
- * Merges what the platform has accepted of an import that nobody sends any more, and removes its note. Whoever calls it has the turn
- * of the catalogue. If a process dies meanwhile, the next one does all of it again.
+ * Merges what the platform has accepted of an import that nobody sends any more, and removes its note. The caller must have the
+ * turn of the catalogue. If a process dies meanwhile, the next one does all of it again.
  */
 export async function settle({ stored, received }: Turns, sending: Sending): Promise<void> {
   const job = await stored.find(sending)
   const sent = job && (await acceptedOf(stored, job))
-  // A catalogue that has still received nothing keeps no record.
+  // A catalogue that has received nothing gets no record.
   if (sent && (sent.items.length > 0 || job.receivedRevision !== '')) {
     const receivedRevision = await received.merge(job.catalogueId, sent)
-    // Its rest can be resumed, as long as nothing else is sent.
+    // With this revision, the rest can be resumed, as long as nothing else is sent.
     await stored.change(job, (now) => ({ ...now, receivedRevision }))
   }
   if (job?.state === 'completed') await stored.deleteSent(job)
   await stored.forgetSending(sending)
 }
 
-/** What the platform has accepted of an import; null: it was never sent, or its items are gone because it was merged before. */
+/** What the platform has accepted of an import; null if it was never sent, or if it was merged before and its items are gone. */
 async function acceptedOf(stored: StoredImports, job: Import) {
   const { fileName, userId, bxcontext, state, progress, endedAt, createdAt } = job
   const found = (await stored.reading(job))?.found

@@ -3,8 +3,8 @@ import type { Currency } from '../tables/prices.ts'
 
 const SENT = ['code', 'price', 'name', 'description', 'unit', 'category'] as const
 /**
- * What a column may be used for. `count`: the price is for so many; `only`: only rows where it has a ticked value; `taxed`: the price
- * includes GST only there.
+ * What a column may be used for. `count`: how many the price is for. `only`: only rows with a ticked value are sent. `taxed`: the
+ * price includes GST only in rows with a ticked value.
  */
 export const USES = [...SENT, 'count', 'only', 'taxed', 'ignored'] as const
 export type Use = (typeof USES)[number]
@@ -27,7 +27,7 @@ export const MONEY: Record<Money, { currency: Currency; tax: number }> = {
   'NZD including GST': { currency: 'NZD', tax: 15 },
 }
 
-/** The column that is used so; of several, the first. */
+/** The first column with this use. */
 export const columnFor = <Column extends { use: string }>(
   { columns }: { columns: readonly Column[] },
   use: Use,

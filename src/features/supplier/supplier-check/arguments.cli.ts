@@ -62,7 +62,7 @@ function parseCoordinates(text: string) {
   return { latitude: Number(latitude), longitude: Number(longitude) }
 }
 
-/** Prices are rounded at most to half a cent, and are right to two percent. */
+/** A right price may differ by half a cent at most, from rounding, and by two percent at most. */
 const [MAX_TOLERANCE, MAX_PART] = [0.005, 0.02]
 
 /** Splits at the last `=`: a code may have one. */

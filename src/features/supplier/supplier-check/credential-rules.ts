@@ -20,7 +20,7 @@ const refused = (
     }),
 })
 
-/** Valid credentials but for one, which is almost right. */
+/** Credentials that are valid, except for one that is almost right. */
 const almost = (valid: Credentials, name: keyof Credentials): Attempt[] => {
   const right = valid[name]
   const all: [string, string][] = [
@@ -34,7 +34,7 @@ const almost = (valid: Credentials, name: keyof Credentials): Attempt[] => {
     .map(([difference, near]) => [`the ${name} ${difference}`, { ...valid, [name]: near }])
 }
 
-/** Valid credentials but for a blank around one of them. */
+/** Valid credentials with a blank before or after one of them. */
 const blanks = (valid: Credentials, name: keyof Credentials): Attempt[] => [
   [`a blank at the end of ${name}`, { ...valid, [name]: `${valid[name]} ` }],
   [`a blank before ${name}`, { ...valid, [name]: ` ${valid[name]}` }],

@@ -22,7 +22,7 @@ export const DEFAULT_PLACES: readonly Coordinates[] = CITIES.split(' ').map((cit
   return { latitude, longitude }
 })
 
-/** Distances to search within around a place, in kilometres: around a city, and everywhere, which is 20 km in metres. */
+/** Distances to search within, in kilometres: around a city, and everywhere. A server that counts in metres takes this as 20 km. */
 export const RADII = [100, 20_000]
 
 const DEGREE = Math.PI / 180
@@ -46,7 +46,7 @@ export function distanceKm(a: Coordinates, b: Coordinates): number {
  */
 export const slackKm = (km: number) => km * 0.01 + 1
 
-/** The place that is so many kilometres to the east and to the north of another. */
+/** The place that is this many kilometres to the east and to the north of another one. */
 export function placeAway(from: Coordinates, eastKm: number, northKm: number): Coordinates {
   const latitude = from.latitude + northKm / DEGREE_KM
   const longitude = from.longitude + eastKm / DEGREE_KM / Math.cos(latitude * DEGREE)

@@ -6,14 +6,14 @@ import { isRecord } from './read.ts'
 import { type Rule, type Rules, remember, type Supplier } from './rule.ts'
 import { discoveredBy, knownStores, type LocatedStore, locatedStores, spread } from './stores.ts'
 
-/** Distances to search within, 20 km from a store: below that, above, and above as a diameter (section 4.1 has both). */
+/** Distances to search within, 20 km from a store: below 20, above it, and above it as a diameter (section 4.1 has both). */
 const DISTANCES_KM = [16, 22, 30, 36, 44]
-/** Up to here every store must be found: a supplier may bound the distance (specification 8). */
+/** Up to this distance, every store must be found. A supplier may limit the distance (specification 8). */
 const SURE_KM = 25
-/** Widest first: a supplier may refuse a distance. */
+/** The widest comes first, because a supplier may refuse a distance. */
 const WIDE_KM = [20_000, 5_000, 500, 100]
 const MAX_PLACES = 6
-/** Closer to a pole, there is no east. */
+/** Stores closer to a pole are left out, because degrees of longitude are too short there. */
 const MAX_LATITUDE = 80
 
 /** Throws `WrongError` unless a search returns an array, and `UnprovenError` if what it asks for is refused. */
@@ -52,8 +52,8 @@ function expectNearest(search: Search, all: readonly LocatedStore[]): Exchange {
 }
 
 /**
- * Throws `WrongError` if a search misses one of these stores within `reach` kilometres. If it finds as many as any search does
- * (`limit`), and no further ones, the list may be full (specification 8: its size is not shown).
+ * Throws `WrongError` if a search misses one of these stores within `reach` kilometres. The list may be full if it has as many
+ * stores as any search finds (`limit`), and none further away. Specification 8 does not show its size.
  */
 function expectAll(search: Search, reach: number, all: readonly LocatedStore[], limit: number): Exchange {
   const { place, exchange, stores } = search
@@ -66,7 +66,7 @@ function expectAll(search: Search, reach: number, all: readonly LocatedStore[], 
   return expectThat(!missed, exchange, message)
 }
 
-/** Searches from places 20 km from two stores, one of them as far from the equator as any: there, degrees are shortest. */
+/** Searches from places 20 km from two stores. One of them is the furthest from the equator, where degrees are shortest. */
 const around = remember(async (supplier: Supplier): Promise<Search[]> => {
   const stores = (await locatedStores(supplier)).filter(({ at }) => Math.abs(at.latitude) < MAX_LATITUDE)
   const byLatitude = stores.toSorted((a, b) => Math.abs(b.at.latitude) - Math.abs(a.at.latitude))
@@ -77,7 +77,7 @@ const around = remember(async (supplier: Supplier): Promise<Search[]> => {
   return searches
 })
 
-/** A rule that a search at the mirror image of a store, beyond latitude or longitude 0, does not find it. */
+/** The rule that a search does not find a store at its mirror image, on the other side of latitude or longitude 0. */
 const signRule = (name: 'latitude' | 'longitude'): Rule => ({
   given: ['4.1', `A ${name} has a sign: where it is the opposite one, a store is not found.`],
   needs: ['nearest.empty'],
@@ -124,7 +124,7 @@ export const NEAREST_RULES: Rules = {
       const places = stores.flatMap(({ at }) => [at, placeAway(at, 7, 7)])
       return inTurn(places, async (place) => {
         const search = await supplier.client.search({ ...place, radius: 0 })
-        // The specification shows no bounds of the distance: 0 may be refused.
+        // The specification shows no limits of the distance, so a supplier may refuse 0.
         if (!isClientError(search.exchange)) expectArray(search)
         return expectWithin(search)
       })
@@ -137,7 +137,7 @@ export const NEAREST_RULES: Rules = {
       const stores = await locatedStores(supplier)
       for (const { at } of spread(stores, MAX_PLACES)) await supplier.client.search({ ...at, radius: 2 })
       await inTurn(await around(supplier), expectArray)
-      // The bounds of a distance are not shown (specification 8): others may be refused, and 0 finds nothing.
+      // The specification (8) shows no limits of the distance: a supplier may refuse others, and 0 finds nothing.
       const isUsual = ({ place, exchange }: Search) => place.radius > 0 && !isClientError(exchange)
       const searches = supplier.client.searches.filter(isUsual)
       const isBeyond = (search: Search, km: number) => furthestKm(search) > km + slackKm(km)

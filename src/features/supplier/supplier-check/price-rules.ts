@@ -12,13 +12,13 @@ import {
 import { AMOUNTS, type AnsweredLine, amountsOf, costOf, type Line, textsOf } from './read.ts'
 import { type Rules, type Supplier, UNKNOWN_ID } from './rule.ts'
 
-/** Quantities of so many items for which a total is checked. An item may have no price for some of them. */
+/** The quantities for which a total is checked, and for how many items. An item may have no price for some quantities. */
 const [QUANTITIES, MAX_ITEMS] = [[1, 2, 7, 12, 300, 9_999, 2.5], 4]
 
-/** Half a cent, and what floating-point numbers differ by. */
+/** Half a cent, plus the error of floating-point numbers. */
 const HALF_CENT = 0.005 + 1e-9
 
-/** Lines for items that do not exist: a made-up code, one that begins like that of an item, and a wildcard. */
+/** Lines for items that do not exist: a made-up code, a code that begins like that of an item, and a wildcard. */
 async function unknownLines(supplier: Supplier): Promise<Line[]> {
   const store = await priceStore(supplier)
   const [named] = namedPrices(supplier)
@@ -34,7 +34,7 @@ async function knownLines(supplier: Supplier): Promise<Line[]> {
 /** Every line of this check that was answered. */
 const allAnswers = ({ client }: Supplier) => client.priceRequests.flatMap(({ answers }) => answers)
 
-/** Finds the texts of an answer that may be its error code and message: those that no answer with a price has. */
+/** Finds the texts of an answer that may be its error code and message, because no answer with a price has them. */
 function errorTexts(supplier: Supplier): (answered: AnsweredLine) => string[] {
   const priced = allAnswers(supplier).filter(({ answer }) => amountsOf(answer))
   const usual = new Set(priced.flatMap(textsOf))
@@ -62,7 +62,7 @@ export const PRICE_RULES: Rules = {
       const lines = [...(await knownLines(supplier)), ...(await unknownLines(supplier))].slice(0, 1)
       const request = await supplier.client.requestPrices(lines)
       const [member] = supplier.known.memberPrices
-      // What is understood with a member number must be without one.
+      // If the request is understood with a member number, it must be understood without one.
       if (isClientError(request.exchange)) await supplier.client.requestPrices(lines, member?.memberNumber)
       return expectUnderstood(supplier, request)
     },

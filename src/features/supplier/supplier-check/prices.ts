@@ -14,7 +14,7 @@ export const namedPrices = ({ known }: Supplier): NamedPrice[] => [...known.pric
 /** How many stores are tried for one that has the named prices. */
 const MAX_STORES = 5
 
-/** The store of price requests: that of `--store`, or the first that has the named prices, or the first that is found. */
+/** The store of price requests: the one of `--store`, or the first that has the named prices, or the first that is found. */
 export const priceStore = remember(async (supplier: Supplier): Promise<StoreId> => {
   const { storeId } = supplier.known
   const prices = namedPrices(supplier)

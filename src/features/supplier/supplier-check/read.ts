@@ -1,6 +1,6 @@
 /**
- * Reads answers whose fields the specification does not name. What is assumed here serves to understand an answer, and
- * blames nobody: an answer that cannot be understood leaves a rule unproven.
+ * Reads answers whose fields the specification does not name. The assumptions here only help to understand an answer: one that
+ * cannot be understood leaves a rule unproven, not wrong.
  */
 import type { Coordinates } from './geography.ts'
 import { type Exchange, isSuccess } from './http.ts'
@@ -33,7 +33,7 @@ export interface Token {
   expiresIn: number
 }
 
-/** The token in a token response, in a list; an empty one if there is none. */
+/** The token in a token response, as a list, which is empty if there is none. */
 export function readTokens(exchange: Exchange): Token[] {
   const value = tokenIn(exchange.json)
   const seconds = isRecord(exchange.json) ? Number(exchange.json.expires_in) : Number.NaN
@@ -122,7 +122,7 @@ export function amountsOf({ unitPrice, discount, totalPrice }: Json) {
   return { unitPrice, discount: typeof discount === 'number' ? discount : 0, totalPrice }
 }
 
-/** What one costs, by the answer to a line of one: `unitPrice - discount`. Undefined if there is no price. */
+/** The price of one item, from the answer to a line for one: `unitPrice - discount`. Undefined if there is no price. */
 export function costOf({ answer }: AnsweredLine): number | undefined {
   const amounts = amountsOf(answer)
   return amounts && amounts.unitPrice - amounts.discount
@@ -143,7 +143,7 @@ export function readAnswers(exchange: Exchange, lines: readonly Line[]): Answere
   return repeated.length === lines.length ? repeated : inOrder
 }
 
-/** Whether an answer has these values of a line, as texts or numbers: under their names, or else in any field. */
+/** Whether an answer repeats these values of a line, as texts or numbers, under their names or else in any field. */
 function repeats(answer: Json, line: Partial<Line>): boolean {
   const { unitPrice: _u, discount: _d, totalPrice: _t, ...others } = answer
   const own = (name: string) => (name in answer ? [answer[name]] : Object.values(others)).map(String)

@@ -9,7 +9,7 @@ const MAX_LOOKUPS = 12
 /** Texts that a server may take for something else than an id, or fail on. */
 const ODD_IDS = ['%', '*', "'", '"', 'é😀', 'x'.repeat(300)]
 
-/** The ids to look up: of some of the stores that were found, and of that of `--store`. */
+/** The ids to look up: those of some stores that were found, and the one of `--store`. */
 async function idsToLookUp(supplier: Supplier): Promise<StoreId[]> {
   const found = await knownStores(supplier).catch(() => [])
   const ids = spread(found, MAX_LOOKUPS).map(({ id }) => id)
@@ -17,7 +17,7 @@ async function idsToLookUp(supplier: Supplier): Promise<StoreId[]> {
   return storeId === undefined || ids.some((id) => String(id) === storeId) ? ids : [storeId, ...ids]
 }
 
-/** Looks an id up that does not exist. Throws `UnprovenError` if it happens to be that of a store. */
+/** Looks up an id that does not exist. Throws `UnprovenError` if it happens to be that of a store. */
 async function lookUpUnknown({ client }: Supplier, id: string): Promise<Exchange> {
   const exchange = await client.lookUp(id)
   if (String(idOf(exchange.json)) === id) throw new UnprovenError(`the made-up id ${id} is that of a store`)

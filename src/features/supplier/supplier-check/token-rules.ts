@@ -16,7 +16,7 @@ const ENDPOINTS: readonly { path: string; body?: unknown }[] = [
 /** How many more tokens are requested. */
 const MORE = 5
 
-/** How old a token of a long life is when it is tried last, and how long servers may accept one that has ended, in ms. */
+/** The age at which a long-lived token is tried last, and how long servers may accept a token that has ended, in ms. */
 const [SAMPLE_MS, LEEWAY_MS] = [5_000, 30_000]
 
 /** Calls each endpoint with this token, or without one. */
@@ -121,7 +121,7 @@ export const LIFETIME_RULES: Rules = {
     given: ['5.1', 'The endpoints refuse a token that was never issued.'],
     needs: ['token.accepted'],
     async check({ client }) {
-      // What does not exist is behind the check of the token.
+      // A 404 comes after the check of the token, so such a call was let through as well.
       const isServed = (answer: Exchange) => isSuccess(answer) || answer.status === 404
       const open = (await callAll(client, undefined)).find(isServed)
       const path = open?.request.split('\n')[0]

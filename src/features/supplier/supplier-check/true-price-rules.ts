@@ -23,7 +23,7 @@ function faultOf({ line, answer }: AnsweredLine, named: NamedPrice, where: strin
 /** A line and, if its price is known, what one of its item costs. */
 type PricedLine = [line: Line, named: NamedPrice | undefined]
 
-/** Requests prices, and once more if a line whose price is known has none: it may have none for a moment. */
+/** Requests prices, and once more if a line whose price is known has none, because that may last only for a moment. */
 async function askTwice(supplier: Supplier, priced: PricedLine[], memberNumber?: string) {
   const prices = new Map(priced)
   const lines = priced.map(([line]) => line)
@@ -35,7 +35,7 @@ async function askTwice(supplier: Supplier, priced: PricedLine[], memberNumber?:
   return first.some(({ answered, named }) => named && costOf(answered) === undefined) ? ask() : first
 }
 
-/** Asks for one of an item and nothing else: how it is answered, if the price is right, and if it includes a tax. */
+/** Asks for one of an item and nothing else. Resolves to the answer, whether the price is right, and whether it includes a tax. */
 async function askAlone(supplier: Supplier, named: NamedPrice) {
   const line = lineOf(named.code, await priceStore(supplier))
   const answers = await askTwice(supplier, [[line, named]], named.memberNumber)
@@ -59,7 +59,7 @@ async function expectRight(supplier: Supplier, named: NamedPrice): Promise<Excha
   return expectThat(isRight, exchange, faultOf(answered, named, 'alone'))
 }
 
-/** The named prices, by member number, that are right where an item is asked for alone: others have been found wrong. */
+/** The named prices that are right if an item is asked for alone, by member number. The others have been found wrong before. */
 const rightGroups = remember(async (supplier: Supplier): Promise<NamedPrice[][]> => {
   const right: NamedPrice[] = []
   for (const named of namedPrices(supplier)) if ((await askAlone(supplier, named)).isRight) right.push(named)
@@ -67,7 +67,7 @@ const rightGroups = remember(async (supplier: Supplier): Promise<NamedPrice[][]>
   return [...Map.groupBy(right, ({ memberNumber }) => memberNumber).values()]
 })
 
-/** Ten of these, again and again the same ones. */
+/** Ten of these, which repeat if there are fewer. */
 function tenOf<T>(all: readonly T[]): T[] {
   const many = Array.from({ length: 10 }, () => all)
   return many.flat().slice(0, 10)
@@ -81,7 +81,7 @@ async function expectPrices(supplier: Supplier, priced: PricedLine[], where: str
   })
 }
 
-/** Requests the right prices of each group among other lines, in this order and in the other one. */
+/** Requests the right prices of each group among other lines, in this order and in reverse. */
 async function expectSame(supplier: Supplier, where: string, around = (own: PricedLine[]) => own) {
   const store = await priceStore(supplier)
   return inTurn(await rightGroups(supplier), async (prices) => {

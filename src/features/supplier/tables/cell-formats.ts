@@ -5,7 +5,7 @@ import { type Element, isSet } from './xml.ts'
 /** The longest format, in characters (Excel specifications and limits). */
 const MAX_FORMAT = 255
 const FORMAT_OPTIONS = { locale: 'en-AU', fillChar: '', skipChar: '', nbsp: false } as const
-/** Formats without a text of their own that do not change the value: it is shown with all its digits. */
+/** Formats that add no text and do not change the value, which is then shown with all its digits. */
 const IN_FULL = /^(\[\$-[^\]]*\])?(general|@|[0#?.,]*E[+-]0+|)$/i
 
 export type CellFormats = ReturnType<typeof createCellFormats>

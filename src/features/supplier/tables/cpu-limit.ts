@@ -1,7 +1,10 @@
 import { UnreadableFileError } from './errors.ts'
 import { texts } from './texts.ts'
 
-/** What reading a file may take, in ms: several times what an ordinary one takes, for each megabyte after unpacking. */
+/**
+ * The CPU time that reading a file may take, in ms. For each megabyte after unpacking, it is several times what an ordinary file
+ * takes.
+ */
 const MIN_MS = 5_000
 const MS_PER_MB = 300
 
@@ -12,8 +15,9 @@ export function cpuOfProcess(): number {
 }
 
 /**
- * Limits the CPU time that reading a file takes from now on. `bytes`: its size after unpacking. `used`: the time so far, in ms. Returns
- * a check, which throws `UnreadableFileError` beyond the limit; what happens between two checks takes time in proportion to its bytes.
+ * Limits the CPU time that reading a file takes from now on. `bytes`: its size after unpacking. `used`: returns the time so far,
+ * in ms. Returns a check that throws `UnreadableFileError` beyond the limit. The time between two checks is in proportion to the
+ * bytes read.
  */
 export function createCpuLimit(bytes: number, used: () => number): () => void {
   const end = used() + Math.max(MIN_MS, (bytes / 1_000_000) * MS_PER_MB)

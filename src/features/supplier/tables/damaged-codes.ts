@@ -1,5 +1,5 @@
 const MONTH = '(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
-/** How spreadsheets show dates, times, percentages and amounts; codes have their months in capitals. */
+/** How spreadsheets show dates, times, percentages and amounts. If a month is in capitals, it is a real code. */
 const CONVERTED = new RegExp(
   [
     `^\\d{1,2}[- ]${MONTH}([- ]\\d{2,4})?$`,
@@ -17,12 +17,12 @@ const UPPER_MONTH = /[A-Z]{3}/
 const MAX_NUMBER = 1e15
 
 /**
- * Whether a code looks as if a spreadsheet had shortened it to `9.31E+12` (`9,31E+12` with a decimal comma), replaced its digits
- * behind the fifteenth with zeros, or turned it into a date, a time, a percentage or an amount, such as `1-Feb`. `shown`: the
- * number of its cell.
+ * Whether a code looks as if a spreadsheet had damaged it. It may have shortened it to `9.31E+12` (`9,31E+12` with a decimal
+ * comma), or replaced its digits after the fifteenth with zeros. Or it may have made it a date, a time, a percentage or an amount,
+ * such as `1-Feb`. `shown`: the number of its cell.
  */
 export function isDamaged(code: string, shown = 0): boolean {
-  // Fifteen digits are whole, whatever the last one is.
+  // Up to fifteen digits are never damaged, whatever the last one is.
   if (/^\d{1,15}$/.test(code)) return false
   const isShortened = /^\d([.,]\d+)?E\+\d{1,3}$/i.test(code) || /^[1-9]\d{14}0+$/.test(code)
   return isShortened || shown >= MAX_NUMBER || (CONVERTED.test(code) && !UPPER_MONTH.test(code))

@@ -3,9 +3,9 @@ import { UnreadableFileError } from './errors.ts'
 import type { Row } from './sheet.ts'
 import { texts } from './texts.ts'
 
-/** The comma last: it may be the decimal sign of the prices. */
+/** The comma comes last, because it may be the decimal sign of the prices. */
 const DELIMITERS = ['\t', ';', '|', ',']
-/** How many lines decide, and how large a part of them most of them is: titles and notes are others. */
+/** How many lines decide, and which share of them counts as most. Titles and notes may differ. */
 const SAMPLE = 50
 const MOST = 0.7
 
@@ -24,7 +24,7 @@ function bestOf(text: string): { delimiter: string; share: number } {
 }
 
 /**
- * The delimiter of a text, by its beginning: that of Excel's "sep=" line, or the one that fits best. Throws
+ * The delimiter of a text, by its beginning: the one that Excel's "sep=" line names, or the one that fits best. Throws
  * `UnreadableFileError` if blanks separate the columns.
  */
 export function delimiterOf(text: string): string {
@@ -40,7 +40,7 @@ export function delimiterOf(text: string): string {
 const isFixedWidth = (lines: readonly string[]) =>
   lines.length > 2 && lines.filter((line) => /\S {2,}\S/.test(line)).length >= lines.length * MOST
 
-/** Passes the rows of a file's only sheet on. Throws `UnreadableFileError` if each of the first ones is a line of CSV in one cell. */
+/** Yields the rows of a file's only sheet. Throws `UnreadableFileError` if each of the first ones is a line of CSV in one cell. */
 export async function* withoutLines(batches: AsyncIterable<Row[]>): AsyncGenerator<Row[]> {
   let isFirst = true
   for await (const rows of batches) {

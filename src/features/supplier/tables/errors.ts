@@ -6,7 +6,7 @@ export class UnreadableFileError extends AppError {
   readonly code = 'file_unreadable'
   readonly status = 400
   readonly title = texts.unreadableFile
-  /** Line or spreadsheet row, starting at 1; 0: it is about the whole file. */
+  /** Line or spreadsheet row, starting at 1; 0 if the problem is about the whole file. */
   readonly line: number
   /** The message without the line number. */
   readonly problem: string

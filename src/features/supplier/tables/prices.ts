@@ -11,9 +11,9 @@ export type Currency = 'AUD' | 'NZD'
 const MAX_PRICE = 1e9
 
 const USUAL = /^\d{1,9}(\.\d{1,2})?$/
-/** The longest price, in characters: some expressions below take time by the square of a length. */
+/** The longest price, in characters. The time of some expressions below grows with the square of the length. */
 const MAX_LENGTH = 100
-/** How a price may name its own currency, before or behind the digits. */
+/** How a price may name its own currency, before or after the digits. */
 const SIGNS: Record<Currency, RegExp> = {
   AUD: /^(?:AUD\s?\$?|AU?\$|\$)\s*|\s*(?:AUD|\$)$/gi,
   NZD: /^(?:NZD\s?\$?|NZ\$|\$)\s*|\s*(?:NZD|\$)$/gi,
@@ -22,7 +22,7 @@ const NEGATIVE = /^\(|^[-−–]\s*[$\d.,]|^\$\s*[-−–]\s*\d|\d[-−]$/
 /** What a spreadsheet shows of a number in scientific notation: the other digits are lost. */
 const ROUNDED = /^\d(\.\d\d?)?E[+-]\d\d$/i
 const SCIENTIFIC = /^\d{1,12}(\.\d{1,20})?E[+-]?\d{1,2}$/i
-/** How a formula is shown that the program that wrote the workbook has not computed. */
+/** What is shown for a formula whose value the program that wrote the workbook has not computed. */
 export const NO_VALUE = '#FORMULA!'
 const SPREADSHEET_ERROR = /^(#(N\/A|NAME\?|DIV\/0!|GETTING_DATA|[A-Z]{3,8}!)|#{3,}$|Err:\d{3}$)/
 /** Thousands are in groups of three, separated by commas, spaces (also no-break and thin ones) or apostrophes. */
@@ -32,8 +32,8 @@ const NUMBER = /^(?:\d{1,12}|[1-9]\d{0,2}(?:[,\s'’]\d{3})+)?(?:\.\d{1,20})?$/
 export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.test(cell)
 
 /**
- * Reads a price, or says why it is none in this currency. `number`: that of a spreadsheet cell, which shows a decimal point; it is no
- * price if it shows something else than itself, rounded: a percentage, a date, thousands.
+ * Reads a price, or says why it is none in this currency. `number`: the number of a spreadsheet cell, which shows a decimal point.
+ * The cell is no price if it shows anything but this number, rounded: a percentage, a date or thousands.
  */
 export function readPrice(
   cell: string,
@@ -41,7 +41,7 @@ export function readPrice(
   number?: number,
 ): number | 'negative' | 'unreadable' {
   const isPointed = decimal === 'point' || number !== undefined
-  // Nearly every price: skip the rest.
+  // Nearly every price takes this short way.
   const price = isPointed && USUAL.test(cell) ? Number(cell) : parsePrice(cell, isPointed, currency)
   if (typeof price === 'string' || number === undefined) return price
   const decimals = /\.(\d*)/.exec(cell)?.[1]?.length ?? 0
@@ -61,9 +61,9 @@ function parsePrice(cell: string, isPointed: boolean, currency: Currency): Retur
   return isNumber && price <= MAX_PRICE ? price : 'unreadable'
 }
 
-/** Spreadsheets compute in binary: 926.6400000000001 is 926.64, to the 15 digits that they show. */
+/** Rounds to the 15 digits that spreadsheets show. They compute in binary: 926.6400000000001 is 926.64. */
 export const exact = (price: number) =>
-  // Nearly every price has few digits: to round it takes several times as long as to see that.
+  // Nearly every price has few digits. Seeing that is several times as fast as rounding it.
   Math.round(price * 1e4) / 1e4 === price && Math.abs(price) < 1e9 ? price : Number(price.toPrecision(15))
 
 /** Truncates a cell for a message. */

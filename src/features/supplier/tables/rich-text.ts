@@ -6,8 +6,8 @@ import { type Element, isSet } from './xml.ts'
 export const MAX_CELL_LENGTH = 32_767
 
 /**
- * Joins the parts of the text of a cell (ECMA-376 part 1, section 18.4). Phonetic hints do not belong to it. A slash
- * separates what is struck out from what is not: a new price beside the struck old one would be a number of both.
+ * Joins the parts of the text of a cell (ECMA-376 part 1, section 18.4). Phonetic hints do not belong to it. A slash separates
+ * what is struck out from what is not. Without it, the struck old price and the new one beside it would read as one number.
  */
 export function createRichText() {
   let text = ''

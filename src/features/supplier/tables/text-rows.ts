@@ -6,7 +6,7 @@ import { texts } from './texts.ts'
 
 /** The longest row, in characters: an unclosed quote would turn the rest of the file into one. */
 const MAX_ROW = 2_000_000
-/** A part of a text that is shorter is a copy (V8); a longer one keeps the whole text in memory. */
+/** V8 copies a part of a text that is shorter. A longer part keeps the whole text in memory. */
 const COPIED = 13
 
 /**
@@ -27,8 +27,8 @@ export function openTextSheet(path: string, start: Buffer, encoding: Encoding, c
 }
 
 /**
- * Splits text into rows, without blank ones. csv-parse would make an error object, which takes several microseconds, for each row
- * that is not as wide as the first one.
+ * Splits text into rows, without blank ones. csv-parse would make an error object for each row that is not as wide as the first
+ * one. Each takes several microseconds.
  */
 async function* readRows(chunks: AsyncIterable<string>, delimiter: string): AsyncGenerator<Row[]> {
   const plain = `[^\\r\\n${delimiter}]*`

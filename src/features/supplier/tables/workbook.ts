@@ -9,7 +9,7 @@ import { SheetParser } from './sheet-parser.ts'
 import { texts } from './texts.ts'
 import { type Element, localName, parseXml } from './xml.ts'
 
-/** Office documents shrink to a tenth or so: what unpacks to more than so many times the file's size gets no CPU time of its own. */
+/** Office documents shrink to about a tenth. What unpacks to more than this many times the file's size adds no CPU time. */
 const MAX_RATIO = 20
 
 /** A sheet as the workbook lists it, with the path of its part in the archive. */
@@ -150,7 +150,7 @@ async function readSheets(archive: Archive): Promise<ListedSheet[]> {
   return [...sheets.values()]
 }
 
-/** What an archive is that has a file of such a name and no workbook of XLSX. */
+/** What an archive is if it has a file of such a name, and no workbook of XLSX. */
 const OTHER_ARCHIVES: [file: RegExp, name: string][] = [
   [/^xl\/workbook\.bin$/, 'an Excel binary workbook (.xlsb)'],
   [/\.iwa$/, 'a Numbers document of Apple (.numbers)'],

@@ -5,7 +5,7 @@ export interface Element {
   name: string
   attributes: Readonly<Record<string, string>>
   parent: Element | undefined
-  /** The text behind its last child. */
+  /** The text after its last child. */
   text: string
 }
 
@@ -18,8 +18,8 @@ export const isSet = (flag: string | undefined, absent = false): boolean =>
 
 /**
  * Parses XML, calls `onEnd` at the end of each element, and yields after every chunk, so that the caller can take what was found.
- * Throws the errors of `onEnd`, and an error for malformed XML, also for an entity that is not predefined: those of a document
- * type are not read.
+ * Throws the errors of `onEnd`, and an error for malformed XML. An entity that is not predefined is such an error, because
+ * document types are not read.
  */
 export async function* parseXml(
   source: AsyncIterable<Buffer>,

@@ -11,11 +11,11 @@ const mailSchema = z.object({
 })
 type Mail = z.infer<typeof mailSchema> & { receivedAt: number }
 
-/** How many are kept, the latest first, until the sandbox stops. */
+/** How many mails are kept, the latest first, until the sandbox stops. */
 const MAX_MAILS = 50
 const ADDRESS = /(https?:\/\/\S+)/
 
-/** A mail for the page: its paragraphs, each in parts, of which every second one is an address. */
+/** A mail for the page: its paragraphs, each split into parts. Every second part is an address. */
 const shown = ({ text, ...mail }: Mail) => ({
   ...mail,
   paragraphs: text.split('\n\n').map((paragraph) => paragraph.split(ADDRESS)),

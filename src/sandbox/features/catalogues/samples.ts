@@ -11,7 +11,7 @@ const sampleSchema = z.object({
 
 /** Catalogues that are published from the start. */
 export const samplesSchema = z.object({
-  /** By the supplier's bxcontext. */
+  /** The samples by the supplier's bxcontext. */
   samples: z.record(z.string(), sampleSchema).default({}),
 })
 

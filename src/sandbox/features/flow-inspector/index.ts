@@ -5,7 +5,7 @@ import { sendAgainRoutes } from './send-again.ts'
 export default {
   create: (core) => ({
     routes: sendAgainRoutes(core),
-    // For support staff who show both.
+    // Support staff show the sandbox and the scenarios in one demonstration.
     links: [{ href: `${core.appUrl}/scenarios`, label: 'Scenarios' }],
   }),
 } satisfies SandboxFeature

@@ -65,7 +65,7 @@ export function sendAgainRoutes({ tokenExchanges, appUrl }: SandboxCore): Router
     })
 }
 
-/** Where this request arrived, which programs of this machine reach, unlike perhaps the public address. */
+/** The address where this request arrived. Programs on this machine reach it, which is not certain for the public address. */
 function here({ socket: { localAddress = '', localPort } }: Request): string {
   const address = localAddress.replace(/^::ffff:/, '')
   return `http://${address.includes(':') ? `[${address}]` : address}:${localPort}`
@@ -75,9 +75,9 @@ const NOT_KEPT =
   'The sandbox does not know this request. It keeps the latest 200 since it was started: connect again.'
 
 const ENDED =
-  'The access of this request has ended, so that everything would be refused for that: connect again, and use its request.'
+  'The access that this request gave has ended, so the platform would refuse everything for that reason. Connect again, and use the new request.'
 
-/** The parameters to send: those of the original, as the form has changed them. A code is a fresh one unless it is to be repeated. */
+/** The parameters to send, as the form has changed them. A fresh code replaces the original one, unless it is to be repeated. */
 async function changed(
   { parameters, issueCode }: TokenExchange,
   form: Record<string, unknown>,
@@ -105,7 +105,7 @@ function experimentsOf({ parameters, issueCode }: TokenExchange, appUrl: string)
   offer('refresh_token', 'The same refresh token again', AS_SENT)
   offer('refresh_token', 'A refresh token that was never issued', wrong)
   offer('client_secret', 'A wrong client secret', wrong)
-  // The last one, since it ends the connection.
+  // This comes last, since it ends the connection.
   if (issueCode) experiments.push({ label: 'The code a second time', changes: { repeat: 'on' } })
   return experiments
 }
@@ -113,7 +113,7 @@ function experimentsOf({ parameters, issueCode }: TokenExchange, appUrl: string)
 /** The two exchanges as the page shows them: without a secret. `again`: undefined before the request was sent again. */
 function compared(original: TokenExchange, again: TokenExchange | undefined) {
   const names = Object.keys(original.parameters)
-  // A fresh code is no change that its user has made.
+  // The user has not made the change to a fresh code.
   const isChanged = (name: string) =>
     name !== 'code' && again !== undefined && again.parameters[name] !== original.parameters[name]
   return {
@@ -135,7 +135,7 @@ function rulesFor(original: TokenExchange, again: TokenExchange): string[] {
   const isSame = (name: string) => again.parameters[name] === original.parameters[name]
   if (original.status === 200 && 'code' in original.parameters && isSame('code')) return [SECOND_USE]
   const names = Object.keys(original.parameters).filter((name) => !isSame(name))
-  // A fresh code is no change that anything refuses, if there is another one.
+  // If there is another change, the fresh code is not what was refused.
   const others = names.filter((name) => name !== 'code')
   return (others.length > 0 ? others : names).flatMap((name) => RULES[name] ?? [])
 }

@@ -9,15 +9,15 @@ export const NONE = 'NONE'
 
 const text = z.string()
 const optional = text.default('')
-/** Of a column that says nothing about the price, and is not kept. */
+/** The rule for a column that says nothing about the price and is not kept. */
 export const ignored = text.optional()
 
-// Without line breaks, invisible characters or halves of a surrogate pair, which would make an id impossible to look up.
+// An id has no line breaks, invisible characters or halves of a surrogate pair, which would make it impossible to look up.
 const id = text.regex(
   /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u,
   'must have 1 to 100 characters, without line breaks or invisible characters',
 )
-// `GET /stores/{id}` cannot look up the others.
+// `GET /stores/{id}` cannot look up these names.
 const storeId = id.refine((name) => !['nearest', '.', '..'].includes(name), 'is reserved: choose another id')
 
 /** An amount, or one of these words. Nothing else is guessed: 1,250 may be 1250 or 1.25. */
@@ -45,7 +45,7 @@ const day = text
   .transform((name) => DAYS.find((known) => isShort(name.toLowerCase(), known.toLowerCase())))
   .pipe(z.enum(DAYS, 'must be a day of the week, such as Monday or Mon'))
 
-/** To ask for one takes as long as to read a hundred rows. */
+/** The time zones that are known to exist. Checking one takes as long as reading a hundred rows. */
 const timeZones = new Set(['UTC'])
 function isTimeZone(name: string): boolean {
   try {
@@ -57,15 +57,15 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** A file: the rule for the cells below each heading, and what no two rows share. A blank cell is undefined. */
+/** A file: `cells` has the rule for the cells below each heading, and no two rows share a `key`. A blank cell is undefined. */
 export interface Table {
   cells: z.ZodObject<Record<string, z.ZodType<string | number | undefined>>>
   key: readonly string[]
-  /** Whether it must be there, with a row at least: a truncated export must not replace the live price list. */
+  /** Whether the file must be there, with at least one row: a truncated export must not replace the live price list. */
   isRequired?: boolean
 }
 
-/** By their names without `.csv`. The price list has a table of the same name and columns for each, and the `line`. */
+/** The files, by their names without `.csv`. The price list has a table of the same name and columns for each, and the `line`. */
 export const TABLES: Readonly<Record<string, Table>> = {
   stores: {
     cells: z.object({
@@ -84,9 +84,9 @@ export const TABLES: Readonly<Record<string, Table>> = {
     key: ['id'],
     isRequired: true,
   },
-  // A row for each opening.
+  // Each row is an opening.
   hours: { cells: z.object({ store: id, day, opens: time, closes: time }), key: ['store', 'day', 'opens'] },
-  // Of a store, of a state, or of all stores, which are closed if there are no hours.
+  // A row is for a store, for a state, or for all stores. They are closed if there are no hours.
   holidays: {
     cells: z.object({
       date,
@@ -111,11 +111,11 @@ export const TABLES: Readonly<Record<string, Table>> = {
     key: ['code'],
     isRequired: true,
   },
-  // Of an item at one store.
+  // Each row is the price of an item at one store.
   prices: { cells: z.object({ item: id, store: id, price: dollars(POA, NONE) }), key: ['item', 'store'] },
-  // A row for each group of a member.
+  // Each row is a group of a member.
   members: { cells: z.object({ number: id, group: optional }), key: ['number', 'group'] },
-  // For an item or a category, for a group of members, at a store; blank: for all.
+  // A discount is for an item or a category, for a group of members, and at a store. A blank cell stands for all.
   discounts: {
     cells: z.object({
       item: optional,
@@ -139,9 +139,9 @@ export const TABLES: Readonly<Record<string, Table>> = {
 
 export const FILES = Object.keys(TABLES).map((name) => `${name}.csv`)
 
-/** Something of that name must be in another table. */
+/** The condition that no row of another table has the value of this column. */
 const unknown = (column: string, found: string) => `${column} <> '' AND ${column} NOT IN (SELECT ${found})`
-/** Two openings of a day overlap, or it is closed as well. */
+/** The condition that two openings of a day overlap, or that it is closed as well. */
 const contradicts = (table: string, day: string) =>
   `EXISTS (SELECT 1 FROM ${table} AS other WHERE (${day}) = (${day.replaceAll('other', table)})
     AND other.opens < ${table}.opens AND (${table}.opens < other.closes OR other.opens = ''))`
@@ -151,7 +151,7 @@ const NOT_LATER =
 const UNPRICED = `price IS NULL AND NOT EXISTS (SELECT 1 FROM prices WHERE item = code AND prices.price <> '${NONE}')`
 const NOT_ONE = '(percent IS NULL) + (amount IS NULL) + (price IS NULL) <> 2'
 
-/** Conditions in SQL that no row of a table may meet, and what is wrong with the column of one that does. */
+/** Conditions in SQL that no row of a table may meet, each with what is then wrong with a column. */
 export const CHECKS: readonly [table: string, column: string, condition: string, problem: string][] = [
   ['hours', 'store', unknown('store', 'id FROM stores'), 'is not in stores.csv'],
   ['hours', 'closes', 'closes <= opens', NOT_LATER],

@@ -7,14 +7,14 @@ import { priceListFile } from './price-list.ts'
 import { Problems, readRows } from './read-rows.ts'
 
 /**
- * Replaces the price list in `target` by that of the CSV files in `folder`, in one transaction: readers see either the old
- * list or the new one, and a load that fails or is killed changes nothing. Returns the number of rows of each file.
- * Throws an error that lists all problems with their lines, or a one-line error if a folder cannot be read or written.
+ * Replaces the price list in `target` by that of the CSV files in `folder`, in one transaction. Readers see either the old list or
+ * the new one, and a load that fails or is killed changes nothing. Returns the number of rows of each file. Throws an error that
+ * lists all problems with their lines, or a one-line error if a folder cannot be read or written.
  */
 export async function loadPriceList(folder: string, target: string): Promise<Map<string, number>> {
   const file = priceListFile(target)
   mkdirSync(target, { recursive: true, mode: 0o700 })
-  // Readable by this user only, and so are the files that SQLite creates beside it.
+  // Only this user can read it, and the files that SQLite creates beside it.
   closeSync(openSync(file, 'a', 0o600))
   const db = new DatabaseSync(file)
   try {
@@ -28,14 +28,14 @@ export async function loadPriceList(folder: string, target: string): Promise<Map
       throw new Error(`${file}: ${error.message}. If another load is running, wait until it has ended.`)
     throw error
   } finally {
-    // A transaction that is still open is rolled back.
+    // This rolls back a transaction that is still open.
     db.close()
   }
 }
 
 async function fill(db: DatabaseSync, folder: string): Promise<Map<string, number>> {
   const problems = new Problems()
-  // A name may be misspelt.
+  // Reports unknown files, because a name may be misspelt.
   for (const file of readdirSync(folder))
     if (/\.(csv|tsv|txt|xlsx?)$/i.test(file) && !FILES.includes(file))
       problems.add(file, 0, `rename, convert or remove this file. A price list has ${FILES.join(', ')}.`)
@@ -54,7 +54,7 @@ async function fill(db: DatabaseSync, folder: string): Promise<Map<string, numbe
     })
     rows.set(`${name}.csv`, count)
   }
-  // What refers to a row with a problem would be one as well.
+  // Stops here if there are problems, because rows that refer to a faulty row would be reported as well.
   problems.check('Whether the rows fit together has not been checked yet.')
   for (const [table, column, condition, problem] of CHECKS) {
     const wrong = db.prepare(`SELECT line, ${column} AS cell FROM ${table} WHERE ${condition} ORDER BY line`)
@@ -68,7 +68,7 @@ async function fill(db: DatabaseSync, folder: string): Promise<Map<string, numbe
   return rows
 }
 
-/** Adds the JSON that is sent to each store. On a date, its own holiday counts before that of its state, and this before others. */
+/** Adds the JSON that is sent to each store. On a date, a store's own holiday wins over that of its state, and this over others. */
 function addStores(db: DatabaseSync): void {
   db.exec('ALTER TABLE stores ADD COLUMN json')
   const update = db.prepare('UPDATE stores SET json = ? WHERE id = ?')

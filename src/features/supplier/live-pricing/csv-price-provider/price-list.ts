@@ -74,7 +74,7 @@ function prepareQueries(db: DatabaseSync) {
   return {
     db,
     store: db.prepare('SELECT time_zone, json FROM stores WHERE id = ?'),
-    // At the antimeridian, the same place has two longitudes: the tolerance is for rounding errors.
+    // The same place has two longitudes at the antimeridian. The tolerance is for rounding errors.
     nearest: db.prepare(`
       SELECT json, distance_km(latitude, longitude, :latitude, :longitude) AS km FROM stores
       WHERE km <= :radiusKm + 1e-6 ORDER BY km LIMIT :limit`),
@@ -82,7 +82,7 @@ function prepareQueries(db: DatabaseSync) {
       SELECT category, coalesce(prices.price, items.price) AS price
       FROM items LEFT JOIN prices ON item = code AND store = :store WHERE code = :item`),
     member: db.prepare('SELECT 1 FROM members WHERE number = ?'),
-    // Of discounts of the same kind, the largest number is the best one, or the lowest price.
+    // Among discounts of the same kind, the largest percentage or amount is the best one, or the lowest price.
     discounts: db.prepare(`
       SELECT max(percent) AS percent, max(amount) AS amount, min(price) AS price FROM discounts
       WHERE (item, category) IN (VALUES (:item, ''), ('', :category), ('', ''))
@@ -131,7 +131,7 @@ function distanceKm(degrees: readonly number[]): number {
   return 2 * EARTH_KM * Math.asin(Math.min(1, Math.sqrt(haversine)))
 }
 
-/** By time zone: to create one takes as long as to price ten lines. */
+/** Formats by time zone, because creating one takes as long as pricing ten lines. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** The date (YYYY-MM-DD) in a time zone. */

@@ -38,8 +38,8 @@ export function createConnections(sql: Sql) {
   return {
     between,
     /**
-     * Accepted at once if the supplier pre-approved the ExternalRef, or `isKnown`; undefined while an earlier request is pending or
-     * accepted.
+     * Asks to connect. This is accepted at once if the supplier pre-approved the ExternalRef, or if `isKnown`. Undefined while an
+     * earlier request is pending or accepted.
      */
     ask(builder: string, supplier: string, externalRef: string, isKnown = false) {
       const earlier = between(builder, supplier)

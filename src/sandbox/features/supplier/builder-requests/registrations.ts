@@ -4,7 +4,7 @@ import { leaveNotice, problem } from '../../../pages.ts'
 import { ownBusiness } from '../business-setup/index.ts'
 
 /**
- * What suppliers register with the platform in Business setup, such as a webhook: one for each business, from the settings until
+ * What suppliers register with the platform in Business setup, such as a webhook. Each business has one, from the settings until
  * the form replaces it. Without a `url`, the form removes it.
  */
 export function createRegistrations<T>(name: string, schema: z.ZodType<T>, atStart: Record<string, T>) {

@@ -11,17 +11,17 @@ import { nameOf, SAMPLE_SUPPLIER, SUPPLIERS } from '../businesses.ts'
 import { createConnections, describeRequest } from './connections.ts'
 import type { Webhooks } from './webhooks.ts'
 
-/** The account numbers that the sample supplier's live pricing knows; those of its sample price list. */
+/** The account numbers that the sample supplier's live pricing knows, from its sample price list. */
 export const SAMPLE_MEMBERS = ['CUST1001', 'CUST1002', 'CUST1003', 'CUST2001']
 
-/** On a catalogue's page: buttons of a form that sends the picked items as `item`. Without any, nothing can be picked. */
+/** On a catalogue's page: buttons of a form that sends the picked items as `item`. If there are none, nothing can be picked. */
 export const PICKED_ITEMS: Place<{ supplier: string; catalogue: SandboxCatalogue; path: string }> = {
   name: 'picked items',
 }
 
 const ITEMS_PER_PAGE = 50
 
-/** The builder and the supplier that an address names; undefined when this answers, with a problem or the login page. */
+/** The builder and the supplier in an address. Undefined if it has already answered, with a problem or the login page. */
 function partiesOf(req: Request, res: Response): { builder: Business; supplier: string } | undefined {
   if (!req.account && req.method === 'GET') {
     res.redirect(303, loginUrl(req.originalUrl))
@@ -34,7 +34,7 @@ function partiesOf(req: Request, res: Response): { builder: Business; supplier: 
   return undefined
 }
 
-/** The catalogue that an address names, with its path, if the builder may see it; undefined when this answers. */
+/** The catalogue in an address, with its path, if the builder may see it. Undefined if it has already answered. */
 export function visibleCatalogue(sql: Sql, req: Request, res: Response) {
   const parties = partiesOf(req, res)
   if (!parties) return undefined

@@ -10,7 +10,7 @@ import { type Tenant, tenantsOf } from '../businesses.ts'
 export const ACCOUNT_SETUP: Place<Account> = { name: 'account setup' }
 export const BUSINESS_SETUP: Place<Tenant> = { name: 'business setup' }
 
-/** Business setup: the settings of a business for the API. No feature of the app is called like this: several add to the page. */
+/** Business setup: the settings of a business for the API. No feature of the app has this name, because several add to the page. */
 export default {
   create: (core) => ({
     routes: businessSetupRoutes(core),

@@ -18,14 +18,14 @@ export class LivePricingCallError extends Error {}
 const TIMEOUT_MS = 10_000
 
 const tokenSchema = z.object({ access_token: z.string().regex(/^[\x21-\x7e]+$/) })
-/** A store with an id; what else does not make sense is left out. `distance`: kilometres. */
+/** A store with an id. Other fields are left out if they do not make sense. `distance`: kilometres. */
 const storeSchema = z.object({
   id: z.string().min(1),
   name: z.string().catch(''),
   address: z.object({ suburb: z.string() }).catch({ suburb: '' }),
   distance: z.number().optional().catch(undefined),
 })
-/** No discount is a discount of 0. */
+/** If there is no discount, it is 0. */
 const priceSchema = z.object({
   itemId: z.unknown(),
   storeId: z.unknown(),
