@@ -233,7 +233,7 @@ export const texts = {
       case 'halfOutside':
         return `${ofKnown(reason, 'price')} changed by more than 7 % down or 8.5 % up.`
       case 'farOutside':
-        return `${ofKnown(reason, 'price')} at least halved or doubled.`
+        return `${ofKnown(reason, 'price')} fell below half, or more than doubled.`
       case 'oneFactor':
         return `${ofKnown(reason, 'price')} changed alike: ${change(reason.factor)}.`
       case 'unknownCodes':
