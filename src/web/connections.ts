@@ -116,8 +116,13 @@ function listRoutes(options: ConnectionsOptions): Router {
         response: versionSchema,
       }),
       async (req, res) => {
-        const stored = await vault.list(requireUser(req))
-        sendVersion(res, stored.map(connectionView))
+        const userId = requireUser(req)
+        const stored = await vault.list(userId)
+        const cards = await Promise.all(stored.map((one) => cardOf(options, userId, one)))
+        sendVersion(
+          res,
+          cards.map(({ connection, links }) => [connection, links]),
+        )
       },
     )
     .get(

@@ -15,7 +15,7 @@ export const signedInPath = (returnTo: unknown): string =>
 
 /**
  * The routes that every sign-in has. `logoutUrl` resolves to the page that ends the session of the user at a sign-in service, or
- * null. It is called before the session ends here.
+ * null. It is called while the session is there, and the session ends without waiting for it.
  */
 export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null>): Router =>
   Router()
@@ -43,8 +43,10 @@ export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null
         response: z.object({ user: z.null(), logoutUrl: z.string().nullable() }),
       }),
       async (req, res) => {
-        const elsewhere = currentUser(req) ? await logoutUrl(req) : null
+        // Asked before the session ends, which has what it needs; a service that does not answer keeps nobody signed in.
+        const asked = currentUser(req) ? logoutUrl(req).catch(() => null) : null
         await signOut(req)
+        const elsewhere = await asked
         if (elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)
         await sendResultOrRedirect(req, res, '/', { user: null, logoutUrl: elsewhere })
       },

@@ -460,7 +460,11 @@ export const texts = {
       title: 'No connection in progress',
       detail: 'No connection was started in this browser, or it has already finished. Please connect again.',
     },
-    invalid_callback: STALE,
+    invalid_callback: {
+      title: 'The connection could not be finished',
+      detail:
+        'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
+    },
     invalid_state: STALE,
     code_rejected: STALE,
     consent_denied: {

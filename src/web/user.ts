@@ -22,7 +22,7 @@ declare module 'express-session' {
 /** A sign-in, and the data that it keeps of users outside their sessions. A `userId` may belong to no user. */
 export interface SignInParts {
   routes: Router
-  /** Resolves to the page that ends the user's session at a sign-in service, or null; the session here ends after that. */
+  /** Resolves to the page that ends the user's session at a sign-in service, or null. The session here ends without waiting for it. */
   logoutUrl?(req: Request): Promise<string | null>
   /** Deletes everything that it keeps about a user, who can then no longer sign in as this user. */
   deleteUser(userId: string): Promise<void>

@@ -1,16 +1,19 @@
 // Asks the address in the data-live of #live every second whether the page is up to date. If not, fetches the page again,
 // replaces #live, and dispatches `live-update` on the document. Without this script, pages that must update use a meta refresh.
 const EVERY_MS = 1_000
+/** The pause after a page that could not be fetched: to make it may take a call to the platform, which may be away. */
+const RETRY_MS = 5_000
 /** The version that the page shows; null: not known yet. */
 let shown = null
 
+/** Resolves to whether the page could be fetched. */
 async function refresh() {
   const response = await get(location.href)
-  if (!response.ok) return
+  if (!response.ok) return false
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   const next = page.querySelector('#live')
   const current = document.querySelector('#live')
-  if (!next || !current || next.isEqualNode(current)) return
+  if (!next || !current || next.isEqualNode(current)) return true
   for (const { id } of current.querySelectorAll('details[open][id]')) {
     const details = next.querySelector(`#${CSS.escape(id)}`)
     if (details) details.open = true
@@ -33,6 +36,7 @@ async function refresh() {
   if (moved && scrollY > 0) scrollBy(0, moved.getBoundingClientRect().top - top)
   if (focused) counterpart(next, focused)?.focus()
   document.dispatchEvent(new Event('live-update'))
+  return true
 }
 
 /** Reads out what is new. #news stays: of a live region that is replaced, nothing is read. */
@@ -65,17 +69,14 @@ async function get(url) {
   return response
 }
 
-/**
- * Something may have changed since the page was sent, so the first version counts as a new one. A page that cannot be fetched is
- * fetched again when there is another version.
- */
+/** Fetches the page if its version is another one. Something may have changed since the page was sent, so the first one counts as such. */
 async function update(url) {
   const response = await get(url)
   if (!response.ok) return
   const { version } = await response.json()
   if (version === shown) return
-  await refresh()
-  shown = version
+  if (await refresh()) shown = version
+  else await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
 }
 
 async function follow() {

@@ -95,7 +95,9 @@ export class ReceivedStore {
       const text = JSON.stringify({ ...received, files: files.map((file) => ({ ...file, by: null })) })
       const parts = await this.#parts.writeAll({ owner, name: revision }, Buffer.from(text))
       const next: ReceivedRecord = { catalogueId, revision, parts, people }
-      const isWritten = await this.#store.compareAndSet(keyOf(owner), value, JSON.stringify(next))
+      const isSet = await this.#store.compareAndSet(keyOf(owner), value, JSON.stringify(next))
+      // A write whose answer was lost is repeated by the client of the store, which then finds its own value.
+      const isWritten = isSet || (await this.revision(catalogueId)) === revision
       const unused = isWritten ? record : next
       if (unused) await this.#parts.delete({ owner, name: unused.revision }, 0, unused.parts)
       if (isWritten) return revision

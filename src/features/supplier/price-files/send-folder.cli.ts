@@ -1,6 +1,6 @@
 /** Sends what the command has read, in the turn of its catalogue. */
 import { StoreUnavailableError } from '../../../connect/errors.ts'
-import type { TokenSource } from '../../../connect/index.ts'
+import { retry, type TokenSource } from '../../../connect/index.ts'
 import { print } from '../../../runtime/print.ts'
 import { format } from '../../../web/kit.ts'
 import { type Item, readBatch } from './batches.ts'
@@ -49,6 +49,8 @@ export async function sendFolder({
   let merged = 0
   /** Remembers the batches that the platform has accepted since the last time. */
   const merge = async (isComplete: boolean) => {
+    // A catalogue that has still received nothing keeps no record.
+    if (progress.batches === 0 && revision === '' && !isComplete) return
     const items: Item[] = []
     for (let index = merged; index < progress.batches; index++)
       items.push(...JSON.parse((await readBatch(itemsPath, index)).toString()).items)
@@ -72,10 +74,10 @@ export async function sendFolder({
       },
       signal: AbortSignal.any([signal, turn.lost]),
     }).catch(async (error: unknown) => {
-      await merge(false)
+      await merge(false).catch(() => {})
       throw turn.lost.aborted ? new StoreUnavailableError('it has not answered for 10 s') : error
     })
-    await merge(true)
+    await retry(() => merge(true), { signal })
     print(`Completed: ${count(progress.sent)} items in ${pluralize(progress.batches, 'batch', 'batches')}.`)
     if (problem !== null) throw new Error(problem)
     return true
