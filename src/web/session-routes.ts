@@ -43,11 +43,12 @@ export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null
         response: z.object({ user: z.null(), logoutUrl: z.string().nullable() }),
       }),
       async (req, res) => {
-        // Asked before the session ends, which has what it needs; a service that does not answer keeps nobody signed in.
-        const asked = currentUser(req) ? logoutUrl(req).catch(() => null) : null
+        const user = currentUser(req)
+        // It is asked while the session is there, which has what it needs. A service that does not answer keeps nobody signed in.
+        const asked = logoutUrl(req).catch(() => null)
         await signOut(req)
         const elsewhere = await asked
-        if (elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)
+        if (user && elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)
         await sendResultOrRedirect(req, res, '/', { user: null, logoutUrl: elsewhere })
       },
     )

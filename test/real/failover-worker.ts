@@ -3,7 +3,7 @@
  * it disconnects and signs out are connected and signed in before it says that it is ready.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { platform, Vault } from '../../src/connect/index.ts'
+import { platform, retry, Vault } from '../../src/connect/index.ts'
 import { openRedis } from '../../src/connect/stores.ts'
 import { ready } from '../support/redis.ts'
 import { consent, oauthFor } from '../support/vault.ts'
@@ -39,7 +39,9 @@ const DO = {
 
 const ids = Array.from({ length: COUNT }, (_, number) => `${NAME}-${number}`)
 for (const id of ids)
-  await Promise.all([connect(`disconnect-${id}`), store.set(session(`sign-out-${id}`), '{}', 3_600_000)])
+  await retry(() =>
+    Promise.all([connect(`disconnect-${id}`), store.set(session(`sign-out-${id}`), '{}', 3_600_000)]),
+  )
 
 process.once('message', async () => {
   for (const number of ids)

@@ -36,7 +36,11 @@ export async function failover(
   const start = async (name: string) => {
     const env = { STORE: servers.urls.join(), KEY: key.secret.toString('base64'), NAME: name }
     const worker = forkWorker('../real/failover-worker.ts', env)
-    await once(worker, 'message')
+    const ended = once(worker, 'exit').then(() => {
+      throw new Error('a process has ended before it began')
+    })
+    await Promise.race([once(worker, 'message'), ended])
+    ended.catch(() => {})
     return worker.on('message', (each: Acknowledged) => void acknowledged.push(each))
   }
   const workers = await Promise.all(['one', 'two'].map(start))

@@ -66,12 +66,14 @@ async function startImport(extra: Record<string, string> = {}) {
     ...extra,
   })
   const app = await runApp(env)
+  const ready = async () => expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+  await vi.waitFor(ready, { timeout: 60_000 })
   const visitor = await connected({ url, platform: platform.url }, SAM)
   const pages = await openPages({ url }, visitor)
   const { json } = await pages.upload(`code,price\n${ROWS.join('\n')}\n`)
   expect((await pages.send(json.id)).status).toBe(202)
   const sending = async () => expect((await pages.jobOf(json.id)).progress?.sent).toBeGreaterThan(2_000)
-  await vi.waitFor(sending, { timeout: 20_000, interval: 25 })
+  await vi.waitFor(sending, { timeout: 60_000, interval: 25 })
 
   return {
     app,
