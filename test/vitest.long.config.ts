@@ -4,17 +4,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import config, { projectsOf } from './vitest.config.ts'
 
 /** Words in the names of those that take longest, the longest first. */
-const LONGEST = [
-  '/starter/',
-  'redis-modes',
-  'failover',
-  'browser',
-  'demo-script',
-  'chromium',
-  'proxies',
-  'kill',
-  'processes',
-]
+const LONGEST = ['/starter/', 'redis-modes', 'browser', 'demo-script', 'chromium', 'proxies', 'kill']
+
+/** What is promised within seconds of a failure. It runs at the end, one file at a time: other tests would take its seconds. */
+const ONE_BY_ONE = ['test/real/failover.long.test.ts', 'test/real/vault-processes.long.test.ts']
 
 /** Starts those that take longest at first, so that none of them is left over at the end. */
 class LongestFirst extends BaseSequencer {
@@ -31,7 +24,19 @@ export default defineConfig({
   ...config,
   test: {
     ...config.test,
-    projects: projectsOf('.long.test.ts', defaultExclude),
+    projects: [
+      ...projectsOf('.long.test.ts', [...defaultExclude, ...ONE_BY_ONE]),
+      {
+        extends: true,
+        test: {
+          name: 'one by one',
+          include: ONE_BY_ONE,
+          isolate: false,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
     // Runs of copies of the project, which these tests start, empty a cache that is shared with them.
     fsModuleCache: false,
     sequence: { sequencer: LongestFirst },
