@@ -14,10 +14,8 @@ export default {
 } satisfies Feature<MetricsSettings>
 
 /** Resolves once the metrics are subscribed, so that they miss nothing that the app does after its start. */
-async function createParts(
-  deps: FeatureDeps,
-  { port, tokenDigest }: NonNullable<MetricsSettings>,
-): Promise<FeatureParts> {
+async function createParts(deps: FeatureDeps, settings: NonNullable<MetricsSettings>): Promise<FeatureParts> {
+  const { port, tokenDigest } = settings
   // Loaded on demand: without metrics, the library costs nothing.
   const { createMetrics } = await import('./metrics.ts')
   const { contentType, text, close } = await createMetrics(deps, await loadTools('gauges'))

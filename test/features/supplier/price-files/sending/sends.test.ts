@@ -14,6 +14,7 @@ import { createFaultyStore, forEachFault } from '../../../../support/faulty-stor
 import {
   ALL,
   API_URL,
+  CHOICE,
   openImports,
   press,
   REF,
@@ -312,6 +313,31 @@ test('a user has at most five uploads at once, and others go on', async () => {
   expect(await uploadOnly(imports, rowsOf(1), 'alex')).toMatchObject({ userId: 'alex' })
   stalled.resolve()
   expect(await Promise.all(five)).toHaveLength(5)
+})
+
+test('a write that the client of the store repeats, because its answer was lost, loses nothing that was received', async () => {
+  const { store } = faulty
+  const imports = open()
+  await sendAll(imports, await upload(imports, rowsOf(3)))
+  let lost = 1
+  const repeating: KeyValueStore = {
+    ...store,
+    compareAndSet: async (...write) => (await store.compareAndSet(...write)) && lost-- <= 0,
+  }
+  const sent = {
+    fileName: 'b.csv',
+    at: '2026-10-02T00:00:00.000Z',
+    by: null,
+    choice: CHOICE,
+    isComplete: true,
+  }
+  const memory = { headings: ['code', 'price'], texts: [], values: [] }
+  await new ReceivedStore(repeating, API_URL).merge('1', {
+    ...sent,
+    memory,
+    items: [{ code: 'NEW', price: 1 }],
+  })
+  expect((await receivedOf()).prices).toEqual([...pricesOf(3), ['NEW', 1]])
 })
 
 test('a user who is deleted while an import is sent is named nowhere, and what the catalogue has received stays', async () => {
