@@ -350,6 +350,65 @@ async function startPlatformWithLoginHost() {
   return { app, platformUrl, loginUrl, close }
 }
 
+describe.skipIf(!CHROMIUM)(`a link to connect, in Chromium${withChromium}`, () => {
+  const BUSINESS = 'harbour-homes'
+  const link = () => `${app.url}/connect?bxcontext=${BUSINESS}`
+  const heading = (page: Page) => page.getByRole('heading', { level: 1 }).innerText()
+
+  /** Signs in where a link has led, as this user. */
+  async function enter(page: Page, name: string): Promise<void> {
+    await page.getByLabel('Your name').fill(name)
+    await press(page, 'Sign in')
+  }
+
+  /** A user whose access has ended on the platform. */
+  async function endedUser(userId: string): Promise<void> {
+    const { vault } = app.services.connect
+    const ref = { userId, bxcontext: BUSINESS }
+    await consent(anotherVault(app, { now: () => Date.now() - 400_000 }), { scopes: SCOPES }, ref)
+    await app.fault('refresh', 'invalid_grant', 1)
+    await vault.accessToken(ref).catch(() => {})
+  }
+  const isActive = async (userId: string) =>
+    (await app.services.connect.vault.find({ userId, bxcontext: BUSINESS }))?.view.state === 'active'
+
+  test('opened signed out in another browser, asks for the sign-in, comes back, and reconnects that connection', async () => {
+    await endedUser('Hal')
+    const { page, complaints } = await newWindow()
+    await page.goto(link())
+    expect(await heading(page)).toBe('Please sign in to continue')
+    await enter(page, 'Hal')
+    expect(page.url()).toBe(link())
+    expect(await page.locator('main').innerText()).toMatch(
+      /You are signed in as Hal[\s\S]*Choose the business/,
+    )
+    await inspect(page, true)
+    expect(await isActive('Hal')).toBe(false)
+    await pressAll(page, 'Reconnect', 'Olivia Hart', 'Harbour Homes', 'Allow access')
+    expect(await status(page)).toContain('is connected.')
+    expect(await isActive('Hal')).toBe(true)
+    expect(await page.locator('.card').count()).toBe(1)
+    expect(complaints).toEqual([])
+  })
+
+  test('fetched ahead by the browser starts nothing, and works when its user opens it', async () => {
+    await endedUser('Max')
+    const { page } = await newWindow()
+    await signIn(page, 'Max')
+    const response = page.waitForResponse(link())
+    await page.evaluate(
+      `document.head.append(Object.assign(document.createElement('link'), { rel: 'prefetch', href: '${link()}' }))`,
+    )
+    expect((await (await response).request().allHeaders())['sec-purpose']).toBe('prefetch')
+    expect((await page.request.head(link())).status()).toBe(200)
+    const arrival = await page.request.get(`${app.url}/connect/context?bxcontext=${BUSINESS}`)
+    expect(await arrival.text()).toContain('No connection in progress')
+    await page.goto(link())
+    await pressAll(page, 'Reconnect', 'Olivia Hart', 'Harbour Homes', 'Allow access')
+    expect(await isActive('Max')).toBe(true)
+  })
+})
+
 describe.skipIf(!CHROMIUM)(`behind another login host${withChromium}`, () => {
   let started: Awaited<ReturnType<typeof startPlatformWithLoginHost>>
   beforeAll(async () => {
