@@ -12,7 +12,7 @@ export function withTimeout<T>(
   })
 }
 
-/** How long a pause takes at least, whatever news there is, in ms. */
+/** The shortest pause, in ms, even if there is news. */
 const LEAST_MS = 20
 
 /** Ends the pauses of everybody who listens, each time there is news, until `end` is called. */
@@ -31,7 +31,10 @@ export class News {
     this.tell()
   }
 
-  /** Listens from now on. Returns a pause, for some ms, that ends early if there was news since then. It keeps no process alive. */
+  /**
+   * Listens from now on. Returns a function that pauses for some ms, and shorter if there has been news since now. A pause keeps no
+   * process alive.
+   */
   listen(): (ms: number) => Promise<void> {
     const { signal } = this.#next
     return async (ms) => {

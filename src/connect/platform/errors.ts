@@ -19,8 +19,8 @@ export class NotConnectedError extends PlatformError {
 export type EndReason = 'invalid_grant' | 'expired' | 'rejected' | 'refused'
 
 /**
- * Access has ended. A new consent restores it. If the platform refused without `invalid_grant`, the tokens are kept, and a later
- * success with them also restores it.
+ * Access has ended. A new consent restores it. If the reason is `refused`, the tokens are kept, and a later success with them also
+ * restores access.
  */
 export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'

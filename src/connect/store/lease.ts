@@ -25,7 +25,7 @@ export async function acquireLease(store: KeyValueStore, key: Key, ms: number): 
   return isTaken ? keepLease(store, key, token, ms, startedAt) : null
 }
 
-/** Renews a lease until it is released or lost. `acquiredAt`: when it was asked for, by `performance.now()`. */
+/** Renews a lease until it is released or lost. `acquiredAt`: when the lease was requested, by `performance.now()`. */
 function keepLease(store: KeyValueStore, key: Key, token: string, ms: number, acquiredAt: number): Lease {
   const lost = new AbortController()
   let until = acquiredAt + ms
