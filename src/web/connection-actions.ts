@@ -18,8 +18,8 @@ export interface TestResult {
 }
 
 /**
- * Runs the first test whose scope is granted. If the platform has refused access, it refreshes the access token first. If there
- * is no such test, it only refreshes the token. Resolves to the outcome, what was called, and the time it took, in ms. Throws the
+ * Runs the first test whose scope is granted. If the platform has refused access, or this app, first refreshes the access token. If
+ * there is no such test, only refreshes the token. Resolves to the outcome, what was called, and the time it took, in ms. Throws the
  * errors of the API and of `vault.refresh`.
  */
 export async function testConnection(
@@ -32,7 +32,7 @@ export async function testConnection(
   const { scopes } = connection
   const test = tests.find(({ scope }) => scopes === null || scopes.includes(scope))
   const startedAt = performance.now()
-  // The platform may no longer refuse access, or this app, so this asks for a new token at once, even during a pause.
+  // The platform may no longer refuse access, or this app, so a new token is requested at once, even during a pause.
   const { view, tokens } = connection
   const isRefused = view.state === 'misconfigured' || (view.state === 'revoked' && tokens !== null)
   const isRenewed = (isRefused || !test) && (await vault.refresh(ref))

@@ -127,7 +127,10 @@ function listRoutes(options: ConnectionsOptions): Router {
     )
     .get(
       '/:bxcontext/label',
-      describeRoute({ summary: 'The same, at the address of the form for a name.', response: listSchema }),
+      describeRoute({
+        summary: "The user's connections, at the address to which the form for a name posts.",
+        response: listSchema,
+      }),
       list,
     )
 }
@@ -228,7 +231,7 @@ function labelRoutes(options: ConnectionsOptions): Router {
   return Router().post(
     '/:bxcontext/label',
     describeRoute({
-      summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the one that the user saw. If it has another one meanwhile, nothing changes. Answers \`{connection}\`.`,
+      summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the label that the user saw. If the connection has another label by now, nothing changes. Answers \`{connection}\`.`,
       body: z.object({ label: z.string(), shown: z.string().optional() }),
       response: resultSchema,
       errors: ['not_connected', 'label_changed'],

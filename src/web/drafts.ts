@@ -17,12 +17,12 @@ declare module 'express-serve-static-core' {
 }
 
 const draftSchema = z.object({
-  /** A digest of the address of the page with the form. `Location` has it too, and an answer has no room for a long one twice. */
+  /** A digest of the address of the page with the form. `Location` has this address, and the answer has no room for it twice. */
   page: z.string(),
   values: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
 })
 
-/** What somebody typed into a form whose session had ended. */
+/** What somebody sent with a form after the session had ended. */
 export type Draft = z.infer<typeof draftSchema>
 
 /** How long a draft is kept, in ms. */
