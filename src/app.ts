@@ -30,8 +30,8 @@ import { sessions } from './web/session.ts'
 import { requireUser, signedInOnly } from './web/user.ts'
 
 /**
- * The links of the features of which a scope was granted, or that need none. So a builder sees no links for suppliers. If the
- * platform does not report the granted scopes, the links of all features.
+ * Returns the links of the features of which a scope was granted, or that need none. So a builder sees no links for suppliers. If
+ * the platform does not report the granted scopes, returns the links of all features.
  */
 async function linksOf(
   userId: string,

@@ -58,7 +58,7 @@ export async function createDependencies(
     http,
     signIn,
     features,
-    /** What each feature adds, in their order. */
+    /** What each feature adds, in the order of the features. */
     parts,
     /** What features can use. */
     deps,

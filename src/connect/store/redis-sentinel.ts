@@ -29,7 +29,7 @@ export class Sentinels {
     return this.master ?? Promise.reject(this.#answers[0])
   }
 
-  /** Whether another server than the one at `url` is the master, or is about to be. Then a write to `url` may be lost. */
+  /** Whether the server at `url` is no longer the master, or is about to be replaced. Then a write to it may be lost. */
   isReplacing(url: string | undefined): boolean {
     return this.master !== undefined && (this.master !== url || this.#isFailingOver)
   }

@@ -66,7 +66,7 @@ async function openInMode(
 }
 
 /**
- * Keeps what was read in memory (https://redis.io/docs/latest/develop/clients/client-side-caching). A value is used for one second
+ * Creates a cache for what was read (https://redis.io/docs/latest/develop/clients/client-side-caching). A value is used for one second
  * only. The server reports changes, but an expiry only when it deletes the value, and nothing once the connection has died in silence.
  */
 const createCache = () =>

@@ -419,7 +419,8 @@ export class Vault {
         throw error
       })
       .then(async ({ after }) => {
-        // After a disconnect, which revoked only earlier tokens. In any other case they stay: another consent may share the grant.
+        // A disconnect meanwhile has revoked only earlier tokens. In any other case, these tokens are not revoked, because another
+        // consent may share the grant.
         if (tokens && after.status === 'none') await this.#revoke(tokens)
       })
     // The caller has the same error from `first`, and `close` logs what is lost.
