@@ -209,18 +209,19 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
       '/:bxcontext/test',
       describeRoute({
         summary:
-          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
+          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took. `call` is null if there is neither a test nor a refresh token.',
         response: resultSchema.extend({
           ok: z.literal(true),
           summary: z.string(),
-          call: z.string(),
+          call: z.string().nullable(),
           ms: z.number().int().nonnegative(),
         }),
         errors: [...CALL_ERRORS, 'insufficient_scope', 'platform_rejected'],
       }),
       renewing(async (ref) => {
         const { summary, call, ms } = await testConnection({ vault, api }, connectionTests, ref)
-        return { notice: summary, details: `${call}, ${ms} ms`, json: { ok: true, summary, call, ms } }
+        const details = call === null ? undefined : `${call}, ${ms} ms`
+        return { notice: summary, details, json: { ok: true, summary, call, ms } }
       }),
     )
 }

@@ -53,7 +53,8 @@ export interface VaultOptions {
 
 /**
  * What became of a consent. `connected`: this consent, or one that began later, has connected the account. `pending`: the store
- * does not accept the tokens yet, and this process goes on trying. `superseded`: the user disconnected the account meanwhile.
+ * does not accept the tokens yet, and this process goes on trying. `superseded`: the account was disconnected, or its access ended,
+ * meanwhile.
  */
 export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
 
