@@ -41,7 +41,7 @@ const CORE: readonly Section[] = [
   {
     heading: 'The sandbox',
     introduction:
-      'Read by `npm run demo` and `npm run sandbox`, and by the app if it uses the sandbox. So a port is changed in one place.',
+      '`npm run demo` and `npm run sandbox` read these settings, and so does the app if it uses the sandbox. So you change a port in one place.',
     groups: [sandboxAddressSettings],
   },
 ]

@@ -71,7 +71,7 @@ export function pauseRoutes(options: PauseRoutesOptions): Router {
     .post(
       '/pauses/:id/continue',
       describeRoute({
-        summary: 'Continues it. Answers `{location}`, the next address to open in the browser.',
+        summary: 'Ends the pause. Answers `{location}`, the next address to open in the browser.',
         response: z.object({ location: z.string() }),
         errors: ['not_found'],
       }),

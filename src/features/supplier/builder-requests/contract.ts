@@ -111,7 +111,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'webhook-signature',
     topic: 'How a webhook is signed',
     assumed:
-      'The hex HMAC-SHA256 of the raw body in `X-Webhook-Signature`, optionally prefixed by `sha256=`. Of a compressed body, the bytes that were sent are signed, not the unzipped ones.',
+      'The hex HMAC-SHA256 of the raw body in `X-Webhook-Signature`, optionally prefixed by `sha256=`. If the body is compressed, the signature covers the bytes that were sent, not the unzipped ones.',
     setting: '`PLATFORM_WEBHOOK_HEADER`',
     importance: 1,
     code: 'delivery.ts#isSigned',
@@ -121,7 +121,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'webhook-event',
     topic: 'The body of a webhook',
     assumed:
-      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`, or the same as `application/cloudevents+json` with `time`; plain or gzip. Any other JSON object is an event of unknown type, identified by its body. An event without a bxcontext may concern any connection. The time is within 5 minutes of the first delivery.',
+      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`, or the same as `application/cloudevents+json` with `time`; plain or gzip. Any other JSON object is an event of unknown type, which its body identifies. An event without a bxcontext may concern any connection. The time of an event is within 5 minutes of its first delivery.',
     importance: 2,
     code: 'webhookEventSchema',
     cure: 'Change the schema to the fields that the platform sends.',

@@ -105,7 +105,7 @@ function answerRoutes(router: Router, decision: Answer, options: BuilderRequests
   })
 
   const decisionRoute = describeRoute({
-    summary: `${decision === 'accept' ? 'Accepts' : 'Rejects'} a request. Field: \`shown\`, the revision of the request that the page showed (optional). If the request is another one meanwhile, nothing happens.`,
+    summary: `${decision === 'accept' ? 'Accepts' : 'Rejects'} a request. Field: \`shown\`, the revision of the request that the page showed (optional). If the request has changed since then, nothing happens.`,
     body: z.object({ shown: z.string().optional() }),
     response: z.object({ integrationConnectionId: z.string(), status: z.literal(status) }),
     errors: [...READ_ERRORS, 'not_found', 'request_changed'],

@@ -15,7 +15,7 @@ export function requiredFirstPartySettings(env: Environment) {
     email: credential.meta({
       variable: 'PLATFORM_API_EMAIL',
       description:
-        'The email address of the user who created the API key. Set this and the next two, or none: then there is no access by API key.',
+        'The email address of the user who created the API key. Set this setting and the next two, or none of them: then there is no access by API key.',
       sandbox: 'priya@summit.example',
     }),
     apiKey: key.meta({
