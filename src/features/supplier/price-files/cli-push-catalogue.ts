@@ -1,7 +1,7 @@
 /**
  * `npm run feature -- price-files push-catalogue prices.csv --catalogue NAME --choice '{…}'`: imports a price file into a
- * catalogue, using an API key. Prints what page two shows. Exits with 0 only if the platform reports the import as completed.
- * Exits with 2, before anything is sent, if a person has to look at it first.
+ * catalogue, using an API key. Prints what page two shows. Exits with 0 only if the platform reports the import as completed, or
+ * after `--dry-run`. Exits with 2, before anything is sent, if a person has to look at it first.
  */
 import '../../../runtime/env-file.ts'
 import { createHash, randomUUID } from 'node:crypto'
