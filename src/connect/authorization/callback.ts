@@ -91,7 +91,10 @@ async function exchange(
     )
     if (connected === 'pending') throw new ConnectError('not_saved_yet')
     if (connected === 'superseded')
-      throw new ConnectError('exchange_incomplete', 'the account was disconnected, or its access ended, meanwhile')
+      throw new ConnectError(
+        'exchange_incomplete',
+        'the account was disconnected, or its access ended, meanwhile',
+      )
     return { connected: bxcontext }
   } catch (thrown) {
     const { code: failed, reason, status } = toConnectError(thrown)
