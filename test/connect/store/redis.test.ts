@@ -1,9 +1,8 @@
-import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { type Key, keyName } from '../../../src/connect/store/store.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
-import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
+import { createClient, type RedisServer, ready, startRedis } from '../../support/redis.ts'
 
 let count = 0
 const fresh = (): Key => ({ kind: 'note', owner: `owner ${++count}`, id: '' })
