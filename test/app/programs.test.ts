@@ -90,7 +90,7 @@ describe('the app', () => {
     })
     const address = `http://127.0.0.1:${platform.port}`
     const addresses = { PLATFORM_APP_URL: address, PLATFORM_AUTH_URL: address, PLATFORM_API_URL: address }
-    const env = await settingsOf({ ...addresses, DRAIN_SECONDS: '1' })
+    const env = await settingsOf({ ...addresses, DRAIN_SECONDS: '3' })
     writeFileSync(join(temp.dir, '.env'), 'SESION_SECRET=x\n')
     const program = started(runProgram('src/main.ts', env, { cwd: temp.dir }))
     const url = `http://localhost:${env.PORT}`
