@@ -1,13 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Resolves like `answer`, or rejects after `ms` with the error of `onTimeout`. The work itself continues. */
+/**
+ * Resolves like `answer`, or rejects after `ms` with the error of `onTimeout`. An answer that has arrived by then counts, although
+ * this process was too busy to read it. The work itself continues.
+ */
 export function withTimeout<T>(
   answer: Promise<T>,
   ms: number,
   onTimeout = () => new Error(`no answer within ${ms} ms`),
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(onTimeout()), ms)
+    // Node reads what has arrived between a timer and the next immediate.
+    const timer = setTimeout(() => setImmediate(() => reject(onTimeout())), ms)
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createClient } from 'redis'
 import { type News, withTimeout } from '../timeouts.ts'
+import { createClient } from './redis-scripts.ts'
 import { clientOptions, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Creates the clients of a server or of a Redis Cluster from their addresses. */
-import { BasicPooledClientSideCache, createClient, createCluster, RedisClient } from 'redis'
+import { BasicPooledClientSideCache, createCluster, RedisClient } from 'redis'
 import { withTimeout } from '../timeouts.ts'
-import { scripts } from './redis-scripts.ts'
+import { createClient, scripts } from './redis-scripts.ts'
 import { clientOptions, SILENCE_MS, socketOptions } from './redis-url.ts'
 
 type Client = ReturnType<typeof createServerClient>
@@ -75,7 +75,6 @@ const createCache = () =>
 const createServerClient = (url: string, cache: BasicPooledClientSideCache | undefined) =>
   createClient({
     ...clientOptions(url),
-    scripts,
     commandOptions,
     ...(cache && { clientSideCache: cache }),
   })
