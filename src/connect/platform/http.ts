@@ -93,8 +93,8 @@ export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'internalUrls
 }
 
 /**
- * Creates the pools for a platform. The token endpoint may take 30 s to respond. If the app stopped waiting earlier
- * (`tokenTimeoutMs`), it could lose the only copy of a rotated refresh token. API calls are quick or retried. An upload waits
+ * Creates the pools for a platform. The token endpoint has 32 s (`tokenEndpointMs`): it may take 30 s to respond. If the app
+ * stopped waiting earlier, it could lose the only copy of a rotated refresh token. API calls are quick or retried. An upload waits
  * until the platform has processed a whole batch.
  */
 export function createHttpPools(
