@@ -93,9 +93,9 @@ export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'internalUrls
 }
 
 /**
- * Creates the pools for a platform. The token endpoint may take 30 s to respond. If the app stopped waiting earlier
- * (`tokenTimeoutMs`), it could lose the only copy of a rotated refresh token. API calls are usually quick, and reads are retried. An
- * upload waits until the platform has processed a whole batch.
+ * Creates the pools for a platform. The token endpoint has 32 s (`tokenEndpointMs`): it may take 30 s to respond. If the app
+ * stopped waiting earlier, it could lose the only copy of a rotated refresh token. API calls are usually quick, and reads are
+ * retried. An upload waits until the platform has processed a whole batch.
  */
 export function createHttpPools(
   platform: Pick<Platform, 'tokenEndpointMs'>,
