@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { connectionKind, platform, type Vault } from '../../connect/index.ts'
+import { connectionKind, platform, sleep, type Vault } from '../../connect/index.ts'
 import { acquireLease, allOwners, type KeyValueStore } from '../../connect/stores.ts'
 import { LEASE_KEY, NO_COUNTS, type Round, readRound, writeRound } from './round.ts'
 import { refreshUnused } from './unused.ts'
@@ -13,6 +12,8 @@ export interface SweepOptions {
   everyMs: number
   /** The time in ms since 1970. */
   now?: () => number
+  /** Waits. Throws the signal's reason when it is aborted. */
+  sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 export interface Sweep {
@@ -57,7 +58,7 @@ interface SweepState extends Required<SweepOptions> {
  * not depend on the number of connections.
  */
 export function createSweep(options: SweepOptions): Sweep {
-  const sweep: SweepState = { now: Date.now, ...options, closing: new AbortController(), delayMs: 0 }
+  const sweep: SweepState = { now: Date.now, sleep, ...options, closing: new AbortController(), delayMs: 0 }
   let running: Promise<void> = Promise.resolve()
   return {
     start() {
@@ -79,7 +80,7 @@ async function loop(sweep: SweepState): Promise<void> {
     })
     // The pause is random, so that several processes and apps do not start at the same time.
     const pauseMs = Math.min(MAX_POLL_MS, everyMs / 20) * (0.5 + Math.random())
-    await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => {})
+    await sweep.sleep(pauseMs, closing.signal).catch(() => {})
   }
 }
 
@@ -143,7 +144,7 @@ async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): 
     left -= batch.length
     const hasFailed = await checkUsers(sweep, batch, counts)
     const waitMs = hasFailed ? sweep.delayMs : batch.length * gapMs * (0.5 + Math.random() / 2)
-    await pause(waitMs, undefined, { signal })
+    await sweep.sleep(waitMs, signal)
   }
   const done = cursor === null
   return { ...round, left, cursor, done, counts, last: done ? counts : round.last }
