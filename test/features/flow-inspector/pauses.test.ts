@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { type Running, startAll } from '../../support/app.ts'
-import { connectionsOf, logIn, SCOPES, signedIn } from '../../support/flow.ts'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { sharedApp } from '../../support/app.ts'
+import { connectionsOf, logIn, newUser, SCOPES, signedIn } from '../../support/flow.ts'
 import { type Answer, leadsTo, type Visitor } from '../../support/visitor.ts'
 import { flowsOf, flowWith, latestFlow, stepsOf } from './support.ts'
 
-let app: Running
+const app = await sharedApp()
 let ann: Visitor
-let user = 0
-beforeAll(async () => {
-  app = await startAll()
-})
-afterAll(() => app.close())
+let user: string
 beforeEach(async () => {
-  ann = await signedIn(app, `ann-${++user}`)
+  user = newUser()
+  ann = await signedIn(app, user)
   await logIn(app, ann)
   await turn('true')
 })
@@ -144,7 +141,7 @@ test('a second flow of the same business has pauses of its own, and exchanges it
 
 test('a pause belongs to one browser session: neither another user nor another browser sees or ends it', async () => {
   const pause = await start()
-  for (const other of [await signedIn(app, 'eve'), await signedIn(app, `ann-${user}`)]) {
+  for (const other of [await signedIn(app, newUser()), await signedIn(app, user)]) {
     expect((await other.get(pause.url)).status).toBe(404)
     expect((await other.post(`${pause.url}/continue`)).status).toBe(404)
   }
@@ -156,7 +153,7 @@ test('a pause that nobody knows, or whose time is over, has a title that says so
 })
 
 test('the mode applies to one browser session, until it is turned off', async () => {
-  const other = await signedIn(app, `ann-${user}`)
+  const other = await signedIn(app, user)
   expect(leadsTo(await other.post(`${app.url}/connect`))).toContain('/oauth2.html')
   await turn('false')
   expect(leadsTo(await ann.post(`${app.url}/connect`))).toContain('/oauth2.html')

@@ -1,16 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../../support/app.ts'
-import { connected } from '../../support/flow.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { sharedApp } from '../../support/app.ts'
+import { connected, newUser } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
 import { latestFlow, latestRefresh, type ShownFlow, stepsOf } from './support.ts'
 
-let app: Running
+const app = await sharedApp()
+let user: string
 let visitor: Visitor
 beforeEach(async () => {
-  app = await startAll()
-  visitor = await connected(app)
+  user = newUser()
+  visitor = await connected(app, { name: user })
 })
-afterEach(() => app.close())
 
 /** The sandbox's page to which the page of a token request links. */
 async function pageOf(flow: ShownFlow, topic: string): Promise<string> {
@@ -64,7 +64,7 @@ describe('a code exchange that is sent again', () => {
     const text = (await visitor.follow(await visitor.post(page, { form: {} }))).text
     expect(answerNow(text)).toBe('200')
     expect(text).toMatch(/access_token<\/dt><dd>a secret of \d+ characters/)
-    const stored = await app.services.connect.vault.accessToken({ userId: 'ann', bxcontext: 'harbour-homes' })
+    const stored = await app.services.connect.vault.accessToken({ userId: user, bxcontext: 'harbour-homes' })
     for (const secret of [stored, app.config.platform.clientSecret]) expect(text).not.toContain(secret)
   })
 
