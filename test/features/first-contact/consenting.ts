@@ -51,37 +51,51 @@ export interface Consenting {
   close(): Promise<void>
 }
 
-/** The doctor asks for consents of the real sandbox, over HTTP. */
-export async function startConsenting(
-  options: Partial<SandboxOptions> = {},
-  { write = true, env = {} as Record<string, string> } = {},
-): Promise<Consenting> {
-  const [server, sandboxServer] = [await serve(), await serve()]
-  const url = `http://localhost:${server.port}`
-  const platform = `http://127.0.0.1:${sandboxServer.port}`
+/** The sandbox, which knows the app at this address and the feature that only tests have. */
+export async function startSandboxFor(appUrl: string, options: Partial<SandboxOptions> = {}) {
+  const { server, port, close } = await serve()
+  const url = `http://127.0.0.1:${port}`
+  const redirectUrls = [`${appUrl}/connect/context`, `${appUrl}/connect/callback`]
   const sandbox = createSandbox({
-    baseUrl: platform,
-    apps: [{ name: 'Probe', ...CLIENT, redirectUrls: [`${url}/connect/context`, `${url}/connect/callback`] }],
+    baseUrl: url,
+    apps: [{ name: 'Probe', ...CLIENT, redirectUrls }],
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
     simulated: [...sandboxFeatures, sandboxProbe],
     ...options,
   })
-  const traffic = record(sandboxServer.server)
-  sandboxServer.server.on('request', sandbox.app)
-  const { appUrl, authUrl, apiUrl } = sandbox.addresses
+  const traffic = record(server)
+  server.on('request', sandbox.app)
+  const { appUrl: start, authUrl, apiUrl } = sandbox.addresses
+  return {
+    url,
+    traffic,
+    /** The settings of the app. */
+    env: {
+      PLATFORM_APP_URL: start,
+      PLATFORM_AUTH_URL: authUrl,
+      PLATFORM_API_URL: apiUrl,
+      PLATFORM_CLIENT_ID: CLIENT.clientId,
+      PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
+    },
+    async close() {
+      await close()
+      sandbox.close()
+    },
+  }
+}
+
+/** The doctor asks for consents of the real sandbox, over HTTP. */
+export async function startConsenting(
+  options: Partial<SandboxOptions> = {},
+  { write = true, env = {} as Record<string, string> } = {},
+): Promise<Consenting> {
+  const server = await serve()
+  const url = `http://localhost:${server.port}`
+  const { url: platform, traffic, ...sandbox } = await startSandboxFor(url, options)
   // So that there are lists whichever features are removed.
   const features = [...appFeatures, probe]
-  const settings = {
-    BASE_URL: url,
-    PLATFORM_APP_URL: appUrl,
-    PLATFORM_AUTH_URL: authUrl,
-    PLATFORM_API_URL: apiUrl,
-    PLATFORM_CLIENT_ID: CLIENT.clientId,
-    PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
-    ...OF_SANDBOX,
-    ...env,
-  }
+  const settings = { BASE_URL: url, ...sandbox.env, ...OF_SANDBOX, ...env }
   const { consents, visitor } = await startDoctor(
     server.server,
     configOf(settings, features),
@@ -111,9 +125,8 @@ export async function startConsenting(
       return consents.round.comparisons.findings()
     },
     async close() {
-      await Promise.all([server.close(), sandboxServer.close()])
+      await Promise.all([server.close(), sandbox.close()])
       await consents.close()
-      sandbox.close()
     },
   }
 }

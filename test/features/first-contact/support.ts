@@ -14,8 +14,8 @@ export function configOf(env: Env, of = features): Config {
 }
 
 /** What the doctor finds at the platform and for the features; the store is left out. */
-export async function findings(env: Env): Promise<Finding[]> {
-  return Array.fromAsync(runDoctor({ config: configOf(env), store: undefined }))
+export async function findings(env: Env, options: { timeoutMs?: number } = {}): Promise<Finding[]> {
+  return Array.fromAsync(runDoctor({ config: configOf(env), store: undefined, ...options }))
 }
 
 export const problemsOf = (found: Finding[]) => found.filter(({ status }) => status !== 'ok')

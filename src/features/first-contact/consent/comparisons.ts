@@ -57,13 +57,15 @@ export function createComparisons(contracts: readonly Contract[]) {
   }
 }
 
+const NOT_REACHED = 'The check did not get there, or got no usable answer. Run it again.'
+
 /** The text of the assumption comes from its contract, and the finding adds what was seen. */
 function toFinding(contract: Contract, assumption: Assumption, observation?: Observation): Finding {
   const { id, topic, assumed, setting, cure, otherwise } = assumption
   if (!observation)
     return otherwise
       ? { id, status: 'not checked', text: `${topic}: ${otherwise}` }
-      : { id, status: 'not seen', text: `${topic}: The check did not get there.` }
+      : { id, status: 'not seen', text: `${topic}: ${NOT_REACHED}` }
   const { status } = observation
   const seen = `${topic}: ${observation.seen.join('; ')}`
   if (status === 'not seen' || status === 'ok') return { id, status, text: seen }
