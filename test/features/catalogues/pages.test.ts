@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../../support/app.ts'
-import { connected, signedIn, toCallback } from '../../support/flow.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { sharedApp } from '../../support/app.ts'
+import { connected, newUser, signedIn, toCallback } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
-let app: Running
+const app = await sharedApp()
 let builder: Visitor
 let supplier: Visitor
 beforeAll(async () => {
-  app = await startAll()
-  builder = await connected(app)
-  supplier = await connected(app, {
-    name: 'sam',
-    bxcontext: 'summit-supplies',
-    email: 'priya@summit.example',
-  })
+  builder = await connected(app, { name: newUser() })
+  const summit = { bxcontext: 'summit-supplies', email: 'priya@summit.example' }
+  supplier = await connected(app, { name: newUser(), ...summit })
 })
-afterAll(() => app.close())
 
 const JSON_TYPE = { accept: 'application/json' }
 const at = (path = '', bxcontext = 'harbour-homes') => `${app.url}/connections/${bxcontext}/catalogues${path}`
@@ -60,7 +55,7 @@ describe('catalogues', () => {
   })
 
   test('are what the test of a connection counts if it has no other scope', async () => {
-    const visitor = await signedIn(app, 'tester')
+    const visitor = await signedIn(app, newUser())
     const form = { answer: 'accept', scope: 'catalogues' }
     await visitor.get(await toCallback(app, visitor, { form }))
     const { total } = (await visitor.get(at(), JSON_TYPE)).json()
@@ -81,7 +76,7 @@ describe('catalogues', () => {
   })
 
   test('without the scope: 403 that names it, and one new consent grants it', async () => {
-    const partial = await signedIn(app, 'partial')
+    const partial = await signedIn(app, newUser())
     await partial.get(await toCallback(app, partial, { form: { answer: 'accept', scope: 'leads' } }))
     const denied = await partial.get(at(), JSON_TYPE)
     expect(denied.json()).toMatchObject({ status: 403, code: 'insufficient_scope', scope: 'catalogues' })

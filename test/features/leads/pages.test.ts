@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../../support/app.ts'
-import { connected } from '../../support/flow.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { sharedApp } from '../../support/app.ts'
+import { connected, newUser } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
 import type { Visitor } from '../../support/visitor.ts'
 import { ZODS_WORDS } from '../../support/words.ts'
 
-let app: Running
+const app = await sharedApp()
 let visitor: Visitor
 beforeAll(async () => {
-  app = await startAll()
-  visitor = await connected(app)
+  visitor = await connected(app, { name: newUser() })
 })
-afterAll(() => app.close())
-beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
 
 const JSON_TYPE = { accept: 'application/json' }
 const at = (path = '') => `${app.url}/connections/harbour-homes/leads${path}`
