@@ -1,21 +1,24 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { loadContracts } from '../../../src/features/contracts.ts'
-import { errorCodeOf } from '../../../src/features/first-contact/consent/shape.ts'
+import { errorCodeOf, fieldsOf } from '../../../src/features/first-contact/consent/shape.ts'
 import type { Finding } from '../../../src/web/kit.ts'
 import { serve } from '../../support/ports.ts'
-import { startConsenting, startConsentingOn } from './consenting.ts'
+import { type Consenting, startConsenting, startConsentingOn } from './consenting.ts'
 
 const isDifferent = ({ status }: Finding) => status === 'failure' || status === 'warning'
 
-const SECONDS = 30_000
+describe('after two consents to all permissions of the sandbox', () => {
+  let consenting: Consenting
+  let findings: Finding[]
+  beforeAll(async () => {
+    consenting = await startConsenting()
+    await consenting.consent()
+    await consenting.consent()
+    findings = await consenting.check()
+  })
+  afterAll(() => consenting.close())
 
-test(
-  'against the sandbox, everything of the core that a consent to all permissions can show is confirmed, and nothing differs',
-  async () => {
-    const consenting = await startConsenting()
-    await consenting.consent()
-    await consenting.consent()
-    const findings = await consenting.check()
+  test('everything of the core that they can show is confirmed, and nothing differs', async () => {
     expect(findings.filter(isDifferent)).toEqual([])
     const core = (await loadContracts()).find(({ name }) => name === 'core')?.assumptions ?? []
     const unseen = findings.filter(
@@ -23,10 +26,44 @@ test(
     )
     expect(unseen.map(({ id }) => id)).toEqual(['insufficient-scope'])
     expect(findings.filter(({ status }) => status === 'ok').length).toBeGreaterThan(20)
-    await consenting.close()
-  },
-  SECONDS,
-)
+  })
+
+  test('the report has no value that the platform sent, and no secret of the app', () => {
+    const text = JSON.stringify(findings)
+    const values = consenting.bodies().flatMap(valuesOf)
+    expect(values.length).toBeGreaterThan(20)
+    expect(values.filter((value) => text.includes(value))).toEqual([])
+    for (const secret of consenting.secrets) expect(text).not.toContain(secret)
+  })
+})
+
+/** Words of the protocol, which a report may have. */
+const PUBLIC =
+  /^(Bearer|Public|Managed|Completed|leads catalogues|[a-z_]+|integration-connection\.requested)$/
+
+/** All texts and numbers of JSON that could be somebody's: everything but words of the protocol. */
+function valuesOf(json: unknown): string[] {
+  if (typeof json === 'string') return PUBLIC.test(json) || json.length < 5 ? [] : [json]
+  if (typeof json === 'number') return json > 9999 ? [String(json)] : []
+  return typeof json === 'object' && json !== null ? Object.values(json).flatMap(valuesOf) : []
+}
+
+test('a name of a field that may be a value is not shown', () => {
+  const fields = fieldsOf([{ 'ann@example.com': 1, '0412345678': 2, kept_name: 'x', Ann8472910: true }])
+  expect(Object.keys(fields)).toEqual(['(a name that may be a value)', 'kept_name'])
+})
+
+test('without --write, the doctor only reads; a consent that was denied is reported, and the next one counts', async () => {
+  const consenting = await startConsenting({}, { write: false })
+  onTestFinished(consenting.close)
+  expect((await consenting.deny()).text).toContain('Consent was denied.')
+  const denied = consenting.consents.round.comparisons.findings()
+  expect(denied.filter(({ status }) => status === 'failure')).toEqual([])
+  await consenting.consent()
+  expect(consenting.consents.count).toBe(1)
+  expect((await consenting.check()).filter(isDifferent)).toEqual([])
+  expect(consenting.writes()).toEqual([])
+})
 
 test.each([
   [{ error: 'invalid_code' }, 'invalid_code'],

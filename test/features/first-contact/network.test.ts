@@ -22,7 +22,7 @@ async function listening(server: Server): Promise<number> {
 const nobodyListens = async () => `http://127.0.0.1:${await freePort()}`
 const ADDRESSES = ['PLATFORM_APP_URL', 'PLATFORM_AUTH_URL', 'PLATFORM_API_URL'] as const
 
-describe('an address that does not answer is one finding, and its cure ends it:', () => {
+describe('an address that does not answer is one finding:', () => {
   test.each([
     [
       'PLATFORM_APP_URL',

@@ -23,6 +23,7 @@ describe('a platform with other choices has no problem with the right settings:'
   const rows: [choice: string, options: OtherPlatformOptions, env: Env][] = [
     ['prefixes, pages as errors, redirects to a login', {}, {}],
     ['PKCE is required', { pkce: 'required' }, {}],
+    ['random ids in every answer', { noise: true }, {}],
     [
       'HTTP Basic at the token endpoint',
       { authMethod: 'client_secret_basic' },
@@ -39,7 +40,7 @@ describe('a platform with other choices has no problem with the right settings:'
   })
 })
 
-describe('one wrong setting is one finding, and its cure ends it:', () => {
+describe('one wrong setting is one finding, and the value that it names ends it:', () => {
   const basic = 'client_secret_basic'
   const unheardOf = { PLATFORM_SCOPES: [...SCOPES, 'unheard-of'].join(' ') }
   /** The setting is the one that is wrong. */

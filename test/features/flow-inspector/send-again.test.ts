@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { sharedApp } from '../../support/app.ts'
 import { connected, newUser } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
@@ -7,7 +7,7 @@ import { latestFlow, latestRefresh, type ShownFlow, stepsOf } from './support.ts
 const app = await sharedApp()
 let user: string
 let visitor: Visitor
-beforeEach(async () => {
+beforeAll(async () => {
   user = newUser()
   visitor = await connected(app, { name: user })
 })
@@ -49,7 +49,7 @@ describe('a code exchange that is sent again', () => {
     expect(answerNow(text)).toBe('400')
     expect(text).toMatch(/The answer now[\s\S]*invalid_grant[\s\S]*The first answer[\s\S]*200</)
     expect(/class="rule">[^<]*/.exec(text)?.[0]).toContain(rule)
-    expect((await refresh()).status).toBe(200)
+    expect((await visitor.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
   })
 
   test('with a wrong client secret is refused', async () => {
@@ -69,6 +69,7 @@ describe('a code exchange that is sent again', () => {
   })
 
   test('with its code a second time ends the access that the code gave', async () => {
+    visitor = await connected(app, { name: newUser() })
     const page = await pageOf(await latestFlow(app, visitor, 'connect'), 'code_exchange')
     expect(await press(page, 'The code a second time')).toMatch(
       /invalid_grant[\s\S]*RFC 6749 section 4\.1\.2/,
@@ -78,6 +79,7 @@ describe('a code exchange that is sent again', () => {
 })
 
 test('a refresh can be sent again: the same refresh token works, for its own business only', async () => {
+  visitor = await connected(app, { name: newUser() })
   await refresh()
   const page = await pageOf(await latestRefresh(app, visitor), 'token_refresh')
   expect(answerNow(await press(page, 'The same refresh token again'))).toBe('200')
