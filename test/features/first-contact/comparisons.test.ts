@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { loadContracts } from '../../../src/features/contracts.ts'
 import { errorCodeOf, fieldsOf } from '../../../src/features/first-contact/consent/shape.ts'
 import type { Finding } from '../../../src/web/kit.ts'
-import { serve } from '../../support/ports.ts'
-import { type Consenting, startConsenting, startConsentingOn } from './consenting.ts'
+import { type Consenting, type Script, startConsenting, startConsentingOn } from './consenting.ts'
 
 const isDifferent = ({ status }: Finding) => status === 'failure' || status === 'warning'
 
@@ -78,12 +77,9 @@ test.each([
 
 const RECORDS = [1, 2, 3].map((id) => ({ id, name: `Record ${id}`, town: 'Hobart' }))
 
-/** A platform that does 15 things in another way. Without `refresh_token`, it issues none. */
-async function startOther({ hasRefreshTokens = true } = {}): Promise<string> {
-  const { server, port, close } = await serve()
-  onTestFinished(close)
-  const url = `http://127.0.0.1:${port}`
-  const usedCodes = new Set<string | null>()
+/** A platform that does 15 things in another way. Without refresh tokens, it issues none. */
+function otherPlatform({ hasRefreshTokens = true } = {}): Script {
+  const usedCodes = new Set<string>()
   let issued = 0
   /** The latest refresh token of each grant, by those before it; null once it has ended. */
   const grants = new Map<string, { latest: string | null }>()
@@ -99,69 +95,55 @@ async function startOther({ hasRefreshTokens = true } = {}): Promise<string> {
       user_name: 'Olivia',
     }
   }
-  const token = (form: URLSearchParams): [status: number, body: unknown] => {
-    const code = form.get('code')
-    if (code !== null) {
-      if (usedCodes.has(code)) return [400, { error: 'invalid_request' }]
-      usedCodes.add(code)
-      return [200, tokensFor({ latest: null })]
-    }
-    const sent = form.get('refresh_token') ?? ''
-    const grant = grants.get(sent)
-    if (grant && grant.latest === sent) return [200, tokensFor(grant)]
-    if (grant) grant.latest = null
-    return [401, { error: 'invalid_token' }]
+  return {
+    bxcontext: 'harbour',
+    code: 'code-',
+    token(form) {
+      const code = form.get('code')
+      if (code !== null) {
+        if (usedCodes.has(code)) return [400, { error: 'invalid_request' }]
+        usedCodes.add(code)
+        return [200, tokensFor({ latest: null })]
+      }
+      const sent = form.get('refresh_token') ?? ''
+      const grant = grants.get(sent)
+      if (grant && grant.latest === sent) return [200, tokensFor(grant)]
+      if (grant) grant.latest = null
+      return [401, { error: 'invalid_token' }]
+    },
+    api({ pathname, searchParams: query }, authorization) {
+      const path = pathname.replace('/api', '')
+      if (!authorization.startsWith('Bearer access-')) return [401, { error: 'unauthorized' }]
+      if (path === '/probe-catalogues') return [403, { error: 'forbidden' }]
+      const record = RECORDS.find(({ id }) => path === `/probe/${id}`)
+      if (record) return [200, record]
+      if (path !== '/probe') return [400, { error: 'bad_request' }]
+      const sorted = query.get('$orderby') === 'id desc' ? RECORDS.toReversed() : RECORDS
+      const found = query.has('$filter') ? sorted.slice(0, 1) : sorted
+      const skip = Number(query.get('$skip'))
+      return [200, { value: found.slice(skip, skip + Number(query.get('$top') ?? 25)) }]
+    },
   }
-  const api = (path: string, query: URLSearchParams): [status: number, body: unknown] => {
-    if (path === '/probe-catalogues') return [403, { error: 'forbidden' }]
-    const record = RECORDS.find(({ id }) => path === `/probe/${id}`)
-    if (record) return [200, record]
-    if (path !== '/probe') return [400, { error: 'bad_request' }]
-    const sorted = query.get('$orderby') === 'id desc' ? RECORDS.toReversed() : RECORDS
-    const found = query.has('$filter') ? sorted.slice(0, 1) : sorted
-    const skip = Number(query.get('$skip'))
-    return [200, { value: found.slice(skip, skip + Number(query.get('$top') ?? 25)) }]
-  }
-  server.on('request', async (req, res) => {
-    const { pathname, searchParams } = new URL(req.url ?? '/', url)
-    const send = ([status, body]: [number, unknown]) =>
-      res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-    const goTo = (address: string | null, query: Record<string, string>) =>
-      res.writeHead(302, { location: `${address}?${new URLSearchParams(query)}` }).end()
-    let body = ''
-    for await (const chunk of req) body += chunk
-    if (pathname === '/oauth2.html') return goTo(searchParams.get('redirectUrl'), { bxcontext: 'harbour' })
-    if (pathname === '/authorize') {
-      const state = searchParams.get('state') ?? ''
-      return goTo(searchParams.get('redirect_uri'), { code: `code-${state}`, state })
-    }
-    if (pathname === '/oauth/token') return send(token(new URLSearchParams(body)))
-    const isKnown = req.headers.authorization?.startsWith('Bearer access-')
-    return send(isKnown ? api(pathname.replace('/api', ''), searchParams) : [401, { error: 'unauthorized' }])
-  })
-  return url
 }
 
 /** What the doctor finds of such a platform, after two consents. */
-async function findingsOf(options: Parameters<typeof startOther>[0]): Promise<Finding[]> {
+async function findingsOf(options: Parameters<typeof otherPlatform>[0]): Promise<Finding[]> {
   const core = (await loadContracts()).filter(({ name }) => name === 'core')
-  const { url, consents, visitor, consent, close } = await startConsentingOn(await startOther(options), core)
-  onTestFinished(close)
+  const { consent, check } = await startConsentingOn(otherPlatform(options), core)
   await consent()
   await consent()
-  await visitor.post(`${url}/check`)
-  return consents.round.comparisons.findings()
+  return check()
 }
 
 test('a platform that issues no refresh token must change, with the hint', async () => {
   const finding = (await findingsOf({ hasRefreshTokens: false })).find(({ id }) => id === 'refresh-token')
   expect(finding).toMatchObject({ status: 'failure', setting: 'PLATFORM_SCOPES' })
-  expect(finding?.text).toMatch(/: it is absent\. The app does not work\..*`offline_access`/)
+  expect(finding?.text).toMatch(/: `refresh_token` is absent\. The app does not work\..*`offline_access`/)
 })
 
 const DIFFERENT = {
   'expires-in': '1200 seconds, as a string',
-  'granted-scopes': 'absent',
+  'granted-scopes': '`scope` is absent',
   ids: 'numbers',
   'insufficient-scope': '403, the scope is not named',
   'invalid-access-token': '401, without `WWW-Authenticate`',
@@ -173,7 +155,7 @@ const DIFFERENT = {
   'refresh-rotation': 'a new refresh token',
   'revoked-refresh-token': '401 `invalid_token`',
   'token-fields': '`id_token` (string)',
-  'token-type': 'absent',
+  'token-type': '`token_type` is absent',
   'used-code': '400 `invalid_request`',
 }
 

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { expect, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import type { Config } from '../../../src/config.ts'
 import { type Contract, loadContracts } from '../../../src/features/contracts.ts'
@@ -131,8 +132,44 @@ export async function startConsenting(
   }
 }
 
-/** The doctor asks for consents of another platform, at this address, and knows no contract but these. */
-export async function startConsentingOn(platform: string, contracts: readonly Contract[]) {
+/** What a scripted platform answers: a status, a body that is sent as JSON, and headers. */
+export type Answered = [status: number, body: unknown, headers?: Record<string, string>]
+
+export interface Script {
+  bxcontext: string
+  code: string
+  /** Answers a token request. */
+  token(form: URLSearchParams): Answered
+  /** Answers a call of the API. */
+  api(address: URL, authorization: string): Answered
+}
+
+/** A platform that consents at once. Resolves to its address; it ends with the test. */
+async function startScripted({ bxcontext, code, token, api }: Script): Promise<string> {
+  const { server, port, close } = await serve()
+  onTestFinished(close)
+  const url = `http://127.0.0.1:${port}`
+  server.on('request', async (req, res) => {
+    const address = new URL(req.url ?? '/', url)
+    const { pathname, searchParams } = address
+    const send = ([status, body, headers]: Answered) =>
+      res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+    const goTo = (place: string | null, query: Record<string, string>) =>
+      res.writeHead(302, { location: `${place}?${new URLSearchParams(query)}` }).end()
+    const body = Buffer.concat(await req.toArray()).toString()
+    const state = searchParams.get('state') ?? ''
+    if (pathname === '/oauth2.html') return goTo(searchParams.get('redirectUrl'), { bxcontext })
+    if (pathname === '/authorize')
+      return goTo(searchParams.get('redirect_uri'), { code: `${code}${state}`, state })
+    if (pathname === '/oauth/token') return send(token(new URLSearchParams(body)))
+    return send(api(address, req.headers.authorization ?? ''))
+  })
+  return url
+}
+
+/** The doctor asks for consents of a scripted platform, and knows no contract but these, until the end of the test. */
+export async function startConsentingOn(script: Script, contracts: readonly Contract[]) {
+  const platform = await startScripted(script)
   const server = await serve()
   const url = `http://localhost:${server.port}`
   const config = configOf({
@@ -142,15 +179,20 @@ export async function startConsentingOn(platform: string, contracts: readonly Co
     PLATFORM_API_URL: `${platform}/api`,
   })
   const { consents, visitor } = await startDoctor(server.server, config, contracts)
+  onTestFinished(async () => {
+    await consents.close()
+    await server.close()
+  })
   return {
     url,
     port: server.port,
     consents,
     visitor,
     consent: async () => visitor.follow(await visitor.post(`${url}/start`)),
-    async close() {
-      await consents.close()
-      await server.close()
+    /** Presses the button that checks. */
+    async check() {
+      expect((await visitor.post(`${url}/check`)).status).toBe(303)
+      return consents.round.comparisons.findings()
     },
   }
 }
