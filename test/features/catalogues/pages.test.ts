@@ -47,13 +47,6 @@ describe('catalogues', () => {
     expect((await supplier.get(app.url + path)).text).toMatch(/name="externalRef"[^>]* value="HB1001"/)
   })
 
-  test('on a page after the last one: say how many there are', async () => {
-    const { total } = (await builder.get(at('?skip=900'), JSON_TYPE)).json()
-    const { text } = await builder.get(at('?skip=900'))
-    expect(text).toContain(`No entries here; ${total} in all`)
-    expect(text).not.toContain('No catalogues.')
-  })
-
   test('are what the test of a connection counts if it has no other scope', async () => {
     const visitor = await signedIn(app, newUser())
     const form = { answer: 'accept', scope: 'catalogues' }
@@ -61,11 +54,6 @@ describe('catalogues', () => {
     const { total } = (await visitor.get(at(), JSON_TYPE)).json()
     const answer = await visitor.post(`${app.url}/connections/harbour-homes/test`, JSON_TYPE)
     expect(answer.json().summary).toBe(`Works: ${total} catalogues found.`)
-  })
-
-  test('of a bxcontext that is not connected: 404 not_connected', async () => {
-    const answer = await builder.get(at('', 'elsewhere'), JSON_TYPE)
-    expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
   })
 
   test('that do not exist: 404 not_found', async () => {
@@ -83,15 +71,6 @@ describe('catalogues', () => {
     await partial.get(await toCallback(app, partial))
     expect((await partial.get(at())).status).toBe(200)
   })
-
-  test.each(['..%2F..%2Faccounts', 'a%5C..%5Cb'])(
-    'with an id like %s are not requested from the platform',
-    async (id) => {
-      const before = (await app.calls()).length
-      expect((await builder.get(at(`/${id}`))).status).toBe(404)
-      expect((await app.calls()).length).toBe(before)
-    },
-  )
 })
 
 describe('a form on a page of catalogues', () => {
