@@ -3,15 +3,7 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { readRound } from '../../../src/features/connection-checks/round.ts'
 import { createSweep, type Sweep, type SweepOptions } from '../../../src/features/connection-checks/sweep.ts'
-import { oauthError } from '../../support/token-endpoint.ts'
-import {
-  connectedSetup,
-  consent,
-  eventsDuring,
-  REF,
-  type VaultSetup,
-  vaultSetup,
-} from '../../support/vault.ts'
+import { connectedSetup, consent, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
 let sweeps: Sweep[] = []
@@ -63,19 +55,6 @@ describe('a round', () => {
     await roundEnds()
     expect(setup.sent()).toEqual(['refresh-0'])
     expect(await lastCounts()).toMatchObject({ active: 3, refreshed: 1, revoked: 0, failed: 0 })
-  })
-
-  test('notices a revocation, publishes it, and counts the connection as revoked', async () => {
-    setup = await connectedSetup()
-    setup.later(3600)
-    const seen = await eventsDuring(setup.vault, async () => {
-      setup.endpoint.answers(oauthError('invalid_grant'))
-      startSweep(1_000)
-      await roundEnds()
-    })
-    expect(seen).toContain('revoked')
-    expect((await setup.vault.find(REF))?.view.state).toBe('revoked')
-    expect(await lastCounts()).toMatchObject({ active: 0, revoked: 1 })
   })
 
   test('starts if the next one is further ahead than the interval, which was longer or set by a wrong clock', async () => {
