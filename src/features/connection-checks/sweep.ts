@@ -16,11 +16,7 @@ export interface SweepOptions {
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-export interface Sweep {
-  start(): void
-  /** Stops when the checks in progress have ended. The next process repeats the current page, of some hundred users. */
-  stop(): Promise<void>
-}
+export type Sweep = ReturnType<typeof createSweep>
 
 /** The kind of the connections' records. */
 const RECORDS = connectionKind(platform.name)
@@ -57,13 +53,14 @@ interface SweepState extends Required<SweepOptions> {
  * process at a time does this, page by page. If it is killed, another process repeats only the page that it was at. Memory does
  * not depend on the number of connections.
  */
-export function createSweep(options: SweepOptions): Sweep {
+export function createSweep(options: SweepOptions) {
   const sweep: SweepState = { now: Date.now, sleep, ...options, closing: new AbortController(), delayMs: 0 }
   let running: Promise<void> = Promise.resolve()
   return {
     start() {
       running = loop(sweep)
     },
+    /** Stops when the checks in progress have ended. The next process repeats the current page, of some hundred users. */
     async stop() {
       sweep.closing.abort()
       await running
