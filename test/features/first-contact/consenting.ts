@@ -7,9 +7,10 @@ import { Consents } from '../../../src/features/first-contact/consent/consents.t
 import { createConsentServer } from '../../../src/features/first-contact/consent/server.ts'
 import { loadFeatures, loadTools } from '../../../src/features/load.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
-import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
+import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { variablesOf } from '../../../src/settings/read.ts'
 import type { Finding } from '../../../src/web/kit.ts'
+import { startSandbox } from '../../sandbox/support.ts'
 import { CLIENT } from '../../support/env.ts'
 import { SCOPES } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
@@ -54,34 +55,21 @@ export interface Consenting {
 
 /** The sandbox, which knows the app at this address and the feature that only tests have. */
 export async function startSandboxFor(appUrl: string, options: Partial<SandboxOptions> = {}) {
-  const { server, port, close } = await serve()
-  const url = `http://127.0.0.1:${port}`
   const redirectUrls = [`${appUrl}/connect/context`, `${appUrl}/connect/callback`]
-  const sandbox = createSandbox({
-    baseUrl: url,
-    apps: [{ name: 'Probe', ...CLIENT, redirectUrls }],
-    file: ':memory:',
-    rateLimit: { limit: 100_000, windowMs: 1_000 },
-    simulated: [...sandboxFeatures, sandboxProbe],
-    ...options,
-  })
-  const traffic = record(server)
-  server.on('request', sandbox.app)
-  const { appUrl: start, authUrl, apiUrl } = sandbox.addresses
+  const apps = [{ name: 'Probe', ...CLIENT, redirectUrls }]
+  const simulated = [...sandboxFeatures, sandboxProbe]
+  const { url, server, close } = await startSandbox({ apps, simulated, ...options })
   return {
     url,
-    traffic,
+    server,
+    close,
     /** The settings of the app. */
     env: {
-      PLATFORM_APP_URL: start,
-      PLATFORM_AUTH_URL: authUrl,
-      PLATFORM_API_URL: apiUrl,
+      PLATFORM_APP_URL: url,
+      PLATFORM_AUTH_URL: `${url}/auth`,
+      PLATFORM_API_URL: `${url}/api`,
       PLATFORM_CLIENT_ID: CLIENT.clientId,
       PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
-    },
-    async close() {
-      await close()
-      sandbox.close()
     },
   }
 }
@@ -93,7 +81,9 @@ export async function startConsenting(
 ): Promise<Consenting> {
   const server = await serve()
   const url = `http://localhost:${server.port}`
-  const { url: platform, traffic, ...sandbox } = await startSandboxFor(url, options)
+  const sandbox = await startSandboxFor(url, options)
+  const { url: platform } = sandbox
+  const traffic = record(sandbox.server)
   // So that there are lists whichever features are removed.
   const features = [...appFeatures, probe]
   const settings = { BASE_URL: url, ...sandbox.env, ...OF_SANDBOX, ...env }
@@ -215,7 +205,8 @@ async function startDoctor(server: Server, config: Config, contracts: readonly C
 function record(server: Server) {
   const bodies: unknown[] = []
   const writes: string[] = []
-  server.on('request', (req, res) => {
+  // Before the sandbox, which may answer at once.
+  server.prependListener('request', (req, res) => {
     const path = req.url ?? ''
     if (req.method === 'POST' && path.startsWith('/api/') && !path.startsWith('/api/accounts/'))
       writes.push(path)

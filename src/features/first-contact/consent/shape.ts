@@ -6,8 +6,8 @@ export function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Letters, perhaps with one digit at the end. Anything else may be a value. */
-const NAME = /^[A-Za-z_$]{1,29}\d?$/
+/** Letters with one or two digits at most. Anything else may be a value. */
+const NAME = /^(?=.{1,30}$)[A-Za-z_$]+(\d{1,2}[A-Za-z_$]*)?$/
 
 /** The name of a field as a report may have it. A name that may be a value is not shown, such as an email address as a key. */
 export const nameOf = (name: string): string => (NAME.test(name) ? name : '(a name that may be a value)')
