@@ -39,10 +39,10 @@ export interface Probe {
   /** The requests that the platform has sent to this app so far. */
   readonly received: readonly ReceivedRequest[]
   /**
-   * Sends a request below `{base_url}` with the access token of the consent. Null if there is no answer, or only an
-   * outage (429, 5xx), which says nothing about an assumption.
+   * Sends a request below `{base_url}` with the access token of the consent. Without an answer, or with only an outage (429,
+   * 5xx), it throws an error that ends the probe: what the probe has not reported is not seen.
    */
-  call(path: string, body?: object): Promise<ProbeAnswer | null>
+  call(path: string, body?: object): Promise<ProbeAnswer>
   /**
    * Checks how a list and its records can be read, and compares that with the assumptions of the core and those of the feature
    * (`operations`, `fields`). Resolves to the id of a record, if there is one.

@@ -24,6 +24,7 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}) {
   server.on('request', sandbox.app)
   return {
     url,
+    server,
     /** A visitor who is logged in. */
     async logIn(email: string): Promise<Visitor> {
       const visitor = createVisitor()

@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { connectionKind, platform, type Vault } from '../../connect/index.ts'
+import { connectionKind, platform, sleep, type Vault } from '../../connect/index.ts'
 import { acquireLease, allOwners, type KeyValueStore } from '../../connect/stores.ts'
 import { LEASE_KEY, NO_COUNTS, type Round, readRound, writeRound } from './round.ts'
 import { refreshUnused } from './unused.ts'
@@ -13,13 +12,11 @@ export interface SweepOptions {
   everyMs: number
   /** The time in ms since 1970. */
   now?: () => number
+  /** Waits. Throws the signal's reason when it is aborted. */
+  sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-export interface Sweep {
-  start(): void
-  /** Stops when the checks in progress have ended. The next process repeats the current page, of some hundred users. */
-  stop(): Promise<void>
-}
+export type Sweep = ReturnType<typeof createSweep>
 
 /** The kind of the connections' records. */
 const RECORDS = connectionKind(platform.name)
@@ -56,13 +53,14 @@ interface SweepState extends Required<SweepOptions> {
  * process at a time does this, page by page. If it is killed, another process repeats only the page that it was at. Memory does
  * not depend on the number of connections.
  */
-export function createSweep(options: SweepOptions): Sweep {
-  const sweep: SweepState = { now: Date.now, ...options, closing: new AbortController(), delayMs: 0 }
+export function createSweep(options: SweepOptions) {
+  const sweep: SweepState = { now: Date.now, sleep, ...options, closing: new AbortController(), delayMs: 0 }
   let running: Promise<void> = Promise.resolve()
   return {
     start() {
       running = loop(sweep)
     },
+    /** Stops when the checks in progress have ended. The next process repeats the current page, of some hundred users. */
     async stop() {
       sweep.closing.abort()
       await running
@@ -79,7 +77,7 @@ async function loop(sweep: SweepState): Promise<void> {
     })
     // The pause is random, so that several processes and apps do not start at the same time.
     const pauseMs = Math.min(MAX_POLL_MS, everyMs / 20) * (0.5 + Math.random())
-    await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => {})
+    await sweep.sleep(pauseMs, closing.signal).catch(() => {})
   }
 }
 
@@ -143,7 +141,7 @@ async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): 
     left -= batch.length
     const hasFailed = await checkUsers(sweep, batch, counts)
     const waitMs = hasFailed ? sweep.delayMs : batch.length * gapMs * (0.5 + Math.random() / 2)
-    await pause(waitMs, undefined, { signal })
+    await sweep.sleep(waitMs, signal)
   }
   const done = cursor === null
   return { ...round, left, cursor, done, counts, last: done ? counts : round.last }

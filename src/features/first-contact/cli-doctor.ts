@@ -4,7 +4,8 @@
  * must not run. Exits with 1 if a check fails. With `--strict`, exits with 2 if the worst finding is a warning.
  */
 import '../../runtime/env-file.ts'
-import { accessSync, constants, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { Option } from 'commander'
 import { type Config, unknownSettings } from '../../config.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { createCommand } from '../../runtime/command.ts'
@@ -76,16 +77,6 @@ async function check(isJson: boolean, isStrict: boolean): Promise<void> {
   process.exitCode = has('failure') ? 1 : has('warning') && isStrict ? 2 : 0
 }
 
-/** Throws an error if the options cannot work, before somebody gives a consent in vain. */
-function checkConsentOptions(isJson: boolean): void {
-  if (isJson) throw new Error(`--json: with --consent, the report is in ${REPORT}`)
-  try {
-    accessSync('.', constants.W_OK)
-  } catch {
-    throw new Error(`--consent: ${REPORT} cannot be written to this folder`)
-  }
-}
-
 /** Asks for a consent at the app's own address, until the process is stopped. */
 async function askForConsent(write: boolean): Promise<void> {
   const config = configOf(process.env, await loadFeatures())
@@ -99,8 +90,8 @@ async function askForConsent(write: boolean): Promise<void> {
       write,
       findings: consents.round.comparisons.findings(),
     }
-    writeFileSync(REPORT, `${JSON.stringify(checked, null, 2)}\n`)
     print('', ...sectionsOf(checked.findings).flatMap((section) => section.findings.map(lineOf)))
+    writeFileSync(REPORT, `${JSON.stringify(checked, null, 2)}\n`)
     print(`${summaryOf(checked.findings)}. Wrote ${REPORT}. Stop with Ctrl+C.`)
   }
   const server = await listen(createConsentServer({ config, consents, onChecked }), {
@@ -130,7 +121,11 @@ await createCommand(
   'npm run doctor --',
   "Checks the settings, the store, the platform's addresses, and your registration there.",
 )
-  .option('--json', 'print the findings as JSON', false)
+  .addOption(
+    new Option('--json', `print the findings as JSON; with --consent, ${REPORT} has them`)
+      .default(false)
+      .conflicts('consent'),
+  )
   .option('--strict', 'exit with 2 if there are warnings; failures exit with 1 in any case', false)
   .option(
     '--consent',
@@ -143,7 +138,6 @@ await createCommand(
     false,
   )
   .action(async ({ json, strict, consent, write }: Options) => {
-    if (consent) checkConsentOptions(json)
     await check(json, strict)
     if (consent) await askForConsent(write)
   })

@@ -29,6 +29,7 @@ export type Client = ReturnType<typeof createClient>
 export function createClient(
   { proxies = null, internalUrls = {} }: Pick<HttpOptions, 'proxies' | 'internalUrls'>,
   secrets: readonly string[] = [],
+  timeoutMs = TIMEOUT_MS,
 ) {
   const slowest = platform.tokenEndpointMs
   const pool = createHttp({
@@ -39,13 +40,13 @@ export function createClient(
     deadlineMs: slowest,
   })
   const http: Http = {
-    send: (request) => pool.send({ deadlineMs: TIMEOUT_MS, ...request }),
+    send: (request) => pool.send({ deadlineMs: timeoutMs, ...request }),
     close: pool.close,
   }
   /** How far this machine's clock is ahead of the `Date` header of each response of the platform, in ms. */
   const clockOffsets: number[] = []
 
-  /** Sends one request and follows no redirect. Never throws. Waits 5 s, unless the request says how long. */
+  /** Sends one request and follows no redirect. Never throws. Waits `timeoutMs`, unless the request says how long. */
   async function send(request: HttpRequest): Promise<Answer> {
     try {
       const response = await http.send(request)

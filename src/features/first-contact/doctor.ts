@@ -13,6 +13,8 @@ export interface DoctorOptions {
   config: Config
   /** If undefined, the store is not checked. */
   store: KeyValueStore | undefined
+  /** How long an answer may take, in ms; 5 s by default. The token endpoint has the time that the contract gives it. */
+  timeoutMs?: number
 }
 
 /**
@@ -20,7 +22,7 @@ export interface DoctorOptions {
  * the platform: it sends requests that must be refused, and the checks of features may log in. In the store, it writes one
  * key and deletes it.
  */
-export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerator<Finding> {
+export async function* runDoctor({ config, store, timeoutMs }: DoctorOptions): AsyncGenerator<Finding> {
   const { oidc, baseUrl, platform: settings } = config
   const { apiUrl, sandboxUrl } = settings
   if (store) yield* checkStore(store, config)
@@ -28,11 +30,11 @@ export async function* runDoctor({ config, store }: DoctorOptions): AsyncGenerat
     // Imported only here, because it loads openid-client.
     const { checkSignIn } = await import('./sign-in.ts')
     // The sign-in service has a client of its own, because its clock is not that of the platform.
-    const client = createClient(settings, secretsOf(oidc))
+    const client = createClient(settings, secretsOf(oidc), timeoutMs)
     yield await checkSignIn(oidc, baseUrl, client).finally(client.close)
   }
   const secrets = secretsOf(settings)
-  const client = createClient(settings, secrets)
+  const client = createClient(settings, secrets, timeoutMs)
   const failed = new Set<string | undefined>()
   try {
     for await (const finding of checkPlatform({ platform, ...settings, baseUrl, client })) {

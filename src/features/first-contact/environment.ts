@@ -12,8 +12,6 @@ export function checkEnvironment(unknown: readonly string[]): Finding[] {
   ]
 }
 
-const QUOTES = { "'": 'single quotes', '"': 'double quotes', '`': 'backticks' }
-
 /** Finds settings whose value is not what their line of `.env` (`text`) seems to say, because a `#` or a quote cuts it. */
 export function changedValues(text: string): Finding[] {
   const read = parseEnv(text.replace(/^\uFEFF/, ''))
@@ -22,11 +20,8 @@ export function changedValues(text: string): Finding[] {
   const written = new Map([...lines].map(([, name = '', value = '']) => [name, meant(value)]))
   return [...written].flatMap(([name, value]) => {
     if (read[name] === undefined || read[name] === value) return []
-    const found = Object.entries(QUOTES).find(([quote]) => parseEnv(`A=${quote}${value}${quote}`).A === value)
-    const cure = found
-      ? `Put the value in ${found[1]} (${found[0]})`
-      : 'No quotes can hold it: set it in the environment, or ask for another value'
-    const text = `in .env, a # or a quote changes its value, which is not read as it stands. ${cure}`
+    const text =
+      'in .env, a # or a quote changes its value, which is not read as it stands. Put it in quotes that it does not contain: \', " or `'
     return [warning('env-file', name, text)]
   })
 }

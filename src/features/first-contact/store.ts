@@ -9,9 +9,16 @@ type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'>
   platform: ClientCredentials
 }
 
-/** Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. */
-export async function* checkStore(store: KeyValueStore, config: StoreConfig): AsyncGenerator<Finding> {
-  const reason = await storeProblem(store)
+/**
+ * Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. `timeoutMs`: how
+ * long it waits for the store.
+ */
+export async function* checkStore(
+  store: KeyValueStore,
+  config: StoreConfig,
+  timeoutMs = TIMEOUT_MS,
+): AsyncGenerator<Finding> {
+  const reason = await storeProblem(store, timeoutMs)
   if (reason !== undefined) {
     yield outageFinding(store, reason, config)
     return
@@ -93,8 +100,8 @@ const TIMEOUT_MS = 5_000
  * Resolves to the reason why the store takes no writes, or undefined if it takes them. The store connects in the background, and
  * has no reason until it has tried.
  */
-async function storeProblem(store: KeyValueStore): Promise<string | undefined> {
-  const deadline = performance.now() + TIMEOUT_MS
+async function storeProblem(store: KeyValueStore, timeoutMs: number): Promise<string | undefined> {
+  const deadline = performance.now() + timeoutMs
   for (;;) {
     const reason = await store.ping().then(() => undefined, reasonOf)
     if (reason === undefined || performance.now() > deadline) return reason
@@ -122,22 +129,8 @@ function redisFinding(url: string, reason: string): Finding {
   return problem(id, `${reason}. Check REDIS_URL, also whether it must be redis:// or rediss://`)
 }
 
-/** What to do about an error of a write. */
-const WRITE_CURES: [message: RegExp, cure: string][] = [
-  [/is a replica|READONLY/, 'enter the address of the primary'],
-  [/NOREPLICAS/, 'too few replicas are connected: start them, or change min-replicas-to-write'],
-  [/OOM/, 'its memory is full: raise maxmemory'],
-  [/MISCONF/, 'it cannot write to its disk: see its log'],
-  [
-    /MOVED|CLUSTER|CROSSSLOT/,
-    'the Redis Cluster does not serve all slots, or its nodes cannot be reached at the addresses that it names',
-  ],
-  [/NOPERM/, 'its user may not run this command: allow it (ACL)'],
-]
-
 function notWritable(description: string, reason: string, { redisUrls }: StoreConfig): Finding {
   const setting = redisUrls.length > 0 ? 'REDIS_URL' : 'DATA_DIR'
-  const [, cure = 'check its disk and its permissions'] =
-    WRITE_CURES.find(([message]) => message.test(reason)) ?? []
-  return failure('store.not-writable', setting, `${description} cannot be written (${reason}); ${cure}`)
+  const cure = 'Check whether it is the primary, its memory, its disk, and what its user may do'
+  return failure('store.not-writable', setting, `${description} cannot be written (${reason}). ${cure}`)
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { type KeyValueStore, update } from '../../connect/stores.ts'
 import {
-  CONNECT_MS,
+  current,
   type Flow,
   flowSchema,
   MAX_REQUESTS,
@@ -103,13 +103,6 @@ function withSteps(flow: Flow, added: readonly Step[]): Flow {
     steps: steps.length > MAX_STEPS ? [...steps.slice(0, MAX_STEPS - 1), ...steps.slice(-1)] : steps,
     omitted: flow.omitted + Math.max(0, steps.length - MAX_STEPS),
   }
-}
-
-/** A connect flow that its user left counts as abandoned once its time is over. */
-function current(summary: Summary, now: number): Summary {
-  const { outcome, startedAt, storedAt } = summary
-  const isOver = outcome === 'running' && now - Date.parse(startedAt) > CONNECT_MS
-  return isOver ? { ...summary, outcome: 'abandoned', endedAt: new Date(storedAt).toISOString() } : summary
 }
 
 /** A flow that cannot be read, for example of another version, counts as absent. */

@@ -133,12 +133,12 @@ export const parametersOf = ({ request, response }: Step): Parameter[] => [
   ...(response?.parameters ?? []),
 ]
 
-/** Summarises a flow that has at least one step. */
+/** Summarises a flow that has at least one step, as it is when this step is stored. */
 export function summarize(flow: Flow, now = Date.now()): Summary {
   const { id, requestIds, bxcontext, steps, omitted } = flow
   const startedAt = steps[0]?.at ?? new Date(now).toISOString()
   const kind = kindOf(steps)
-  const outcome = outcomeOf(kind, steps, now - Date.parse(startedAt))
+  const outcome = outcomeOf(kind, steps)
   const lastAt = Math.max(...steps.map(({ at, ms }) => Date.parse(at) + ms))
   const request = kind === 'api_call' ? steps.find(isSent)?.request : undefined
   const named = steps.flatMap(parametersOf).findLast(({ name, value }) => name === 'business_name' && value)
@@ -158,6 +158,13 @@ export function summarize(flow: Flow, now = Date.now()): Summary {
   }
 }
 
+/** The summary as it is now: a flow that nobody has finished counts as abandoned once its time is over. */
+export function current(summary: Summary, now = Date.now()): Summary {
+  const endsAt = Date.parse(summary.startedAt) + CONNECT_MS
+  if (summary.outcome !== 'running' || now <= endsAt) return summary
+  return { ...summary, outcome: 'abandoned', endedAt: new Date(endsAt).toISOString() }
+}
+
 function kindOf(steps: readonly Step[]): Kind {
   const happened = (event: Step['event']) => steps.some((step) => step.event === event)
   if (steps.some(({ from, to }) => from === 'browser' || to === 'browser')) return 'connect'
@@ -166,17 +173,16 @@ function kindOf(steps: readonly Step[]): Kind {
   return steps.some(({ topic }) => topic === 'api_call') ? 'api_call' : 'refresh'
 }
 
-function outcomeOf(kind: Kind, steps: readonly Step[], ageMs: number): string {
+function outcomeOf(kind: Kind, steps: readonly Step[]): string {
   if (kind === 'revocation') return 'revoked'
   if (kind === 'disconnect') return 'disconnected'
   if (kind === 'connect') {
     const end = steps.find(({ topic }) => topic === 'to_connections' || topic === 'flow_failed')
-    if (end) return end.failure ?? 'connected'
-    return ageMs > CONNECT_MS ? 'abandoned' : 'running'
+    return end ? (end.failure ?? 'connected') : 'running'
   }
   const last = steps.findLast(isSent)
   if (last?.failure) return last.failure
   // The request of this refresh is still under way.
-  if (!last && steps.some(({ topic }) => topic === 'lease_taken') && ageMs < CONNECT_MS) return 'running'
+  if (!last && steps.some(({ topic }) => topic === 'lease_taken')) return 'running'
   return kind === 'api_call' ? 'answered' : 'refreshed'
 }

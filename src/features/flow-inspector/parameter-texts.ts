@@ -198,6 +198,3 @@ const UNKNOWN: Explanation = {
 /** What the pages say about a parameter or header. */
 export const explain = (name: string): Explanation =>
   (Object.hasOwn(TEXTS, name) ? TEXTS[name] : undefined) ?? UNKNOWN
-
-/** The names of all parameters that have a text of their own. */
-export const EXPLAINED = Object.keys(TEXTS)

@@ -35,7 +35,8 @@ export class Recorder {
   readonly #options: RecorderOptions
   readonly #flushMs: number
   readonly #stops: (() => void)[]
-  readonly #identify = createBackgroundIds()
+  readonly #now: () => number
+  readonly #identify: ReturnType<typeof createBackgroundIds>
   /** How many API calls of this minute succeeded, by user. */
   readonly #plainCalls = new Map<string, number>()
   #minute = 0
@@ -43,10 +44,13 @@ export class Recorder {
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> = Promise.resolve()
 
-  constructor(options: RecorderOptions, flushMs = FLUSH_MS) {
+  /** `now`: the clock, in ms since 1970. */
+  constructor(options: RecorderOptions, flushMs = FLUSH_MS, now = Date.now) {
     const { connect, masking } = options
     this.#options = options
     this.#flushMs = flushMs
+    this.#now = now
+    this.#identify = createBackgroundIds(now)
     this.#stops = [
       connect.onExchange((exchange) => {
         const { purpose, context, response } = exchange
@@ -112,7 +116,7 @@ export class Recorder {
   }
 
   #mayRecordPlainCall(userId: string): boolean {
-    const minute = Math.floor(Date.now() / 60_000)
+    const minute = Math.floor(this.#now() / 60_000)
     if (minute !== this.#minute) this.#plainCalls.clear()
     this.#minute = minute
     const count = (this.#plainCalls.get(userId) ?? 0) + 1
@@ -122,16 +126,16 @@ export class Recorder {
 }
 
 /** Ids for flows of background work, one for each connection. */
-function createBackgroundIds(): (userId: string, bxcontext: string | null) => string {
+function createBackgroundIds(now: () => number): (userId: string, bxcontext: string | null) => string {
   const ids = new Map<string, { id: string; usedAt: number }>()
   return (userId, bxcontext) => {
-    const now = Date.now()
+    const usedAt = now()
     const name = JSON.stringify([userId, bxcontext])
     const last = ids.get(name)
-    const isRecent = last !== undefined && now - last.usedAt < BACKGROUND_MS
+    const isRecent = last !== undefined && usedAt - last.usedAt < BACKGROUND_MS
     const id = isRecent ? last.id : crypto.randomUUID()
     if (ids.size > MAX_FLOWS) ids.clear()
-    ids.set(name, { id, usedAt: now })
+    ids.set(name, { id, usedAt })
     return id
   }
 }

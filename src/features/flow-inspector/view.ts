@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { format } from '../../web/kit.ts'
 import { curlOf } from './curl.ts'
 import {
+  current,
   type Flow,
   type Kind,
   LANE_NAMES,
@@ -150,7 +151,7 @@ function marksOf(parameters: readonly ShownParameter[]): ShownParameter[] {
 /** A flow as templates show it. `active`: the number of the step to highlight. `name`: what the user knows the business by, if anything. */
 export function viewOf(flow: Flow, name: string | undefined, active?: number) {
   const steps = withPlatformPages(flow.steps)
-  const summary = rowOf(summarize(flow))
+  const summary = rowOf(current(summarize(flow)))
   const subject = name ?? flow.bxcontext
   return {
     ...PAGE_DATA,

@@ -1,22 +1,21 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import connectionGauges from '../../../src/features/connection-checks/gauges.ts'
-import { type Running, startAll } from '../../support/app.ts'
+import { sharedApp, startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 
-let app: Running
-afterEach(() => app.close())
+const shared = await sharedApp()
 
 test('the gauge of connections has no values while the store is gone, and does not keep other metrics from being read', async () => {
-  app = await startAll()
-  const { deps, store } = app.services
+  const { deps, store } = shared.services
   const get = () => Promise.reject(new StoreUnavailableError('gone'))
   const gauges = await connectionGauges({ ...deps, store: { ...store, get } })
   expect(gauges).toMatchObject([{ name: 'connect_connections', values: [] }])
 })
 
 test('the gauge has the connections that the last round has counted, and no values before it', async () => {
-  app = await startAll({ CHECK_CONNECTIONS_EVERY: '1m' })
+  const app = await startAll({ CHECK_CONNECTIONS_EVERY: '1m' })
+  onTestFinished(app.close)
   await connected(app, { name: 'ann' })
   const values = async () => {
     const [gauge] = await connectionGauges(app.services.deps)

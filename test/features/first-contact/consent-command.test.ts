@@ -1,63 +1,39 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Report } from '../../../src/features/first-contact/consent/report.ts'
-import { tempDir } from '../../support/env.ts'
+import { tempDir, testEnv } from '../../support/env.ts'
 import { SCOPES } from '../../support/flow.ts'
 import { freePort } from '../../support/ports.ts'
-import { answering, type Program, run } from '../../support/process.ts'
+import { answering, run } from '../../support/process.ts'
 import { createVisitor } from '../../support/visitor.ts'
+import { startSandboxFor } from './consenting.ts'
 
-let temp: ReturnType<typeof tempDir>
-const programs: Program[] = []
-beforeEach(() => {
-  temp = tempDir()
-})
-afterEach(async () => {
-  await Promise.all(programs.splice(0).map((program) => program.kill()))
-  temp.remove()
-})
-
-function start(script: string, env: Record<string, string>, ...args: string[]): Program {
-  const program = run(script, env, { args, cwd: temp.dir })
-  programs.push(program)
-  return program
-}
-
+// It is a program, because it serves the app's own address until it is stopped.
 test('npm run doctor -- --consent writes a report', async () => {
-  const [port, sandboxPort] = [await freePort(), await freePort()]
-  const env = {
-    PORT: String(port),
-    SANDBOX_PORT: String(sandboxPort),
-    DATA_DIR: join(temp.dir, 'data'),
-    PLATFORM_APP_URL: `http://localhost:${sandboxPort}`,
-    PLATFORM_AUTH_URL: `http://localhost:${sandboxPort}/auth`,
-    PLATFORM_API_URL: `http://localhost:${sandboxPort}/api`,
-    PLATFORM_CLIENT_ID: 'sandbox-client',
-    PLATFORM_CLIENT_SECRET: 'sandbox-client-secret',
-  }
-  const sandbox = start('src/cli/sandbox.ts', env)
-  const doctor = start('src/features/first-contact/cli-doctor.ts', env, '--consent')
-  await answering(env.PLATFORM_APP_URL, sandbox)
-  await answering(`http://localhost:${port}`, doctor)
+  const temp = tempDir()
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  const sandbox = await startSandboxFor(url)
+  const env = testEnv({ ...sandbox.env, PORT: String(port), DATA_DIR: join(temp.dir, 'data') })
+  const doctor = run('src/features/first-contact/cli-doctor.ts', env, { args: ['--consent'], cwd: temp.dir })
+  onTestFinished(async () => {
+    await doctor.kill()
+    await sandbox.close()
+    temp.remove()
+  })
+  await answering(url, doctor)
 
   const visitor = createVisitor()
   const form = { email: 'marcus@ridgeline.example', password: 'sandbox' }
-  await visitor.post(`${env.PLATFORM_APP_URL}/login`, { form })
-  const consent = await visitor.follow(await visitor.post(`http://localhost:${port}/start`))
-  const accepted = { answer: 'accept', scope: SCOPES }
-  await visitor.follow(await visitor.post(consent.url, { form: accepted }))
-  const checked = await visitor.follow(await visitor.post(`http://localhost:${port}/check`))
+  await visitor.post(`${sandbox.url}/login`, { form })
+  const consent = await visitor.follow(await visitor.post(`${url}/start`))
+  await visitor.follow(await visitor.post(consent.url, { form: { answer: 'accept', scope: SCOPES } }))
+  const checked = await visitor.follow(await visitor.post(`${url}/check`))
   expect(checked.text).toMatch(/\d+ confirmed, 0 different/)
 
   const report: Report = JSON.parse(readFileSync(join(temp.dir, 'doctor-report.json'), 'utf8'))
   expect(report.findings.find(({ id }) => id === 'refresh-rotation')?.status).toBe('ok')
   expect(doctor.output()).toContain('Wrote doctor-report.json.')
   expect(await doctor.kill('SIGINT')).toBe(0)
-})
-
-test('npm run doctor -- --consent refuses --json, before anybody gives consent', async () => {
-  const program = start('src/features/first-contact/cli-doctor.ts', {}, '--consent', '--json')
-  expect(await program.exited).toBe(1)
-  expect(program.output()).toMatch(/^--json: /)
 })

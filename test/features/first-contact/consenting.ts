@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { expect, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import type { Config } from '../../../src/config.ts'
 import { type Contract, loadContracts } from '../../../src/features/contracts.ts'
@@ -6,9 +7,10 @@ import { Consents } from '../../../src/features/first-contact/consent/consents.t
 import { createConsentServer } from '../../../src/features/first-contact/consent/server.ts'
 import { loadFeatures, loadTools } from '../../../src/features/load.ts'
 import { loadSandboxFeatures } from '../../../src/sandbox/load.ts'
-import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
+import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { variablesOf } from '../../../src/settings/read.ts'
 import type { Finding } from '../../../src/web/kit.ts'
+import { startSandbox } from '../../sandbox/support.ts'
 import { CLIENT } from '../../support/env.ts'
 import { SCOPES } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
@@ -51,37 +53,40 @@ export interface Consenting {
   close(): Promise<void>
 }
 
+/** The sandbox, which knows the app at this address and the feature that only tests have. */
+export async function startSandboxFor(appUrl: string, options: Partial<SandboxOptions> = {}) {
+  const redirectUrls = [`${appUrl}/connect/context`, `${appUrl}/connect/callback`]
+  const apps = [{ name: 'Probe', ...CLIENT, redirectUrls }]
+  const simulated = [...sandboxFeatures, sandboxProbe]
+  const { url, server, close } = await startSandbox({ apps, simulated, ...options })
+  return {
+    url,
+    server,
+    close,
+    /** The settings of the app. */
+    env: {
+      PLATFORM_APP_URL: url,
+      PLATFORM_AUTH_URL: `${url}/auth`,
+      PLATFORM_API_URL: `${url}/api`,
+      PLATFORM_CLIENT_ID: CLIENT.clientId,
+      PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
+    },
+  }
+}
+
 /** The doctor asks for consents of the real sandbox, over HTTP. */
 export async function startConsenting(
   options: Partial<SandboxOptions> = {},
   { write = true, env = {} as Record<string, string> } = {},
 ): Promise<Consenting> {
-  const [server, sandboxServer] = [await serve(), await serve()]
+  const server = await serve()
   const url = `http://localhost:${server.port}`
-  const platform = `http://127.0.0.1:${sandboxServer.port}`
-  const sandbox = createSandbox({
-    baseUrl: platform,
-    apps: [{ name: 'Probe', ...CLIENT, redirectUrls: [`${url}/connect/context`, `${url}/connect/callback`] }],
-    file: ':memory:',
-    rateLimit: { limit: 100_000, windowMs: 1_000 },
-    simulated: [...sandboxFeatures, sandboxProbe],
-    ...options,
-  })
-  const traffic = record(sandboxServer.server)
-  sandboxServer.server.on('request', sandbox.app)
-  const { appUrl, authUrl, apiUrl } = sandbox.addresses
+  const sandbox = await startSandboxFor(url, options)
+  const { url: platform } = sandbox
+  const traffic = record(sandbox.server)
   // So that there are lists whichever features are removed.
   const features = [...appFeatures, probe]
-  const settings = {
-    BASE_URL: url,
-    PLATFORM_APP_URL: appUrl,
-    PLATFORM_AUTH_URL: authUrl,
-    PLATFORM_API_URL: apiUrl,
-    PLATFORM_CLIENT_ID: CLIENT.clientId,
-    PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
-    ...OF_SANDBOX,
-    ...env,
-  }
+  const settings = { BASE_URL: url, ...sandbox.env, ...OF_SANDBOX, ...env }
   const { consents, visitor } = await startDoctor(
     server.server,
     configOf(settings, features),
@@ -111,15 +116,50 @@ export async function startConsenting(
       return consents.round.comparisons.findings()
     },
     async close() {
-      await Promise.all([server.close(), sandboxServer.close()])
+      await Promise.all([server.close(), sandbox.close()])
       await consents.close()
-      sandbox.close()
     },
   }
 }
 
-/** The doctor asks for consents of another platform, at this address, and knows no contract but these. */
-export async function startConsentingOn(platform: string, contracts: readonly Contract[]) {
+/** What a scripted platform answers: a status, a body that is sent as JSON, and headers. */
+export type Answered = [status: number, body: unknown, headers?: Record<string, string>]
+
+export interface Script {
+  bxcontext: string
+  code: string
+  /** Answers a token request. */
+  token(form: URLSearchParams): Answered
+  /** Answers a call of the API. */
+  api(address: URL, authorization: string): Answered
+}
+
+/** A platform that consents at once. Resolves to its address; it ends with the test. */
+async function startScripted({ bxcontext, code, token, api }: Script): Promise<string> {
+  const { server, port, close } = await serve()
+  onTestFinished(close)
+  const url = `http://127.0.0.1:${port}`
+  server.on('request', async (req, res) => {
+    const address = new URL(req.url ?? '/', url)
+    const { pathname, searchParams } = address
+    const send = ([status, body, headers]: Answered) =>
+      res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+    const goTo = (place: string | null, query: Record<string, string>) =>
+      res.writeHead(302, { location: `${place}?${new URLSearchParams(query)}` }).end()
+    const body = Buffer.concat(await req.toArray()).toString()
+    const state = searchParams.get('state') ?? ''
+    if (pathname === '/oauth2.html') return goTo(searchParams.get('redirectUrl'), { bxcontext })
+    if (pathname === '/authorize')
+      return goTo(searchParams.get('redirect_uri'), { code: `${code}${state}`, state })
+    if (pathname === '/oauth/token') return send(token(new URLSearchParams(body)))
+    return send(api(address, req.headers.authorization ?? ''))
+  })
+  return url
+}
+
+/** The doctor asks for consents of a scripted platform, and knows no contract but these, until the end of the test. */
+export async function startConsentingOn(script: Script, contracts: readonly Contract[]) {
+  const platform = await startScripted(script)
   const server = await serve()
   const url = `http://localhost:${server.port}`
   const config = configOf({
@@ -129,15 +169,20 @@ export async function startConsentingOn(platform: string, contracts: readonly Co
     PLATFORM_API_URL: `${platform}/api`,
   })
   const { consents, visitor } = await startDoctor(server.server, config, contracts)
+  onTestFinished(async () => {
+    await consents.close()
+    await server.close()
+  })
   return {
     url,
     port: server.port,
     consents,
     visitor,
     consent: async () => visitor.follow(await visitor.post(`${url}/start`)),
-    async close() {
-      await consents.close()
-      await server.close()
+    /** Presses the button that checks. */
+    async check() {
+      expect((await visitor.post(`${url}/check`)).status).toBe(303)
+      return consents.round.comparisons.findings()
     },
   }
 }
@@ -160,7 +205,8 @@ async function startDoctor(server: Server, config: Config, contracts: readonly C
 function record(server: Server) {
   const bodies: unknown[] = []
   const writes: string[] = []
-  server.on('request', (req, res) => {
+  // Before the sandbox, which may answer at once.
+  server.prependListener('request', (req, res) => {
     const path = req.url ?? ''
     if (req.method === 'POST' && path.startsWith('/api/') && !path.startsWith('/api/accounts/'))
       writes.push(path)

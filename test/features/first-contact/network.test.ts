@@ -1,52 +1,53 @@
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { CERTIFICATES, TEST_CA } from '../../support/certificates.ts'
 import { type OtherPlatform, startOtherPlatform } from '../../support/other-platform.ts'
 import { freePort, serve } from '../../support/ports.ts'
 import { type Env, expectDiagnosis, findings, problemsOf } from './support.ts'
 
 let platform: OtherPlatform
-const servers: Server[] = []
-beforeEach(async () => {
+beforeAll(async () => {
   platform = await startOtherPlatform()
 })
-afterEach(async () => {
-  await platform.close()
-  for (const server of servers.splice(0)) server.close()
-})
+afterAll(() => platform.close())
 
 async function listening(server: Server): Promise<number> {
-  servers.push(server)
+  onTestFinished(() => void server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return (server.address() as AddressInfo).port
 }
 
+const nobodyListens = async () => `http://127.0.0.1:${await freePort()}`
 const ADDRESSES = ['PLATFORM_APP_URL', 'PLATFORM_AUTH_URL', 'PLATFORM_API_URL'] as const
 
-describe('an address that does not answer is one finding, and its cure ends it:', () => {
-  test.each(ADDRESSES)('%s: the host is unknown', async (setting) => {
-    const wrong = { [setting]: 'http://no-such-host.invalid' }
-    await expectDiagnosis(platform.env, wrong, 'address.unknown-host', setting)
-  })
-
-  test.each(ADDRESSES)('%s: nobody listens', async (setting) => {
-    const wrong = { [setting]: `http://127.0.0.1:${await freePort()}` }
-    await expectDiagnosis(platform.env, wrong, 'address.refused', setting)
+describe('an address that does not answer is one finding:', () => {
+  test.each([
+    [
+      'PLATFORM_APP_URL',
+      'the host is unknown',
+      'address.unknown-host',
+      async () => 'http://no-such-host.invalid',
+    ],
+    ['PLATFORM_AUTH_URL', 'nobody listens', 'address.refused', nobodyListens],
+    ['PLATFORM_API_URL', 'nobody listens', 'address.refused', nobodyListens],
+  ])('%s: %s', async (setting, _what, id, address) => {
+    await expectDiagnosis(platform.env, { [setting]: await address() }, id, setting)
   })
 
   test('INTERNAL_URLS: nobody listens', async () => {
     const { origin } = new URL(platform.env.PLATFORM_API_URL ?? '')
-    const wrong = { INTERNAL_URLS: `${origin}=http://127.0.0.1:${await freePort()}` }
+    const wrong = { INTERNAL_URLS: `${origin}=${await nobodyListens()}` }
     await expectDiagnosis(platform.env, wrong, 'address.refused', 'INTERNAL_URLS')
   })
 
   test('a server that accepts and does not answer', async () => {
     const sockets: Socket[] = []
     const port = await listening(createServer((socket) => void sockets.push(socket)))
-    const wrong = { PLATFORM_API_URL: `http://127.0.0.1:${port}` }
-    await expectDiagnosis(platform.env, wrong, 'address.timeout', 'PLATFORM_API_URL')
+    const wrong = { ...platform.env, PLATFORM_API_URL: `http://127.0.0.1:${port}` }
+    const found = problemsOf(await findings(wrong, { timeoutMs: 1_000 }))
+    expect(found).toMatchObject([{ id: 'address.timeout', setting: 'PLATFORM_API_URL' }])
     for (const socket of sockets) socket.destroy()
   })
 
@@ -172,12 +173,12 @@ describe('a forward proxy', () => {
     expect(proxy.asked).toEqual([])
   })
 
-  test('that does not run is one finding; an address that does not use it is checked', async () => {
-    const address = `http://127.0.0.1:${await freePort()}`
+  test('that does not run is named beside the address; an address that does not use it is checked', async () => {
+    const address = await nobodyListens()
     const api = { PLATFORM_API_URL: platform.env.PLATFORM_API_URL ?? '', NO_PROXY: '127.0.0.1' }
     const found = await findings({ ...far(platform.env), ...api, HTTP_PROXY: address })
     expect(problemsOf(found)).toMatchObject([
-      { id: 'proxy.unreachable', status: 'failure', setting: 'HTTP_PROXY' },
+      { id: 'address.refused', status: 'failure', text: expect.stringContaining('HTTP_PROXY') },
     ])
     expect(found.map(({ id }) => id)).toContain('api')
   })

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../../support/app.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedApp } from '../../support/app.ts'
 import { CLIENT } from '../../support/env.ts'
 import { freePort } from '../../support/ports.ts'
 import { type Env, expectDiagnosis, findings, problemsOf } from './support.ts'
 
-let all: Running
-let right: Env
-beforeAll(async () => {
-  all = await startAll()
-  const { appUrl, authUrl, apiUrl } = all.config.platform
-  right = {
-    BASE_URL: all.url,
-    SANDBOX_URL: all.platform,
-    PLATFORM_APP_URL: appUrl,
-    PLATFORM_AUTH_URL: authUrl,
-    PLATFORM_API_URL: apiUrl,
-    PLATFORM_CLIENT_ID: CLIENT.clientId,
-    PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
-  }
-})
-afterAll(() => all.close())
+const all = await sharedApp()
+const { appUrl, authUrl, apiUrl } = all.config.platform
+const right: Env = {
+  BASE_URL: all.url,
+  SANDBOX_URL: all.platform,
+  PLATFORM_APP_URL: appUrl,
+  PLATFORM_AUTH_URL: authUrl,
+  PLATFORM_API_URL: apiUrl,
+  PLATFORM_CLIENT_ID: CLIENT.clientId,
+  PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
+}
 
 test('the right settings have no problem, and each address is proven', async () => {
   const found = await findings(right)
@@ -27,7 +22,7 @@ test('the right settings have no problem, and each address is proven', async () 
   expect(found.map(({ id }) => id)).toEqual(['start-page', 'consent', 'token', 'api', 'clock'])
 })
 
-describe('one wrong setting is one finding, and its cure ends it:', () => {
+describe('one wrong setting is one finding, and the value that it names ends it:', () => {
   const rows: [name: string, wrong: () => Env, id: string, setting: string][] = [
     ['only unknown scopes', () => ({ PLATFORM_SCOPES: 'unheard-of' }), 'consent.scope', 'PLATFORM_SCOPES'],
     ['PKCE that is off', () => ({ PLATFORM_PKCE: 'false' }), 'pkce.off', 'PLATFORM_PKCE'],

@@ -1,16 +1,24 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Finding } from '../../../src/web/tools.ts'
 import { SCOPES } from '../../support/flow.ts'
 import { hideAdvice, startPlatform } from '../../support/oidc-provider.ts'
 import { BASE_URL, type Server, startDoorkeeper, startLemonLdap } from './servers.ts'
 import { type Env, findings, problemsOf } from './support.ts'
 
-let server: Server
+const servers = new Map<string, Promise<Server>>()
 beforeEach(hideAdvice)
-afterEach(async () => {
-  vi.restoreAllMocks()
-  await server.close()
+afterEach(() => void vi.restoreAllMocks())
+afterAll(async () => {
+  for (const server of servers.values()) await (await server).close()
 })
+
+/** The server of this product whose endpoints are below this path; the doctor changes nothing there. */
+function serverOf(start: (at: string) => Promise<Server>, at = '/oauth'): Promise<Server> {
+  const name = `${start.name} ${at}`
+  const server = servers.get(name) ?? start(at)
+  servers.set(name, server)
+  return server
+}
 
 /** oidc-provider itself. Its start page returns the browser at once, whatever the redirect url. */
 async function startOidcProvider(at: string): Promise<Server> {
@@ -83,7 +91,7 @@ describe.each([
   },
 ])('$product', ({ place, start, doubts }) => {
   test('with the right settings nothing fails, and only what it does not show is not proven', async () => {
-    server = await start('/oauth')
+    const server = await serverOf(start)
     expect(problemsOf(await findings(server.env)).map(({ id }) => id)).toEqual(doubts)
   })
 
@@ -91,7 +99,7 @@ describe.each([
     '%s is never fine, and nothing else is blamed',
     async (mistake, row) => {
       const { named, env = () => ({}), failures } = row
-      server = await start(mistake === 'a wrong token path' ? '/o' : '/oauth')
+      const server = await serverOf(start, mistake === 'a wrong token path' ? '/o' : '/oauth')
       const found = await findings({ ...server.env, ...env(server) })
       const fine = found.filter(({ status }) => status === 'ok').flatMap(settingsIn)
       expect(fine).not.toContain(named)
@@ -104,7 +112,9 @@ describe.each([
 })
 
 test('where every path answers 401, in any order of its fields, a wrong token path is never the fault of the client', async () => {
-  server = await startLemonLdap('/o', { hasMetadata: false })
+  const server = await serverOf(function withoutMetadata(at) {
+    return startLemonLdap(at, { hasMetadata: false })
+  }, '/o')
   for (const _run of [1, 2, 3])
     expect(failuresIn(await findings(server.env)).map(({ id }) => id)).toEqual(['token.not-found'])
 })

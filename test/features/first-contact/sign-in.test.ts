@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Client, createClient } from '../../../src/features/first-contact/client.ts'
 import { checkSignIn } from '../../../src/features/first-contact/sign-in.ts'
 import { hideAdvice, startSignInProvider } from '../../support/oidc-provider.ts'
@@ -19,10 +19,11 @@ describe.each(['client_secret_basic', 'client_secret_post', undefined] as const)
   'oidc-provider, for a client registered with %s',
   (method) => {
     let provider: Awaited<ReturnType<typeof startSignInProvider>>
-    beforeEach(async () => {
+    beforeAll(async () => {
+      hideAdvice()
       provider = await startSignInProvider(BASE_URL, method)
     })
-    afterEach(() => provider.close())
+    afterAll(() => provider.close())
 
     test.each([
       ['the right settings', {}, { id: 'sign-in', status: 'ok' }],

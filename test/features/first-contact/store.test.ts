@@ -1,17 +1,7 @@
 import { connect, createServer, type Server } from 'node:net'
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { createClient } from 'redis'
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-  vi,
-} from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { platform, Vault } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openRedis } from '../../../src/connect/stores.ts'
 import { checkStore } from '../../../src/features/first-contact/store.ts'
@@ -30,80 +20,80 @@ const log = createLog('silent')
 const oauth = oauthFor('http://127.0.0.1:1')
 const client = { clientId: 'client', clientSecret: 'client secret' }
 
-/** What the doctor finds in the store with these settings. */
-async function findings(redisUrls: string[], dataDir = '.data', prepare?: (store: KeyValueStore) => unknown) {
+interface Options {
+  prepare?(store: KeyValueStore): unknown
+  /** For a store that does not answer; by default, any machine is fast enough. */
+  timeoutMs?: number
+}
+
+/** What the doctor finds in a store; without a Redis, in an embedded one. */
+async function findings(redisUrls: string[], { prepare, timeoutMs = 60_000 }: Options = {}) {
+  const { dir: dataDir, remove } = tempDir()
   const { store } = await createStore({ redisUrls, dataDir }, log)
   try {
     await prepare?.(store)
     const settings = { redisUrls, dataDir, tokenEncryptionKeys: [key], platform: client }
-    return await Array.fromAsync(checkStore(store, settings))
+    return await Array.fromAsync(checkStore(store, settings, timeoutMs))
   } finally {
     await store.close()
+    remove()
   }
 }
 
 test('SQLite that works has no problem', async () => {
-  const { dir, remove } = tempDir()
-  const found = await findings([], dir)
+  const found = await findings([])
   expect(found.map(({ id, status }) => [id, status])).toEqual([
     ['store', 'ok'],
     ['keys', 'ok'],
   ])
-  remove()
 })
 
 test('that the platform refuses the client id or the secret is a problem, for this secret only', async () => {
-  const { dir, remove } = tempDir()
   const refused = (clientSecret: string) => async (store: KeyValueStore) => {
     const vault = new Vault({ platform, store, keys: [key], oauth, client: { ...client, clientSecret } })
     await vault.credentials.note(true)
   }
-  expect(problemsOf(await findings([], dir, refused('another secret')))).toEqual([])
-  expect(problemsOf(await findings([], dir, refused(client.clientSecret)))).toMatchObject([
+  expect(problemsOf(await findings([], { prepare: refused('another secret') }))).toEqual([])
+  expect(problemsOf(await findings([], { prepare: refused(client.clientSecret) }))).toMatchObject([
     { id: 'token.refused' },
   ])
-  remove()
 })
 
 test('a key that records need and that is missing is named, with the number of its connections', async () => {
-  const { dir, remove } = tempDir()
-  const problems = problemsOf(
-    await findings([], dir, async (store) => {
-      const encryptedWith = (id: string) => new Vault({ platform, store, keys: [newKey(id)], oauth })
-      for (const [bxcontext, keyId] of Object.entries({ a: 'k1', b: 'lost', c: 'lost' }))
-        await consent(encryptedWith(keyId), {}, { ...REF, bxcontext })
-    }),
-  )
+  const prepare = async (store: KeyValueStore) => {
+    const encryptedWith = (id: string) => new Vault({ platform, store, keys: [newKey(id)], oauth })
+    for (const [bxcontext, keyId] of Object.entries({ a: 'k1', b: 'lost', c: 'lost' }))
+      await consent(encryptedWith(keyId), {}, { ...REF, bxcontext })
+  }
+  const problems = problemsOf(await findings([], { prepare }))
   expect(problems).toMatchObject([{ id: 'store.missing-key', setting: 'TOKEN_ENCRYPTION_KEYS' }])
   expect(problems[0]?.text).toContain('2 of 3 connections need the key "lost"')
-  remove()
 })
 
 describe('a Redis that is not reachable:', () => {
-  let servers: Server[]
-  beforeEach(() => {
-    servers = []
-  })
-  afterEach(() => servers.map((server) => server.close()))
-
   async function listening(server: Server): Promise<string> {
-    servers.push(server)
+    onTestFinished(() => void server.close())
     const port = await freePort()
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
     return `127.0.0.1:${port}`
   }
 
-  test.each<[string, () => string | Promise<string>, id: string]>([
+  test.each<[string, () => string | Promise<string>, id: string, options?: Options]>([
     ['nobody listens', async () => `127.0.0.1:${await freePort()}`, 'address.refused'],
     ['the host is unknown', () => 'no-such-host.invalid:6379', 'address.unknown-host'],
-    ['it accepts and does not answer', () => listening(createServer(() => {})), 'address.timeout'],
+    [
+      'it accepts and does not answer',
+      () => listening(createServer(() => {})),
+      'address.timeout',
+      { timeoutMs: 300 },
+    ],
     [
       'it closes the connection',
       () => listening(createServer((socket) => socket.destroy())),
       'store.unavailable',
     ],
-  ])('%s', async (_what, host, id) => {
-    const problems = problemsOf(await findings([`redis://${await host()}`]))
+  ])('%s', async (_what, host, id, options = {}) => {
+    const problems = problemsOf(await findings([`redis://${await host()}`], options))
     expect(problems).toMatchObject([{ id, status: 'failure', setting: 'REDIS_URL' }])
   })
 
@@ -127,48 +117,51 @@ describe('a Redis that is not reachable:', () => {
 })
 
 describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
-  /** As it is installed; for tests that leave it so. */
-  let usual: RedisServer
+  let redis: RedisServer
+  let admin: ReturnType<typeof createClient>
   beforeAll(async () => {
-    usual = await startRedis()
+    redis = await startRedis()
+    admin = createClient({ url: redis.url })
+    await admin.connect()
   })
-  afterAll(() => usual.close())
-  const started = async (...options: string[]) => {
-    const redis = await startRedis(...options)
-    onTestFinished(redis.close)
-    return redis
+  afterAll(async () => {
+    admin.destroy()
+    await redis.close()
+  })
+  /** Runs a command, and after the test the one that undoes it. */
+  async function until(change: string[], undo: string[]): Promise<void> {
+    await admin.sendCommand(change)
+    onTestFinished(async () => void (await admin.sendCommand(undo)))
   }
+  const set = (name: string, value: string, usual: string) =>
+    until(['CONFIG', 'SET', name, value], ['CONFIG', 'SET', name, usual])
 
-  const expectFailure = async (url: string, id: string) => {
-    const problems = problemsOf(await findings([url]))
+  const expectFailure = async (url: string, id: string, options: Options = {}) => {
+    const problems = problemsOf(await findings([url], options))
     expect(problems).toMatchObject([{ id, setting: 'REDIS_URL' }])
     expect(problems[0]?.text).toContain('REDIS_URL')
     expect(JSON.stringify(problems)).not.toContain('wrong-one')
   }
 
   test('that works has no problem', async () => {
-    expect(problemsOf(await findings([usual.url]))).toEqual([])
+    expect(problemsOf(await findings([redis.url]))).toEqual([])
   })
 
   test('asks for a password', async () => {
-    const redis = await started()
-    const client = createClient({ url: redis.url })
-    await client.connect()
-    await client.configSet('requirepass', 'right')
-    client.destroy()
+    await set('requirepass', 'right', '')
     await expectFailure(redis.url, 'store.password')
     await expectFailure(redis.url.replace('//', '//:wrong-one@'), 'store.password')
     expect(problemsOf(await findings([redis.url.replace('//', '//:right@')]))).toEqual([])
   })
 
   test('has no TLS', async () => {
-    await expectFailure(usual.url.replace('redis:', 'rediss:'), 'address.timeout')
+    await expectFailure(redis.url.replace('redis:', 'rediss:'), 'address.timeout', { timeoutMs: 300 })
   })
 
   test('requires TLS', async () => {
     const { key, cert } = CERTIFICATES.valid
     const tls = createTlsServer({ key, cert }, (socket) => {
-      const upstream = connect(usual.port, '127.0.0.1')
+      const upstream = connect(redis.port, '127.0.0.1')
       socket.pipe(upstream).pipe(socket)
       for (const end of [socket, upstream]) end.on('error', () => {})
     })
@@ -184,7 +177,9 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
   })
 
   test('may evict connections, or forgets them at a restart', async () => {
-    const redis = await started('--maxmemory-policy', 'allkeys-lru', '--appendonly', 'no', '--save', '')
+    await set('maxmemory-policy', 'allkeys-lru', 'noeviction')
+    await set('appendonly', 'no', 'yes')
+    await set('save', '', '3600 1')
     const problems = problemsOf(await findings([redis.url]))
     expect(problems.map(({ id, status }) => [id, status])).toEqual([
       ['store.eviction', 'warning'],
@@ -194,15 +189,16 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
   })
 
   test.each([
-    ['is a replica', ['--replicaof', '127.0.0.1', '1']],
-    ['has no memory left', ['--maxmemory', '1']],
-  ])('%s', async (_what, options) => {
-    await expectFailure((await started(...options)).url, 'store.not-writable')
+    ['is a replica', () => until(['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'])],
+    ['has no memory left', () => set('maxmemory', '1', '0')],
+  ])('%s', async (_what, change) => {
+    await change()
+    await expectFailure(redis.url, 'store.not-writable')
   })
 
   test('that hides its settings, as a hosted one does, is fine even for --strict, and the doctor says what to check', async () => {
-    const redis = await started('--rename-command', 'CONFIG', '')
-    const found = await findings([redis.url])
+    await admin.sendCommand(['ACL', 'SETUSER', 'hosted', 'on', '>right', '~*', '&*', '+@all', '-config'])
+    const found = await findings([redis.url.replace('//', '//hosted:right@')])
     expect(problemsOf(found)).toEqual([])
     expect(found.find(({ id }) => id === 'store.settings')?.text).toContain('maxmemory-policy')
   })
@@ -219,8 +215,8 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
       (url) => `write ${url} in REDIS_URL`,
     ],
   ])('%s, and the doctor says what to write', async (_what, urls, said) => {
-    const problems = problemsOf(await findings(urls(usual.url)))
+    const problems = problemsOf(await findings(urls(redis.url)))
     expect(problems).toMatchObject([{ id: 'store.mode', setting: 'REDIS_URL' }])
-    expect(problems[0]?.text).toContain(said(usual.url))
+    expect(problems[0]?.text).toContain(said(redis.url))
   })
 })

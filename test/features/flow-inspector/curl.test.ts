@@ -4,8 +4,10 @@ import { curlOf } from '../../../src/features/flow-inspector/curl.ts'
 
 /** The arguments that a shell passes to curl. */
 function argumentsOf(command: string, env: Record<string, string>): string[] {
-  const script = command.replace(/^curl /, `node -e 'console.log(JSON.stringify(process.argv.slice(1)))' -- `)
-  return JSON.parse(execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { ...process.env, ...env } }))
+  const script = command.replace(/^curl /, `printf '%s\\n' `)
+  return execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { ...process.env, ...env } })
+    .trimEnd()
+    .split('\n')
 }
 
 test('a token request is a command whose secrets are shell variables', () => {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
-import { EXPLAINED, explain } from '../../../src/features/flow-inspector/parameter-texts.ts'
+import { explain } from '../../../src/features/flow-inspector/parameter-texts.ts'
 import { flowInspectorSettings } from '../../../src/features/flow-inspector/settings.ts'
 import { readSettings } from '../../../src/settings/read.ts'
-import { type Running, startAll } from '../../support/app.ts'
-import { connected, SCOPES, signedIn, toCallback } from '../../support/flow.ts'
+import { sharedApp, startAll } from '../../support/app.ts'
+import { connected, newUser, SCOPES, signedIn, toCallback } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
 import { startTokenEndpoint, tokens } from '../../support/token-endpoint.ts'
 import { consent } from '../../support/vault.ts'
@@ -13,23 +13,15 @@ import { fingerprintIn, flowsOf, latestFlow, latestRefresh, type ShownFlow, step
 
 const JSON_ONLY = { accept: 'application/json' }
 
-describe('with the sandbox', () => {
-  let app: Running
-  let user = 0
+const app = await sharedApp()
+
+describe('a connect flow', () => {
   let ann: Visitor
   let connect: ShownFlow
   beforeAll(async () => {
-    app = await startAll()
-  })
-  afterAll(() => app.close())
-  beforeEach(async () => {
-    ann = await connected(app, { name: `ann-${++user}` })
+    ann = await connected(app, { name: newUser() })
     connect = await latestFlow(app, ann, 'connect')
   })
-
-  const panelOf = async (bxcontext = 'harbour-homes') =>
-    (await ann.get(`${app.url}/connections/${bxcontext}/tokens`, JSON_ONLY)).json()
-  const callApi = () => ann.get(`${app.url}/connections/harbour-homes/probe`, JSON_ONLY)
 
   test('a connect flow has every hop in its order, and the times on pages of the platform', () => {
     expect(connect).toMatchObject({ outcome: 'connected', bxcontext: 'harbour-homes', requests: 1 })
@@ -47,26 +39,6 @@ describe('with the sandbox', () => {
       'to_connections',
     ])
     expect(connect.steps.map(({ number }) => number)).toEqual(connect.steps.map((_, index) => index + 1))
-  })
-
-  test('a flow that failed is linked from its page, unless the page is for customers, and found by the id of each request in the log', async () => {
-    const failed = await ann.follow(await ann.get(await toCallback(app, ann, { form: { answer: 'deny' } })))
-    const link = /href="(\/flows\/[^"]+)"[^>]*>See the flow/.exec(failed.text)?.[1] ?? ''
-    const flow = await vi.waitFor(async () => {
-      const shown = (await ann.get(app.url + link, JSON_ONLY)).json()
-      expect(shown.outcome).toBe('consent_denied')
-      return shown
-    })
-    const lines = app.logLines.map((line) => JSON.parse(line)).filter(({ flowId }) => flowId === flow.id)
-    const routes = lines.filter(({ route }) => route && route !== '/connect/failed')
-    expect(routes.map(({ route }) => route)).toEqual(['/connect', '/connect/context', '/connect/callback'])
-    for (const { requestId } of routes) {
-      const page = await ann.follow(await ann.get(`${app.url}/flows?id=${requestId}`))
-      expect(page.text).toContain(`href="/flows/${flow.id}/export"`)
-      expect((await ann.get(`${app.url}/flows/${requestId}`, JSON_ONLY)).json().id).toBe(flow.id)
-    }
-    await ann.post(`${app.url}/customer-view`, { form: { on: 'true' } })
-    expect((await ann.get(failed.url)).text).not.toContain('See the flow')
   })
 
   test('the state that returns has the fingerprint of the one that was sent; the code is exchanged once', () => {
@@ -103,6 +75,63 @@ describe('with the sandbox', () => {
     ])
     expect(all.length).toBeGreaterThan(20)
     for (const { name } of all) expect(explain(name).what, name).not.toContain('does not know')
+  })
+
+  test('an exported flow needs nothing else: no script, no link, no address', async () => {
+    const { text, headers } = await ann.get(`${app.url}/flows/${connect.id}/export`)
+    expect(headers.get('content-disposition')).toMatch(/^attachment; filename=flow-[\da-f]{8}\.html$/)
+    expect(text).toContain('<style>')
+    expect(text).toContain('Exchange the code for tokens: 200')
+    expect(text).toContain('If nobody checked it, an attacker could')
+    expect(text).not.toMatch(/<script|<link|<img|src=|href=|url\((?!#head)/)
+  })
+
+  test('a flow is visible to its own user only', async () => {
+    const eve = await signedIn(app, newUser())
+    expect(await flowsOf(app, eve)).toEqual([])
+    for (const path of ['', '/steps/1', '/present/1', '/export'])
+      expect((await eve.get(`${app.url}/flows/${connect.id}${path}`, JSON_ONLY)).status, path).toBe(404)
+  })
+
+  test('the list, a flow and a step are pages, and JSON at the same address', async () => {
+    await expectBothFormats(ann, `${app.url}/flows`, 'Flows')
+    await expectBothFormats(ann, `${app.url}/flows/${connect.id}`, 'Connect an account: Harbour Homes')
+    const title = '1. The user presses “Connect an account”'
+    await expectBothFormats(ann, `${app.url}/flows/${connect.id}/steps/1`, title)
+    expect((await ann.get(`${app.url}/flows/${connect.id}/steps/99`, JSON_ONLY)).status).toBe(404)
+  })
+})
+
+describe('what happens to a connection', () => {
+  let ann: Visitor
+  let connect: ShownFlow
+  beforeEach(async () => {
+    ann = await connected(app, { name: newUser() })
+    connect = await latestFlow(app, ann, 'connect')
+  })
+
+  const panelOf = async (bxcontext = 'harbour-homes') =>
+    (await ann.get(`${app.url}/connections/${bxcontext}/tokens`, JSON_ONLY)).json()
+  const callApi = () => ann.get(`${app.url}/connections/harbour-homes/probe`, JSON_ONLY)
+
+  test('a flow that failed is linked from its page, unless the page is for customers, and found by the id of each request in the log', async () => {
+    const failed = await ann.follow(await ann.get(await toCallback(app, ann, { form: { answer: 'deny' } })))
+    const link = /href="(\/flows\/[^"]+)"[^>]*>See the flow/.exec(failed.text)?.[1] ?? ''
+    const flow = await vi.waitFor(async () => {
+      const shown = (await ann.get(app.url + link, JSON_ONLY)).json()
+      expect(shown.outcome).toBe('consent_denied')
+      return shown
+    })
+    const lines = app.logLines.map((line) => JSON.parse(line)).filter(({ flowId }) => flowId === flow.id)
+    const routes = lines.filter(({ route }) => route && route !== '/connect/failed')
+    expect(routes.map(({ route }) => route)).toEqual(['/connect', '/connect/context', '/connect/callback'])
+    for (const { requestId } of routes) {
+      const page = await ann.follow(await ann.get(`${app.url}/flows?id=${requestId}`))
+      expect(page.text).toContain(`href="/flows/${flow.id}/export"`)
+      expect((await ann.get(`${app.url}/flows/${requestId}`, JSON_ONLY)).json().id).toBe(flow.id)
+    }
+    await ann.post(`${app.url}/customer-view`, { form: { on: 'true' } })
+    expect((await ann.get(failed.url)).text).not.toContain('See the flow')
   })
 
   test('a refresh sends the refresh token of the exchange and receives the same one, and another access token', async () => {
@@ -165,35 +194,11 @@ describe('with the sandbox', () => {
     await ann.post(`${app.url}/connections/harbour-homes/refresh`)
     expect((await panelOf()).code).toBe('connection_revoked')
   })
-
-  test('an exported flow needs nothing else: no script, no link, no address', async () => {
-    const { text, headers } = await ann.get(`${app.url}/flows/${connect.id}/export`)
-    expect(headers.get('content-disposition')).toMatch(/^attachment; filename=flow-[\da-f]{8}\.html$/)
-    expect(text).toContain('<style>')
-    expect(text).toContain('Exchange the code for tokens: 200')
-    expect(text).toContain('If nobody checked it, an attacker could')
-    expect(text).not.toMatch(/<script|<link|<img|src=|href=|url\((?!#head)/)
-  })
-
-  test('a flow is visible to its own user only', async () => {
-    const eve = await signedIn(app, 'eve')
-    expect(await flowsOf(app, eve)).toEqual([])
-    for (const path of ['', '/steps/1', '/present/1', '/export'])
-      expect((await eve.get(`${app.url}/flows/${connect.id}${path}`, JSON_ONLY)).status, path).toBe(404)
-  })
-
-  test('the list, a flow and a step are pages, and JSON at the same address', async () => {
-    await expectBothFormats(ann, `${app.url}/flows`, 'Flows')
-    await expectBothFormats(ann, `${app.url}/flows/${connect.id}`, 'Connect an account: Harbour Homes')
-    const title = '1. The user presses “Connect an account”'
-    await expectBothFormats(ann, `${app.url}/flows/${connect.id}/steps/1`, title)
-    expect((await ann.get(`${app.url}/flows/${connect.id}/steps/99`, JSON_ONLY)).status).toBe(404)
-  })
 })
 
 test('every parameter and header that is shown in clear has an explanation of its own', () => {
   const shown = ['state', 'code', 'scope', 'retry-after', 'www-authenticate', ...platform.publicParameters]
-  expect(EXPLAINED).toEqual(expect.arrayContaining(shown))
+  for (const name of shown) expect(explain(name).what, name).not.toContain('does not know')
 })
 
 test('a platform that rotates refresh tokens: the fingerprint differs, and the page says so', async () => {

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { type Running, startAll } from '../../support/app.ts'
-import { connectionsOf, logIn, SCOPES, signedIn } from '../../support/flow.ts'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { sharedApp } from '../../support/app.ts'
+import { connectionsOf, logIn, newUser, SCOPES, signedIn } from '../../support/flow.ts'
 import { type Answer, leadsTo, type Visitor } from '../../support/visitor.ts'
 import { flowsOf, flowWith, latestFlow, stepsOf } from './support.ts'
 
-let app: Running
+const app = await sharedApp()
 let ann: Visitor
-let user = 0
-beforeAll(async () => {
-  app = await startAll()
-})
-afterAll(() => app.close())
+let user: string
 beforeEach(async () => {
-  ann = await signedIn(app, `ann-${++user}`)
+  user = newUser()
+  ann = await signedIn(app, user)
   await logIn(app, ann)
   await turn('true')
 })
@@ -56,15 +53,18 @@ test('a connect flow pauses four times, survives a reload at each, and leaves a 
   expect(await bxcontexts()).toEqual([])
   const afterExchange = await reload(await proceed(beforeExchange))
   expect(heading(afterExchange)).toBe('Next: back to your connections')
+  // The notice waits for the page of connections.
+  expect(afterExchange.text).not.toContain('Harbour Homes is connected.')
   expect(await bxcontexts()).toEqual(['harbour-homes'])
   const end = await proceed(afterExchange)
+  expect(end.text).toContain('Harbour Homes is connected.')
   expect(new URL(end.url).pathname).toBe('/connections')
   const flow = await latestFlow(app, ann, 'connect')
   expect(flow.outcome).toBe('connected')
   expect(stepsOf(flow, 'code_exchange')).toHaveLength(1)
 })
 
-test('no pause shows the code, the state or a verifier, and the store holds a paused code encrypted', async () => {
+test('a pause names the next request without the code and the state, and the store holds them encrypted', async () => {
   const consent = await proceed(await choose(await proceed(await start())))
   const answered = await ann.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
   const callback = (await ann.follow(answered, `${app.url}/connect/callback`)).url
@@ -85,6 +85,10 @@ test('no pause shows the code, the state or a verifier, and the store holds a pa
   const everything = [pause.text, JSON.stringify([...pause.headers]), ...written].join('\n')
   for (const name of ['code', 'state']) expect(everything).not.toContain(searchParams.get(name))
   expect(written.length).toBeGreaterThan(0)
+  const { stage, request } = (await ann.get(pause.url, { accept: 'application/json' })).json()
+  expect([stage, request.method, request.url]).toEqual(['exchange', 'GET', `${app.url}/connect/callback`])
+  const code = request.parameters.find(({ name }: { name: string }) => name === 'code')
+  expect(code.fingerprint).toMatch(/^code:\d+:[\da-f]{6}$/)
 })
 
 test('continuing twice, and going back to an earlier pause, exchanges the code once', async () => {
@@ -144,7 +148,7 @@ test('a second flow of the same business has pauses of its own, and exchanges it
 
 test('a pause belongs to one browser session: neither another user nor another browser sees or ends it', async () => {
   const pause = await start()
-  for (const other of [await signedIn(app, 'eve'), await signedIn(app, `ann-${user}`)]) {
+  for (const other of [await signedIn(app, newUser()), await signedIn(app, user)]) {
     expect((await other.get(pause.url)).status).toBe(404)
     expect((await other.post(`${pause.url}/continue`)).status).toBe(404)
   }
@@ -156,7 +160,7 @@ test('a pause that nobody knows, or whose time is over, has a title that says so
 })
 
 test('the mode applies to one browser session, until it is turned off', async () => {
-  const other = await signedIn(app, `ann-${user}`)
+  const other = await signedIn(app, user)
   expect(leadsTo(await other.post(`${app.url}/connect`))).toContain('/oauth2.html')
   await turn('false')
   expect(leadsTo(await ann.post(`${app.url}/connect`))).toContain('/oauth2.html')
@@ -190,21 +194,6 @@ test('a store that cannot keep a pause does not stop the flow: the code leaves t
   store.compareAndSet = compareAndSet
   expect(callback.status).toBe(303)
   expect(callback.headers.get('location')).not.toContain('code=')
-})
-
-test('a pause names the next request of the browser, with its secrets masked', async () => {
-  const pause = await decide(await proceed(await choose(await proceed(await start()))))
-  const { stage, request } = (await ann.get(pause.url, { accept: 'application/json' })).json()
-  expect([stage, request.method, request.url]).toEqual(['exchange', 'GET', `${app.url}/connect/callback`])
-  const code = request.parameters.find(({ name }: { name: string }) => name === 'code')
-  expect(code.fingerprint).toMatch(/^code:\d+:[\da-f]{6}$/)
-})
-
-test('the notice of the connection waits for the page of connections', async () => {
-  const beforeExchange = await decide(await proceed(await choose(await proceed(await start()))))
-  const afterExchange = await proceed(beforeExchange)
-  expect(afterExchange.text).not.toContain('Harbour Homes is connected.')
-  expect((await proceed(afterExchange)).text).toContain('Harbour Homes is connected.')
 })
 
 test('turning it on, from the page with the longest address, says so in headers that a proxy accepts', async () => {

@@ -1,16 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../../support/app.ts'
-import { connected } from '../../support/flow.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { sharedApp } from '../../support/app.ts'
+import { connected, newUser } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
 import { latestFlow, latestRefresh, type ShownFlow, stepsOf } from './support.ts'
 
-let app: Running
+const app = await sharedApp()
+let user: string
 let visitor: Visitor
-beforeEach(async () => {
-  app = await startAll()
-  visitor = await connected(app)
+beforeAll(async () => {
+  user = newUser()
+  visitor = await connected(app, { name: user })
 })
-afterEach(() => app.close())
 
 /** The sandbox's page to which the page of a token request links. */
 async function pageOf(flow: ShownFlow, topic: string): Promise<string> {
@@ -49,7 +49,7 @@ describe('a code exchange that is sent again', () => {
     expect(answerNow(text)).toBe('400')
     expect(text).toMatch(/The answer now[\s\S]*invalid_grant[\s\S]*The first answer[\s\S]*200</)
     expect(/class="rule">[^<]*/.exec(text)?.[0]).toContain(rule)
-    expect((await refresh()).status).toBe(200)
+    expect((await visitor.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
   })
 
   test('with a wrong client secret is refused', async () => {
@@ -64,11 +64,12 @@ describe('a code exchange that is sent again', () => {
     const text = (await visitor.follow(await visitor.post(page, { form: {} }))).text
     expect(answerNow(text)).toBe('200')
     expect(text).toMatch(/access_token<\/dt><dd>a secret of \d+ characters/)
-    const stored = await app.services.connect.vault.accessToken({ userId: 'ann', bxcontext: 'harbour-homes' })
+    const stored = await app.services.connect.vault.accessToken({ userId: user, bxcontext: 'harbour-homes' })
     for (const secret of [stored, app.config.platform.clientSecret]) expect(text).not.toContain(secret)
   })
 
   test('with its code a second time ends the access that the code gave', async () => {
+    visitor = await connected(app, { name: newUser() })
     const page = await pageOf(await latestFlow(app, visitor, 'connect'), 'code_exchange')
     expect(await press(page, 'The code a second time')).toMatch(
       /invalid_grant[\s\S]*RFC 6749 section 4\.1\.2/,
@@ -78,6 +79,7 @@ describe('a code exchange that is sent again', () => {
 })
 
 test('a refresh can be sent again: the same refresh token works, for its own business only', async () => {
+  visitor = await connected(app, { name: newUser() })
   await refresh()
   const page = await pageOf(await latestRefresh(app, visitor), 'token_refresh')
   expect(answerNow(await press(page, 'The same refresh token again'))).toBe('200')

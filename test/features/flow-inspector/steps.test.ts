@@ -1,24 +1,34 @@
 import { expect, test } from 'vitest'
 import { type Exchange, platform } from '../../../src/connect/index.ts'
 import { createMasking } from '../../../src/features/flow-inspector/masking.ts'
-import { exchangeStep, isTokenRequest } from '../../../src/features/flow-inspector/steps.ts'
+import {
+  exchangeStep,
+  hopSteps,
+  isTokenRequest,
+  type RecordedHop,
+} from '../../../src/features/flow-inspector/steps.ts'
 
 const SECRET = 'a+secret/with=signs'
 const CREDENTIALS = Buffer.from(`client:${encodeURIComponent(SECRET)}`).toString('base64')
 const masking = createMasking(platform, [{ id: 'k1', secret: Buffer.alloc(32, 1) }])
 
 /** A token request, as the core reports it. */
-const tokenRequest = (body: string, answer: object, authorization: string): Exchange => ({
+const tokenRequest = (
+  body: string,
+  answer: object,
+  authorization: string,
+  { status = 401, headers = {} as Record<string, string> } = {},
+): Exchange => ({
   purpose: 'token',
   context: {},
   at: 0,
   ms: 1,
   request: { method: 'POST', url: 'https://auth.example/oauth/token', headers: { authorization }, body },
   response: {
-    status: 401,
+    status,
     text: JSON.stringify(answer),
-    headers: {},
-    header: () => undefined,
+    headers,
+    header: (name) => headers[name],
     retryAfterMs: undefined,
   },
 })
@@ -44,3 +54,43 @@ test('a revocation is no request for tokens', () => {
   expect(isTokenRequest(tokenRequest('grant_type=refresh_token', {}, ''))).toBe(true)
   expect(isTokenRequest(tokenRequest('token=r1234567&token_type_hint=refresh_token', {}, ''))).toBe(false)
 })
+
+const encodings = [
+  SECRET,
+  encodeURIComponent(SECRET),
+  Buffer.from(SECRET).toString('base64'),
+  Buffer.from(SECRET).toString('base64url'),
+]
+const CUT = `${SECRET}-and-more`.slice(0, 25)
+
+test.each<[string, Record<string, unknown>, Record<string, string>?]>([
+  ['in a header', { error: 'busy' }, { 'www-authenticate': `Bearer realm="${SECRET}"` }],
+  ['in an error description, in any encoding', { error: 'busy', error_description: encodings.join(' ') }],
+  ['cut off', { error: 'busy', error_description: `no token ${CUT}…` }],
+  ['as an error code', { error: SECRET }],
+  ['among the scopes', { access_token: 'x', scope: `leads ${SECRET}` }],
+  ['as a name', { access_token: 'x', [SECRET]: 'y', business_name: SECRET }],
+  ['inside an object, and as a name of the user', { access_token: 'x', more: { SECRET }, user_name: SECRET }],
+])('a secret that the platform repeats %s is in no step', (_where, answer, headers = {}) => {
+  const body = new URLSearchParams({
+    grant_type: 'refresh_token',
+    refresh_token: `${SECRET}-and-more`,
+    code: SECRET,
+  })
+  const status = 'error' in answer ? 503 : 200
+  const step = exchangeStep(masking, tokenRequest(body.toString(), answer, '', { status, headers }))
+  for (const text of [...encodings, CUT]) expect(JSON.stringify(step)).not.toContain(text)
+})
+
+test.each(['constructor=abcdefgh', '__proto__=x', '=x', 'a:b=1', `${'n'.repeat(300)}=1`])(
+  'a callback with the parameter %s is two steps like any other',
+  (parameter) => {
+    const originalUrl = `/connect/callback?code=c&state=s&${parameter}`
+    const req = { method: 'GET', originalUrl } as RecordedHop['req']
+    const flow = { userId: 'ann', id: 'one' }
+    const event = { hop: 'result', req, arrivedAt: 0, target: '/connections', status: 303, flow } as const
+    const steps = hopSteps(masking, 'https://app.example', event)
+    expect(steps.map(({ topic }) => topic)).toEqual(['callback_received', 'to_connections'])
+    expect(steps[0].request?.parameters).toHaveLength(3)
+  },
+)

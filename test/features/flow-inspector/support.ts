@@ -1,41 +1,12 @@
 import { vi } from 'vitest'
+import type * as z from 'zod'
+import type { Parameter } from '../../../src/features/flow-inspector/flow.ts'
+import type { flowViewSchema } from '../../../src/features/flow-inspector/view.ts'
 import type { Running } from '../../support/app.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
-export interface ShownParameter {
-  name: string
-  value?: string
-  fingerprint?: string
-}
-
-export interface ShownPart {
-  headers: ShownParameter[]
-  parameters: ShownParameter[]
-}
-
-export interface ShownStep {
-  number: number
-  at: string
-  ms: number
-  from: string
-  to: string
-  topic: string
-  title: string
-  failure?: string
-  request?: ShownPart & { method: string; url: string }
-  response?: ShownPart & { status: number }
-}
-
-export interface ShownFlow {
-  id: string
-  kind: string
-  call: string | null
-  outcome: string
-  startedAt: string
-  endedAt: string | null
-  bxcontext: string | null
-  steps: ShownStep[]
-}
+/** A flow and a step of it, as JSON. */
+export type ShownFlow = z.infer<typeof flowViewSchema>
 
 const JSON_ONLY = { accept: 'application/json' }
 
@@ -89,5 +60,5 @@ export function latestRefresh(app: Running, visitor: Visitor): Promise<ShownFlow
 export const stepsOf = (flow: ShownFlow, topic: string) => flow.steps.filter((step) => step.topic === topic)
 
 /** The fingerprint of a parameter. */
-export const fingerprintIn = (parameters: ShownParameter[] | undefined, name: string) =>
+export const fingerprintIn = (parameters: readonly Parameter[] | undefined, name: string) =>
   parameters?.find((parameter) => parameter.name === name)?.fingerprint

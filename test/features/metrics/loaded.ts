@@ -1,4 +1,4 @@
-/** With `--import`: prints at the end which of some packages a program has loaded. */
+/** Starts the feature without settings, and prints which of some packages that has loaded. */
 import { registerHooks } from 'node:module'
 
 const loaded = new Set<string>()
@@ -10,4 +10,6 @@ registerHooks({
     return nextLoad(url, context)
   },
 })
-process.on('exit', () => console.log(`loaded: ${[...loaded].join(' ')}`))
+const { default: metrics } = await import('../../../src/features/metrics/index.ts')
+metrics.create({} as Parameters<typeof metrics.create>[0], null)
+console.log(`loaded: ${[...loaded].join(' ')}`)

@@ -1,24 +1,14 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createMetrics } from '../../../src/features/metrics/metrics.ts'
 import { metricsSettings } from '../../../src/features/metrics/settings.ts'
 import { readSettings } from '../../../src/settings/read.ts'
-import { type Running, startAll } from '../../support/app.ts'
-import { testEnv } from '../../support/env.ts'
+import { type Running, sharedApp, startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 import { freePort } from '../../support/ports.ts'
-import { runApp } from '../../support/process.ts'
+import { run } from '../../support/process.ts'
 
 const TOKEN = 'metrics-token-of-the-scraper'
-let app: Running | undefined
-afterEach(async () => {
-  await app?.close()
-  app = undefined
-})
-
-const start = async (env: Record<string, string> = {}) => {
-  app = await startAll(env)
-  return app
-}
+const shared = await sharedApp()
 const scrape = ({ url }: Running, token = TOKEN) =>
   fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
 /** The value of a metric whose line starts like this. */
@@ -32,8 +22,13 @@ const figure = (text: string, start: string) =>
   )
 
 describe('GET /metrics', () => {
+  let app: Running
+  beforeAll(async () => {
+    app = await startAll({ METRICS_TOKEN: TOKEN })
+  })
+  afterAll(() => app.close())
+
   test('counts requests, refreshes, platform calls and the event loop, and names nobody', async () => {
-    const app = await start({ METRICS_TOKEN: TOKEN })
     const ann = await connected(app, { name: 'ann-the-user' })
     await app.sandbox('expire')
     await ann.get(`${app.url}/connections/harbour-homes/probe`)
@@ -64,7 +59,6 @@ describe('GET /metrics', () => {
   })
 
   test('says whether the platform refuses this app', async () => {
-    const app = await start({ METRICS_TOKEN: TOKEN })
     const refused = async () => figure(await (await scrape(app)).text(), 'connect_credentials_refused')
     expect(await refused()).toBe(0)
     await app.services.connect.vault.credentials.note(true)
@@ -72,16 +66,14 @@ describe('GET /metrics', () => {
   })
 
   test('has the gauges of features', async () => {
-    const app = await start()
     const values = [{ labels: { state: 'idle' }, value: 1 }]
     const gauges = async () => [{ name: 'connect_probes', help: 'Probes.', values }]
-    const { text, close } = await createMetrics(app.services.deps, new Map([['probe', gauges]]))
+    const { text, close } = await createMetrics(shared.services.deps, new Map([['probe', gauges]]))
     expect(await text()).toContain('connect_probes{state="idle"} 1')
     close()
   })
 
   test('is refused without the token, and with a part of it', async () => {
-    const app = await start({ METRICS_TOKEN: TOKEN })
     for (const token of ['', 'x', TOKEN.slice(0, -1), `${TOKEN}x`])
       expect((await scrape(app, token)).status).toBe(401)
     expect((await fetch(`${app.url}/metrics`)).headers.get('www-authenticate')).toContain('Bearer')
@@ -89,7 +81,8 @@ describe('GET /metrics', () => {
 
   test('is on a port of its own with METRICS_PORT, and then not on the address of the app', async () => {
     const port = await freePort()
-    const app = await start({ METRICS_PORT: String(port) })
+    const app = await startAll({ METRICS_PORT: String(port) })
+    onTestFinished(app.close)
     for (const part of app.services.parts) part.start?.()
     await expect
       .poll(() =>
@@ -104,18 +97,11 @@ describe('GET /metrics', () => {
   })
 
   test('does not exist without settings, and its library is not loaded', async () => {
-    const app = await start()
-    expect((await scrape(app)).status).toBe(404)
-    const url = 'http://127.0.0.1:9'
-    const settings = { PLATFORM_APP_URL: url, PLATFORM_AUTH_URL: url, PLATFORM_API_URL: url }
-    const program = await runApp({
-      ...testEnv(settings),
-      PORT: String(await freePort()),
-      DATA_DIR: app.config.dataDir,
-      NODE_OPTIONS: `--import=${new URL('./loaded.ts', import.meta.url).href}`,
-    })
-    await program.kill('SIGTERM')
-    expect(program.output()).toContain('\nloaded: express\n')
+    expect((await scrape(shared)).status).toBe(404)
+    // In a process of its own, as the tests of this one have loaded it.
+    const program = run('test/features/metrics/loaded.ts')
+    await program.exited
+    expect(program.output()).toBe('loaded: express\n')
   })
 })
 

@@ -14,21 +14,20 @@ export type Comparisons = ReturnType<typeof createComparisons>
 
 /**
  * Compares the platform with the assumptions of the contracts. Several observations may concern one assumption: it is confirmed
- * only if none of them differs. Findings tell what was seen in names, types and statuses of the platform, never in values.
+ * only if none of them differs. Findings tell what was seen in names, types and statuses of the platform, never in values: `nameOf`
+ * leaves out a name that may be a value.
  */
 export function createComparisons(contracts: readonly Contract[]) {
   const observations = new Map<string, Observation>()
-  const hidden: string[] = []
 
   function add(id: string, status: Observation['status'], text: string): void {
     if (!contracts.some(({ assumptions }) => assumptions.some((known) => known.id === id)))
       throw new Error(`no contract has the assumption ${id}`)
     const before = observations.get(id)
     if (before && RANK[before.status] > RANK[status]) return
-    const shown = hidden.reduce((rest, value) => rest.replaceAll(value, '(a value)'), text)
     // Only the latest reason why something was not seen counts.
     const isMore = before !== undefined && status !== 'not seen' && RANK[before.status] === RANK[status]
-    const seen = isMore ? [...new Set([...before.seen, shown])] : [shown]
+    const seen = isMore ? [...new Set([...before.seen, text])] : [text]
     observations.set(id, { status: isMore && before.status === 'failure' ? 'failure' : status, seen })
   }
 
@@ -44,10 +43,6 @@ export function createComparisons(contracts: readonly Contract[]) {
       isAsAssumed ? confirm(id, seen) : differ(id, seen, copes),
     /** `how`: how another run could see it. */
     notSeen: (id: string, how: string): void => add(id, 'not seen', how),
-    /** Keeps these values out of every finding, in case the platform uses them as names. */
-    hide(...values: (string | null | undefined)[]): void {
-      for (const value of values) if (value && value.length > 3) hidden.push(value)
-    },
     /** A finding for each assumption of all contracts, the most important ones first. */
     findings: (): Finding[] =>
       contracts
@@ -57,13 +52,15 @@ export function createComparisons(contracts: readonly Contract[]) {
   }
 }
 
+const NOT_REACHED = 'The check did not get there, or got no usable answer. Run it again.'
+
 /** The text of the assumption comes from its contract, and the finding adds what was seen. */
 function toFinding(contract: Contract, assumption: Assumption, observation?: Observation): Finding {
   const { id, topic, assumed, setting, cure, otherwise } = assumption
   if (!observation)
     return otherwise
       ? { id, status: 'not checked', text: `${topic}: ${otherwise}` }
-      : { id, status: 'not seen', text: `${topic}: The check did not get there.` }
+      : { id, status: 'not seen', text: `${topic}: ${NOT_REACHED}` }
   const { status } = observation
   const seen = `${topic}: ${observation.seen.join('; ')}`
   if (status === 'not seen' || status === 'ok') return { id, status, text: seen }

@@ -6,13 +6,14 @@ import { oauthOf, requestOf, type Target } from '../platform/target.ts'
 import { createApiProbe } from './api-probe.ts'
 import { type Comparisons, createComparisons } from './comparisons.ts'
 import {
+  checkInvalidToken,
   checkOldRefreshToken,
   checkRefresh,
   checkRevoked,
   checkSecondConsent,
   checkUsedCode,
 } from './grants.ts'
-import { type Round, sendOrNull } from './round.ts'
+import { ask, ignoreNoAnswer, type Round } from './round.ts'
 import { errorCodeOf } from './shape.ts'
 import { compareTokenResponse } from './token-response.ts'
 
@@ -97,14 +98,15 @@ export class Consents {
       round.isChecked = true
       const how = 'Give consent to only one permission, and run the check again.'
       round.comparisons.notSeen('insufficient-scope', how)
-      await checkRefresh(round, grant)
+      await checkRefresh(round, grant).catch(ignoreNoAnswer)
       const probe = createApiProbe(round, grant, { write, received })
-      for (const [name, probeFeature] of probes) await probeFeature(probe, config.features[name])
-      await probe.checkInvalidToken()
-      await checkOldRefreshToken(round, grant)
-      await checkUsedCode(round, grant)
+      for (const [name, probeFeature] of probes)
+        await probeFeature(probe, config.features[name]).catch(ignoreNoAnswer)
+      await checkInvalidToken(round).catch(ignoreNoAnswer)
+      await checkOldRefreshToken(round, grant).catch(ignoreNoAnswer)
+      await checkUsedCode(round, grant).catch(ignoreNoAnswer)
     }
-    await checkRevoked(round, grant)
+    await checkRevoked(round, grant).catch(ignoreNoAnswer)
     return true
   }
 
@@ -118,7 +120,6 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
   const { target, comparisons, grants } = round
   const { bxcontext } = flow
   const [code, iss] = ['code', 'iss'].map((name) => callbackUrl.searchParams.get(name) ?? undefined)
-  comparisons.hide(bxcontext, flow.state, flow.codeVerifier, code)
   compareBxcontext(comparisons, bxcontext)
   const error = errorCodeOf({ error: callbackUrl.searchParams.get('error') })
   if (error === 'access_denied') {
@@ -137,7 +138,7 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
   ).catch((cause: Error) => cause)
   if (request instanceof Error) return `The code was not exchanged: ${request.message}.`
   const startedAt = performance.now()
-  const answer = await sendOrNull(target.client, request)
+  const answer = await ask(target.client, request).catch(ignoreNoAnswer)
   const ms = performance.now() - startedAt
   if (!answer) return 'The code was not exchanged: the token endpoint had no usable answer.'
   const { access_token: accessToken, refresh_token: refreshToken } = Object(answer.json)
@@ -147,25 +148,13 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
     return `The code exchange failed: ${said}.`
   }
   const issued = typeof refreshToken === 'string' && refreshToken !== '' ? refreshToken : undefined
-  comparisons.hide(accessToken, issued)
-  confirmRequests(comparisons, target)
+  comparisons.confirm('consent-url', 'consent was given')
+  comparisons.confirm('token-request', `the code was exchanged, with ${target.tokenEndpointAuthMethod}`)
   compareTokenResponse(comparisons, answer, ms, target.scopes)
   const tokens = { accessToken, issuedRefreshToken: issued, refreshToken: issued }
   grants.push({ bxcontext, ...tokens, exchange: request })
-  await checkSecondConsent(round)
+  await checkSecondConsent(round).catch(ignoreNoAnswer)
   return undefined
-}
-
-/** Confirms that the consent url and the token request are as assumed, apart from what settings change. */
-function confirmRequests(comparisons: Comparisons, target: Target): void {
-  const settings = [
-    target.authorizePath !== platform.authorizePath && '`PLATFORM_AUTHORIZE_PATH`',
-    target.authorizeParams.size > 0 && '`PLATFORM_AUTHORIZE_PARAMS`',
-    !target.pkce && '`PLATFORM_PKCE`',
-  ].filter((name) => name !== false)
-  const by = settings.length > 0 ? `, with ${settings.join(', ')}` : ''
-  comparisons.confirm('consent-url', `consent was given${by}`)
-  comparisons.confirm('token-request', `the code was exchanged, with ${target.tokenEndpointAuthMethod}`)
 }
 
 function compareBxcontext(comparisons: Comparisons, bxcontext: string): void {

@@ -1,28 +1,26 @@
+import { platform } from '../../../connect/index.ts'
 import type { ProbeAnswer } from '../../../web/kit.ts'
-import { requestOf, type Target } from '../platform/target.ts'
-import { type Grant, type Round, sendOrNull } from './round.ts'
+import { requestOf } from '../platform/target.ts'
+import { apiRequest, ask, type Grant, type Round } from './round.ts'
 import { errorCodeOf } from './shape.ts'
 import { compareRefusal, compareRotation } from './token-response.ts'
 
-const AGAIN = 'The token endpoint had no usable answer. Run the check again.'
-/** `no answer`: there was none, or only an outage, which says nothing about the token. */
-type Refreshed =
-  | { outcome: 'refreshed' | 'refused'; answer: ProbeAnswer }
-  | { outcome: 'no answer'; answer: undefined }
+interface Refreshed {
+  isRefreshed: boolean
+  answer: ProbeAnswer
+}
 
 /** Refreshes with this token, and keeps the tokens of the response in the grant. */
 async function refresh({ target }: Round, grant: Grant, refreshToken: string): Promise<Refreshed> {
-  const answer = await sendOrNull(target.client, await refreshRequest(target, grant, refreshToken))
-  if (!answer) return { outcome: 'no answer', answer: undefined }
+  const { bxcontext } = grant
+  const request = await requestOf(target, (oauth) => oauth.refresh({ refreshToken, bxcontext }))
+  const answer = await ask(target.client, request)
   const { access_token: accessToken, refresh_token: next } = Object(answer.json)
-  if (answer.status > 299 || typeof accessToken !== 'string') return { outcome: 'refused', answer }
+  if (answer.status > 299 || typeof accessToken !== 'string') return { isRefreshed: false, answer }
   grant.accessToken = accessToken
   if (typeof next === 'string' && next !== '') grant.refreshToken = next
-  return { outcome: 'refreshed', answer }
+  return { isRefreshed: true, answer }
 }
-
-const refreshRequest = (target: Target, { bxcontext }: Grant, refreshToken: string) =>
-  requestOf(target, (oauth) => oauth.refresh({ refreshToken, bxcontext }))
 
 /** Checks whether the first grant can still be refreshed after the second consent. */
 export async function checkSecondConsent(round: Round): Promise<void> {
@@ -36,11 +34,9 @@ export async function checkSecondConsent(round: Round): Promise<void> {
       'The second consent had another bxcontext: it was for another business, or the platform makes a new one each time.',
     )
   }
-  const { outcome } = await refresh(round, first, first.refreshToken)
-  if (outcome === 'no answer') return notSeen(AGAIN)
-  const isAlive = outcome === 'refreshed'
-  const seen = `the first grant can ${isAlive ? 'still' : 'no longer'} be refreshed`
-  comparisons.compare('second-consent', isAlive, seen, false)
+  const { isRefreshed } = await refresh(round, first, first.refreshToken)
+  const seen = `the first grant can ${isRefreshed ? 'still' : 'no longer'} be refreshed`
+  comparisons.compare('second-consent', isRefreshed, seen, false)
 }
 
 /** Refreshes for the first time, and checks whether the platform returns another refresh token. */
@@ -52,13 +48,10 @@ export async function checkRefresh(round: Round, grant: Grant): Promise<void> {
       comparisons.notSeen(id, 'The platform issued no refresh token.')
     return
   }
-  const { outcome, answer } = await refresh(round, grant, before)
-  if (outcome === 'no answer') return comparisons.notSeen('refresh-rotation', AGAIN)
-  if (outcome === 'refused') {
-    const seen = `${answer.status} \`${errorCodeOf(answer.json) ?? 'no error code'}\``
-    return comparisons.differ('token-request', `the refresh: ${seen}`, false)
-  }
-  compareRotation(comparisons, answer, before)
+  const { isRefreshed, answer } = await refresh(round, grant, before)
+  if (isRefreshed) return compareRotation(comparisons, answer, before)
+  const seen = `${answer.status} \`${errorCodeOf(answer.json) ?? 'no error code'}\``
+  comparisons.differ('token-request', `the refresh: ${seen}`, false)
 }
 
 /** Refreshes with the token before the latest one. A platform that rotates tokens may end the grant because of it. */
@@ -66,32 +59,52 @@ export async function checkOldRefreshToken(round: Round, grant: Grant): Promise<
   const { comparisons } = round
   const { issuedRefreshToken: old, refreshToken: latest } = grant
   if (!old || !latest) return
-  const { outcome } = await refresh(round, grant, old)
-  if (outcome === 'no answer') return comparisons.notSeen('old-refresh-token', AGAIN)
-  if (outcome === 'refreshed') return comparisons.confirm('old-refresh-token', 'it is accepted again')
+  const { isRefreshed } = await refresh(round, grant, old)
+  if (isRefreshed) return comparisons.confirm('old-refresh-token', 'it is accepted again')
   const isRotated = old !== latest
-  const after = isRotated ? await refresh(round, grant, latest) : undefined
-  const ends = after?.outcome === 'refused' ? ', and the consent has ended because of it' : ''
+  const hasEnded = isRotated && !(await refresh(round, grant, latest)).isRefreshed
+  const ends = hasEnded ? ', and the consent has ended because of it' : ''
   comparisons.differ('old-refresh-token', `it is refused after a refresh${ends}`, isRotated)
 }
 
 /** Exchanges the code again. That may end the grant (RFC 6749 section 4.1.2). */
 export async function checkUsedCode({ comparisons, target }: Round, grant: Grant): Promise<void> {
-  const answer = await sendOrNull(target.client, grant.exchange)
-  if (!answer) return comparisons.notSeen('used-code', AGAIN)
-  compareRefusal(comparisons, 'used-code', answer)
+  compareRefusal(comparisons, 'used-code', await ask(target.client, grant.exchange))
 }
 
 /** Refreshes with the latest token, to see whether the grant has ended. */
 export async function checkRevoked(round: Round, grant: Grant): Promise<void> {
   const { comparisons } = round
-  round.isAlive = false
   if (!grant.refreshToken) return
-  const { outcome, answer } = await refresh(round, grant, grant.refreshToken)
-  if (outcome === 'refused') {
-    return compareRefusal(comparisons, 'revoked-refresh-token', answer)
-  }
+  // Without an answer, it can be checked again.
   round.isAlive = true
+  const { isRefreshed, answer } = await refresh(round, grant, grant.refreshToken)
+  round.isAlive = isRefreshed
+  if (!isRefreshed) return compareRefusal(comparisons, 'revoked-refresh-token', answer)
   const how = 'Withdraw the access of this app on the platform, then press “Check again”.'
-  comparisons.notSeen('revoked-refresh-token', outcome === 'no answer' ? AGAIN : how)
+  comparisons.notSeen('revoked-refresh-token', how)
+}
+
+/** An access token that was never issued, to see how the API refuses it. */
+const MADE_UP_TOKEN = 'probe-made-up-token'
+
+/** Calls the API with a token that was never issued. */
+export async function checkInvalidToken({ target, comparisons }: Round): Promise<void> {
+  const { status, header } = await ask(
+    target.client,
+    apiRequest(target, platform.apiCheckPath, MADE_UP_TOKEN),
+  )
+  const challenge = header('www-authenticate')
+  const isBearer = /^Bearer\b/i.test(challenge ?? '')
+  const scheme = isBearer
+    ? 'with `WWW-Authenticate: Bearer`'
+    : challenge
+      ? 'with another scheme'
+      : 'without `WWW-Authenticate`'
+  comparisons.compare(
+    'invalid-access-token',
+    status === 401 && isBearer,
+    `${status}, ${scheme}`,
+    status === 401,
+  )
 }

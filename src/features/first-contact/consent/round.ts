@@ -29,21 +29,24 @@ export interface Grant {
   exchange: HttpRequest
 }
 
-export const NO_ANSWER = 'no usable answer. Run the check again.'
+/** There was no answer, or only an outage, which says nothing about an assumption. It ends the part of the check that needs it. */
+class NoAnswerError extends Error {}
+
+/** For the end of a part of the check: what it could not see, another run may see. */
+export function ignoreNoAnswer(error: unknown): undefined {
+  if (!(error instanceof NoAnswerError)) throw error
+}
 
 const MAX_WAIT_MS = 5_000
 
-/** Sends a request; null if there is no answer, or only an outage. Tries once more if the server says how long to wait. */
-export async function sendOrNull(client: Client, request: HttpRequest): Promise<ProbeAnswer | null> {
+/** Sends a request. Tries once more if the server says how long to wait. Throws `NoAnswerError`. */
+export async function ask(client: Client, request: HttpRequest, tries = 2): Promise<ProbeAnswer> {
   const answer = await client.send(request)
-  if (!isResponse(answer)) return null
-  // An outage says nothing about an assumption.
-  if (!isOutage(answer)) return answer
-  const { retryAfterMs } = answer
-  if (retryAfterMs === undefined || retryAfterMs > MAX_WAIT_MS) return null
-  await pause(retryAfterMs)
-  const again = await client.send(request)
-  return isResponse(again) && !isOutage(again) ? again : null
+  if (isResponse(answer) && !isOutage(answer)) return answer
+  const waitMs = isResponse(answer) ? (answer.retryAfterMs ?? Infinity) : Infinity
+  if (tries === 1 || waitMs > MAX_WAIT_MS) throw new NoAnswerError()
+  await pause(waitMs)
+  return ask(client, request, tries - 1)
 }
 
 /** A request to the API with this token. */

@@ -6,13 +6,11 @@ export function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-const NAME = /^[A-Za-z_$][\w$.-]{0,39}$/
-/** What is more likely a value than a name: many digits, long runs of letters and digits, or a dot in a word. */
-const VALUE_LIKE = /\d{4,}|[A-Za-z]\.[A-Za-z]|(?=\w*\d)(?=\w*[A-Z])\w{12,}|\w{30,}/
+/** Letters with one or two digits at most. Anything else may be a value. */
+const NAME = /^(?=.{1,30}$)[A-Za-z_$]+(\d{1,2}[A-Za-z_$]*)?$/
 
 /** The name of a field as a report may have it. A name that may be a value is not shown, such as an email address as a key. */
-export const nameOf = (name: string): string =>
-  NAME.test(name) && !VALUE_LIKE.test(name) ? name : '(a name that may be a value)'
+export const nameOf = (name: string): string => (NAME.test(name) ? name : '(a name that may be a value)')
 
 /**
  * The fields of records as names with their types: `{id: 'number', name: 'string'}`. The types of several records are joined. A
@@ -47,20 +45,6 @@ export function errorCodeOf(json: unknown): string | undefined {
   const { error } = Object(json)
   if (typeof error !== 'string' || error === '') return undefined
   return ERROR_CODE.test(error) ? error : 'another_code'
-}
-
-const SCHEMES = /^(Basic|Bearer|Digest|DPoP|Negotiate)$/i
-const CHALLENGE_PARAMETERS =
-  /^(realm|scope|error|error_description|error_uri|resource_metadata|nonce|algorithm)$/i
-
-/** The scheme of a challenge and the names of its parameters, such as `Bearer error, scope`. */
-export function challengeOf(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined
-  const unquoted = header.replace(/"[^"]*"?/g, '""')
-  const [scheme = ''] = unquoted.trim().split(/\s+/)
-  const names = [...unquoted.matchAll(/(\w+)\s*=/g)].map(([, name = '']) => name)
-  const known = names.filter((name) => CHALLENGE_PARAMETERS.test(name))
-  return [SCHEMES.test(scheme) ? scheme : 'Another', known.join(', ')].join(' ').trim()
 }
 
 /** The names of the headers that tell what is left of a rate limit. */

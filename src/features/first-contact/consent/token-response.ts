@@ -27,16 +27,16 @@ export function compareTokenResponse(
     ['granted-scopes', scopesOf(body, requested), copes && typeof body.scope !== 'string'],
     ['names', namesIn(body), true],
     ['token-format', formatOf(body), copes],
-    ['refresh-token', refreshTokenOf(body), false],
+    ['refresh-token', [typeof body.refresh_token === 'string', seenIn(body, 'refresh_token')], false],
     ['token-fields', otherFieldsOf(body), true],
     ['token-endpoint-time', [ms <= MAX_TOKEN_MS, `${(ms / 1000).toFixed(1)} s`], false],
   ]
   for (const [id, [isAsAssumed, seen], isFine] of observed) comparisons.compare(id, isAsAssumed, seen, isFine)
 }
 
-function tokenTypeOf({ token_type: type }: Body): Seen {
-  if (typeof type === 'string' && /^bearer$/i.test(type)) return [true, '`Bearer`']
-  return [false, type === undefined ? 'absent' : `another value (${typeOf(type)})`]
+function tokenTypeOf(body: Body): Seen {
+  const isBearer = /^bearer$/i.test(String(body.token_type))
+  return [isBearer, isBearer ? '`Bearer`' : `not \`Bearer\`: ${seenIn(body, 'token_type')}`]
 }
 
 const YEAR_SECONDS = 31_536_000
@@ -50,8 +50,9 @@ function lifetimeOf({ expires_in: expiresIn }: Body): Seen {
   return [typeof expiresIn === 'number' && isShown, `${what}, as a ${typeOf(expiresIn)}`]
 }
 
-function scopesOf({ scope }: Body, requested: readonly string[]): Seen {
-  if (typeof scope !== 'string') return [false, absentOr(scope)]
+function scopesOf(body: Body, requested: readonly string[]): Seen {
+  const { scope } = body
+  if (typeof scope !== 'string') return [false, seenIn(body, 'scope')]
   const granted = scope.split(' ')
   const missing = requested.filter((name) => !granted.includes(name))
   if (missing.length === 0) return [true, '`scope` names all that were requested']
@@ -61,16 +62,14 @@ function scopesOf({ scope }: Body, requested: readonly string[]): Seen {
 }
 
 function namesIn(body: Body): Seen {
-  const parsed = platform.tokenResponseSchema.safeParse(body).data
-  const problems = (['business_name', 'user_name'] as const).flatMap((name) => {
-    const value = body[name]
-    if (typeof value !== 'string') return [`\`${name}\` is ${absentOr(value)}`]
-    return parsed && parsed[name] === undefined ? [`\`${name}\` is too long, or has control characters`] : []
-  })
-  return [problems.length === 0, problems.join(', ') || '`business_name` and `user_name`, both text']
+  const names = ['business_name', 'user_name']
+  const seen = names.map((name) => seenIn(body, name)).join(', ')
+  return [names.every((name) => typeof body[name] === 'string'), seen]
 }
 
-const absentOr = (value: unknown) => (value === undefined ? 'absent' : `a ${typeOf(value)}`)
+/** A field with its type; or that it is absent. */
+const seenIn = (body: Body, name: string) =>
+  name in body ? `\`${name}\` (${typeOf(body[name])})` : `\`${name}\` is absent`
 
 function formatOf(body: Body): Seen {
   const tokens = [body.access_token, body.refresh_token].filter((value) => typeof value === 'string')
@@ -78,11 +77,6 @@ function formatOf(body: Body): Seen {
   const lengths = `${tokens.map((token) => token.length).join(' and ')} characters`
   const isFormat = tokens.every((token) => tokenSchema.safeParse(token).success)
   return [isFormat, isFormat ? lengths : `${lengths}, not only visible ASCII`]
-}
-
-function refreshTokenOf({ refresh_token: token }: Body): Seen {
-  const isIssued = typeof token === 'string'
-  return [isIssued, isIssued ? 'it is issued with the first token' : `it is ${absentOr(token)}`]
 }
 
 function otherFieldsOf(body: Body): Seen {

@@ -4,7 +4,6 @@ import { isResponse, type Response } from '../answers.ts'
 import { failure, noAnswer, ok, warning } from '../findings.ts'
 import { checkApi } from './api.ts'
 import { checkConsentPage } from './consent-page.ts'
-import { proxyFinding, proxyOf } from './proxy.ts'
 import { checkRevocation } from './revocation.ts'
 import { checkStartPage } from './start-page.ts'
 import { discover, type Metadata, type Target } from './target.ts'
@@ -21,11 +20,15 @@ type Address = keyof typeof SETTINGS
 const NAMES = ['appUrl', 'authUrl', 'apiUrl'] as const satisfies Address[]
 const settingsOf = (names: readonly Address[]) => names.map((name) => SETTINGS[name])
 
-/** Checks the platform's addresses, our registration there, the proxy and the clock. */
+/** Checks the platform's addresses, our registration there, and the clock. */
 export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
-  const proxies = NAMES.map((name) => proxyOf(sentTo(target[name], target.internalUrls), target.proxies))
-  const [proxy] = proxies.filter((used) => used !== undefined)
-  if (proxy) yield ok('proxy', `${proxy.setting}: calls to the platform go through ${proxy.host}`)
+  const { httpsProxy, httpProxy } = target.proxies ?? {}
+  const hosts = new Set([httpsProxy, httpProxy].flatMap((proxy) => (proxy ? [new URL(proxy).host] : [])))
+  if (hosts.size > 0)
+    yield ok(
+      'proxy',
+      `HTTPS_PROXY, HTTP_PROXY: ${[...hosts].join(', ')}, for all hosts but those of NO_PROXY`,
+    )
   yield* checkSandboxSetting(target)
   const reachable: Address[] = []
   const reported = new Set<string>()
@@ -44,6 +47,9 @@ export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
   yield* checkClock(target.client.clockOffsets)
 }
 
+const SANDBOX_HINT = '. Start the sandbox with `npm run sandbox`, or enter your own addresses'
+const PROXY_HINT = '. Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY as well: the proxy itself may not answer'
+
 /** Groups the addresses by origin, so that a host that cannot be reached is one finding. */
 async function reachOrigins(target: Target): Promise<{ names: Address[]; finding?: Finding | undefined }[]> {
   const origins = Map.groupBy<string, Address>(NAMES, (name) => new URL(target[name]).origin)
@@ -53,13 +59,13 @@ async function reachOrigins(target: Target): Promise<{ names: Address[]; finding
     const answer = await target.client.get(url)
     if (isResponse(answer)) return { names, finding: movedFinding(names, target, answer) }
     const { href, origin } = sentTo(url, target.internalUrls)
-    const byProxy = proxyFinding(href, target.proxies, answer.error)
-    if (byProxy) return { names, finding: byProxy }
     const isInternal = origin !== new URL(url).origin
     const settings = [...(isInternal ? ['INTERNAL_URLS'] : []), ...settingsOf(names)].join(', ')
     const finding = noAnswer(settings, isInternal ? href : url, answer)
     const isSandbox = target.sandboxUrl !== undefined && answer.error === 'ECONNREFUSED'
-    const hint = isSandbox ? '. Start the sandbox with `npm run sandbox`, or enter your own addresses' : ''
+    // undici decides which calls go through a proxy (NO_PROXY), and does not say whether the proxy refused this one.
+    const isProxyPossible = target.proxies !== null && finding.id.startsWith('address.')
+    const hint = isSandbox ? SANDBOX_HINT : isProxyPossible ? PROXY_HINT : ''
     return { names, finding: { ...finding, text: finding.text + hint } }
   })
   return Promise.all(attempts)

@@ -103,11 +103,8 @@ function notFound(target: Target, said: string, metadata: Metadata | undefined):
     const value = tokenEndpoint.slice(0, -tokenPath.length)
     return failure('token.not-found', SETTING, `${what}. Set ${SETTING}=${value}`, value)
   }
-  const isBelow = tokenEndpoint.startsWith(`${target.authUrl}/`)
-  const root = isBelow ? target.authUrl : new URL(tokenEndpoint).origin
-  const change = `Change \`tokenPath\` in ${CONTRACT} to '${tokenEndpoint.slice(root.length)}'`
-  const cure = isBelow ? change : `${change}, and set ${SETTING}=${root}`
-  return failure('token.not-found', SETTING, `${what}. The server's metadata names ${tokenEndpoint}. ${cure}`)
+  const cure = `The server's metadata names ${tokenEndpoint}: change \`tokenPath\` in ${CONTRACT}, so that it follows ${SETTING}`
+  return failure('token.not-found', SETTING, `${what}. ${cure}`)
 }
 
 /** The finding if the endpoint accepts the client id and the secret by the other method; undefined if it does not. */

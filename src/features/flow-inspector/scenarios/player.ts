@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import { PlatformUnavailableError } from '../../../connect/errors.ts'
-import { type Connect, type InternalUrls, sentTo } from '../../../connect/index.ts'
+import { sentTo } from '../../../connect/index.ts'
 import type { KeyValueStore } from '../../../connect/stores.ts'
 import type { User } from '../../../web/kit.ts'
-import type { FlowStore } from '../flow-store.ts'
 import type { Observation, Scenario } from './scenarios.ts'
-import { createStage } from './stage.ts'
+import { createStage, type StageOptions } from './stage.ts'
 
 export const resultSchema = z.object({
   name: z.string(),
@@ -19,16 +18,8 @@ export const resultSchema = z.object({
 })
 export type ScenarioResult = z.infer<typeof resultSchema>
 
-export interface PlayerOptions {
-  connect: Connect
+export interface PlayerOptions extends StageOptions {
   store: KeyValueStore
-  flows: FlowStore
-  /** Stores what was recorded so far. */
-  flush(): Promise<void>
-  baseUrl: string
-  sandboxUrl: string
-  /** Where this server reaches the app and the sandbox. */
-  internalUrls: InternalUrls
 }
 
 /** The user of a demo. The demo's sign-in takes the name for the id. */
@@ -84,26 +75,8 @@ export class ScenarioPlayer {
 }
 
 async function playScenario(options: PlayerOptions, scenario: Scenario, user: User): Promise<ScenarioResult> {
-  const { connect, flows, flush, baseUrl, sandboxUrl, internalUrls } = options
   const startedAt = Date.now()
-  const stage = await createStage({
-    platform: connect.platform,
-    appUrl: baseUrl,
-    sandboxUrl,
-    internalUrls,
-    user,
-    vault: connect.vault,
-    scopes: connect.oauth.scopes,
-    async flowsSince(time) {
-      await flush()
-      const summaries = (await flows.list(user.id)).filter((flow) => Date.parse(flow.startedAt) >= time)
-      const found = summaries.toReversed().map(async (summary) => ({
-        summary,
-        flow: await flows.find(user.id, summary.id),
-      }))
-      return (await Promise.all(found)).flatMap(({ summary, flow }) => (flow ? { summary, flow } : []))
-    },
-  }).catch(() => {
+  const stage = await createStage(options, user).catch(() => {
     throw new PlatformUnavailableError('no_answer', 'a scenario could not be prepared')
   })
   const found = await scenario.play(stage).catch((error: unknown): Observation[] => {

@@ -210,7 +210,7 @@ export const SCENARIOS: readonly Scenario[] = [
     expect: 'A link brings a bxcontext although the user started nothing. The app refuses it.',
     shows: withOutcome('missing_authorization_request'),
     async play(stage) {
-      const link = `${stage.bxcontextUrl}?${stage.platform.startPage.bxcontext}=${OTHER_BUSINESS}`
+      const link = stage.contextUrl(OTHER_BUSINESS)
       return [
         [ANSWER, 'missing_authorization_request', await stage.problemAt(link)],
         [SECOND, 'not connected', await stage.status(OTHER_BUSINESS)],

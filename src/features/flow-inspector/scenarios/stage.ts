@@ -1,8 +1,8 @@
 /** What scenarios act on: the app, the sandbox, and a browser of the user, all over HTTP. */
 import * as z from 'zod'
-import type { InternalUrls, Platform, Vault } from '../../../connect/index.ts'
-import type { ConnectionJson } from '../../../web/kit.ts'
-import type { Flow, Summary } from '../flow.ts'
+import type { Connect, InternalUrls } from '../../../connect/index.ts'
+import type { ConnectionJson, User } from '../../../web/kit.ts'
+import type { FlowStore } from '../flow-store.ts'
 import { Browser, JSON_TYPE, type Page } from './browser.ts'
 
 /** The account of the sandbox that scenarios use, so that they leave other connections alone. */
@@ -12,16 +12,14 @@ export const OTHER_BUSINESS = 'demo-renovations'
 const BUSINESSES = [BUSINESS, OTHER_BUSINESS]
 
 export interface StageOptions {
-  platform: Pick<Platform, 'startPage'>
-  appUrl: string
+  connect: Connect
+  flows: FlowStore
+  /** Stores what was recorded so far. */
+  flush(): Promise<void>
+  baseUrl: string
   sandboxUrl: string
   /** Where this server reaches the app and the sandbox. */
   internalUrls: InternalUrls
-  user: { id: string; name: string }
-  vault: Pick<Vault, 'accessToken'>
-  scopes: readonly string[]
-  /** The flows that were recorded since a time, the first one first. */
-  flowsSince(time: number): Promise<{ summary: Summary; flow: Flow }[]>
 }
 
 type ConsentAnswer = 'accept' | 'deny'
@@ -35,9 +33,10 @@ const callSchema = z.object({ at: z.string(), endpoint: z.string(), bxcontext: z
 const controlSchema = z.object({ calls: z.array(callSchema) })
 
 /** Prepares a scenario: a browser that is signed in to the app and logged in to the sandbox, no faults, no connection. */
-export async function createStage(options: StageOptions) {
-  const { appUrl, sandboxUrl, user, scopes } = options
-  const { startPage } = options.platform
+export async function createStage(options: StageOptions, user: User) {
+  const { connect, flows, baseUrl: appUrl, sandboxUrl } = options
+  const { startPage } = connect.platform
+  const { scopes } = connect.oauth
   const browser = new Browser(options.internalUrls)
   const sandbox = createSandboxControl(browser, sandboxUrl)
   await sandbox.clearFaults()
@@ -48,10 +47,12 @@ export async function createStage(options: StageOptions) {
   const startedAt = Date.now()
 
   const stage = {
-    ...options,
     ...sandbox,
-    ...observer(options, browser),
-    bxcontextUrl: `${appUrl}/connect/context`,
+    ...observer(options, browser, user),
+    scopes,
+    /** The address to which a link with a planted bxcontext leads. */
+    contextUrl: (bxcontext: string) =>
+      `${appUrl}/connect/context?${new URLSearchParams({ [startPage.bxcontext]: bxcontext })}`,
     /** Presses “Connect an account” and chooses a business; stops before the browser is back at the app. */
     async chooseBusiness(bxcontext = BUSINESS, reconnect?: string): Promise<string> {
       const started = await browser.post(`${appUrl}/connect`, reconnect ? { bxcontext: reconnect } : {})
@@ -74,14 +75,22 @@ export async function createStage(options: StageOptions) {
     },
     /** How many requests the token endpoint of the platform received since the preparation. */
     tokenRequests: (endpoint: 'exchange' | 'refresh') => sandbox.countCalls(endpoint, startedAt),
-    /** The flows of this scenario so far. */
-    flows: () => options.flowsSince(startedAt),
+    /** The flows of this scenario so far, the first one first. */
+    async flows() {
+      await options.flush()
+      const summaries = (await flows.list(user.id)).filter((flow) => Date.parse(flow.startedAt) >= startedAt)
+      const found = summaries.toReversed().map(async (summary) => {
+        const flow = await flows.find(user.id, summary.id)
+        return flow ? [{ summary, flow }] : []
+      })
+      return (await Promise.all(found)).flat()
+    },
   }
   return stage
 }
 
 /** What a scenario sees of the app. */
-function observer({ appUrl, user, vault }: StageOptions, browser: Browser) {
+function observer({ baseUrl: appUrl, connect }: StageOptions, browser: Browser, user: User) {
   async function connection(bxcontext = BUSINESS): Promise<ConnectionJson | undefined> {
     const { text } = await browser.get(`${appUrl}/connections`, JSON_TYPE)
     const { connections }: { connections: ConnectionJson[] } = JSON.parse(text)
@@ -99,7 +108,7 @@ function observer({ appUrl, user, vault }: StageOptions, browser: Browser) {
     /** This many callers ask the vault for a token at once; resolves to what each got. */
     async callVault(callers: number) {
       const ref = { userId: user.id, bxcontext: BUSINESS }
-      return Promise.allSettled(Array.from({ length: callers }, () => vault.accessToken(ref)))
+      return Promise.allSettled(Array.from({ length: callers }, () => connect.vault.accessToken(ref)))
     },
   }
 }

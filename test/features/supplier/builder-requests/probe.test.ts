@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import probeBuilderRequests from '../../../../src/features/supplier/builder-requests/probe.ts'
-import type { Probe, ReceivedRequest } from '../../../../src/web/kit.ts'
+import type { Probe, ProbeAnswer, ReceivedRequest } from '../../../../src/web/kit.ts'
 
 const SECRET = 'the-secret-of-the-webhook'
 const EVENT = { id: 'e1', type: 'integration-connection.requested', data: { bxcontext: 'b' } }
@@ -24,7 +24,7 @@ async function reported(deliveries: ReceivedRequest[], secrets = [SECRET]) {
   }
   const probe: Partial<Probe> = {
     received: deliveries,
-    call: async () => null,
+    call: async () => ({ status: 403 }) as ProbeAnswer,
     confirm: note('confirmed'),
     differ: note('different'),
     compare: (id, isAsAssumed, seen) => note(isAsAssumed ? 'confirmed' : 'different')(id, seen),

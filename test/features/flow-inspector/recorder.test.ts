@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import type { HopEvent } from '../../../src/connect/express.ts'
 import { type Exchange, type ExchangeListener, platform, requestContext } from '../../../src/connect/index.ts'
@@ -10,23 +10,24 @@ import { Recorder } from '../../../src/features/flow-inspector/recorder.ts'
 
 const TOKEN = 'the-access-token'
 const NEVER = 3_600_000
-/** The beginning of a minute. */
-const MINUTE = Math.floor(Date.now() / 60_000) * 60_000
-
 let store: KeyValueStore
 let flows: FlowStore
 let recorder: Recorder
 /** How many follow the changes of connections. */
 let following: number
 let listeners: Set<ExchangeListener>
+/** The time in ms since 1970: at first, the beginning of a minute. */
+let time: number
+const now = () => time
 beforeEach(() => {
+  time = Math.floor(Date.now() / 60_000) * 60_000
   listeners = new Set()
   const onExchange = (listener: ExchangeListener) => {
     listeners.add(listener)
     return () => void listeners.delete(listener)
   }
-  store = openSqlite({ file: ':memory:' })
-  flows = createFlowStore(store)
+  store = openSqlite({ file: ':memory:', now })
+  flows = createFlowStore(store, now)
   following = 0
   const onChange = () => {
     following++
@@ -41,12 +42,10 @@ beforeEach(() => {
       log: pino({ level: 'silent' }),
     },
     NEVER,
+    now,
   )
 })
-afterEach(async () => {
-  vi.useRealTimers()
-  await recorder.close()
-})
+afterEach(() => recorder.close())
 
 /** An API call, as the core reports it. */
 function call(status: number, requestId: string | undefined, userId = 'ann', bxcontext = 'b') {
@@ -54,7 +53,7 @@ function call(status: number, requestId: string | undefined, userId = 'ann', bxc
   const exchange: Exchange = {
     purpose: 'api',
     context: { userId, bxcontext, ...(requestId && { requestId }) },
-    at: Date.now(),
+    at: time,
     ms: 1,
     request: {
       method: 'GET',
@@ -80,20 +79,17 @@ function call(status: number, requestId: string | undefined, userId = 'ann', bxc
 function hop(name: HopEvent['hop'], flowId: string) {
   const req = { method: 'GET', originalUrl: '/connect/callback?code=c&state=s' } as HopEvent['req']
   const flow = { userId: 'ann', id: flowId }
-  recorder.hop({ hop: name, req, arrivedAt: Date.now(), target: '/connections', status: 303, flow })
+  recorder.hop({ hop: name, req, arrivedAt: time, target: '/connections', status: 303, flow })
 }
 
 test('of calls that succeed at once, 60 a minute are recorded for each user; of all others, every one', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: MINUTE })
-  for (let number = 0; number < 100; number++) {
-    call(200, `good-${number}`)
-    await recorder.flush()
-  }
+  for (let number = 0; number < 100; number++) call(200, `good-${number}`)
+  await recorder.flush()
   expect(await flows.list('ann')).toHaveLength(60)
   for (let number = 0; number < 10; number++) call(500, `bad-${number}`)
   await recorder.flush()
   expect(await flows.list('ann')).toHaveLength(70)
-  vi.setSystemTime(MINUTE + 60_000)
+  time += 60_000
   call(200, 'a minute later')
   await recorder.flush()
   expect(await flows.list('ann')).toHaveLength(71)
@@ -115,15 +111,14 @@ test('the events of one request are one flow; those of a connect flow are one, w
 })
 
 test('work outside a request is one flow for each connection, until it pauses for 30 s', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: MINUTE })
   const work = (bxcontext: string) => call(500, undefined, 'ann', bxcontext)
   work('b')
   // Flows that begin in the same millisecond have no order.
-  vi.setSystemTime(MINUTE + 1)
+  time += 1
   work('a')
-  vi.setSystemTime(MINUTE + 20_000)
+  time += 20_000
   work('a')
-  vi.setSystemTime(MINUTE + 60_000)
+  time += 40_000
   work('a')
   await recorder.flush()
   const found = await flows.list('ann')
