@@ -1,9 +1,10 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { texts } from '../../../../src/features/supplier/price-files/texts.ts'
 import { connected } from '../../../support/flow.ts'
 import type { Answers } from './model/support.ts'
 import { type ImportJson, type Pages, SAM, startPages } from './pages-support.ts'
+import { readHere } from './read-here.ts'
 import { itemsOf } from './support.ts'
 import { workbook } from './xlsx.ts'
 
@@ -12,6 +13,7 @@ beforeAll(async () => {
   pages = await startPages()
 })
 afterAll(() => pages.close())
+beforeEach(readHere)
 
 let catalogues = 0
 const newCatalogue = () => pages.newCatalogue(`Catalogue ${++catalogues}`)
