@@ -158,7 +158,7 @@ describe('POST /request-prices', () => {
         const value = await answer.json()
         if (answer.status === 200) priceItemSchema.array().length(JSON.parse(text).items.length).parse(value)
       }),
-      { numRuns: 400 },
+      { numRuns: 80 },
     )
   })
 })

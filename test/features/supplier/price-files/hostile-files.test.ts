@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readInProcess } from '../../../../src/features/supplier/price-files/read-in-process.ts'
@@ -30,15 +29,6 @@ const withPart = (path: string, part: string) =>
   )
 const sheetOf = (xml: string) => withPart('xl/worksheets/sheet1.xml', `<worksheet>${xml}</worksheet>`)
 
-test('a process that reads a file ends at its limit of memory, leaves nothing, and the app goes on', async () => {
-  const path = dir.write(withPart('xl/styles.xml', '<a>'.repeat(2_500_000)))
-  await expect(readInProcess({ ...AS_NEW, path, itemsPath: join(dir.dir, 'items') })).rejects.toThrow(
-    TOO_MUCH,
-  )
-  expect(readdirSync(dir.dir)).toEqual(['prices.csv'])
-  expect(await readInProcess({ ...AS_NEW, path: dir.write('Code,Price\nA,1\n') })).toBeDefined()
-})
-
 test('a file is refused when it takes more than 5 s of CPU time, or 0.3 s for each of its megabytes', async () => {
   const rows = (megabytes: number) => `${'x'.repeat(999_999)}\n`.repeat(megabytes)
   /** The CPU time that has passed at each look at it, in ms. */
@@ -54,7 +44,7 @@ test('a file is refused when it takes more than 5 s of CPU time, or 0.3 s for ea
 })
 
 test('a workbook has no more time for what it only repeats', async () => {
-  const sheet = sheetOf(`<sheetData>${'<row/>'.repeat(4_000_000)}</sheetData>`)
+  const sheet = sheetOf(`<sheetData>${'<row/>'.repeat(3_000_000)}</sheetData>`)
   let used = 0
   const cpuMs = () => used++ && 5_001
   expect(await failure(sheet, cpuMs)).toBe(TOO_MUCH)

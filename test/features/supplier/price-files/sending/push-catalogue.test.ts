@@ -34,7 +34,9 @@ describe('push-catalogue', () => {
     expect(output).toMatch(/A2.*12[\s\S]*2 of 2 rows can be sent to "New" \(Public\), in Australian dollars/)
     expect(await stops([...args, '--accept', 'x'.repeat(12)])).toContain('stands for another')
     const [, code = ''] = /--accept (\w{12})/.exec(output) ?? []
-    const sent = await push([...args, '--accept', code])
+    args.push('--accept', code)
+    expect(await push([...args, '--dry-run'])).toMatchObject({ code: 0 })
+    const sent = await push(args)
     expect(sent.code, sent.output).toBe(0)
     expect(sent.output).toMatch(
       /Created catalogue "New" \(Public\)[\s\S]*Starting the import[\s\S]*Completed: 2 items/,
@@ -54,8 +56,6 @@ describe('push-catalogue', () => {
 
   test.each([
     ['a new text', `${GOOD}Prices in NZD,\n`, /Prices in NZD/],
-    ['a price that is ten times as high', 'code,price\nA1,15\nA2,120\n', /! .*2 .*2/],
-    ['no column of the last choice', 'SKU,price\nA1,1\n', /no column code, which was used as “code”\./],
     [
       'nothing that is known',
       'Artikel,,Preis\nA1,,1\n',
@@ -72,18 +72,12 @@ describe('push-catalogue', () => {
     expect(await stops([file(`${winter}\n`), ...rest])).toContain('stands for another')
     const choice = JSON.stringify({ ...CHOICE, units: 2 })
     expect(await stops([...args, '--choice', choice])).toContain('stands for another')
-    expect(await push([file(winter), ...rest])).toMatchObject({ code: 0 })
-    expect(await stops(args)).toContain('stands for another')
-    // Something else was sent, although nothing that page two shows of this file is different.
-    const summer = await accepted(platform, [file(`${GOOD}Summer list,\n`), ...SEEN])
+    // Something else is sent, although nothing that page two shows of the file is different then.
     const columns = [{ heading: 'SKU', number: 1, use: 'code' }, ...CHOICE.columns.slice(1)]
-    const other = ['--choice', JSON.stringify({ ...CHOICE, columns })]
-    expect(
-      await push(await accepted(platform, [file('SKU,price\nA1,1.50\n'), ...SEEN, ...other])),
-    ).toMatchObject({
-      code: 0,
-    })
-    expect(await stops(summer)).toContain('stands for another')
+    const how = ['--choice', JSON.stringify({ ...CHOICE, columns })]
+    const other = await accepted(platform, [file('SKU,price\nA1,1.50\n'), ...SEEN, ...how])
+    expect(await push(other)).toMatchObject({ code: 0 })
+    expect(await stops(args)).toContain('stands for another')
   })
 
   test('acts for a tenant, and does not touch a catalogue of another scope', async () => {
@@ -93,20 +87,6 @@ describe('push-catalogue', () => {
     expect(unknown.output).toContain('No catalogue is named "Seen". To create it, add --scope Public or')
     const other = await push([file(GOOD), '--catalogue', 'Seen', '--scope', 'Managed'])
     expect(other).toMatchObject({ code: 1, output: expect.stringContaining('is Public, not Managed') })
-  })
-
-  test('with --dry-run creates and sends nothing', async () => {
-    const args = [
-      file(`${GOOD}A3,=1+1\n`),
-      '--catalogue',
-      'Dry',
-      '--scope',
-      'Public',
-      ...AS_CHOSEN,
-      '--dry-run',
-    ]
-    expect(await stops(args)).toContain('2 of 3 rows can be sent')
-    expect((await platform.catalogueIds()).has('Dry')).toBe(false)
   })
 
   test('says what is wrong with a choice or a tenant, without the secret', async () => {
