@@ -20,16 +20,13 @@ export async function openFile(path: string, cpuMs = cpuOfProcess): Promise<Open
   const start = Buffer.concat(await Array.fromAsync(createReadStream(path, { end: START_BYTES })))
   if (start.length === 0) throw new UnreadableFileError(0, texts.unreadable.empty)
   const isArchive = start.toString('latin1', 0, 4) === 'PK\u0003\u0004'
-  const file = isArchive ? await openArchive(path, cpuMs) : await openText(path, start, cpuMs)
+  // Text needs no reader of workbooks, and loading that would take as long as reading an ordinary text.
+  const file = isArchive
+    ? await (await import('./workbook.ts')).openWorkbook(path, cpuMs)
+    : await openText(path, start, cpuMs)
   const [sheet] = file.sheets
   if (!sheet || file.sheets.length > 1) return file
   return { ...file, sheets: [{ ...sheet, rows: () => withoutLines(sheet.rows()) }] }
-}
-
-/** Text needs no reader of workbooks, and loading that would take as long as reading an ordinary text. */
-async function openArchive(path: string, cpuMs: () => number): Promise<OpenFile> {
-  const { openWorkbook } = await import('./workbook.ts')
-  return openWorkbook(path, cpuMs)
 }
 
 async function openText(path: string, start: Buffer, cpuMs: () => number): Promise<OpenFile> {
