@@ -22,12 +22,13 @@ import { createCatalogueImports } from './catalogue-imports.ts'
 import { type Choice, choiceSchema, columnFor, MONEY } from './choice.ts'
 import { filledIn, readDraft } from './form.ts'
 import type { Found, Reading } from './found.ts'
+import { commandLineImport } from './import.ts'
 import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
 import { readInProcess } from './read-in-process.ts'
-import { sendFolder } from './send-folder.cli.ts'
+import { sendFile } from './send-file.cli.ts'
 import { choiceArgument, comparedSentences, exampleLines, nameOf, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
-import { openTurns } from './turns.ts'
+import { openTurns, settleLeft } from './turns.ts'
 import { stopsUnattended } from './unattended.ts'
 import { inFolder } from './work-folder.ts'
 
@@ -71,6 +72,7 @@ async function push(session: ByApiKey, { file, draft, options, itemsPath }: Push
   const { accept, dryRun } = options
   const turns = openTurns(session.store, session.apiUrl)
   const known = await findCatalogue(session, options, signal)
+  await settleLeft(turns, known.id)
   const { revision, received } = await turns.received.read(known.id)
   const task = { path: file, itemsPath, received, draft, goOn: draft !== null, leftOut: [] }
   const reading = await readInProcess(task, { signal })
@@ -83,17 +85,12 @@ async function push(session: ByApiKey, { file, draft, options, itemsPath }: Push
   if (mustStop) throw notAccepted(code, accept !== undefined)
   if (dryRun) return print('Nothing was sent (--dry-run).')
   const catalogue = known.id === '' ? await createCatalogue(session, options, signal) : known
-  const isSent = await sendFolder({
+  const read = { checkId: randomUUID(), reading, itemsPath, leftOut: [], receivedRevision: revision }
+  const isSent = await sendFile(commandLineImport(basename(file), catalogue, read), read, {
     catalogueImports: createCatalogueImports(session.api),
     source: session.source,
     turns,
-    catalogueId: catalogue.id,
-    batchId: randomUUID(),
-    revision,
     signal,
-    itemsPath,
-    found,
-    fileName: basename(file),
   })
   if (!isSent) throw new StoppedError('The catalogue has received something else. Run the command again.')
 }

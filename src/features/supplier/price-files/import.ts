@@ -11,10 +11,13 @@
  * | its user stops it | `Imports`, `stopped` | stopped | stays |
  * | what was accepted is merged | `settle` | stays | is removed |
  *
- * Only `stopped` may happen outside the turn of the catalogue, which one process has at a time.
+ * Only `stopped` may happen outside the turn of the catalogue, which one process has at a time. A file of the command line has a
+ * record and a note only while it is sent. Nobody resumes it, so its state is "stopped" until it is completed.
  */
+import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { parseJson } from '../../../connect/index.ts'
+import { appOwner } from '../../../connect/stores.ts'
 import type { Catalogue } from '../../catalogues/contract.ts'
 import { choiceSchema } from './choice.ts'
 import { ImportError } from './errors.ts'
@@ -116,6 +119,21 @@ export const newImport = (
   catalogueScope: scope ?? null,
   run: 0,
   createdAt: isoNow(),
+})
+
+/** In place of a user. */
+const COMMAND_LINE = appOwner('command-line')
+export const isOfCommandLine = ({ userId }: Pick<Import, 'userId'>): boolean => userId === COMMAND_LINE
+
+/** A file that the command line sends. */
+export const commandLineImport = (fileName: string, catalogue: Catalogue, read: Read): Import => ({
+  ...newImport(
+    { id: randomUUID(), userId: COMMAND_LINE, bxcontext: '', fileName, bytes: 0 },
+    catalogue,
+    read,
+  ),
+  state: 'stopped',
+  progress: NOTHING_SENT,
 })
 
 /** The path of its page. */

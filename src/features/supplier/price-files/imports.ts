@@ -18,7 +18,9 @@ import {
   started,
   stopped,
 } from './import.ts'
+import { readInProcess } from './read-in-process.ts'
 import { createReadingPlaces } from './reading-places.ts'
+import type { ReadTask } from './reading-process.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 import type { PriceFilesSettings } from './settings.ts'
 import type { StoredImports } from './stored.ts'
@@ -35,8 +37,6 @@ export interface ImportsOptions
   apiUrl: string
   /** The folder for files while they are read. */
   dir: string
-  /** Reads a price file, in a process of its own. */
-  read(task: ReadOptions & { path: string }): Promise<Reading>
 }
 
 /** What a person sends. */
@@ -216,8 +216,13 @@ export class Imports {
     const { revision, received } = await this.#turns.received.read(catalogueId)
     const itemsPath = join(folder, 'items')
     const task = { path: join(folder, 'file'), itemsPath, received, leftOut, ...how }
-    const reading = await this.#inPlace({ userId, bytes }, () => this.#options.read(task))
+    const reading = await this.#inPlace({ userId, bytes }, () => this.readFile(task))
     return { checkId: randomUUID(), reading, itemsPath, leftOut: [...leftOut], receivedRevision: revision }
+  }
+
+  /** Reads a price file in a process of its own. Tests that are not about this process replace the method. */
+  readFile(task: ReadTask): Promise<Reading> {
+    return readInProcess(task)
   }
 
   /** Throws `ImportError` (507) if the store has no space for a file of this size. One user can fill a quarter of it. */

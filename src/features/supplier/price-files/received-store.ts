@@ -85,23 +85,24 @@ export class ReceivedStore {
   /** Adds what the platform has accepted of a file. Resolves to the new revision. */
   async merge(catalogueId: string, sent: Sent): Promise<string> {
     const owner = ownerOf(this.#apiUrl, catalogueId)
-    for (;;) {
-      const value = await this.#store.get(keyOf(owner))
-      const record = parseRecord(value)
-      const { files, ...received } = afterSending(record && (await this.#received(record)), sent)
-      const named = new Map([...(record?.people ?? []), sent].map(({ at, by }) => [at, by]))
+    const before = await this.#record(catalogueId)
+    const { files, ...received } = afterSending(before && (await this.#received(before)), sent)
+    const revision = randomUUID()
+    const text = JSON.stringify({ ...received, files: files.map((file) => ({ ...file, by: null })) })
+    const parts = await this.#parts.writeAll({ owner, name: revision }, Buffer.from(text))
+    /** The next record; the one that is there if it is another by now, or this one, because the answer to its write was lost. */
+    const merged = (value: string | null) => {
+      const now = parseRecord(value)
+      if (now?.revision !== before?.revision) return value
+      const named = new Map([...(now?.people ?? []), sent].map(({ at, by }) => [at, by]))
       const people = files.map(({ at }) => ({ at, by: named.get(at) ?? null }))
-      const revision = randomUUID()
-      const text = JSON.stringify({ ...received, files: files.map((file) => ({ ...file, by: null })) })
-      const parts = await this.#parts.writeAll({ owner, name: revision }, Buffer.from(text))
-      const next: ReceivedRecord = { catalogueId, revision, parts, people }
-      const isSet = await this.#store.compareAndSet(keyOf(owner), value, JSON.stringify(next))
-      // A write whose answer was lost is repeated by the client of the store, which then finds its own value.
-      const isWritten = isSet || (await this.revision(catalogueId)) === revision
-      const unused = isWritten ? record : next
-      if (unused) await this.#parts.delete({ owner, name: unused.revision }, 0, unused.parts)
-      if (isWritten) return revision
+      return JSON.stringify({ catalogueId, revision, parts, people } satisfies ReceivedRecord)
     }
+    const now = parseRecord(await update(this.#store, keyOf(owner), merged))
+    const isMerged = now?.revision === revision
+    const unused = isMerged ? before : { revision, parts }
+    if (unused) await this.#parts.delete({ owner, name: unused.revision }, 0, unused.parts)
+    return isMerged ? revision : this.merge(catalogueId, sent)
   }
 
   /** The catalogues where a user is named, with the number of remembered files that this user sent. On every platform. */

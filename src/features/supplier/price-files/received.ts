@@ -73,11 +73,10 @@ export interface Sent extends Omit<SentFile, 'number'> {
   isComplete: boolean
 }
 
-/** What a catalogue has received after a file was sent, or one more part of it: the parts of a file have its `at`. */
+/** What a catalogue has received after a file was sent, as far as the platform has accepted it. */
 export function afterSending(received: Received | null, { items, isComplete, ...file }: Sent): Received {
   const before: Received = received ?? { isUnfinished: false, files: [], prices: [], isOwn: false }
-  const last = before.files[0]
-  const number = last?.at === file.at ? last.number : (last?.number ?? 0) + 1
+  const number = (before.files[0]?.number ?? 0) + 1
   const prices = new Map(before.prices.map((one) => [one.code.toLowerCase(), one]))
   let accepted = 0
   for (const { code, price } of items) {

@@ -85,21 +85,27 @@ export class StoredImports {
     return sum
   }
 
-  /** Stores an import with its file. The record is written first: if the process dies, it leads to the parts that are there. */
-  async add(job: Import, path: string, read: Read): Promise<void> {
-    const { userId, bytes, createdAt } = job
+  /**
+   * Stores an import, with the file at `path` unless that is null. The record is written first: if the process dies, it leads to
+   * the parts that are there.
+   */
+  async add(job: Import, path: string | null, read: Read): Promise<void> {
     try {
       await this.#store.set(importKey(job), JSON.stringify(job))
-      await this.#store.set(fileKey(job.id), JSON.stringify({ userId, bytes, createdAt }))
-      let index = 0
-      for await (const chunk of createReadStream(path, { highWaterMark: PART_BYTES }))
-        await this.#parts.write(fileOf(job), index++, chunk)
+      if (path !== null) await this.#addFile(job, path)
       await this.addReading(job, read)
     } catch (error) {
       // The user learns why the upload failed, not that the deletion fails too. The record leads to what is left.
       await this.delete(job).catch(() => {})
       throw error
     }
+  }
+
+  async #addFile({ id, userId, bytes, createdAt }: Import, path: string): Promise<void> {
+    await this.#store.set(fileKey(id), JSON.stringify({ userId, bytes, createdAt }))
+    let index = 0
+    for await (const chunk of createReadStream(path, { highWaterMark: PART_BYTES }))
+      await this.#parts.write(fileOf({ id }), index++, chunk)
   }
 
   /** Writes the file of an import to a path. Throws `ImportError` (409) if it is gone. */

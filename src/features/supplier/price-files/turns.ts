@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../../connect/stores.ts'
 import type { Item } from './batches.ts'
 import { ImportError } from './errors.ts'
-import type { Import } from './import.ts'
+import { type Import, isOfCommandLine } from './import.ts'
 import { ReceivedStore } from './received-store.ts'
 import { type Sending, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
@@ -63,11 +63,16 @@ export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<L
 
 const isRunning = () => new ImportError(409, 'conflict', texts.errors.otherRunning)
 
+/** Settles what an earlier import into a catalogue has left, if there is anything. Throws as `takeFreeTurn`. */
+export async function settleLeft(turns: Turns, catalogueId: string): Promise<void> {
+  if (await turns.stored.sendingInto(catalogueId)) await (await takeFreeTurn(turns, catalogueId)).release()
+}
+
 /** Merges what the platform has accepted of an import that is not running, and deletes it with its file. Throws as `takeFreeTurn`. */
 export async function deleteImport(turns: Turns, job: Import): Promise<void> {
   const { stored } = turns
   const isUnsettled = (await stored.sendingInto(job.catalogueId))?.id === job.id
-  if (isUnsettled) await (await takeFreeTurn(turns, job.catalogueId)).release()
+  if (isUnsettled) await settleLeft(turns, job.catalogueId)
   await stored.delete(job)
 }
 
@@ -84,13 +89,15 @@ export async function settle({ stored, received }: Turns, sending: Sending): Pro
     // With this revision, the rest can be resumed, as long as nothing else is sent.
     await stored.change(job, (now) => ({ ...now, receivedRevision }))
   }
-  if (job?.state === 'completed') await stored.deleteSent(job)
+  if (job && isOfCommandLine(job)) await stored.delete(job)
+  else if (job?.state === 'completed') await stored.deleteSent(job)
   await stored.forgetSending(sending)
 }
 
 /** What the platform has accepted of an import; null if it was never sent, or if it was merged before and its items are gone. */
 async function acceptedOf(stored: StoredImports, job: Import) {
   const { fileName, userId, bxcontext, state, progress, endedAt, createdAt } = job
+  const by = isOfCommandLine(job) ? ('command line' as const) : { userId, bxcontext }
   const found = (await stored.reading(job))?.found
   if (!progress || !found) return null
   const items: Pick<Item, 'code' | 'price'>[] = []
@@ -100,7 +107,7 @@ async function acceptedOf(stored: StoredImports, job: Import) {
     if (error instanceof ImportError) return null
     throw error
   }
-  const file = { fileName, at: endedAt ?? createdAt, by: { userId, bxcontext } }
   const { choice, memory } = found
-  return { ...file, choice, memory, items, isComplete: state === 'completed' }
+  const at = endedAt ?? createdAt
+  return { fileName, at, by, choice, memory, items, isComplete: state === 'completed' }
 }

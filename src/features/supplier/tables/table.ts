@@ -8,7 +8,6 @@ import { otherFormat } from './other-formats.ts'
 import type { OpenFile } from './sheet.ts'
 import { openTextSheet } from './text-rows.ts'
 import { texts } from './texts.ts'
-import { openWorkbook } from './workbook.ts'
 
 /** How many bytes tell what a file is. */
 const START_BYTES = 65_536
@@ -21,7 +20,10 @@ export async function openFile(path: string, cpuMs = cpuOfProcess): Promise<Open
   const start = Buffer.concat(await Array.fromAsync(createReadStream(path, { end: START_BYTES })))
   if (start.length === 0) throw new UnreadableFileError(0, texts.unreadable.empty)
   const isArchive = start.toString('latin1', 0, 4) === 'PK\u0003\u0004'
-  const file = isArchive ? await openWorkbook(path, cpuMs) : await openText(path, start, cpuMs)
+  // Text needs no reader of workbooks, and loading that would take as long as reading an ordinary text.
+  const file = isArchive
+    ? await (await import('./workbook.ts')).openWorkbook(path, cpuMs)
+    : await openText(path, start, cpuMs)
   const [sheet] = file.sheets
   if (!sheet || file.sheets.length > 1) return file
   return { ...file, sheets: [{ ...sheet, rows: () => withoutLines(sheet.rows()) }] }

@@ -2,15 +2,10 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { itemsOfRows, priceFile, type SupplierPlatform, startPlatform } from '../support.ts'
-import { AS_CHOSEN, accepted, GOOD, printed, push, pushed } from './push-support.ts'
+import { AS_CHOSEN, accepted, endTurns, GOOD, printed, push, pushed } from './push-support.ts'
 import { CHOICE } from './service-support.ts'
 
 const TO_NEW = ['--catalogue', 'C', '--scope', 'Public']
-
-/** A process with this environment runs 11 seconds later, by its clock: then the turn of a killed one has ended. */
-const AFTER_A_TURN = {
-  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent('const { now } = Date; Date.now = () => now() + 11_000')}`,
-}
 
 let platform: SupplierPlatform
 let args: string[]
@@ -40,11 +35,12 @@ describe('push-catalogue', () => {
       stopped.child.kill(end)
       await stopped.exited
       if (end === 'SIGINT') expect(stopped.output()).toContain('Run the command again')
-      const again = push(platform, await accepted(platform, long), AFTER_A_TURN)
-      expect(await again.exited, again.output()).toBe(0)
-      expect(again.output()).toMatch(
+      else await endTurns(platform.dir)
+      const again = await pushed(platform, await accepted(platform, long))
+      expect(again.output).toMatch(
         /The last import was not finished[\s\S]*are the same[\s\S]*Completed: 2,500 items/,
       )
+      expect(again.code).toBe(0)
       expect((await pushed(platform, [path, ...TO_NEW])).output).toMatch(
         /2,500 prices are the same[\s\S]*Starting the import/,
       )
@@ -111,8 +107,9 @@ test('push-catalogue killed at four random moments and run again: the same items
     if (sending) await printed(killed, 'Starting the import')
     await setTimeout(Math.random() * (sending ? 600 : 1500))
     if ((await killed.kill()) === 'SIGKILL' && sending) interrupted++
-    const again = push(platform, await accepted(platform, to, env), { ...env, ...AFTER_A_TURN })
-    expect(await again.exited, again.output()).toBe(0)
+    await endTurns(env.DATA_DIR)
+    const again = await pushed(platform, await accepted(platform, to, env), env)
+    expect(again.code, again.output).toBe(0)
     const found = await platform.items((await platform.catalogueIds()).get(`C${number}`) ?? '')
     expect(text(found.values()) === expected, `${found.size} items`).toBe(true)
   }
