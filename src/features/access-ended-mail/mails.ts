@@ -61,7 +61,7 @@ async function send(
   if (connection?.consent !== consent || connection.view.state !== 'revoked') return
   const to = await emailOf(ref.userId)
   if (to === null || !isAddress(to))
-    return log.warn({ consent }, 'no mail says that access has ended: the sign-in has no address of this user')
+    return log.warn({ consent }, 'no mail when access ended: the sign-in has no address of this user')
   const link = `${baseUrl}/connect?${new URLSearchParams({ bxcontext: ref.bxcontext })}`
   await transport.send({ ...mailAbout({ name: nameOf(connection), at: connection.view.at, link }), to, id })
 }
