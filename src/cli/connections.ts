@@ -79,7 +79,9 @@ command
 command
   .command('export <user>')
   .option('--out <file>', 'a new file, readable by you only')
-  .description('prints what is stored about a user, as JSON, without tokens, passwords, and the content of files')
+  .description(
+    'prints what is stored about a user, as JSON, without tokens, passwords, and the content of files',
+  )
   .action((userId: string, { out }: { out?: string }) => withApp((app) => writeUser(app, userId, out)))
 command
   .command('delete <user>')

@@ -24,7 +24,7 @@ export default async function probeCatalogues(probe: Probe): Promise<void> {
     paged: true,
   })
   const id = await createTestCatalogue(probe)
-  if (id === undefined) return probe.notSeen('access-control', 'No catalogue was created: see `new-catalogue`.')
+  if (id === undefined) return probe.notSeen('access-control', 'It needs a catalogue: see `new-catalogue`.')
   const control: AccessControl = { externalRef: 'PROBE1', isPreApproved: false }
   await probe.checkCreation({
     id: 'access-control',
