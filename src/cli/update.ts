@@ -1,6 +1,6 @@
 /**
- * `npm run update -- [URL or folder] [version]`: fetches a newer version of the starter, and runs the `update-product.ts` of that
- * version, because its rules are newer than those of this clone.
+ * `npm run update -- [URL or folder] [version]`: fetches a newer version of the starter. Then it runs the `update-product.ts` of
+ * that version, because its rules are newer than those of this clone.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
