@@ -1,4 +1,4 @@
-// Adds the keyboard navigation between steps, the presenter view, and the moving bar of a token's lifetime. Without this script, the
+// Adds the keyboard navigation between steps, the presenter view, and the moving bar of a token's lifetime. Without it, the
 // links still lead from step to step.
 const link = (rel) => document.querySelector(`a[rel="${rel}"]`)
 const presentation = () => document.querySelector('[data-present]')
