@@ -33,7 +33,7 @@ function prepare() {
   const diagram = presentation()?.querySelector('.diagram')
   const active = diagram?.querySelector('.sequence-step.active')
   if (active) {
-    // Scrolls it to the middle of the room that the headings of the lanes leave.
+    // In the middle of what the headings of the lanes leave.
     const headings = diagram.querySelector('.sequence-lanes').offsetHeight
     const { top, height } = active.getBoundingClientRect()
     const room = diagram.clientHeight - headings - height
@@ -42,7 +42,7 @@ function prepare() {
   offerFullScreen()
 }
 
-// Follows only a presentation of the flow whose notes are open here.
+// Only steps of the flow whose notes are open.
 channel.onmessage = ({ data }) => {
   const path = notes()?.dataset.notes
   if (!path || !data.startsWith(`${path}/notes/`)) return

@@ -6,7 +6,7 @@ export function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Up to 29 letters, `_` and `$`, perhaps with one digit at the end. Anything else may be a value. */
+/** Letters, perhaps with one digit at the end. Anything else may be a value. */
 const NAME = /^[A-Za-z_$]{1,29}\d?$/
 
 /** The name of a field as a report may show it. It does not show a name that may be a value, such as an email address as a key. */
