@@ -14,8 +14,8 @@ export type Comparisons = ReturnType<typeof createComparisons>
 
 /**
  * Compares the platform with the assumptions of the contracts. Several observations may concern one assumption: it is confirmed
- * only if none of them differs. Findings describe what was seen by names, types, statuses and lengths. The only value in them is
- * the seconds of `expires_in`.
+ * only if none of them differs. Findings describe what was seen by names, types, statuses, error codes, and numbers such as lengths
+ * and the seconds of `expires_in`. They have no other value of the platform.
  */
 export function createComparisons(contracts: readonly Contract[]) {
   const observations = new Map<string, Observation>()

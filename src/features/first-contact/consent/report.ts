@@ -4,7 +4,7 @@ import type { Finding } from '../../../web/kit.ts'
 /** The file with the report of a check with a consent, in the current folder. */
 export const REPORT = 'doctor-report.json'
 
-/** What a check with a consent writes as JSON. From the platform, it has names, types, statuses, lengths and `expires_in`. */
+/** What a check with a consent writes as JSON. See `createComparisons` for what it has of the platform. */
 export interface Report {
   /** ISO 8601. */
   checkedAt: string

@@ -23,8 +23,8 @@ const WORDS: [Refused, RegExp][] = [
 const NAMES = /\b(invalid_client|invalid_redirect_uri|redirect_uri_mismatch|invalid_scope)\b/g
 
 /**
- * Finds the parameters that an answer refuses. An answer in JSON, whatever its status, mentions them in its texts; a page names an
- * error. Empty if there are none. If an address refuses a parameter, it is the address of a page.
+ * Finds the parameters that an answer refuses: JSON mentions them in its texts, and a page names an error. Empty if there are none.
+ * Whatever its status, an answer that refuses a parameter shows that its address exists.
  */
 export function refusedIn(answer: Response): Refused[] {
   const text = isHtml(answer)
