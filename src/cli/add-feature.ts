@@ -64,7 +64,7 @@ function fill(template: string, { name, title, scope, path, write }: Plan): stri
     .replaceAll(/\/spare\/parts|[Ss]pare[-_ ]parts/g, (word) => ofFeature[word] ?? word)
 }
 
-/** Imports in the template, of what will be two folders above the generated file. */
+/** Finds the imports in the template of what will be two folders above the generated file. */
 const FROM_TEMPLATE = /'(?:\.\.\/){5,}(?:(?:sandbox|test)\/)?/g
 const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
 const WORDS_OF_WRITING = /,? and (?:to )?create new ones/g

@@ -3,7 +3,7 @@ import type { Sql } from '../../database.ts'
 import { cataloguesOf, generatedCatalogue, type SandboxCatalogue } from './generated.ts'
 import { createItems } from './items.ts'
 
-/** The catalogues that were created through the API, and the sample catalogues. */
+/** The stored catalogues, and the generated sample catalogues. */
 export function createCatalogues(sql: Sql) {
   const items = createItems(sql)
   const created = (column: 'id' | 'bxcontext', value: string): SandboxCatalogue[] =>
@@ -16,7 +16,7 @@ export function createCatalogues(sql: Sql) {
     }))
 
   return {
-    /** Lists the catalogues of a business: first those that were created, with the latest at the top, then the samples. */
+    /** Lists the catalogues of a business: first the stored catalogues, with the latest at the top, then the generated samples. */
     list: (bxcontext: string): SandboxCatalogue[] => [
       ...created('bxcontext', bxcontext),
       ...cataloguesOf(bxcontext),

@@ -80,7 +80,7 @@ function createLeads(sql: Sql) {
         ON CONFLICT DO UPDATE SET changes = json_patch(changes, excluded.changes)`
       sql.run(upsert, id, JSON.stringify(changed))
     },
-    /** Lists the created leads, with the latest at the top, and then the sample leads. All of them have their changes. */
+    /** Lists the created leads, with the latest at the top, and then the sample leads, each with its changes. */
     list(bxcontext: string): SandboxLead[] {
       const created = sql
         .all('SELECT id, lead FROM leads WHERE bxcontext = ? ORDER BY id DESC', bxcontext)
