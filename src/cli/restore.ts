@@ -10,7 +10,7 @@ import { embeddedStore } from './embedded-store.ts'
 
 const COUNT = 'SELECT count(*) FROM (SELECT kind, owner, id, value, expires_at FROM entries)'
 
-/** Returns the first value of each query. Leaves no log beside the file, which SQLite allows only if nothing else has it open. */
+/** Returns the first value of each query. Removes the log beside the file: SQLite allows that only if nothing else has it open. */
 function queryAlone(file: string, ...queries: string[]): unknown[] {
   const db = new DatabaseSync(file)
   try {
@@ -23,7 +23,7 @@ function queryAlone(file: string, ...queries: string[]): unknown[] {
 
 function restore(file: string, store: string): void {
   fs.mkdirSync(dirname(store), { recursive: true, mode: 0o700 })
-  // The copy is in the folder of the store, so that it can take the store's place in one step.
+  // The copy is in a folder beside the store, so that it can take the store's place in one step.
   const folder = fs.mkdtempSync(join(dirname(store), 'restore-'))
   const copy = join(folder, 'store.sqlite')
   const former = `${store}-before-${new Date().toISOString().replaceAll(':', '-')}`

@@ -131,7 +131,7 @@ function viewOfPause({ masking, baseUrl }: PauseRoutesOptions, pause: Pause, flo
     text,
     request: { method: 'GET', url, parameters },
     sent: parameters.map(showParameter),
-    // The pages of the platform are left out, because the browser has not left for them yet.
+    // The pages of the platform are not among these steps, because the browser has not left for them yet.
     steps: showSteps(flow?.steps ?? []),
     path: flow && `/flows/${encodeURIComponent(flow.id)}`,
   }

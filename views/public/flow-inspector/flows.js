@@ -1,5 +1,5 @@
-// Keyboard navigation between steps, the presenter view, and the bar of a token's lifetime. Without this script, the links
-// do the same.
+// Adds the keyboard navigation between steps, the presenter view, and the moving bar of a token's lifetime. Without it, the
+// links still lead from step to step.
 const link = (rel) => document.querySelector(`a[rel="${rel}"]`)
 const presentation = () => document.querySelector('[data-present]')
 const notes = () => document.querySelector('[data-notes]')
@@ -28,7 +28,7 @@ async function present(url) {
   prepare()
 }
 
-/** Shows the current arrow, and offers full screen. */
+/** Scrolls the diagram to the current arrow, and offers full screen. */
 function prepare() {
   const diagram = presentation()?.querySelector('.diagram')
   const active = diagram?.querySelector('.sequence-step.active')
@@ -91,7 +91,7 @@ document.addEventListener('click', (event) => {
 })
 prepare()
 
-// Copies a command.
+// Lets people copy a command.
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) break
   button.hidden = false
@@ -101,6 +101,6 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   })
 }
 
-/** The bar of an access token's lifetime runs. */
+/** The bar of an access token's lifetime, which this script moves each second. */
 const lifetime = document.querySelector('progress.lifetime')
 if (lifetime) setInterval(() => (lifetime.value = Date.now() - Number(lifetime.dataset.from)), 1000)
