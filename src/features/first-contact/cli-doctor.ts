@@ -138,6 +138,7 @@ await createCommand(
     false,
   )
   .action(async ({ json, strict, consent, write }: Options) => {
+    if (write && !consent) throw new Error('--write needs --consent')
     await check(json, strict)
     if (consent) await askForConsent(write)
   })

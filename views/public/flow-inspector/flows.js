@@ -77,6 +77,8 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'ArrowRight') go('next')
   else if (event.key === 'ArrowLeft') go('prev')
   if (!presentation()) return
+  // Space presses a focused button.
+  if (event.key === ' ' && document.activeElement?.matches('button')) return
   if (event.key === 'PageDown' || event.key === ' ') go('next')
   else if (event.key === 'PageUp') go('prev')
   else if (event.key.toLowerCase() === 'f') toggleFullScreen()
