@@ -153,7 +153,7 @@ export const priceRequestSchema = z
   })
   .meta({ id: 'PriceRequest' })
 
-/** A price request whose lines may be anything: an invalid line is an error of that line, not of the call (section 7). */
+/** A price request whose lines may be anything, because an invalid line makes only this line fail, not the call (section 7). */
 export const looseRequestSchema = priceRequestSchema.extend({ items: z.array(z.unknown()) })
 
 /** assumed (section 7 defines none): error codes of items that cannot be priced, with their messages. */

@@ -33,7 +33,7 @@ export const texts = {
   accept: 'Accept',
   reject: 'Reject',
   grantAccess: 'Grant access',
-  /** The questions before an answer, with what undoes it. */
+  /** The questions before an answer. They also say what a user can do if the answer was wrong. */
   ask: {
     accept: {
       title: (builder: string) => `Accept the request of ${format.isolated(builder)}?`,

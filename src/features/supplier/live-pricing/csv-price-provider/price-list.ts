@@ -13,7 +13,7 @@ export const priceListFile = (folder: string) => join(folder, 'prices.sqlite')
 
 /**
  * Provides prices from the database that `load-prices` writes to a folder. Each call reads in one transaction, and so sees
- * one price list as a whole. Methods throw if there is none yet.
+ * one price list as a whole. If there is no price list yet, methods that read it throw an error.
  */
 export function openPriceList(folder: string, now: () => number = Date.now): Required<PriceProvider> {
   let opened: Queries | undefined
