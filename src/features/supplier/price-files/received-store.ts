@@ -37,7 +37,7 @@ type ReceivedRecord = z.infer<typeof recordSchema>
 const parseRecord = (value: string | null): ReceivedRecord | null =>
   recordSchema.safeParse(parseJson(value ?? '')).data ?? null
 
-/** Whether a user sent it. */
+/** Returns a function that tells whether a user sent a file. */
 const isOf =
   (userId: string) =>
   ({ by }: Pick<SentFile, 'by'>): boolean =>
@@ -90,7 +90,7 @@ export class ReceivedStore {
     const revision = randomUUID()
     const text = JSON.stringify({ ...received, files: files.map((file) => ({ ...file, by: null })) })
     const parts = await this.#parts.writeAll({ owner, name: revision }, Buffer.from(text))
-    /** The next record; the one that is there if it is another by now, or this one, because the answer to its write was lost. */
+    /** The next record. A record that has changed meanwhile stays: somebody else wrote it, or this call, whose answer was lost. */
     const merged = (value: string | null) => {
       const now = parseRecord(value)
       if (now?.revision !== before?.revision) return value

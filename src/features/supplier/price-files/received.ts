@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { choiceSchema } from './choice.ts'
 
 /**
- * A text of a file. `where`: the headings of its columns, or what the text is; empty if it is in the first column. A row that has
+ * A text of a file. `where`: the headings of its columns, or the kind of text; empty if it is in the first column. A row that has
  * a `code` is compared by its code, so that figures in the row do not count.
  */
 const placedTextSchema = z.object({
@@ -30,7 +30,7 @@ export const senderSchema = z
   .union([z.object({ userId: z.string(), bxcontext: z.string() }), z.literal('command line')])
   .nullable()
 
-/** A file that was sent, and who chose how it is read. */
+/** A file that was sent, who sent it, and how it was read. */
 const sentFileSchema = z.object({
   /** Counts the files of the catalogue. */
   number: z.int().positive(),

@@ -4,7 +4,7 @@ import type { BoxReason, Missing, Reason, Remark } from './found.ts'
 
 const { count, isolated, pluralize } = format
 
-/** What a column may be used for. */
+/** The words for the uses of a column. */
 const USE_WORDS = {
   code: 'code',
   price: 'price',
@@ -198,7 +198,7 @@ export const texts = {
     first: (shown: number) => `The first ${count(shown)}, new ones first:`,
     cures: {
       damagedCode:
-        'They look as a spreadsheet shows a date or a long number: format the column as text, and enter them again.',
+        'These codes look like a date or a long number in a spreadsheet: format the column as text, and enter them again.',
       noValue: 'Open the file in your spreadsheet, and save it.',
       otherPrice: 'The same code with different prices or units: none is sent, because each could be wrong.',
     } as Partial<Record<Reason, string>>,
@@ -298,7 +298,7 @@ export const texts = {
       `The import of ${isolated(file)} into “${isolated(catalogue)}” waits.`,
   },
 
-  /** Sending waits for the platform, with the title of its outage on other pages, or for the store. */
+  /** Sending waits for the platform, or for the store. `title`: the title that the platform's outage has on other pages. */
   waiting: (title = "The app's own data store is not available") =>
     `${title}. The app tries again automatically.`,
 
@@ -307,7 +307,7 @@ export const texts = {
     app: 'The import stopped because of an error in this app. It has been logged.',
     revoked: 'Access to this account has ended. Reconnect the account, and send again.',
     fileGone: 'The price file of this import is no longer available. Upload it again.',
-    /** `words`: the platform's, here and below. */
+    /** `words`: what the platform says, here and below. */
     notCompleted: (words: string) => `The platform could not complete the import: ${words}`,
     startRefused: (message: string) => `The platform refused to start the import and said: ${message}`,
     /** `code`: the code of the first item of the refused upload, which has at most 1,000 items. */

@@ -8,7 +8,7 @@ import { ReceivedStore } from './received-store.ts'
 import { type Sending, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
 
-/** What whoever takes the turn of a catalogue needs. */
+/** What is needed to take the turn of a catalogue. */
 export interface Turns {
   store: KeyValueStore
   stored: StoredImports
@@ -39,8 +39,8 @@ export const takeTurn = ({ store, turnMs = 10_000 }: Pick<Turns, 'store' | 'turn
   acquireLease(store, turnKey(catalogueId), turnMs)
 
 /**
- * Takes the turn of a catalogue to send something else, and settles what an earlier import has left. Throws `ImportError` (409) if
- * an import into it is running, and `StoreUnavailableError`.
+ * Takes the turn of a catalogue to send into it, and settles what an earlier import has left. Throws `ImportError` (409) if another
+ * import into the catalogue is running, and `StoreUnavailableError`.
  */
 export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<Lease> {
   const until = performance.now() + WAIT_MS

@@ -17,7 +17,8 @@ export function createRegistrations<T>(name: string, schema: z.ZodType<T>, atSta
     const business = ownBusiness(req, res)
     if (!business) return
     const { data } = schema.safeParse(req.body)
-    const rule = 'Enter an http or https address without user, query or #. Live pricing also needs an ID and a secret.'
+    const rule =
+      'Enter an http or https address without user, query or #. Live pricing also needs an ID and a secret.'
     if (data) registered.set(business.bxcontext, data)
     else if (req.body?.url === '') registered.delete(business.bxcontext)
     else return problem(res, 400, rule, req.account)
