@@ -1,7 +1,7 @@
 /**
  * The contract of the live pricing API, which a supplier hosts and the platform calls: every path, parameter, field,
  * code and limit. "given" cites a section of the supplier integration specification; "assumed" marks what it doesn't
- * define, which docs/assumptions.md also lists. If you have the full documentation, this is the only file to correct.
+ * define; docs/assumptions.md also lists that. If you have the full documentation, this is the only file to correct.
  *
  * Request schemas ignore unknown fields; response schemas are strict.
  */

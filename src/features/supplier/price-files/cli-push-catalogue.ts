@@ -123,7 +123,7 @@ function pageOne({ outline, missing }: Reading): Error {
       ),
       'Copy the choice from the page of the import, or complete this one:',
       choiceArgument(draft),
-      ...lacks.map((field) => `It lacks "${field}".`),
+      ...lacks.map((field) => `The choice lacks "${field}".`),
       'A column is {"heading":"…","number":1,"use":"code"}, and "money" is one of:',
       ...answers.map((answer) => `  ${answer}`),
     ].join('\n'),

@@ -75,7 +75,7 @@ export interface Rejected {
   detail: string
   /** Its code, if it has one. */
   code: string
-  /** Whether this catalogue received the code before, or the last file had no such row. */
+  /** Whether the row is marked as new: this catalogue received its code before, or the last file had no such row. */
   isNew: boolean
   /** Its first cells, cut. */
   cells: string[]
@@ -87,7 +87,7 @@ export interface Example {
   item: Item
   /** In dollars before tax; null if the code was not received before. */
   oldPrice: number | null
-  /** The other cells: not sent as they are, and not the same in every row. `isNew`: the column did not have this value before. */
+  /** The cells that are neither in the first line nor the same in every row, and all new ones. `isNew`: new in its column. */
   others: { heading: string; value: string; isNew: boolean }[]
 }
 

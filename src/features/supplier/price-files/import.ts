@@ -84,7 +84,7 @@ export const importSchema = z.object({
 export type Import = z.infer<typeof importSchema>
 export type ImportRef = Pick<Import, 'userId' | 'id'>
 
-/** A reading of a file with its id, what it was made with, and the folder of its items. */
+/** A reading of a file with its id, what the file was read with, and the folder of its items. */
 export interface Read extends Pick<Import, 'checkId' | 'leftOut' | 'receivedRevision'> {
   reading: Reading
   itemsPath: string

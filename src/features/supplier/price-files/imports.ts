@@ -210,7 +210,7 @@ export class Imports {
     })
   }
 
-  /** Reads the file in a folder. Throws `UnreadableFileError`, and `StoreUnavailableError` if the disk is full. */
+  /** Reads the file in a folder. Throws `UnreadableFileError`, and `StoreUnavailableError` if the items cannot be written. */
   async #read(
     { userId, bytes, catalogueId }: Pick<Import, 'userId' | 'bytes' | 'catalogueId'>,
     folder: string,
@@ -223,7 +223,7 @@ export class Imports {
     return { checkId: randomUUID(), reading, itemsPath, leftOut: [...leftOut], receivedRevision: revision }
   }
 
-  /** Reads a price file in a process of its own. Tests that are not about this process replace the method. */
+  /** Reads a price file in a process of its own. Tests that are not about that process replace this method. */
   readFile(task: ReadTask): Promise<Reading> {
     return readInProcess(task)
   }
@@ -236,7 +236,7 @@ export class Imports {
       throw new ImportError(507, 'storage_full', texts.errors.storageFull)
   }
 
-  /** Deletes all but the last 20 imports of a user, and those that are running. */
+  /** Deletes the old imports of a user. Keeps those that are running, and the last 20 others. */
   async #deleteOld(userId: string): Promise<void> {
     const idle = (await this.stored.ofUser(userId)).filter(({ state }) => state !== 'running')
     for (const job of idle.slice(MAX_KEPT)) await deleteImport(this.#turns, job)

@@ -1,4 +1,4 @@
-/** Collects what the rows of a table come to: items, each code once, and rows that are not sent. */
+/** Collects the results of the rows of a table: items, each code once, and rows that are not sent. */
 import { shorten } from '../tables/prices.ts'
 import type { Row } from '../tables/sheet.ts'
 import type { Item } from './batches.ts'

@@ -47,7 +47,7 @@ const typedIn = (form?: { values: Record<string, unknown> }) =>
 export async function choosePage(vault: Vault, job: Import, { outline, missing }: Reading) {
   const { say, suggested } = texts.choose
   const isSuggested = outline.columns.some(({ use }) => use !== 'ignored')
-  // The alert says what is missing.
+  // If something is missing, the alert says so.
   const lead = missing.length > 0 ? '' : isSuggested ? `${say} ${suggested}` : say
   return {
     view: 'supplier/price-files/choose',
@@ -61,7 +61,7 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       missing: missing.map(texts.missing),
       /** The problems that are shown beside the columns. */
       missingColumns: missing.filter(({ field }) => field === 'columns').map(texts.missing),
-      /** The field that has the focus, as `format.invalid` wants it. */
+      /** The field that gets the focus, in the form that `format.invalid` takes. */
       first: { field: missing[0]?.field ?? null },
       uses: USES,
       nameOf,

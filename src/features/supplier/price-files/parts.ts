@@ -8,7 +8,7 @@ const [compress, expand] = [promisify(gzip), promisify(gunzip)]
 /** The most bytes of a part before compression. So a command of the store takes only a few milliseconds. */
 export const PART_BYTES = 512 * 1024
 
-/** Whose parts they are, and what they are parts of. */
+/** The owner of the parts, and the name of the value that they make up. */
 export interface PartsOf {
   owner: string
   name: string

@@ -1,4 +1,4 @@
-/** Reads every row of a file once. */
+/** Reads every row of the chosen sheet once. */
 import { UnreadableFileError } from '../tables/errors.ts'
 import { type Currency, DECIMALS, readPrice, shorten } from '../tables/prices.ts'
 import type { OpenFile, Row } from '../tables/sheet.ts'

@@ -25,7 +25,7 @@ export const openTurns = (store: KeyValueStore, apiUrl: string, turnMs?: number)
   turnMs,
 })
 
-/** How long to wait while a stopped import ends its last request, and the pause between two attempts to take the turn, in ms. */
+/** How long to wait for a stopped import to end its last request, and the pause between two attempts to take the turn, in ms. */
 const [WAIT_MS, LOOK_MS] = [3_000, 50]
 
 export const turnKey = (catalogueId: string): Key => ({

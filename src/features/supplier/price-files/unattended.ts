@@ -2,8 +2,8 @@
 import type { Reading } from './found.ts'
 
 /**
- * Whether a person must look at a file first: because page one is not complete, because page two asks for a tick, or because of a
- * new text, value or date. A new amount beside the price is no reason.
+ * Whether a person must look at a file first. A person must, if page one is not complete, if page two asks for a tick, or if there is
+ * a new text, value or date. A new amount beside the price is no reason.
  */
 export function stopsUnattended({ found }: Pick<Reading, 'found'>): boolean {
   // If nothing was received before, everything is a difference.

@@ -69,8 +69,8 @@ async function fill(db: DatabaseSync, folder: string): Promise<Map<string, numbe
 }
 
 /**
- * Adds to each store the JSON that the API sends. If several holidays are on one date, the holiday of the store wins over the holiday
- * of its state, and both win over the holiday of all stores.
+ * Adds to each store the JSON that the API sends. If several holidays are on one date, the holiday of the store counts, else the
+ * holiday of its state, else the holiday of all stores.
  */
 function addStores(db: DatabaseSync): void {
   db.exec('ALTER TABLE stores ADD COLUMN json')
