@@ -22,7 +22,7 @@ function toExactNumber(value: Big): ExactNumber {
 
 /** The longest amount, in characters. */
 const MAX_TEXT = 100
-/** The largest exponent of an amount, positive or negative. Amounts beyond it are no prices. */
+/** The largest exponent of an amount, positive or negative. Amounts beyond it are no prices, and might not be JSON numbers. */
 const MAX_EXPONENT = 30
 
 const DECIMAL = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i

@@ -5,7 +5,7 @@ import { texts } from './texts.ts'
 
 /** The comma comes last, because it may be the decimal sign of the prices. */
 const DELIMITERS = ['\t', ';', '|', ',']
-/** How many lines are counted, and which share of them is most of them. Titles and notes may have other numbers of columns. */
+/** How many lines are counted, and which share of them counts as most. Lines with titles and notes may differ. */
 const SAMPLE = 50
 const MOST = 0.7
 

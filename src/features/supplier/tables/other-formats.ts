@@ -1,6 +1,6 @@
 import { texts } from './texts.ts'
 
-/** How files of other formats begin, whatever their names are. Read as Latin-1, without zero bytes and a byte order mark. */
+/** How files of other formats begin, whatever their names are: as Latin-1, without zero bytes and a byte order mark. */
 const FORMATS: [name: string, beginning: RegExp][] = [
   ['a picture', /^(\x89PNG|\xff\xd8\xff|GIF8|RIFF)/],
   ['an Excel workbook with a password', /^\xd0\xcf.\xe0.*EncryptedPackage/s],

@@ -23,7 +23,7 @@ interface Archive {
 }
 
 /**
- * Opens an XLSX workbook (ECMA-376), whose sheets are streamed. Only the shared strings are kept in memory. Throws
+ * Opens an XLSX workbook (ECMA-376), whose sheets are streamed. Only the shared strings and the formats are kept in memory. Throws
  * `UnreadableFileError`, also while reading the rows.
  */
 export async function openWorkbook(path: string, cpuMs: () => number): Promise<OpenFile> {

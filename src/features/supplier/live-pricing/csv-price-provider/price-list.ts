@@ -82,7 +82,7 @@ function prepareQueries(db: DatabaseSync) {
       SELECT category, coalesce(prices.price, items.price) AS price
       FROM items LEFT JOIN prices ON item = code AND store = :store WHERE code = :item`),
     member: db.prepare('SELECT 1 FROM members WHERE number = ?'),
-    // Among discounts of the same kind, the largest percentage or amount is the best one, or the lowest price.
+    // Among discounts of one kind, the best is the largest percentage, the largest amount, or the lowest price.
     discounts: db.prepare(`
       SELECT max(percent) AS percent, max(amount) AS amount, min(price) AS price FROM discounts
       WHERE (item, category) IN (VALUES (:item, ''), ('', :category), ('', ''))
