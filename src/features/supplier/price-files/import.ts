@@ -121,7 +121,7 @@ export const newImport = (
   createdAt: isoNow(),
 })
 
-/** The owner of the imports of the command line, in place of a user. */
+/** The owner of the files of the command line, in place of a user. */
 const COMMAND_LINE = appOwner('command-line')
 export const isOfCommandLine = ({ userId }: Pick<Import, 'userId'>): boolean => userId === COMMAND_LINE
 

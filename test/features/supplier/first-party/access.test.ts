@@ -3,6 +3,8 @@ import * as z from 'zod'
 import { ConfigurationError, PlatformUnavailableError } from '../../../../src/connect/errors.ts'
 import { openSqlite } from '../../../../src/connect/stores.ts'
 import { listTenants } from '../../../../src/features/supplier/first-party/first-party.ts'
+import reencrypt from '../../../../src/features/supplier/first-party/reencrypt.ts'
+import { createLog } from '../../../../src/runtime/log.ts'
 import { serve } from '../../../support/ports.ts'
 import { newKey } from '../../../support/vault.ts'
 import { type ApiKeyAccess, CREDENTIALS, openAccess, type Platform, startPlatform } from './support.ts'
@@ -60,6 +62,16 @@ describe('a token', () => {
     await platform.post('/sandbox/expire-refresh-tokens')
     await Promise.all(Array.from({ length: 50 }, () => call(access)))
     await expectAnswers([200, 200], [401])
+  })
+
+  test('is re-encrypted after a key rotation, without another login', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const [old, added] = [newKey(), newKey('k2')]
+    await call(open({ store, keys: [old] }))
+    const deps = { store, config: { tokenEncryptionKeys: [added, old] }, log: createLog('silent') }
+    expect(await Array.fromAsync(reencrypt(deps as never))).toEqual(['reencrypted'])
+    await call(openAccess(platform.apiUrl, { store, keys: [added] }))
+    await expectAnswers([200])
   })
 
   test('that can no longer be decrypted is replaced by a login', async () => {

@@ -307,19 +307,10 @@ test('a write that the client of the store repeats, because its answer was lost,
     ...store,
     compareAndSet: async (...write) => (await store.compareAndSet(...write)) && lost-- <= 0,
   }
-  const sent = {
-    fileName: 'b.csv',
-    at: '2026-10-02T00:00:00.000Z',
-    by: null,
-    choice: CHOICE,
-    isComplete: true,
-  }
   const memory = { headings: ['code', 'price'], texts: [], values: [] }
-  await new ReceivedStore(repeating, API_URL).merge('1', {
-    ...sent,
-    memory,
-    items: [{ code: 'NEW', price: 1 }],
-  })
+  const file = { fileName: 'b.csv', at: new Date().toISOString(), by: null, choice: CHOICE, memory }
+  const sent = { ...file, items: [{ code: 'NEW', price: 1 }], isComplete: true }
+  await new ReceivedStore(repeating, API_URL).merge('1', sent)
   expect((await receivedOf()).prices).toEqual([...pricesOf(3), ['NEW', 1]])
 })
 
