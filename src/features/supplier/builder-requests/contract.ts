@@ -31,7 +31,7 @@ export const builderRequestSchema = z.looseObject({
 })
 export type BuilderRequest = z.infer<typeof builderRequestSchema>
 
-/** A digest of what a page shows of a request. A form sends it back, so that it decides about exactly that request. */
+/** A digest of what a page shows about a request. The form sends it back, so that the decision is about exactly what was shown. */
 export function revisionOf(request: BuilderRequest): string {
   const ofBuilder = ['builder', 'name', 'contact', 'email', 'phone', 'suburb']
   const shown = JSON.stringify(request, [...ofBuilder, 'externalRef', 'requestedAt'])
@@ -41,7 +41,7 @@ export function revisionOf(request: BuilderRequest): string {
 /** given 6: the only event type that is defined. */
 export const BUILDER_REQUESTED = 'integration-connection.requested'
 
-/** Parses a time of an event to ms since 1970; NaN if it is none. */
+/** Parses the time of an event to ms since 1970. Returns NaN if it is not a time. */
 function timeOf(value: string | number): number {
   const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
   if (typeof number !== 'number') return Date.parse(number)
@@ -77,7 +77,7 @@ export type WebhookEvent = z.infer<typeof webhookEventSchema>
 /** Maximum difference between the time of an event and the current time, in ms, to prevent replays. */
 const MAX_AGE_MS = 300_000
 
-/** Whether an event says a time that is too far from now. */
+/** Whether an event has a time that is too far from now. */
 export function isStale({ occurredAt, time }: WebhookEvent): boolean {
   const at = occurredAt ?? time
   return at != null && Math.abs(Date.now() - timeOf(at)) > MAX_AGE_MS

@@ -24,7 +24,7 @@ export const batchIdSchema = z
   .string()
   .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots, not starting with a dot')
 
-/** A count, which may be a text; null if it is neither. */
+/** A count: a number, or a text of digits. Anything else becomes null. */
 const count = z
   .union([
     z.number(),
@@ -76,7 +76,7 @@ const items = z.array(z.unknown()).catch([])
 const uploadAnswerSchema = z.object({ errors: items, rejected: items, failed: items })
 const MAX_MESSAGE = 500
 
-/** The items that an answer to an upload lists as rejected. Without such a list, it has accepted them all. */
+/** The items that an answer to an upload lists as rejected. Without such a list, all items count as accepted. */
 export function rejectedIn(answer: unknown): Rejected {
   const lists = Object.values(uploadAnswerSchema.safeParse(answer).data ?? {})
   const rejected = lists.find((list) => list.length > 0) ?? []

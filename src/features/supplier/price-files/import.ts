@@ -11,8 +11,8 @@
  * | its user stops it | `Imports`, `stopped` | stopped | stays |
  * | what was accepted is merged | `settle` | stays | is removed |
  *
- * Only `stopped` may happen outside the turn of the catalogue, which one process has at a time. A file of the command line has a
- * record and a note only while it is sent. Nobody resumes it, so its state is "stopped" until it is completed.
+ * Of these events, only `stopped` may happen outside the turn of the catalogue, which one process has at a time. A file of the
+ * command line has a record and a note only while it is sent. Nobody resumes it, so its state is "stopped" until it is completed.
  */
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
@@ -84,7 +84,7 @@ export const importSchema = z.object({
 export type Import = z.infer<typeof importSchema>
 export type ImportRef = Pick<Import, 'userId' | 'id'>
 
-/** A reading of a file with its id, what it was made with, and the folder of its items. */
+/** A reading of a file with its id, what the file was read with, and the folder of its items. */
 export interface Read extends Pick<Import, 'checkId' | 'leftOut' | 'receivedRevision'> {
   reading: Reading
   itemsPath: string
@@ -121,7 +121,7 @@ export const newImport = (
   createdAt: isoNow(),
 })
 
-/** In place of a user. */
+/** The owner of the files of the command line, in place of a user. */
 const COMMAND_LINE = appOwner('command-line')
 export const isOfCommandLine = ({ userId }: Pick<Import, 'userId'>): boolean => userId === COMMAND_LINE
 
@@ -136,7 +136,7 @@ export const commandLineImport = (fileName: string, catalogue: Catalogue, read: 
   progress: NOTHING_SENT,
 })
 
-/** The path of its page. */
+/** The path of the page of an import. */
 export const importPath = ({ bxcontext, id }: Pick<Import, 'bxcontext' | 'id'>) =>
   `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
 
@@ -173,7 +173,7 @@ const running = (job: Import): Import => ({
   problem: null,
 })
 
-/** A person sends what a page has shown. `checkId`: its reading. Throws `ImportError` (400, 409) if that cannot be sent. */
+/** A person sends what a page has shown. `checkId`: the reading on it. Throws `ImportError` (400, 409) if it cannot be sent. */
 export function started(job: Import, checkId: string): Import {
   requireState(job, 'ready')
   if (job.checkId !== checkId) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)

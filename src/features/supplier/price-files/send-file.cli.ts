@@ -19,7 +19,7 @@ interface SendOptions {
 
 /**
  * Sends a file of the command line to its end. Resolves to false if nothing was sent, because the catalogue has received something
- * else meanwhile. If this process dies, the next page or command settles what the platform has accepted. Throws an error if the
+ * else meanwhile. If this process dies, the app or the next command settles what the platform has accepted. Throws an error if the
  * platform has not completed the import, or says that there were problems. Throws `ImportError` (409) if another import into the
  * catalogue is running.
  */
@@ -37,7 +37,7 @@ export async function sendFile(
   }
   try {
     if ((await received.revision(catalogueId)) !== job.receivedRevision) return false
-    // A note without a record is removed. A record without a note would stay.
+    // The note comes first: a note without a record is removed later, but a record without a note would stay.
     await stored.noteSending(job)
     await stored.add(job, null, read)
     print(`Starting the import of ${pluralize(items, 'item')}.`)
@@ -70,7 +70,7 @@ export async function sendFile(
   }
 }
 
-/** Prints how far an import is: a line for each tenth, for each word of the platform, and for each reason to wait. */
+/** Prints how far an import is: a line for each tenth, for each new state of the platform, and for each reason to wait. */
 function progressPrinter(items: number): (progress: Readonly<Progress>) => void {
   let last = ''
   return ({ phase, sent, processed, platformState, waiting }) => {

@@ -35,7 +35,7 @@ const parseSending = (value: string | null): Sending | null =>
 
 /** The parts of the file. */
 const fileOf = ({ id }: Pick<Import, 'id'>) => ({ owner: id, name: 'file' })
-/** The parts of a reading: what it has found, and then the items, an upload request in each. */
+/** The parts of a reading: what it has found, and then the items, with one upload request in each part. */
 const readingOf = ({ id, checkId }: Pick<Import, 'id' | 'checkId'>) => ({ owner: id, name: checkId })
 
 /** The imports in the store. Every method throws `StoreUnavailableError`. */
@@ -86,8 +86,8 @@ export class StoredImports {
   }
 
   /**
-   * Stores an import, with the file at `path` unless that is null. The record is written first: if the process dies, it leads to
-   * the parts that are there.
+   * Stores an import, with the file at `path` unless that is null. The record is written first. If the process dies, the record leads
+   * to the parts that were written.
    */
   async add(job: Import, path: string | null, read: Read): Promise<void> {
     try {
@@ -148,7 +148,7 @@ export class StoredImports {
     return this.#parts.delete(readingOf(job), 0, 1 + batchCount(job.items))
   }
 
-  /** Deletes what a completed import needs no more: its file and its items. Its page still shows what was found. */
+  /** Deletes what a completed import no longer needs: its file and its items. Its page still shows what was found. */
   async deleteSent(job: Import): Promise<void> {
     await this.#parts.delete(fileOf(job), 0, fileParts(job))
     await this.#parts.delete(readingOf(job), 1, 1 + batchCount(job.items))
@@ -178,7 +178,7 @@ export class StoredImports {
     return this.#store.set(sendingKey(sending.catalogueId), noteOf(sending))
   }
 
-  /** Removes that note. */
+  /** Removes the note of an import, unless the catalogue now has the note of another one. */
   async forgetSending(sending: Sending): Promise<void> {
     await this.#store.compareAndSet(sendingKey(sending.catalogueId), noteOf(sending), null)
   }

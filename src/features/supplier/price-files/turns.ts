@@ -8,7 +8,7 @@ import { ReceivedStore } from './received-store.ts'
 import { type Sending, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
 
-/** What whoever takes the turn of a catalogue needs. */
+/** What is needed to take the turn of a catalogue. */
 export interface Turns {
   store: KeyValueStore
   stored: StoredImports
@@ -25,7 +25,7 @@ export const openTurns = (store: KeyValueStore, apiUrl: string, turnMs?: number)
   turnMs,
 })
 
-/** How long to wait while a stopped import ends its last request, and the pause between two attempts to take the turn, in ms. */
+/** How long to wait for a stopped import to end its last request, and the pause between two attempts to take the turn, in ms. */
 const [WAIT_MS, LOOK_MS] = [3_000, 50]
 
 export const turnKey = (catalogueId: string): Key => ({
@@ -39,8 +39,8 @@ export const takeTurn = ({ store, turnMs = 10_000 }: Pick<Turns, 'store' | 'turn
   acquireLease(store, turnKey(catalogueId), turnMs)
 
 /**
- * Takes the turn of a catalogue to send something else, and settles what an earlier import has left. Throws `ImportError` (409) if
- * an import into it is running, and `StoreUnavailableError`.
+ * Takes the turn of a catalogue to send into it, and settles what an earlier import has left. Throws `ImportError` (409) if another
+ * import into the catalogue is running, and `StoreUnavailableError`.
  */
 export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<Lease> {
   const until = performance.now() + WAIT_MS

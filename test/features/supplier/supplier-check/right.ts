@@ -45,12 +45,6 @@ const round = (degrees: number) => Number(degrees.toFixed(2))
 /** Suppliers that the specification has nothing against, however odd they are. */
 export const RIGHT: [name: string, change: Change, more?: More][] = [
   [
-    'errors are an object',
-    eachLine(({ errorCode, errorMessage, ...line }) =>
-      errorCode ? { ...line, error: { code: errorCode, message: errorMessage } } : line,
-    ),
-  ],
-  [
     'errors are a list, and amounts are left out',
     eachLine(({ itemId, storeId, quantity, errorCode, ...line }) =>
       errorCode
@@ -118,12 +112,6 @@ export const RIGHT: [name: string, change: Change, more?: More][] = [
     'a distance of 0 finds nothing: the place of a store is rounded',
     (right) => ({
       search: (...place) => right.search(...place).filter(({ distance }) => distance < place[2]),
-    }),
-  ],
-  [
-    'a distance of 0 is refused',
-    (right) => ({
-      nearest: (query) => (query.get('radius') === '0' ? { status: 400 } : right.nearest(query)),
     }),
   ],
   [
