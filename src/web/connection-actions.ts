@@ -19,9 +19,8 @@ export interface TestResult {
 
 /**
  * Runs the first test whose scope is granted. If the platform has refused access, or this app, first refreshes the access token. If
- * there is no such test, only refreshes the token. Resolves to the outcome, what was called (null: nothing, since
- * there is no refresh token), and the time it took, in ms. Throws the
- * errors of the API and of `vault.refresh`.
+ * there is no such test, only refreshes the token. Resolves to the outcome, what was called (null: nothing, since there is no
+ * refresh token), and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.
  */
 export async function testConnection(
   { vault, api }: { vault: Vault; api: Api },

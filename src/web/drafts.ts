@@ -30,9 +30,7 @@ const DRAFT_MS = 15 * 60_000
 /** The page of a form if the browser does not name it. */
 const FIRST_PAGE = '/connections'
 
-/**
- * Adds the methods for drafts to requests. A draft is in an encrypted cookie. If its values do not fit, only its page is kept.
- */
+/** Adds the methods for drafts to requests. A draft is in an encrypted cookie. If its values do not fit, only its page is kept. */
 export function drafts(keys: readonly EncryptionKey[], baseUrl: string): RequestHandler {
   const options = { name: 'draft', schema: draftSchema, ms: DRAFT_MS }
   const cookie = encryptedCookie(createRecordCipher(keys), baseUrl, options)

@@ -5,10 +5,7 @@ import type { Key, KeyValueStore } from './store.ts'
 
 /** Lets one process at a time do something. It is renewed until it is released. */
 export interface Lease {
-  /**
-   * Aborts when the lease ends: it was released, or the store was not reachable for so long that another process may have
-   * it.
-   */
+  /** Aborts when the lease ends: it was released, or the store was not reachable for so long that another process may have it. */
   readonly lost: AbortSignal
   /** Never throws: a lease that cannot be released expires. */
   release(): Promise<void>

@@ -388,9 +388,8 @@ export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, 
 }
 
 /**
- * The state of a connection. `degraded`: the platform cannot be reached or refuses, and the connection is kept. `canReconnect`:
- * the API rejects the access token, so a new consent may help. `needs_consent`: permissions are missing. `revoked`: access has
- * ended.
+ * The state of a connection. `degraded`: the platform cannot be reached or refuses, and the connection is kept. `canReconnect`: the
+ * API rejects the access token, so a new consent may help. `needs_consent`: permissions are missing. `revoked`: access has ended.
  */
 export type ConnectionView =
   | { state: 'none' }

@@ -105,8 +105,7 @@ async function sweepOnce(sweep: SweepState): Promise<void> {
 }
 
 /**
- * Whether the last round has ended and the next one is not due. A start in the future comes from a wrong clock, and does not
- * count.
+ * Whether the last round has ended and the next one is not due. A start in the future comes from a wrong clock, and does not count.
  */
 function isWaiting({ everyMs, now }: SweepState, round: Round | null): boolean {
   const ageMs = round ? now() - round.startedAt : -1

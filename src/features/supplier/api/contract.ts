@@ -46,8 +46,7 @@ export const tokenRequestSchema = z
   .meta({ id: 'TokenRequest', description: 'The client credentials grant.' })
 
 /**
- * given 2.1: exactly three fields, including `expires_in` (seconds). assumed: the other two are named as in RFC 6749
- * section 5.1.
+ * given 2.1: exactly three fields, including `expires_in` (seconds). assumed: the other two are named as in RFC 6749 section 5.1.
  */
 export const tokenResponseSchema = z
   .strictObject({

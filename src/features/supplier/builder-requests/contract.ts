@@ -83,9 +83,7 @@ export function isStale({ occurredAt, time }: WebhookEvent): boolean {
   return at != null && Math.abs(Date.now() - timeOf(at)) > MAX_AGE_MS
 }
 
-/**
- * assumed: the default header of the signature, the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`.
- */
+/** assumed: the default header of the signature, the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`. */
 export const WEBHOOK_HEADER = 'X-Webhook-Signature'
 
 export const ASSUMPTIONS: readonly Assumption[] = [

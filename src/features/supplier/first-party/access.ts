@@ -36,10 +36,9 @@ export const createFirstPartyVault = (
 ): Vault => new Vault({ ...options, platform: FIRST_PARTY, oauth: { refresh, scopes: [] } })
 
 /**
- * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and
- * refreshed like users' tokens. If there are no valid tokens, the source logs in; concurrent callers and processes share a
- * login. Its methods throw `ConfigurationError` if the platform rejects the credentials, and the errors of
- * `Vault.accessToken`.
+ * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and refreshed
+ * like users' tokens. If there are no valid tokens, the source logs in; concurrent callers and processes share a login. Its methods
+ * throw `ConfigurationError` if the platform rejects the credentials, and the errors of `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
   const { store, keys, log, now = Date.now, email, apiKey, subscriptionKey, tenantId = '' } = options

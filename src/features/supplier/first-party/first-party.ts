@@ -77,10 +77,7 @@ function tokensOf(response: HttpResponse, path: string, rejected: () => Error): 
   return { ...tokens, scopes: undefined }
 }
 
-/**
- * Lists the tenants of the API key (specification 5.2.7). The source must have no tenant. Throws what `createApi`
- * throws.
- */
+/** Lists the tenants of the API key (specification 5.2.7). The source must have no tenant. Throws what `createApi` throws. */
 export function listTenants(api: Api, source: TokenSource): Promise<Tenant[]> {
   return api.get(source, { scope: '', path: PATHS.tenants, schema: z.array(tenantSchema) })
 }
