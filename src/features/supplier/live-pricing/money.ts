@@ -27,10 +27,7 @@ const MAX_EXPONENT = 30
 
 const DECIMAL = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/**
- * Parses an amount of a price provider. Throws a `TypeError` if it is no decimal, and a `RangeError` if it is negative or out of
- * range.
- */
+/** Parses a provider's amount. Throws a `TypeError` if it is no decimal, and a `RangeError` if it is negative or out of range. */
 function parseAmount(amount: unknown, name: string): Big {
   const text = typeof amount === 'number' ? String(amount) : amount
   if (typeof text !== 'string' || text.length > MAX_TEXT || !DECIMAL.test(text))

@@ -68,10 +68,7 @@ async function fill(db: DatabaseSync, folder: string): Promise<Map<string, numbe
   return rows
 }
 
-/**
- * Adds to each store the JSON that the API sends. If several holidays are on one date, the holiday of the store counts, else the
- * holiday of its state, else the holiday of all stores.
- */
+/** Adds to each store the JSON that the API sends. On a date, the store's own holiday counts, else its state's, else that of all. */
 function addStores(db: DatabaseSync): void {
   db.exec('ALTER TABLE stores ADD COLUMN json')
   const update = db.prepare('UPDATE stores SET json = ? WHERE id = ?')
