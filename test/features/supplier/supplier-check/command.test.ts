@@ -10,9 +10,9 @@ afterAll(async () => {
   for (const close of running) await close()
 })
 
-/** The model as a server. Its answers come in pieces, and its tokens end while the check waits. */
-async function started(change: Change = () => ({})): Promise<string> {
-  const model = createModel((right) => ({ expiresIn: 4, ...change(right) }))
+/** The model as a server. Its answers come in pieces. */
+async function started(change?: Change): Promise<string> {
+  const model = createModel(change)
   const { port, close } = await serve(async (req, res) => {
     const { authorization, 'content-type': type } = req.headers
     const answer = await model(readAsked(req.url ?? '', authorization, type, await text(req)))
@@ -26,7 +26,7 @@ async function started(change: Change = () => ({})): Promise<string> {
 
 const ran = (...args: string[]) => command('src/features/supplier/supplier-check/cli-run.ts', {}, { args })
 const check = (url: string, ...more: string[]) =>
-  ran(url, '--client-id', CLIENT.id, '--client-secret', CLIENT.secret, ...more)
+  ran(url, '--client-id', CLIENT.id, '--client-secret', CLIENT.secret, '--wait', '0', ...more)
 const ITEMS = ['--item', 'A-1=10', '--item', 'B-2=20.50', '--store', 'melbourne']
 const MEMBERS = ['--member', 'M-1:A-1=9.00', '--member', 'M-1:B-2=20.5']
 
@@ -55,7 +55,7 @@ describe('npm run feature -- supplier-check run', () => {
         return answer.status === 404 ? { status: 500, body: '\u001b[2Jno' } : answer
       },
     }))
-    const { code, output } = await check(url, '--wait', '0')
+    const { code, output } = await check(url)
     expect(code).toBe(1)
     expect(output).toMatch(
       /^WRONG {5}store\.unknown .*\n.*must return 404, not 500\.\n +> GET \/stores\/\S+\n +< 500 {2}\[2Jno/m,
@@ -70,7 +70,7 @@ describe('npm run feature -- supplier-check run', () => {
   })
 
   test('exits with 2 if rules are only unproven, and prints the findings as JSON', async () => {
-    const { code, output } = await check(await started(), '--json', '--near', '-37.81,144.96', '--wait', '0')
+    const { code, output } = await check(await started(), '--json', '--near', '-37.81,144.96')
     expect(code, output).toBe(2)
     const findings: { rule: string; section: string; outcome: string }[] = JSON.parse(output)
     expect(findings.map(({ rule }) => rule)).toEqual(Object.keys(RULES))
