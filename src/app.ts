@@ -29,7 +29,10 @@ import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
 import { requireUser, signedInOnly } from './web/user.ts'
 
-/** The links of the features whose permission was granted, if the platform reports that: a builder sees none for suppliers. */
+/**
+ * Returns the links of the features of which a scope was granted, or that need none. So a builder sees no links for suppliers. If
+ * the platform does not report the granted scopes, returns the links of all features.
+ */
 async function linksOf(
   userId: string,
   { bxcontext, scopes }: Connection,

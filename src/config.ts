@@ -11,7 +11,7 @@ import * as field from './settings/fields.ts'
 import { type Environment, readSettings, type SettingsGroup, variablesOf } from './settings/read.ts'
 
 const GENERATED =
-  '`npm run keys` prints a new one. Outside production, the app generates one if it is unset, and keeps it in `DATA_DIR`.'
+  '`npm run keys` prints a new value. Outside production, the app generates a value if none is set, and keeps it in `DATA_DIR`.'
 const NEW_SECRETS = '`npm run keys` prints a new one'
 const ASK_SUPPORT = "ask the platform's support team"
 
@@ -112,7 +112,7 @@ export function oidcSettings(env: Environment) {
       clientId: needed.meta({
         variable: 'OIDC_CLIENT_ID',
         description:
-          'The client id of this app there. Required with `OIDC_ISSUER`. The redirect URL is `BASE_URL/sign-in/callback`; for after logout, `BASE_URL/`.',
+          'The client id of this app at the provider. Required with `OIDC_ISSUER`. Register `BASE_URL/sign-in/callback` as the redirect URL, and `BASE_URL/` as the address to return to after logout.',
       }),
       clientSecret: needed.meta({
         variable: 'OIDC_CLIENT_SECRET',
@@ -197,7 +197,8 @@ const proxies = (env: Environment) =>
       }),
       httpProxy: proxy(env.http_proxy).meta({
         variable: 'HTTP_PROXY',
-        description: 'The same for `http` addresses. Unset: no proxy.',
+        description:
+          'The forward proxy for calls to `http` addresses of the platform, and to `https` addresses if `HTTPS_PROXY` is unset. Unset: no proxy for `http` addresses.',
         example: 'http://proxy.internal.example:3128',
       }),
       noProxy: field
@@ -372,7 +373,7 @@ export function readConfig(env: Environment, { hasOwnSignIn, features = {}, scop
 
 /** Names that belong in `.env` and are not the app's: of Node, OpenTelemetry, and Docker Compose. */
 const OF_OTHERS = /^((NODE|OTEL|COMPOSE|DOCKER)_\w+|TZ|NO_COLOR|FORCE_COLOR|UV_THREADPOOL_SIZE|HOST_NAME)$/
-/** If a value goes on in the next line of `.env`, what stands in place of a name may be part of a secret: it is never printed. */
+/** If a value in `.env` continues on the next line, a part of a secret may look like a name. Only texts of this form are printed. */
 const A_NAME = /^[A-Z][A-Z\d_]{0,39}$/
 
 /**

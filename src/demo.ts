@@ -1,6 +1,6 @@
 /**
  * `npm run demo`: the sandbox and the app, configured for each other. It needs no credentials, no `.env` and no Redis. If there
- * is an `.env` for the sandbox, it uses the settings and the data of that.
+ * is an `.env` for the sandbox, the demo uses its settings, and the same data as the app.
  */
 
 import { loadFeatures, loadTools } from './features/load.ts'

@@ -58,15 +58,15 @@ export async function createDependencies(
     http,
     signIn,
     features,
-    /** What each feature adds, in their order. */
+    /** What each feature adds, in the order of the features. */
     parts,
     /** What features can use. */
     deps,
-    /** Aborted when the app is about to stop: it still answers everything, and says that it is not ready. */
+    /** Aborted when the app is about to stop. From then on, it still answers everything, and says that it is not ready. */
     drainSignal: draining.signal,
     /**
-     * For `drainMs`, the app goes on and says that it is not ready. Then it stops `server` and background work, waits at most
-     * `graceMs` for them and for refreshes, and closes all connections.
+     * For `drainMs`, the app goes on and says that it is not ready. Then it stops `server` and background work, and waits at most
+     * `graceMs` for them. It waits for each request for tokens that was sent, as `Vault.close` does, and closes all connections.
      */
     async close({
       drainMs = 0,

@@ -15,7 +15,7 @@ async function destination() {
 
 /** Does what must not delay the first answer. */
 async function finishStart() {
-  // The first call to the platform needs it.
+  // The first call to the platform needs undici.
   await import('undici').catch(() => {})
   // Loading modules leaves garbage, a third of the memory (npm run bench, row "memory at rest"), which V8 keeps. Collecting it
   // takes some 60 ms. Only `node --expose-gc` has this function.

@@ -1,4 +1,4 @@
-/** `npm run accounts -- COMMAND`: the accounts of `src/web/password-sign-in.ts`. */
+/** `npm run accounts -- COMMAND`: manages the accounts of `src/web/password-sign-in.ts`. */
 import '../runtime/env-file.ts'
 import { randomBytes } from 'node:crypto'
 import { createCommand } from '../runtime/command.ts'
@@ -48,17 +48,17 @@ const add = (
 const printAll = (found: readonly Account[]) => print(...found.map(({ id, email }) => `${id}\t${email}`))
 
 add('create <email>', 'creates an account, and prints its password', create)
-add('list', 'all accounts: the id of the user, and the email address', async (accounts) =>
+add('list', 'lists all accounts: the id of the user, and the email address', async (accounts) =>
   printAll(await accounts.list()),
 )
-add('find <email>', 'the account of an email address', async (...of) => printAll([await find(...of)]))
+add('find <email>', 'finds the account of an email address', async (...of) => printAll([await find(...of)]))
 add('password <email>', 'gives an account a new password, and prints it', replacePassword)
 command
   .command('remove <email>')
-  .option('--yes', 'remove; otherwise only says what would be deleted')
+  .option('--yes', 'remove it; without this, only say what would be deleted')
   .description('removes an account with all that is stored about its user, and ends the consents')
   .action((email: string, options: { yes?: boolean }) =>
-    // Without the account, nobody could use what its user has, or find it.
+    // The data goes with the account: without the account, nobody could use or find the data of its user.
     withApp(async (app) => {
       const signIn = new PasswordAccounts(app.store)
       await deleteUser({ ...app, signIn }, (await find(signIn, email)).id, options)

@@ -14,7 +14,7 @@ const project = openProject()
 /** The folder of the template. Inside it, each file has the place that it will have in the project. */
 const TEMPLATE = 'src/cli/template'
 
-/** What to generate. These replace words of the template in strings, addresses and comments, but no identifiers. */
+/** What to generate. These values replace words of the template in strings, addresses and comments, but no identifiers. */
 interface Plan {
   /** `purchase-orders`. */
   name: string
@@ -64,7 +64,7 @@ function fill(template: string, { name, title, scope, path, write }: Plan): stri
     .replaceAll(/\/spare\/parts|[Ss]pare[-_ ]parts/g, (word) => ofFeature[word] ?? word)
 }
 
-/** How files of the template import what will be two folders above the generated file. */
+/** Finds the imports in the template of what will be two folders above the generated file. */
 const FROM_TEMPLATE = /'(?:\.\.\/){5,}(?:(?:sandbox|test)\/)?/g
 const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
 const WORDS_OF_WRITING = /,? and (?:to )?create new ones/g
@@ -100,7 +100,7 @@ async function addFeature(name: string, flags: Flags): Promise<void> {
 
 await createCommand('npm run add-feature --', "Adds a feature that reads a list of the platform's API.")
   .argument('<name>', 'what it lists: invoices, purchase-orders')
-  .option('--title <title>', 'on pages (default: the name: Purchase orders)')
+  .option('--title <title>', 'the title on pages (default: the name, as in Purchase orders)')
   .option('--scope <scope>', 'the scope that it needs (default: the name)')
   .option('--path <path>', 'the path below {base_url} (default: /NAME)')
   .option('--write', 'users can also create records', false)

@@ -1,4 +1,4 @@
-/** `npm run connections -- COMMAND`: the connections of all users, for administration and data-protection requests. */
+/** `npm run connections -- COMMAND`: manages the connections of all users, for administration and data-protection requests. */
 import '../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
@@ -11,7 +11,7 @@ import { connectionView } from '../web/connection-view.ts'
 import { CONSENT, deleteUser, exportUser } from './user-data.ts'
 import { withApp } from './with-app.ts'
 
-/** All connections as on the users' pages, without tokens, one user after the other. `consent`: its number, as in the log. */
+/** All connections as users see them, without tokens, user by user. `consent`: the number of the consent, as in the log. */
 async function* rows({ store, connect }: Dependencies) {
   for await (const userId of allOwners(store, connectionKind(connect.platform.name)))
     for (const connection of await connect.vault.list(userId))
@@ -24,7 +24,7 @@ async function* rows({ store, connect }: Dependencies) {
 
 async function list(dependencies: Dependencies, text: string, { status, json }: ListOptions): Promise<void> {
   let found = 0
-  // There may be very many rows. When the reader has ended, nothing is left to do.
+  // There may be very many rows. If the program that reads them has ended, nothing is left to do.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => code === 'EPIPE' && process.exit())
   for await (const row of rows(dependencies)) {
     if (status && row.status !== status) continue
@@ -47,7 +47,7 @@ async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<vo
   print(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
 }
 
-/** Writes what is kept of a user. */
+/** Writes what is kept about a user, to a file or the output. */
 async function writeUser(app: Dependencies, userId: string, file?: string): Promise<void> {
   const exported = { userId, exportedAt: new Date().toISOString(), ...(await exportUser(app, userId)) }
   if (file === undefined) return printJson(exported)
@@ -67,7 +67,7 @@ const command = createCommand(
 command
   .command('list [text]')
   .description(
-    'all connections, or those with this text in an id, a name, or the number of a consent in the log',
+    'lists all connections, or those with this text in an id, a name, or the number of a consent in the log',
   )
   .addOption(new Option('--status <status>').choices(Object.keys(CONNECTION_STATES)))
   .option('--json', 'one JSON object per line, with all fields')
@@ -79,11 +79,13 @@ command
 command
   .command('export <user>')
   .option('--out <file>', 'a new file, readable by you only')
-  .description('what is stored about a user, as JSON, without tokens, passwords, and the content of files')
+  .description(
+    'prints what is stored about a user, as JSON, without tokens, passwords, and the content of files',
+  )
   .action((userId: string, { out }: { out?: string }) => withApp((app) => writeUser(app, userId, out)))
 command
   .command('delete <user>')
-  .option('--yes', 'delete; otherwise only says what would be deleted')
+  .option('--yes', 'delete it; without this, only say what would be deleted')
   .description('ends the consents of a user, and deletes what is stored about them')
   .action((userId: string, options: { yes?: boolean }) => withApp((app) => deleteUser(app, userId, options)))
 await command.parseAsync()

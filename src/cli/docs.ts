@@ -1,7 +1,7 @@
 /**
- * `npm run docs`: writes the generated parts of the documentation. The page docs/assumptions.md lists what the contracts of the
- * core and of the features assume, and what to do if the platform differs. The settings are in docs/configuration.md, in the same
- * page of each group of features, and in .env.example. README.md loses the rows of features and groups that are gone.
+ * `npm run docs`: writes the generated parts of the documentation. It writes what the contracts of the core and of the features
+ * assume to docs/assumptions.md. It writes the settings to docs/configuration.md, to docs/GROUP/configuration.md for each group of
+ * features, and to .env.example. It removes the rows of features and groups that are gone from README.md.
  */
 
 import { fileURLToPath } from 'node:url'
@@ -39,13 +39,13 @@ From [\`${file}\`](../${file}).
 ${table(['Id', 'Not specified', 'Assumed', 'If the platform differs', 'Where'], rows)}`
 }
 
-/** A file with its introduction, which people write, and with these sections, the first of which begins with `mark`. */
+/** A file: its introduction, which people write, and then these sections. The first section begins with `mark`. */
 const withSections = (path: string, mark: string, sections: string): [string, string] => {
   const [introduction] = project.read(path).split(`\n${mark}`)
   return [path, `${introduction}\n${sections}\n`]
 }
 
-/** Every file with something generated, by its path, with the text that it should have. */
+/** The text that each file with a generated part should have, by the file's path. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const features = await loadFeatures()
   const ofGroups = groupsOf(features.map(({ folder }) => folder)).map((group) =>

@@ -1,4 +1,4 @@
-/** `npm run feature -- NAME COMMAND`: runs `cli-COMMAND.ts` of a feature. Without a command, it lists those that there are. */
+/** `npm run feature -- NAME COMMAND`: runs `cli-COMMAND.ts` of a feature. Without COMMAND, it lists the commands. */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { print } from '../runtime/print.ts'
@@ -13,7 +13,7 @@ const COMMANDS = globSync('src/features/{*,*/*}/cli-*.ts', { cwd: ROOT })
     return { feature, name, file: `${ROOT}${path}` }
   })
 
-/** The first sentence of the comment that a command begins with, after the command itself. */
+/** The purpose of a command: in the comment at the top of its file, the first sentence after the command line and its colon. */
 function purposeOf(file: string): string {
   const [, comment = ''] = /^\/\*\*([\s\S]*?)\*\//.exec(readFileSync(file, 'utf8')) ?? []
   const text = comment.replaceAll(/\s*\n \*\s*/g, ' ').trim()
@@ -26,7 +26,7 @@ const ofFeature = COMMANDS.filter((command) => command.feature === feature)
 const found = ofFeature.find((command) => command.name === name)
 try {
   if (found) {
-    // The command reads its arguments as if it had been started itself.
+    // The command reads its arguments as if node had started its file.
     process.argv = [process.execPath, found.file, ...args]
     await import(pathToFileURL(found.file).href)
   } else {
@@ -35,7 +35,7 @@ try {
     const isKnown = feature === undefined || feature === '--help' || (ofFeature.length > 0 && !name)
     if (!isKnown)
       throw new Error(
-        `There is no command "${[feature, name].join(' ').trim()}". There are:\n${list.join('\n')}`,
+        `There is no command "${[feature, name].join(' ').trim()}". The commands are:\n${list.join('\n')}`,
       )
     print('Usage: npm run feature -- NAME COMMAND [ARGS…]', '', ...list)
   }

@@ -1,4 +1,4 @@
-/** `npm run init`: makes a clone of the starter yours. Asks for a name and the features to keep, or takes them as flags. */
+/** `npm run init`: turns a clone of the starter into your product. Asks for a name and for features, or takes them as flags. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { confirm, isCancel, multiselect, text } from '@clack/prompts'
@@ -18,7 +18,7 @@ const features = await loadFeatures().catch(fail)
 const project = openProject()
 const NAMES = features.map(({ name }) => name)
 const FOLDERS = features.map(({ folder }) => folder)
-/** What is kept unless somebody says otherwise: the features that are in no group. */
+/** The features that are kept by default: those that are in no group. */
 const DEFAULTS = features.flatMap(({ name, folder }) => (groupOf(folder) === undefined ? [name] : []))
 
 /** What is wrong with a name, or undefined. */
@@ -30,7 +30,7 @@ function problemOfName(name = ''): string | undefined {
   if (!/[a-z]/.test(slug)) return 'it needs a letter from A to Z, for the name of the package'
   const { dependencies, devDependencies } = readManifest(project)
   const isPackage = Object.hasOwn({ ...dependencies, ...devDependencies }, slug)
-  return isPackage ? `the package ${slug} is one that this project uses` : undefined
+  return isPackage ? `this project uses a package named ${slug}` : undefined
 }
 
 /** These features, and those that they need. */
@@ -54,7 +54,7 @@ async function askForFeatures(): Promise<string[]> {
     const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
     return { value: name, label: name, hint: `${title}; ${sizeOf(project, feature)} files${needed}` }
   })
-  // Hints are shown only beside what is selected, and groups are not selected at first.
+  // A hint is shown only beside a selected option. Groups are not selected at first, so their label says what they are for.
   const groups = groupsOf(FOLDERS).map((group) => ({ value: group, label: `${group} (${purposeOf(group)})` }))
   const message = 'The features to keep'
   const all = [...options, ...groups]
@@ -86,14 +86,14 @@ async function askForDeletion(removed: readonly string[]): Promise<void> {
     (path) => project.exists(path) && !gone.some(({ folder }) => path.startsWith(`test/features/${folder}/`)),
   )
   print('This deletes:', ...[...ofFeatures, ...ofStarter].map((line) => `  ${line}`))
-  print('and the files and packages that nothing uses then.')
+  print('and the files and packages that nothing uses after that.')
   const answer = await confirm({ message: 'Delete it?' })
   if (answer !== true) throw new Error('Nothing was changed.')
 }
 
 function init(name: string, removed: readonly string[]): void {
   const tree = requireGit(project.root, ['rev-parse', 'HEAD:./'])
-  print('Working. If you stop it, this puts everything back: git restore . && git clean -fdq .')
+  print('Working. If you interrupt this command, put everything back with: git restore . && git clean -fdq .')
   removeAll(project, [...OF_STARTER, ...placesOfAll(FOLDERS, removed)])
   nameProduct(project, name)
   project.write('README.md', productReadme(name))
@@ -114,7 +114,7 @@ function init(name: string, removed: readonly string[]): void {
     '',
     '1. npm run demo        the app and the sandbox; it prints their addresses',
     '2. npm test            checks what is left',
-    '3. Users sign in by any name; before production, see "Replace the sign-in" in the README',
+    '3. Users sign in with any name; before production, see "Replace the sign-in" in the README',
     `4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}`,
     '5. npm run add-feature -- NAME adds a feature of your own; commit what is here first',
   )
@@ -126,7 +126,7 @@ function knipOfProduct(): object {
   return knip
 }
 
-/** Writes an .env with fresh secrets, unless there is one. Returns whether it did. */
+/** Writes an .env with fresh secrets, unless there is one. Returns whether it has written one. */
 function writeEnv(): boolean {
   const file = join(project.root, '.env')
   if (existsSync(file)) return false
@@ -136,7 +136,7 @@ function writeEnv(): boolean {
       /^(#.*\n)+/,
       '# The settings of the app on this machine; docs/configuration.md describes each.\n',
     )
-  // The app gets a folder of its own, since the demo has kept its data in .data, encrypted with other keys.
+  // The app gets a data folder of its own. The demo's data is in .data, encrypted with other keys.
   for (const [variable, value] of Object.entries({ ...newSecrets(), DATA_DIR: '.data/app' }))
     env = env.replace(new RegExp(`^(# ?)?${variable}=.*`, 'm'), () => `${variable}=${value}`)
   writeFileSync(file, env, { mode: 0o600 })
@@ -179,7 +179,7 @@ await createCommand('npm run init --', 'Makes this clone of the starter yours.')
     '--features <names>',
     'the features and groups to keep, with what they need, separated by commas; "none" keeps none',
   )
-  .option('--yes', 'ask nothing: keep the features that are in no group, unless --features says which', false)
+  .option('--yes', 'do not ask; without --features, keep the features that are in no group', false)
   .action(start)
   .parseAsync()
   .catch(fail)

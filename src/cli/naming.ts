@@ -1,6 +1,6 @@
 import type { Project } from './project.ts'
 
-/** A name as part of addresses and of names of packages: `Acme Link` becomes `acme-link`. */
+/** Returns a name in the form that addresses and package names have: `Acme Link` becomes `acme-link`. */
 export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')
@@ -11,7 +11,7 @@ export const slugOf = (name: string): string =>
 
 const TEXTS = /\.(ts|cjs|md|json|ya?ml|conf)$/
 
-/** Names the product: in the one constant that pages read, in its logo, and wherever the starter is named by its slug. */
+/** Names the product: in the one constant that pages read, in the logo, and in place of `connect-starter` wherever that stands. */
 export function nameProduct(project: Project, name: string): void {
   for (const file of project.filesBelow('.')) {
     if (!TEXTS.test(file) || file === 'package-lock.json' || file.startsWith('src/cli/')) continue

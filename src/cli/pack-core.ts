@@ -1,4 +1,4 @@
-/** `npm run pack-core`: packs the core, for an Express app that you have, as `connect-core-VERSION.tgz`. */
+/** `npm run pack-core`: packs the core as `connect-core-VERSION.tgz`, for an Express app that you already have. */
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createCommand } from '../runtime/command.ts'
@@ -11,7 +11,7 @@ const project = openProject()
 const manifest = readManifest(project)
 const ENTRIES = ['index', 'express', 'stores', 'errors']
 
-/** Compiles the core into a folder, as its tsconfig.json says. Throws what the compiler says. */
+/** Compiles the core into a folder with its own tsconfig.json. Throws an error with the compiler's messages. */
 function compile(outDir: string): void {
   const { failure } = runTool(project.root, 'tsc', '-p', 'src/connect', '--outDir', outDir)
   if (failure) throw new Error(`The core does not compile by itself:\n${failure}`)
@@ -48,7 +48,7 @@ function pack(folder: string): void {
 
 await createCommand(
   'npm run pack-core --',
-  'Packs the core as a package for npm, in JavaScript with declarations.',
+  'Packs the core as an npm package: JavaScript with type declarations.',
 )
   .argument('[folder]', 'where to write it (default: this folder)', '.')
   .action(pack)

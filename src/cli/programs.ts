@@ -1,4 +1,4 @@
-/** The programs that the commands use: the formatter, knip, the compiler, npm; git is in repository.ts. */
+/** Runs the programs that the commands use: the formatter, knip, the compiler, npm. For git, see repository.ts. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
@@ -10,7 +10,7 @@ import type { Project } from './project.ts'
 /** What a program has printed, and the reason if it has failed or could not be started. */
 export type Ended = ReturnType<typeof run>
 
-/** Runs a program in a folder, to its end. `env`: what its environment has in addition. */
+/** Runs a program in a folder, with `env` added to its environment, and waits for its end. */
 export function run(cwd: string, program: string, args: readonly string[], { env = {}, shell = false } = {}) {
   const options = { cwd, shell, encoding: 'utf8', maxBuffer: 200_000_000 } as const
   const ended = spawnSync(program, args, { ...options, env: { ...process.env, ...env } })
@@ -19,7 +19,7 @@ export function run(cwd: string, program: string, args: readonly string[], { env
   return { stdout, failure: error?.message || stderr.trim() || stdout.trim() || `exit code ${status}` }
 }
 
-/** Runs a program in a folder, to its end, and shows what it prints. Returns its exit code. Throws if it cannot be started. */
+/** Runs a program in a folder, and shows what it prints. Returns its exit code at its end. Throws if it cannot be started. */
 export function show(cwd: string, program: string, args: readonly string[], { shell = false } = {}): number {
   const { status, error } = spawnSync(program, args, { cwd, shell, stdio: 'inherit' })
   if (error) throw error
@@ -34,10 +34,10 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** The packages of tools that are not named like their package. */
+/** The packages of tools whose name is not that of their package. */
 const PACKAGES: Record<string, string> = { biome: '@biomejs/biome', tsc: 'typescript' }
 
-/** The file of a tool, wherever its package is: in a folder above, as in a workspace, or linked. Throws if it is nowhere. */
+/** Finds the file of a tool. Its package may be in a folder above, as in a workspace, or linked. Throws if it is not installed. */
 export function fileOf(root: string, tool: string): string {
   const name = PACKAGES[tool] ?? tool
   try {
@@ -52,7 +52,7 @@ export function fileOf(root: string, tool: string): string {
 export const runTool = (root: string, tool: string, ...args: string[]): Ended =>
   run(root, process.execPath, [fileOf(root, tool), ...args])
 
-/** What to start as npm, and how: the npm that has started this command, or the one on the PATH, which needs a shell on Windows. */
+/** How to start npm: the npm that has started this command, or else the npm on the PATH, which needs a shell on Windows. */
 function npmOf(args: readonly string[]) {
   const { npm_execpath: npm = '' } = process.env
   if (npm.endsWith('npm-cli.js')) return { program: process.execPath, args: [npm, ...args], shell: false }
@@ -83,18 +83,18 @@ export function install({ root }: Project): void {
   report('npm install', runNpm(root, 'install', '--prefer-offline', '--no-audit', '--no-fund'))
 }
 
-/** Prints what a command says if it has failed. */
+/** Prints the failure of a command, if it has failed. */
 export function report(command: string, { failure }: Ended): void {
   if (failure) printError(...`${command} failed: ${failure}\nCorrect that, and run it again.`.split('\n'))
 }
 
-/** What nothing uses: files, and packages of package.json. */
+/** The files, and the packages of package.json, that nothing uses. */
 export interface Unused {
   files: string[]
   packages: string[]
 }
 
-/** Asks knip. Throws if it cannot run. */
+/** Finds them with knip. Throws if knip cannot run. */
 export function findUnused({ root }: Project): Unused {
   const args = ['--include', 'files,dependencies', '--reporter', 'json', '--no-exit-code', '--no-progress']
   const { failure, stdout } = runTool(root, 'knip', ...args)

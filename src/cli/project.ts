@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 
 const SKIPPED = ['node_modules', '.git', '.data', 'coverage']
 
-/** The files of a clone, by their paths relative to it, with slashes on Windows, too. */
+/** The files of a clone. Their paths are relative to the clone, and have slashes on Windows too. */
 export type Project = ReturnType<typeof openProject>
 
 /** Opens the clone in a folder; by default, this one. */
 export function openProject(root = fileURLToPath(new URL('../..', import.meta.url))) {
   const place = (path: string) => join(root, path)
-  /** The files below a folder, or the file itself; without installed packages, data, and git's own files. */
+  /** Lists the files below a folder, or the file itself. Leaves out installed packages, data, coverage, and git's own files. */
   const filesBelow = (path: string): string[] => {
     if (!existsSync(place(path))) return []
     if (statSync(place(path)).isFile()) return [path]
@@ -46,7 +46,7 @@ export interface Manifest {
   scripts: Record<string, string>
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
-  /** What `npm run init` did, for `npm run update`. */
+  /** What `npm run update` needs to know. `npm run init` writes it, and each update writes it again. */
   starter?: Starter
 }
 
@@ -55,7 +55,7 @@ export interface Starter {
   name: string
   /** The version of the starter that the clone began with, or was last updated to. */
   version: string
-  /** The hash of git's tree with the files of the starter that the clone began with, or was last updated to. */
+  /** The hash of the git tree of that version, which has all files of the starter. */
   tree: string
   /** Where the last update came from. */
   source?: string

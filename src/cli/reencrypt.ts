@@ -1,6 +1,6 @@
 /**
- * `npm run reencrypt`: re-encrypts all records with the first key, so that older keys can be removed. Run again after an
- * interruption, it only reads the records that are done.
+ * `npm run reencrypt`: re-encrypts all records with the first key, so that older keys can be removed. If you run it again after an
+ * interruption, it only reads the records that are done, and re-encrypts the others.
  */
 import '../runtime/env-file.ts'
 import type { Reencryption } from '../connect/index.ts'

@@ -17,7 +17,7 @@ const BASES = [
   'docs',
 ]
 
-/** Everything that belongs to a feature or a group, by its name: alone, or in one of these groups. */
+/** All places where the feature or the group with this name may have files. A feature may be in one of `groups`, or in none. */
 export const placesOf = (name: string, groups: readonly string[]): string[] =>
   BASES.flatMap((base) => ['', ...groups].map((group) => posix.join(base, group, name))).flatMap((place) => [
     place,
@@ -25,7 +25,7 @@ export const placesOf = (name: string, groups: readonly string[]): string[] =>
     `${place}.png`,
   ])
 
-/** The names of features, with the features of a group in place of its name. Throws if there is no such feature or group. */
+/** Replaces the name of each group by the names of its features. Throws if there is no such feature or group. */
 export function requireFeatures(features: readonly NamedFeature[], names: readonly string[]): string[] {
   const found = names.flatMap((asked) => {
     const meant = features.filter(({ name, folder }) => name === asked || groupOf(folder) === asked)
@@ -39,7 +39,7 @@ export function requireFeatures(features: readonly NamedFeature[], names: readon
 }
 
 /**
- * The places of the features of these names, and of groups that then have no feature. `folders`: the folders of all features.
+ * The places of the features with these names, and of each group that has no other features. `folders`: those of all features.
  * `formerGroups`: groups in which a feature may have been before it moved.
  */
 export function placesOfAll(
@@ -89,7 +89,7 @@ export function removeUnused(project: Project, before: Unused): Unused {
 const without = (map: Record<string, string>, isGone: (key: string, value: string) => boolean) =>
   Object.fromEntries(Object.entries(map).filter(([key, value]) => !isGone(key, value)))
 
-/** Whether the file of an npm script, or of the command of a feature that it runs, is gone. */
+/** Whether an npm script runs a file that is gone: a program, or the command of a feature. */
 const isScriptOfGoneFile = (project: Project) => (_name: string, script: string) => {
   const [, program, feature, command] = /^node src\/start\.cjs (\S+\.ts)(?: (\S+) (\S+))?/.exec(script) ?? []
   if (program === undefined) return false

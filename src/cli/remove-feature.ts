@@ -42,7 +42,7 @@ function remove(asked: string[]): void {
   print('Run npm test to check what is left, and commit. This puts everything back: git restore .')
 }
 
-await createCommand('npm run remove-feature --', 'Removes features; without a name, lists what there is.')
+await createCommand('npm run remove-feature --', 'Removes features. Without a name, lists the features.')
   .argument('[names...]', 'features or groups to remove')
   .action((names: string[]) => (names.length === 0 ? listFeatures() : remove(names)))
   .parseAsync()

@@ -1,6 +1,6 @@
 import { type Ended, run } from './programs.ts'
 
-/** Runs git with messages in English, since `requireCommitted` reads one. */
+/** Runs git with messages in English, because `requireCommitted` looks for words of one. */
 const runGit = (root: string, args: readonly string[], env?: Record<string, string>): Ended =>
   run(root, 'git', args, { env: { LC_ALL: 'C', ...env } })
 
@@ -10,14 +10,14 @@ export function git(root: string, ...args: string[]): string | null {
   return failure ? null : stdout.trimEnd()
 }
 
-/** Runs git. Returns its output. `env`: what its environment has in addition. Throws what git says if it fails. */
+/** Runs git, with `env` added to its environment. Returns its output. Throws an error with git's message if git fails. */
 export function requireGit(root: string, args: readonly string[], env?: Record<string, string>): string {
   const { failure, stdout } = runGit(root, args, env)
   if (failure) throw new Error(`git ${args[0]} failed: ${failure}`)
   return stdout.trim()
 }
 
-/** Throws unless every file is committed, so that git can undo what a command changes. Throws what git says if it fails. */
+/** Throws unless every file is committed, so that git can undo what a command changes. If git fails, throws its message. */
 export function requireCommitted(root: string): void {
   const { failure, stdout } = runGit(root, ['status', '--porcelain'])
   if (failure?.includes('not a git repository'))

@@ -10,7 +10,7 @@ import { embeddedStore } from './embedded-store.ts'
 
 const COUNT = 'SELECT count(*) FROM (SELECT kind, owner, id, value, expires_at FROM entries)'
 
-/** Returns the first value of each query. Leaves no log beside the file, which SQLite allows only if nothing else has it open. */
+/** Returns the first value of each query. Removes the log beside the file: SQLite allows that only if nothing else has it open. */
 function queryAlone(file: string, ...queries: string[]): unknown[] {
   const db = new DatabaseSync(file)
   try {
@@ -23,31 +23,42 @@ function queryAlone(file: string, ...queries: string[]): unknown[] {
 
 function restore(file: string, store: string): void {
   fs.mkdirSync(dirname(store), { recursive: true, mode: 0o700 })
-  // The copy is in the folder of the store, so that it can take the store's place in one step.
+  // The copy is in a folder beside the store, so that it can take the store's place in one step.
   const folder = fs.mkdtempSync(join(dirname(store), 'restore-'))
   const copy = join(folder, 'store.sqlite')
   const former = `${store}-before-${new Date().toISOString().replaceAll(':', '-')}`
+  const exists = fs.existsSync(store)
+  let state = 'nothing was changed'
   try {
-    if (fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
-      throw new Error(`it is not complete without ${file}-wal. Use a file of npm run backup`)
-    fs.copyFileSync(file, copy)
-    fs.chmodSync(copy, 0o600)
-    const [damage, records] = queryAlone(copy, 'PRAGMA integrity_check', COUNT)
-    if (damage !== 'ok') throw new Error(String(damage))
-    fs.fsyncSync(fs.openSync(copy, 'r+'))
-    const exists = fs.existsSync(store)
-    if (exists) ensureUnused(store)
-    if (exists) fs.linkSync(store, former)
+    const records = copyChecked(file, copy)
+    if (exists) {
+      ensureUnused(store)
+      fs.linkSync(store, former)
+      state = `the former store is also ${former}`
+    }
     for (const log of ['-wal', '-shm']) fs.rmSync(store + log, { force: true })
     fs.renameSync(copy, store)
     print(`Restored ${file}: ${records} records.`)
     if (exists) print(`The former store is ${former}. Delete it once you no longer need it.`)
   } catch (error) {
     const reason = error instanceof Error ? error.message : error
-    throw new Error(`${file} was not restored, and nothing was changed: ${reason}`)
+    throw new Error(`${file} was not restored, and ${state}: ${reason}`)
   } finally {
     fs.rmSync(folder, { recursive: true })
   }
+}
+
+/** Copies a backup. Returns the number of its records. Throws if it is not a whole store. */
+function copyChecked(file: string, copy: string): unknown {
+  if (fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
+    throw new Error(`it is not complete without ${file}-wal. Use a file of npm run backup`)
+  fs.copyFileSync(file, copy)
+  fs.chmodSync(copy, 0o600)
+  const [damage, records] = queryAlone(copy, 'PRAGMA integrity_check', COUNT)
+  if (damage !== 'ok') throw new Error(String(damage))
+  // What was copied must be on the disk before it takes the store's place.
+  fs.appendFileSync(copy, '', { flush: true })
+  return records
 }
 
 /** Throws if a process has the store open. Accepts a damaged store, which is what backups are for. */

@@ -41,7 +41,7 @@ const CORE: readonly Section[] = [
   {
     heading: 'The sandbox',
     introduction:
-      'Read by `npm run demo` and `npm run sandbox`, and by the app if it uses the sandbox. So a port is changed in one place.',
+      '`npm run demo` and `npm run sandbox` read these settings, and so does the app if it uses the sandbox. So you change a port in one place.',
     groups: [sandboxAddressSettings],
   },
 ]
@@ -57,14 +57,14 @@ function sectionsOf(features: readonly Described[]): Section[] {
   })
 }
 
-/** What the JSON schema of a setting says: the end of each of our schemas is `.meta`. */
+/** What the schema of a setting says about it, in the `.meta` at its end. */
 const metaSchema = z.object({
   /** Markdown without links; a page such as docs/deploy.md is named by its path. */
   description: z.string(),
   example: z.string().optional(),
   /** The value that works with `npm run sandbox`. */
   sandbox: z.string().optional(),
-  /** The default as it is typed. */
+  /** The default, as people type it. */
   default: z.string().optional(),
 })
 
@@ -112,7 +112,7 @@ export function configurationPage(features: readonly Described[], group?: string
   return sections.join('\n\n')
 }
 
-/** Makes links of `docs/deploy.md` and the like, on a page of docs or of the docs of a group. */
+/** Turns paths such as `docs/deploy.md` into links, for a page of docs or of the docs of a group. */
 const linked = (text: string, group = '') =>
   text.replaceAll(
     /docs\/[\w/-]+\.md/g,

@@ -8,10 +8,10 @@ export const packagesOf = ({ dependencies, devDependencies }: Manifest): string[
   Object.keys({ ...dependencies, ...devDependencies })
 
 /**
- * Returns the `package.json` of an updated product. It merges those of the version that the product began with, of the product,
- * and of the new version, key by key, so that neighbouring keys never conflict. Where both sides have changed a value, or the
- * product has deleted one, the product decides. Packages are an exception: the result has those of all three, because only later
- * is it known which are used.
+ * Returns the `package.json` of an updated product. It merges three of them: that of the version that the product began with, the
+ * product's, and that of the new version. It merges key by key, so that neighbouring keys never conflict. If both sides have
+ * changed a value, or if the product has deleted a key, the product decides. Packages are an exception: the result has the packages
+ * of all three, because it is only known later which of them are used.
  */
 export function updatedManifest(base: Manifest, ours: Manifest, theirs: Manifest): Json {
   const withAll = (manifest: Manifest) => {

@@ -1,9 +1,9 @@
 /**
  * `node update-product.ts FOLDER [SOURCE] [FEATURE…]`: updates the product in a folder to the version of the starter that has
  * this file. That version is a clone with its history, which `npm run update` fetches. The update is a three-way merge of the
- * version that the product began with, this version, and the product. What the product has deleted is left out of both versions,
- * so that it stays deleted. Both versions get the name of the product. `SOURCE`: where the next update comes from, if not from
- * this folder. `FEATURE…`: the new features that are wanted. This file imports no package, since a fresh clone has none.
+ * version that the product began with, this version, and the product. Both versions get the name of the product, and lose the files
+ * that the product has deleted, so that these stay deleted. `SOURCE`: where the next update comes from, if not from this folder.
+ * `FEATURE…`: the new features that the product takes. This file imports no package, since a fresh clone has none.
  */
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -25,8 +25,9 @@ const { root } = product
 const folder = temporaryFolder()
 
 /**
- * The commit of the starter with exactly the files that the product began with. They are found by their hash, so the product
- * need not share the starter's history: it may come from a ZIP file. Throws if there is none up to this version.
+ * Finds the commit of the starter with exactly the files that the product began with. It finds them by the hash of their tree, so
+ * the product need not share the starter's history: it may come from a ZIP file. Throws if there is no such commit up to this
+ * version.
  */
 function findBase(tree: string): string {
   const commits = requireGit(starter.root, ['log', '--format=%T %H', 'HEAD']).split('\n')
@@ -61,7 +62,7 @@ function ownVersion(commit: string, selection: Selection, manifest: object, name
   return requireGit(root, [...author, 'commit-tree', tree, ...parents, '-m', 'npm run update'])
 }
 
-/** What the changelog says since the base, first what breaks something. It has whole entries, also those that were only changed. */
+/** The entries of the changelog that are new or changed since the base, in full. Those that break something come first. */
 function changelogOf(base: string): string {
   const entriesOf = (text: string) => text.split(/\n+(?=- |#)/).filter((entry) => entry.startsWith('- '))
   const known = new Set(entriesOf(git(starter.root, 'show', `${base}:CHANGELOG.md`) ?? ''))
@@ -73,7 +74,7 @@ function changelogOf(base: string): string {
     .trim()
 }
 
-/** Merges a commit in a new branch, and commits nothing. Returns the files that are in conflict. */
+/** Merges a commit into a new branch, and commits nothing. Returns the files that are in conflict. */
 function merge(branch: string, commit: string): string[] {
   requireGit(root, ['switch', '--quiet', '--create', branch])
   const { failure } = run(root, 'git', ['cherry-pick', '--no-commit', commit])
@@ -83,8 +84,8 @@ function merge(branch: string, commit: string): string[] {
 }
 
 /**
- * Completes the merged product. Installs its packages, removes packages of the starter and new files that nothing uses, and
- * writes the generated files. `before`: what stays, whether it is used or not.
+ * Completes the merged product: installs its packages, removes packages of the starter and new files that nothing uses, and writes
+ * the generated files. `before`: the files and packages that stay, whether something uses them or not.
  */
 function complete(before: Unused): void {
   print('', 'Installing packages …')

@@ -9,9 +9,9 @@ const NOT_COMPARED =
 
 /**
  * Selects the files of an update, from those of the version that a clone began with, of the new version, and of the clone. What
- * the clone has deleted stays deleted, with what is new in folders that it has deleted. Of the new features, those that are
- * wanted are taken, unless the clone has a feature of that name. `newFeatures`: the features that are new in the starter. Throws
- * if a wanted feature is not one of them.
+ * the clone has deleted stays deleted, and so do new files in folders that the clone has deleted. Of the new features, the update
+ * takes those that are wanted. `newFeatures`: the features that are new in the starter, unless the clone has one of that name.
+ * Throws if a wanted feature is not among them.
  */
 export function selectFiles(files: Record<'base' | 'theirs' | 'ours', string[]>, wanted: readonly string[]) {
   const [began, own] = [featuresOf(files.base), featuresOf(files.ours)]

@@ -1,6 +1,6 @@
 /**
- * `npm run update -- [URL or folder] [version]`: fetches a newer version of the starter, and lets that version update this
- * product (`update-product.ts`). Its rules are newer than those of this file.
+ * `npm run update -- [URL or folder] [version]`: fetches a newer version of the starter. Then it runs the `update-product.ts` of
+ * that version, because its rules are newer than those of this clone.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +13,8 @@ import { git, requireGit } from './repository.ts'
 const project = openProject()
 
 /**
- * Fetches a version of the starter, with its history, into a folder. Throws what git says if that fails. Git names the address
- * without a password.
+ * Fetches a version of the starter, with its history, into a folder. If git fails, throws an error with git's message, in which the
+ * address has no password.
  */
 function fetchStarter(source: string, version: string | undefined, folder: string): void {
   const env = { GIT_TERMINAL_PROMPT: '0' }
@@ -28,7 +28,7 @@ function fetchStarter(source: string, version: string | undefined, folder: strin
   requireGit(folder, ['checkout', '--quiet', '--detach', commit])
 }
 
-/** Runs the updater of the version that was fetched, and exits as it does. */
+/** Runs the updater of the version that was fetched, and exits with its exit code. */
 function update(source: string | undefined, version: string | undefined, options: { with: string[] }): void {
   const { starter } = readManifest(project)
   if (!starter) throw new Error('This clone is not yours yet: run npm run init first. Nothing was changed.')
@@ -42,7 +42,7 @@ function update(source: string | undefined, version: string | undefined, options
 }
 
 await createCommand('npm run update --', 'Merges a newer version of the starter, in a branch.')
-  .argument('[source]', 'the address of the starter, or its folder (default: that of the last update)')
+  .argument('[source]', 'the address of the starter, or its folder (default: the one of the last update)')
   .argument('[version]', 'a version, a tag or a commit (default: the newest commit)')
   .option('--with <names...>', 'take these new features of the starter', [])
   .action(update)

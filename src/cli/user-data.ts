@@ -16,8 +16,8 @@ export const CONSENT: Record<Revocation, string> = {
 }
 
 /**
- * Everything that is kept of a user, by the sign-in, the core, and each feature, without tokens, passwords, and the content of
- * files. Throws an error if there is nothing.
+ * Returns everything that the sign-in, the core and each feature keep about a user, without tokens, passwords, and the content of
+ * files. Throws an error if nothing is kept.
  */
 export async function exportUser({ config, store, connect, signIn, deps }: App, userId: string) {
   const connections = (await connect.vault.list(userId)).map(connectionView)
@@ -35,8 +35,9 @@ export async function exportUser({ config, store, connect, signIn, deps }: App, 
 }
 
 /**
- * Ends the consents of a user, and deletes everything that is kept about them. Without `yes`, throws an error that says what that
- * is. Throws the errors of `exportUser`, but only after the deletion, because what cannot be exported must be deleted too.
+ * Ends the consents of a user, and deletes everything that is kept about the user. Without `yes`, only throws an error that says
+ * what would be deleted. Throws the errors of `exportUser`, but only after the deletion, because what cannot be exported must be
+ * deleted too.
  */
 export async function deleteUser(app: App, userId: string, { yes }: { yes?: boolean }): Promise<void> {
   const { config, store, connect, signIn, parts, deps } = app
@@ -56,11 +57,11 @@ export async function deleteUser(app: App, userId: string, { yes }: { yes?: bool
   }
   for (const [name, deleteData] of await loadTools('deleteUser'))
     await deleteData(deps, config.features[name], userId)
-  // Features write what they noted about the events above when they stop, and nothing after the deletion.
+  // A feature that stops writes what it has noted about the events above. So it writes nothing after the deletion.
   for (const part of parts) await part.stop?.()
   for (const { key } of await store.ofOwner(userId)) await store.delete(key)
   await kept
   print(
-    `Everything else about ${userId} is deleted. The id remains in a session, which ends within 24 hours. What is done in it meanwhile is stored: if the user may be signed in, repeat this tomorrow.`,
+    `Everything else about ${userId} is deleted. The id may remain in a session, which ends within 24 hours. What the user does in it meanwhile is stored: if they may be signed in, repeat this tomorrow.`,
   )
 }

@@ -8,7 +8,7 @@ import { printError } from '../runtime/print.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
 
-/** The settings of the app. If no platform is set, they are those of `npm run demo`, which may be running. */
+/** The settings of the app. If no platform is set, these are the settings of `npm run demo`, which may be running. */
 async function settingsOfApp(): Promise<NodeJS.ProcessEnv> {
   if (!isForDemo(process.env)) return process.env
   printError('No platform is set: this is the data of npm run demo.')
@@ -16,7 +16,7 @@ async function settingsOfApp(): Promise<NodeJS.ProcessEnv> {
   return demoEnv(process.env, await sandboxSettings(process.env))
 }
 
-/** Runs the work of a command with the app's store and vault, and closes them. If something fails, prints it and ends the process. */
+/** Runs the work of a command with the app's store and vault, and closes them. Prints an error and then ends the process. */
 export async function withApp(work: (app: Dependencies) => Promise<void>): Promise<void> {
   try {
     const features = await loadFeatures()

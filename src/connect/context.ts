@@ -19,10 +19,10 @@ export function noteFlow(flowId: string): void {
   if (request) request.flowId = flowId
 }
 
-/** The connection or flow of the current work; everything that it awaits inherits it. */
+/** The connection or flow of the current work. Everything that the work awaits inherits it. */
 export const workContext = new AsyncLocalStorage<WorkContext>()
 
-/** What the current work belongs to, and what `about` adds to it. */
+/** Returns what the current work belongs to, with what `about` adds. */
 export const contextOf = (about: WorkContext = {}): WorkContext => ({
   ...requestContext.getStore(),
   ...workContext.getStore(),

@@ -23,8 +23,8 @@ export interface RouteDescription {
 }
 
 /**
- * Middleware that describes its route, for `/openapi.json` and `docs/http-api.md`, and validates a JSON body by the
- * schema of the description. Throws a `ZodError`. The route itself validates a form, because its page shows the errors.
+ * Middleware that describes its route for `/openapi.json`, and validates a JSON body by the schema of the description. Throws a
+ * `ZodError` if the body is not valid. The route itself validates a form, because its page shows the errors.
  *
  * @example
  * Router().get('/leads', describeRoute({ summary: 'A page of leads.', response }), (req, res) => {})

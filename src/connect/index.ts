@@ -93,8 +93,8 @@ export interface Connect {
   /** The connect flows of browser sessions. */
   readonly flows: FlowRecords
   /**
-   * Calls `listener` after each request to the token endpoint and each attempt of an API call, with the secrets in it. Mask what
-   * you store, log or show. Its errors have no effect. Returns a function that unsubscribes.
+   * Calls `listener` after each request to the token or revocation endpoint, and after each attempt of an API call. The exchange
+   * contains secrets: mask what you store, log or show. Errors of the listener have no effect. Returns a function that unsubscribes.
    */
   onExchange(listener: ExchangeListener): () => void
   /**

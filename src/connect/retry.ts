@@ -17,8 +17,8 @@ export interface RetryOptions {
 
 /**
  * Retries idempotent work while it fails with an `AppError` of status 503 (the platform or the store is unavailable), with
- * exponential backoff and jitter, honouring the platform's `Retry-After`. Throws that error on timeout, any other error of
- * `work`, and the signal's reason if aborted.
+ * exponential backoff and jitter, honouring the platform's `Retry-After`. Throws the last such error when the time or the attempts
+ * are used up, any other error of `work` at once, and the signal's reason if aborted.
  *
  * @example
  * await retry(() => store.set(key, value), { timeoutMs: 60_000 })

@@ -25,13 +25,16 @@ export {
 } from './store/store.ts'
 export { update } from './store/update.ts'
 
-/** Waits for the store for two seconds, since Redis connects in the background. Throws `StoreUnavailableError`. */
+/**
+ * Waits until the store answers, because Redis connects in the background. Throws `StoreUnavailableError` if it does not within two
+ * seconds.
+ */
 export const ready = (store: KeyValueStore): Promise<void> =>
   retry(() => store.ping(), { timeoutMs: 2_000, pauseMs: 100, maxPauseMs: 100 })
 
 /**
- * Opens the store on Redis: a single server, a cluster, or behind Sentinels. Its client is loaded on demand, since with
- * SQLite nothing needs it. See `RedisOptions`.
+ * Opens the store on Redis: a single server, a cluster, or a master behind Sentinels. The client of Redis is loaded here, because
+ * nothing needs it with SQLite. See `RedisOptions`.
  */
 export async function openRedis(options: RedisOptions): Promise<RedisStore> {
   const redis = await import('./store/redis.ts')

@@ -1,18 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Resolves like `answer`, or rejects after `ms` with the error of `onTimeout`. The work itself continues. */
+/**
+ * Resolves like `answer`, or rejects after `ms` with the error of `onTimeout`. An answer that has arrived by then counts, although
+ * this process was too busy to read it. The work itself continues.
+ */
 export function withTimeout<T>(
   answer: Promise<T>,
   ms: number,
   onTimeout = () => new Error(`no answer within ${ms} ms`),
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(onTimeout()), ms)
+    // Node reads what has arrived between a timer and the next immediate.
+    const timer = setTimeout(() => setImmediate(() => reject(onTimeout())), ms)
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
 
-/** How long a pause takes at least, whatever news there is, in ms. */
+/** The shortest pause, in ms, even if there is news. */
 const LEAST_MS = 20
 
 /** Ends the pauses of everybody who listens, each time there is news, until `end` is called. */
@@ -31,7 +35,10 @@ export class News {
     this.tell()
   }
 
-  /** Listens from now on. Returns a pause, for some ms, that ends early if there was news since then. It keeps no process alive. */
+  /**
+   * Listens from now on. Returns a function that pauses for some ms, and shorter if there has been news since now. A pause keeps no
+   * process alive.
+   */
   listen(): (ms: number) => Promise<void> {
     const { signal } = this.#next
     return async (ms) => {

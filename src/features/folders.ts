@@ -1,4 +1,4 @@
-/** Finds features by their place: a feature is a folder with an `index.ts`. It may be in a group, which is a folder without one. */
+/** Finds features by their place: a feature is a folder with an `index.ts`, a group is a folder of features that has none. */
 import { posix } from 'node:path'
 
 /** The folders of features among the files of a project, relative to `src/features`: `leads`, `GROUP/NAME`. */

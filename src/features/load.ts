@@ -23,8 +23,8 @@ const folders = featureFolders(
 const names = folders.map(nameOf)
 
 /**
- * Loads the features, with those in groups, in their order. Throws an error of one line that names the file if a feature cannot be
- * loaded, is not a feature, or needs a feature that is not there.
+ * Loads the features, also those in groups, and sorts them by their `order`. If a feature cannot be loaded, is not a feature, or
+ * needs a feature that is not there, throws an error of one line that names the file.
  */
 export async function loadFeatures(): Promise<NamedFeature[]> {
   const features = await Promise.all(folders.map(load))

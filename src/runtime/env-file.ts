@@ -4,7 +4,7 @@
  */
 import { loadEnvFile, missingSandboxEnv } from './load-env-file.ts'
 
-/** The names in `.env`, also of those that the environment overrides. */
+/** The names that were read from `.env`, including those that the environment overrides. */
 export const namesInEnvFile: readonly string[] = loadEnvFile({ demo: process.argv.includes('--demo') })
 
 Object.assign(process.env, missingSandboxEnv(process.env))

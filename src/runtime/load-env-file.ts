@@ -4,9 +4,9 @@ import { browserUrl, localUrl } from '../settings/fields.ts'
 import { type Environment, givenOf } from '../settings/read.ts'
 
 /**
- * Loads `.env`, if there is one, into the environment, whose own values take precedence. If `.env` names a platform other than
- * the sandbox, the `demo` takes only the ports from it. So the sandbox never gets the secrets of that platform. Returns all names
- * that were read, including those that the environment overrides.
+ * Loads `.env`, if there is one, into the environment, whose own values take precedence. The `demo` takes only the ports from it,
+ * unless `.env` is for the sandbox. So the sandbox never gets the secrets of another platform. Returns all names that were read,
+ * including those that the environment overrides.
  */
 export function loadEnvFile({ demo }: { demo: boolean }): string[] {
   const { PORT, SANDBOX_PORT, ...rest } = readEnvFile()
@@ -41,7 +41,7 @@ export function sandboxEnv(env: Environment) {
 }
 
 /**
- * Outside production, an app that has `SANDBOX_PORT` and none of the platform's addresses uses the sandbox there. Returns
+ * Outside production, an app that has `SANDBOX_PORT` and none of the platform's addresses uses the sandbox at this port. Returns
  * the variables to add.
  */
 export function missingSandboxEnv(env: Environment): Partial<ReturnType<typeof sandboxEnv>> {

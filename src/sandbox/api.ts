@@ -16,7 +16,7 @@ export function requiredText(max: number) {
   return z.string(rule).min(1, rule).max(max, rule)
 }
 
-/** The parsed body; when it is invalid, answers 400 and returns undefined. */
+/** Returns the parsed body. If the body is invalid, answers 400 and returns undefined. */
 export function parseBody<T>(
   res: Response,
   schema: z.ZodType<T>,

@@ -31,7 +31,7 @@ export function connectedAppsRoutes({ apps, scopes, consents }: SandboxState): R
       const business = connectableBusiness(account, consent.bxcontext)?.name ?? consent.bxcontext
       leaveNotice(
         res,
-        `Revoked the access to ${business}. At its next call, the app notices it and shows the connection as revoked.`,
+        `Revoked the access to ${business}. At its next call, the app notices this and shows that access has ended.`,
       )
       return res.redirect(303, '/connected-apps')
     })
@@ -41,7 +41,7 @@ export function connectedAppsRoutes({ apps, scopes, consents }: SandboxState): R
 const isSame = (one: Consent, other: Consent) =>
   one.client === other.client && one.bxcontext === other.bxcontext
 
-/** The newest consent for each application and business, and how many there are. */
+/** The newest consent for each application and business, and how many consents there are. */
 function newestOfEach(consents: Consent[]): { consent: Consent; times: number }[] {
   return consents
     .filter((consent, index) => consents.findIndex((other) => isSame(consent, other)) === index)

@@ -69,7 +69,7 @@ export function consentRoutes(
     })
 }
 
-/** Reads the consent request in this browser. Returns undefined if it has already answered, with a problem or the login page. */
+/** Reads the consent request in this browser. If there is none to show, answers with a problem or the login, and returns undefined. */
 async function readRequest(provider: Provider, known: SandboxState['scopes'], req: Request, res: Response) {
   const { account } = req
   const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
@@ -98,8 +98,8 @@ async function readRequest(provider: Provider, known: SandboxState['scopes'], re
 }
 
 /**
- * The address for another account after its login: the choice of a business. From there, the browser returns to the application,
- * as at the start. This consent belongs to a business that the other account may not have.
+ * Returns the address to which another account goes after its login: the choice of a business. This consent is for a business that
+ * the other account may not have. From there, the browser returns to the application, as at the start.
  */
 function startAddress(apps: SandboxState['apps'], { clientId, redirectUri }: ConsentRequest): string {
   const registered = apps.find((app) => app.clientId === clientId)?.redirectUrls ?? []

@@ -7,7 +7,7 @@ import { leaveNotice, page, problem } from './pages.ts'
 
 const wantsJson = (req: Request) => Boolean(req.is('json')) || req.accepts(['html', 'json']) === 'json'
 
-/** The control page and its JSON: make the next calls fail, run quick actions (by path below /sandbox), see the latest calls. */
+/** The control page and its JSON. They make the next calls fail, run quick actions (by path below /sandbox), and list the calls. */
 export function controlRoutes({ faults, journal }: SandboxState, own: Record<string, Action>): Router {
   const state = () => ({ faults: faults.list(), calls: journal.list() })
   const clear = () => {
@@ -62,5 +62,5 @@ function describeFault({ endpoint, fault, times }: FaultSetting): string {
   if (fault === 'none') return `Everything is as usual at ${subjectOf(endpoint)} (${endpoint}).`
   const until =
     times === undefined ? 'until you clear the fault' : times === 1 ? 'for one call' : `for ${times} calls`
-  return `${seenOf(endpoint, fault)} (${endpoint}: ${fault}), ${until}. Use the app to see what it does.`
+  return `${seenOf(endpoint, fault)} (${endpoint}: ${fault}), ${until}. Use the app to see what happens.`
 }

@@ -21,7 +21,7 @@ const SEEN: Record<string, (subject: string) => string> = {
   invalid_client: (it) => `The platform does not know this app at ${it}`,
   deny: () => 'The platform says that the user denied access',
   server_error: (it) => `The platform fails at ${it}`,
-  missing_scope: () => 'The user grants one permission less than the app asks for',
+  missing_scope: () => 'The user grants one permission fewer than the app asks for',
   expired: (it) => `The platform says that access has run out at ${it}`,
   forbidden: (it) => `The platform says that a permission is missing for ${it}`,
   failed: (it) => `The platform cannot process ${it}`,

@@ -79,7 +79,7 @@ export function createFaults(possible: PossibleFaults) {
   }
 }
 
-/** Sends the response of the endpoint's fault, if it has one, instead of the API's. */
+/** If the endpoint has a fault, sends the response of the fault instead of the API's. */
 export function apiFaults(faults: Faults, endpoint: string, scope: string): RequestHandler {
   return (_req, res, next) => {
     const fault = faults.strike(endpoint)
@@ -102,7 +102,7 @@ export function sendInsufficientScope(res: Response, scope: string): void {
   res.status(403).json({ error: 'insufficient_scope' })
 }
 
-/** The response of a fault that any HTTP endpoint can have. */
+/** Sends the response of a fault, of any HTTP endpoint or of the token endpoint. */
 export function sendFault(res: Response, { fault, retryAfter }: Fault): void {
   if (fault === '500') res.status(500).json({ error: 'server_error' })
   else if (fault === '429')

@@ -23,7 +23,7 @@ export interface SandboxFeature {
   demoEnv?: Record<string, string>
   /** Its options for an app at this address, with these environment variables. */
   appOptions?(env: Record<string, string | undefined>, appUrl: string): object
-  /** Further options for these commands, so that there is something to show. */
+  /** Further options for `npm run demo` and `npm run sandbox`, so that there is something to show. */
   demoOptions?(): object
 }
 
@@ -72,7 +72,7 @@ export interface Caller {
   check?: RequestHandler
 }
 
-/** Middleware of the API for a scope; `endpoint` is its name in the journal and for faults, by default that of the scope. */
+/** Middleware of the API for a scope. `endpoint`: the name in the journal and in faults, which is the scope by default. */
 export type Guard = (scope: string, endpoint?: string) => RequestHandler[]
 
 /** What the core offers to parts. */
@@ -84,7 +84,7 @@ export interface SandboxCore extends SandboxState {
 
 /** A quick action of the control page. */
 export interface Action {
-  /** What a person sees of it, and the technical word for it. */
+  /** The button, in words for everybody, and the technical words beside it. */
   label: string
   technical: string
   danger?: boolean

@@ -31,7 +31,7 @@ export function createIdentity(state: SandboxState): Provider {
   const { baseUrl, consents, faults, journal, tokenExchanges, slowMs } = state
   const issuer = addressesOf(baseUrl).authUrl
   const provider = new Provider(issuer, configurationOf(state))
-  // Its links and redirects are relative to this address. Koa would take it from the request.
+  // The links and redirects of the provider are relative to this address. Koa would take the address from the request.
   Object.defineProperty(provider.request, 'href', { value: issuer })
 
   // Reusing a code revokes its grant (RFC 6749 section 4.1.2).

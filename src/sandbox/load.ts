@@ -11,8 +11,8 @@ export interface NamedSandboxFeature extends SandboxFeature {
 const ROOT = new URL('../../', import.meta.url)
 
 /**
- * Loads what is simulated: each folder of `features` with an `index.ts`, also in a group, in alphabetical order. Throws an error
- * of one line that names the file if one cannot be loaded or has no such value.
+ * Loads what is simulated: each folder of `features` with an `index.ts`, also in a group, in alphabetical order. If a file cannot be
+ * loaded, or does not export a feature of the sandbox, throws an error of one line that names the file.
  */
 export async function loadSandboxFeatures(): Promise<NamedSandboxFeature[]> {
   const files = globSync('src/sandbox/features/{*,*/*}/index.ts', { cwd: fileURLToPath(ROOT) })

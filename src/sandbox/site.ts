@@ -77,7 +77,7 @@ function actionsOf(
       run({ bxcontext }) {
         const business = typeof bxcontext === 'string' && bxcontext ? bxcontext : undefined
         const expired = consents.expireAccessTokens(business) + (business ? 0 : expireParts())
-        const message = `Expired ${count(expired, 'access token')}. The app's next call gets a 401; the app then refreshes and repeats it.`
+        const message = `Expired ${count(expired, 'access token')}. The app's next call gets a 401. Then the app refreshes the token and repeats the call.`
         return { expired, message }
       },
     },
@@ -89,7 +89,7 @@ function actionsOf(
       run({ bxcontext }) {
         const all = consents.list().filter((consent) => !bxcontext || consent.bxcontext === bxcontext)
         for (const { grantId } of all) consents.revoke(grantId)
-        const message = `Revoked ${count(all.length, 'consent')}. At its next call, the app notices it and shows the connection as revoked.`
+        const message = `Revoked ${count(all.length, 'consent')}. At its next call, the app notices this and shows that access has ended.`
         return { revoked: all.length, message }
       },
     },
@@ -108,7 +108,7 @@ function actionsOf(
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`
 
-/** Which application the user is logging in for: the start page's address has its redirect url. */
+/** Finds the application for which the user logs in: the address of the start page has the redirect url of the application. */
 const requestingApp = (apps: readonly RegisteredApp[]) => (next: string) => {
   const { pathname, searchParams } = new URL(next, 'http://sandbox.invalid')
   const { startPage } = PLATFORM
@@ -117,7 +117,7 @@ const requestingApp = (apps: readonly RegisteredApp[]) => (next: string) => {
 }
 
 function headers(apps: readonly RegisteredApp[]): RequestHandler {
-  // Chrome applies form-action to redirects after a form post too, and consent redirects to the application.
+  // Chrome applies form-action to redirects after a form post too, and the consent page's form redirects to the application.
   const targets = apps.flatMap(({ redirectUrls }) => redirectUrls.map((url) => new URL(url).origin))
   return helmet({
     contentSecurityPolicy: {

@@ -12,8 +12,8 @@ export interface TokenExchange {
   /** The members of the answer. */
   answer: Record<string, unknown>
   /**
-   * Issues another authorization code for the consent of this request, valid as the first one was; undefined if this was no
-   * successful code exchange.
+   * Issues another authorization code for the consent of this request, with what the first code had. Undefined if the request had no
+   * valid code.
    */
   issueCode?: () => Promise<string>
   /** Whether the access that this request gave or renewed has ended. */

@@ -16,8 +16,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /**
  * The settings of one part of the core or of one feature. A group is an object schema, which may contain others and may end with
  * `transform`. A setting reads the text of its variable and may depend on the others in `env`, for example on `NODE_ENV`. Each
- * setting ends with `.meta`. This has its `variable`, and the `description` that `npm run docs` writes to docs/configuration.md
- * and .env.example.
+ * setting ends with `.meta`, which names its `variable`, and has the `description` that `npm run docs` writes to
+ * docs/configuration.md and .env.example.
  */
 export type SettingsGroup<T = unknown> = (env: Environment) => z.ZodType<T>
 
@@ -43,8 +43,8 @@ export const givenOf = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]))
 
 /**
- * Reads a group. A blank variable counts as unset. Throws a `ConfigError` with all problems at once; it never repeats a value,
- * which may be a secret.
+ * Reads a group. A blank variable counts as unset. Throws a `ConfigError` with all problems at once. The error never repeats a value,
+ * because a value may be a secret.
  */
 export function readSettings<T>(env: Environment, group: SettingsGroup<T>): T {
   const given = givenOf(env)

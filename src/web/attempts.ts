@@ -9,7 +9,7 @@ const MAX_FAILURES = { perAccountAndNetwork: 10, perNetwork: 50, perAccount: 100
 /**
  * Returns a function that runs `attempt`, a sign-in that resolves to null if it fails. If too many have failed from this IP address
  * or for this account, it throws `too_many_attempts` (429) instead. An attempt counts as failed from its start, so that many at
- * once do not pass the limit. One that succeeds or throws no longer counts.
+ * once do not pass the limit. An attempt that succeeds or throws no longer counts.
  */
 export function createAttempts() {
   const { perAccountAndNetwork, perNetwork, perAccount, seconds: duration } = MAX_FAILURES

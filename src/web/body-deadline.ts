@@ -13,7 +13,7 @@ const BODY_MS = 30_000
 /** Time allowed for an uploaded file, in ms. */
 export const UPLOAD_MS = 900_000
 
-/** Returns 408 if a body takes too long to arrive. Upload routes for signed-in users extend the deadline. */
+/** Middleware that answers 408 if a body takes too long to arrive. Upload routes for signed-in users extend the deadline. */
 export function bodyDeadline({ ms = BODY_MS } = {}): RequestHandler {
   return (req, res, next) => {
     let timer: NodeJS.Timeout | undefined

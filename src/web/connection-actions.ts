@@ -1,5 +1,5 @@
 import { NotConnectedError } from '../connect/errors.ts'
-import type { Api, ConnectionRef, TokenSource, Vault } from '../connect/index.ts'
+import { type Api, type ConnectionRef, platform, type TokenSource, type Vault } from '../connect/index.ts'
 import { texts } from './texts.ts'
 
 /** A call that shows whether a connection works. */
@@ -18,27 +18,28 @@ export interface TestResult {
 }
 
 /**
- * Runs the first test whose scope is granted. If the platform has refused access, it refreshes the access token first. If there
- * is no such test, it only refreshes the token. Resolves to the outcome, what was called, and the time it took, in ms. Throws the
- * errors of the API and of `vault.refresh`.
+ * Runs the first test whose scope is granted. If the platform has refused access, or this app, first refreshes the access token. If
+ * there is no such test, only refreshes the token. Resolves to the outcome, what was called (null: nothing, since there is no
+ * refresh token), and the time it took, in ms. Throws the errors of the API and of `vault.refresh`.
  */
 export async function testConnection(
   { vault, api }: { vault: Vault; api: Api },
   tests: readonly ConnectionTest[],
   ref: ConnectionRef,
-): Promise<{ summary: string; call: string; ms: number }> {
+): Promise<{ summary: string; call: string | null; ms: number }> {
   const connection = await vault.find(ref)
   if (!connection) throw new NotConnectedError()
   const { scopes } = connection
   const test = tests.find(({ scope }) => scopes === null || scopes.includes(scope))
   const startedAt = performance.now()
-  // The platform may no longer refuse access, or this app, so this asks for a new token at once, even during a pause.
+  // The platform may no longer refuse access, or this app, so a new token is requested at once, even during a pause.
   const { view, tokens } = connection
   const isRefused = view.state === 'misconfigured' || (view.state === 'revoked' && tokens !== null)
   const isRenewed = (isRefused || !test) && (await vault.refresh(ref))
   const { worksRenewed, worksUntilExpiry } = texts.notices
-  const { summary, call } = test
-    ? await test.run(api, vault.tokenSource(ref))
-    : { summary: isRenewed ? worksRenewed : worksUntilExpiry, call: 'POST /oauth/token' }
+  const withoutTest = isRenewed
+    ? { summary: worksRenewed, call: `POST ${platform.tokenPath}` }
+    : { summary: worksUntilExpiry, call: null }
+  const { summary, call } = test ? await test.run(api, vault.tokenSource(ref)) : withoutTest
   return { summary, call, ms: Math.round(performance.now() - startedAt) }
 }

@@ -7,9 +7,9 @@ const time = z.iso.datetime().nullable()
 /** A connection as shown by pages and JSON. Times are ISO 8601, or null. */
 export const connectionViewSchema = z.object({
   bxcontext: z.string(),
-  /** What people know it by: the label, else the name that the platform reports, else the end of its id. */
+  /** The name that people see: the label, else the name that the platform reports, else the end of the id. */
   name: z.string(),
-  /** The name that the user has given it. */
+  /** The name that the user has given to the connection. */
   label: z.string().nullable(),
   businessName: z.string().nullable(),
   userName: z.string().nullable(),

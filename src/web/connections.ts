@@ -127,7 +127,10 @@ function listRoutes(options: ConnectionsOptions): Router {
     )
     .get(
       '/:bxcontext/label',
-      describeRoute({ summary: 'The same, at the address of the form for a name.', response: listSchema }),
+      describeRoute({
+        summary: "The user's connections, at the address to which the form for a name posts.",
+        response: listSchema,
+      }),
       list,
     )
 }
@@ -206,18 +209,19 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
       '/:bxcontext/test',
       describeRoute({
         summary:
-          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
+          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took. `call` is null if there is neither a test nor a refresh token.',
         response: resultSchema.extend({
           ok: z.literal(true),
           summary: z.string(),
-          call: z.string(),
+          call: z.string().nullable(),
           ms: z.number().int().nonnegative(),
         }),
         errors: [...CALL_ERRORS, 'insufficient_scope', 'platform_rejected'],
       }),
       renewing(async (ref) => {
         const { summary, call, ms } = await testConnection({ vault, api }, connectionTests, ref)
-        return { notice: summary, details: `${call}, ${ms} ms`, json: { ok: true, summary, call, ms } }
+        const details = call === null ? undefined : `${call}, ${ms} ms`
+        return { notice: summary, details, json: { ok: true, summary, call, ms } }
       }),
     )
 }
@@ -228,7 +232,7 @@ function labelRoutes(options: ConnectionsOptions): Router {
   return Router().post(
     '/:bxcontext/label',
     describeRoute({
-      summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the one that the user saw. If it has another one meanwhile, nothing changes. Answers \`{connection}\`.`,
+      summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the label that the user saw. If the connection has another label by now, nothing changes. Answers \`{connection}\`.`,
       body: z.object({ label: z.string(), shown: z.string().optional() }),
       response: resultSchema,
       errors: ['not_connected', 'label_changed'],

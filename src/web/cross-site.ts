@@ -25,8 +25,8 @@ export function csrfProtection(baseUrl: string): RequestHandler {
 }
 
 /**
- * Protects requests that change something against other sites, and reads their bodies. It runs before the session is loaded: if
- * that fails, the error page can offer to submit the form again.
+ * Protects requests that change something against other sites, and reads their bodies. This runs before the session is loaded, so
+ * that the error page can offer to submit the form again if the session cannot be loaded.
  */
 export function unsafeRequests(baseUrl: string): RequestHandler {
   const limit = '64kb'

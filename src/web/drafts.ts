@@ -17,12 +17,12 @@ declare module 'express-serve-static-core' {
 }
 
 const draftSchema = z.object({
-  /** A digest of the address of the page with the form. `Location` has it too, and an answer has no room for a long one twice. */
+  /** A digest of the address of the page with the form. `Location` has this address, and the answer has no room for it twice. */
   page: z.string(),
   values: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
 })
 
-/** What somebody typed into a form whose session had ended. */
+/** What somebody sent with a form after the session had ended. */
 export type Draft = z.infer<typeof draftSchema>
 
 /** How long a draft is kept, in ms. */
@@ -30,9 +30,7 @@ const DRAFT_MS = 15 * 60_000
 /** The page of a form if the browser does not name it. */
 const FIRST_PAGE = '/connections'
 
-/**
- * Adds the methods for drafts to requests. A draft is in an encrypted cookie. If its values do not fit, only its page is kept.
- */
+/** Adds the methods for drafts to requests. A draft is in an encrypted cookie. If its values do not fit, only its page is kept. */
 export function drafts(keys: readonly EncryptionKey[], baseUrl: string): RequestHandler {
   const options = { name: 'draft', schema: draftSchema, ms: DRAFT_MS }
   const cookie = encryptedCookie(createRecordCipher(keys), baseUrl, options)

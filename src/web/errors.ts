@@ -118,7 +118,7 @@ function particularsOf(error: CoreError): string | undefined {
 
 const secondsOf = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
 
-/** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
+/** Maps an error to a problem document. An unknown error becomes `internal_error`, whose text says nothing about it. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ZodError) {
     const [issue] = error.issues

@@ -66,7 +66,7 @@ function bdi(text: string | null | undefined): string {
   return text ? isolate(escapeHtml(undirected(text))) : '—'
 }
 
-/** The class lets words break. Only a text with a word that may be longer than a line has it. */
+/** The class `long` lets words break. Only a text with a word that may be longer than a line gets this class. */
 const isolate = (html: string) => `<bdi${LONG_WORD.test(html) ? ' class="long"' : ''}>${html}</bdi>`
 
 /** A text as HTML. */

@@ -17,7 +17,7 @@ interface ListPagesOptions<T> {
   keep?(req: Request): ListChoice['keep']
 }
 
-/** The page of a connection's list: a handler that sends it, and a function that makes it for a form on it that was rejected. */
+/** Returns a handler that sends the page of a connection's list, and a function that makes this page again for a rejected form. */
 export function listPages<T>({ view, title, fields, load, data, keep }: ListPagesOptions<T>) {
   const query = listQuery(fields)
   /** Throws a `ZodError` that names the parameter. */
@@ -38,7 +38,7 @@ export function listPages<T>({ view, title, fields, load, data, keep }: ListPage
   }
   return {
     send,
-    /** If the platform does not send the list either, the page has none. */
+    /** Makes the page for a form that was rejected. If the platform does not send the list, the page has no items. */
     async afterForm(req: Request) {
       const choice = choiceIn(req)
       const result = await loadFor(req, choice).catch(() => null)

@@ -4,7 +4,7 @@ import type { RequestHandler, Router } from 'express'
 export interface Part {
   /** In the syntax of Express, such as `/connections/:bxcontext/leads`. The log, the metrics and the OpenAPI document name it. */
   path: string
-  /** Its routes, and those of routers that it uses without a path, are below the path. Routes with another path are another part. */
+  /** Its routes, and those of routers that it uses without a path, are below the path. Routes below another path are another part. */
   router: Router
 }
 

@@ -17,7 +17,7 @@ declare module 'express-serve-static-core' {
 /** Lifetime of a notice, in ms. */
 const NOTICE_MS = 60_000
 
-/** Adds the notice of an action to requests. It is in an encrypted cookie. */
+/** Adds the methods for notices to requests. A notice is in an encrypted cookie. */
 export function notices(keys: readonly EncryptionKey[], baseUrl: string): RequestHandler {
   // The notice names its user, since another one may sign in next in this browser.
   const schema = noticeSchema.extend({ userId: z.string() })

@@ -31,7 +31,7 @@ export interface OidcOptions extends OidcProvider {
   /** The first encrypts, all of them decrypt. */
   encryptionKeys: readonly EncryptionKey[]
   http: Http
-  /** Keeps the address that the provider names at a sign-in; null: nobody needs it. */
+  /** Keeps the address that the provider names at a sign-in; null if no feature needs addresses. */
   keepEmail: ((userId: string, email: string) => Promise<void>) | null
 }
 
@@ -160,7 +160,7 @@ function nameOf(sources: readonly Claims[]): string {
   return (names.find((name) => name !== '') ?? texts.signIn.unnamed).slice(0, 100)
 }
 
-/** The address, unless the provider says that it may be another person's. Some providers send this boolean as text. */
+/** The address, unless the provider says that it is not verified. Some providers send the boolean `email_verified` as text. */
 function emailOf(sources: readonly Claims[]): string | undefined {
   if (sources.some(({ email_verified }) => String(email_verified) === 'false')) return undefined
   const emails = sources.map(({ email }) => (typeof email === 'string' ? email.trim() : ''))

@@ -106,7 +106,7 @@ export function pages(options: PagesOptions): RequestHandler {
   }
 }
 
-/** A form that was sent when the session had ended, with what was typed; undefined if there is none. */
+/** A form that was sent after the session had ended, with what was typed; undefined if there is none. */
 function restoredForm(req: Request): RejectedForm | undefined {
   const draft = req.findDraft?.()
   if (!draft) return undefined

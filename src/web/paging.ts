@@ -26,14 +26,14 @@ const whole = (min: number, max: number, fallback: number) => {
 }
 /** An empty or missing text means that nothing was chosen. */
 const oneOf = (values: readonly string[]) =>
-  // The message is made only when it is needed: the first list in words takes as long as loading a package.
+  // The message is made only when it is needed: the first use of `Intl.ListFormat` takes as long as loading a package.
   z.enum(['', ...values], { error: () => texts.rules.oneOf(values) }).default('')
 
 /** Query parameters of a page of a list. */
 export const pageQuery = z.object({
   top: whole(1, platform.paging.maxTop, PAGE_SIZE),
   skip: whole(0, MAX_SKIP, 0),
-  /** The `next.after` of the page before: it tells whether the platform sends that page again. */
+  /** The `next.after` of the previous page: it shows whether the platform sends that page again. */
   after: z.string().max(100).default(''),
 })
 
@@ -43,7 +43,7 @@ export const listQuery = ({ filter, orders }: ListFields) =>
     search: z.string(texts.rules.text).trim().max(MAX_SEARCH, texts.rules.tooLong(MAX_SEARCH)).default(''),
     filter: oneOf(Object.keys(filter.values)),
     order: oneOf(Object.keys(orders)),
-    /** Where the pages before this one began, separated by dots, if they were not full. */
+    /** The `skip` of the pages before this one, separated by dots, if pages were not full. */
     starts: z
       .string()
       .regex(/^[\d.]{0,2000}$/, texts.rules.invalid)
@@ -88,7 +88,7 @@ export function pager({ items, total, next, repeated }: PageOf<unknown>, choice:
   const hrefOf = (skip: number, starts: (string | number)[] = [], after = '') =>
     addressOf({ ...choice, skip, after, starts: starts.join('.') })
   const current = Math.floor(skip / top) + 1
-  // There are no links beyond `MAX_SKIP`, since nobody can ask for these pages.
+  // There are no links beyond `MAX_SKIP`, because the app refuses requests for these pages.
   const last = total === null || !isFull ? 0 : Math.ceil(Math.min(total, MAX_SKIP) / top)
   return {
     from: items.length > 0 ? skip + 1 : 0,

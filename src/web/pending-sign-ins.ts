@@ -35,7 +35,7 @@ export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
     /** Remembers one more sign-in in this browser. `location`: where this answer redirects. */
     add: (req: Request, res: Response, pending: PendingSignIn, location: string) =>
       write(res, [...read(req), pending], location),
-    /** The one with the state of this request, if there is one. */
+    /** Finds the sign-in with the state of this request, if there is one. */
     find: (req: Request) => read(req).find(({ state }) => state === req.query.state),
     /** Forgets a sign-in in this browser. This answer redirects to the page to which that sign-in returns. */
     remove: (req: Request, res: Response, { state, returnTo }: PendingSignIn) => {

@@ -1,8 +1,9 @@
 import type { Request } from 'express'
 
 /**
- * Returns the value if it is a path on this site, else null, to prevent open redirects (RFC 9700 section 4.11). It refuses
- * another origin (`//host`, `/\host`), a scheme, and control characters, which browsers ignore.
+ * Returns the normalized path and query if the value is a path on this site of at most 2,048 characters, else null. This prevents
+ * open redirects (RFC 9700 section 4.11). It refuses another origin (`//host`, `/\host`), a scheme, and control characters,
+ * because browsers ignore some of them.
  */
 export function localPath(value: unknown): string | null {
   if (typeof value !== 'string') return null
@@ -14,5 +15,5 @@ export function localPath(value: unknown): string | null {
   return path.length <= 2048 ? path : null
 }
 
-/** The path in the address of a request, still encoded; in a mounted router, `req.path` is only the rest of it. */
+/** The path of a request, still encoded. In a mounted router, `req.path` has only the part after the mount path. */
 export const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?', 1)[0] ?? ''

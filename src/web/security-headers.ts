@@ -3,7 +3,7 @@ import helmet from 'helmet'
 
 /**
  * Sets the security headers for the app at `baseUrl`. They allow no inline code, no third-party resources and no framing. No form
- * or referrer goes to another origin, and nothing is cached.
+ * or referrer goes to another origin. Nothing is cached, unless a handler such as `assets` says otherwise.
  */
 export function securityHeaders(baseUrl: string): RequestHandler {
   const https = baseUrl.startsWith('https:')
@@ -23,8 +23,8 @@ export function securityHeaders(baseUrl: string): RequestHandler {
         ...(https && { upgradeInsecureRequests: [] }),
       },
     },
-    // With `no-referrer`, browsers would send `Origin: null` with our own forms. On plain http, nothing else tells whose they
-    // are.
+    // With `no-referrer`, browsers would send `Origin: null` with our own forms. On plain http, nothing else shows that a form is
+    // ours.
     referrerPolicy: { policy: 'same-origin' },
     frameguard: { action: 'deny' },
     // Other hosts below this one may not have TLS.

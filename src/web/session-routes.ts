@@ -44,7 +44,7 @@ export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null
       }),
       async (req, res) => {
         const user = currentUser(req)
-        // It is asked while the session is there, which has what it needs. A service that does not answer keeps nobody signed in.
+        // `logoutUrl` needs the session, so it begins before the session ends. A service that does not answer keeps nobody signed in.
         const asked = logoutUrl(req).catch(() => null)
         await signOut(req)
         const elsewhere = await asked

@@ -56,7 +56,7 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
     }
     let isLoaded = false
     load(req, res, (error) => {
-      // If the session cannot be saved at the end of the answer, this is called again, too late for the handlers of errors.
+      // If the session cannot be saved at the end of the answer, this callback runs again, too late for the error handlers.
       if (isLoaded) return req.log.error({ reason: error?.reason ?? error?.name }, 'a session was not saved')
       isLoaded = true
       next(error)

@@ -250,7 +250,7 @@ export const texts = {
     rejected: 'The platform has refused access three times, without saying why: it has probably ended there.',
   },
 
-  /** `name`: that of the connection. */
+  /** `name`: the name of the connection. */
   notices: {
     connected: (name: string) => `${isolated(name)} is connected.`,
     renewed: (name: string) => `Access to ${isolated(name)} was renewed.`,

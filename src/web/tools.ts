@@ -14,11 +14,11 @@ export interface CheckContext {
 
 /** One result of a check; the documentation has each id with its cure. */
 export interface Finding {
-  /** Stable, for scripts: `consent.client-id`; of an assumption, its own. */
+  /** Stable, for scripts, such as `consent.client-id`. A finding about an assumption has the id of the assumption. */
   id: string
   /**
-   * `warning`: the app works, but something should be changed or could not be proven. Only an assumption can be `not seen`, which
-   * another run may see, or `not checked`, which no run can see. The text says how to find out.
+   * `warning`: the app works, but something should be changed or could not be proven. Only an assumption can be `not seen` (another run
+   * may see it) or `not checked` (no run can see it). Then the text says how to find out.
    */
   status: 'ok' | 'warning' | 'failure' | 'not seen' | 'not checked'
   /** One line: what was checked, what came back, and what to change. */
@@ -63,7 +63,7 @@ export interface Probe {
   differ(id: string, seen: string, copes: boolean): void
   /** Confirms the assumption, or reports what differs. */
   compare(id: string, isAsAssumed: boolean, seen: string, copes: boolean): void
-  /** Reports that it could not be seen, and how it could be. */
+  /** Reports that this run could not see whether the assumption is right, and how one could see it. */
   notSeen(id: string, how: string): void
 }
 

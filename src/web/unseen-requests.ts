@@ -19,7 +19,7 @@ const answering = new WeakMap<Duplex, ServerResponse>()
  * A request on a connection with one request at a time: browsers and proxies wait for the answer before they send the next. A
  * request that does not wait tells Node, by `upgrade`, that it changes to another protocol. Node then reads nothing more from the
  * connection, not even the thousands of requests that fit into a single packet. Answering each of them would keep other users
- * waiting for seconds. It is not documented that Node reads `upgrade`, but there is no other way to stop it. `serve.test.ts`
+ * waiting for seconds. It is not documented that Node reads `upgrade`, but there is no other way to stop Node. `serve.test.ts`
  * would notice a change.
  */
 export class SingleRequest extends IncomingMessage {

@@ -88,13 +88,13 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
     // Saved before the response: the next request may come at once, and a failure must not look like success.
     await promisify(req.session.save).call(req.session)
   } catch (error) {
-    // Otherwise express-session would try to save it again, with the answer that says that it failed.
+    // Otherwise express-session would try to save the session again, with the answer that says that the sign-in failed.
     Object.assign(req, { session: null })
     throw error
   }
 }
 
-/** Signs the user out: deletes the session, its connect flows, and what a form has kept in this browser. It stores nothing. */
+/** Signs the user out: deletes the session, its connect flows, and what a form has kept in this browser. Writes no new value. */
 export async function signOut(req: Request): Promise<void> {
   req.forgetDraft?.()
   if (currentUser(req)) await req.endSession?.()

@@ -70,20 +70,6 @@ describe('a Node that is too old', () => {
 })
 
 describe('the app', () => {
-  // /dev/full, a disk that is always full, exists on Linux only.
-  test.skipIf(process.platform !== 'linux')(
-    'whose log is written to a full disk loses log lines and nothing else',
-    async () => {
-      const env = await settingsOf()
-      const url = `http://localhost:${env.PORT}`
-      const program = started(runProgram('src/main.ts', env, { stdout: '/dev/full' }))
-      await answering(`${url}/health/live`, program)
-      const answer = await createVisitor().post(`${url}/sign-in`, { form: { name: 'ann' } })
-      expect(answer.status).toBe(303)
-      expect(await program.kill('SIGTERM')).toBe(0)
-    },
-  )
-
   test('started in production with weak or missing settings lists every problem and does not start', async () => {
     const weak = { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }
     const { code, output } = await command('src/main.ts', weak)
@@ -104,7 +90,7 @@ describe('the app', () => {
     })
     const address = `http://127.0.0.1:${platform.port}`
     const addresses = { PLATFORM_APP_URL: address, PLATFORM_AUTH_URL: address, PLATFORM_API_URL: address }
-    const env = await settingsOf({ ...addresses, DRAIN_SECONDS: '1' })
+    const env = await settingsOf({ ...addresses, DRAIN_SECONDS: '3' })
     writeFileSync(join(temp.dir, '.env'), 'SESION_SECRET=x\n')
     const program = started(runProgram('src/main.ts', env, { cwd: temp.dir }))
     const url = `http://localhost:${env.PORT}`
@@ -131,7 +117,7 @@ describe('the app', () => {
 })
 
 describe('the command', () => {
-  // Others keep their reader: the pipe of a process of its own is closed before it prints.
+  // A process of its own, whose pipe is closed before it prints.
   test('whose reader ends first, such as head, ends quietly', async () => {
     const program = started(runProgram('src/cli/keys.ts'))
     program.child.stdout?.destroy()
@@ -140,15 +126,10 @@ describe('the command', () => {
   })
 
   test('keys prints secrets that the settings accept, new ones each time', async () => {
-    const one = started(runProgram('src/cli/keys.ts'))
-    expect(await one.exited).toBe(0)
-    const two = await command('src/cli/keys.ts')
+    const [one, two] = [await command('src/cli/keys.ts'), await command('src/cli/keys.ts')]
+    expect(one.output).toMatch(/^SESSION_SECRET=[\w-]{43}\nTOKEN_ENCRYPTION_KEYS=k\w+:[A-Za-z0-9+/]{43}=\n$/)
     expect(two.code).toBe(0)
-    expect(one.output()).toMatch(
-      /^SESSION_SECRET=[\w-]{43}\nTOKEN_ENCRYPTION_KEYS=k\w+:[A-Za-z0-9+/]{43}=\n$/,
-    )
-    expect(two.output).toMatch(/^SESSION_SECRET=/)
-    expect(one.output()).not.toBe(two.output)
+    expect(one.output).not.toBe(two.output)
   })
 
   test('a command whose store is not reachable says why, and where to look', async () => {

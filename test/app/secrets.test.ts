@@ -49,4 +49,4 @@ test('after every flow and fault, no secret is in a log line, page, error, or ur
   expect(app.logLines.length).toBeGreaterThan(200)
   expect(watch.secrets.size).toBeGreaterThan(40)
   watch.expectNoLeaks()
-}, 120_000)
+})

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startAll } from '../support/app.ts'
 import { CLIENT } from '../support/env.ts'
 import { connected } from '../support/flow.ts'
-import { run } from '../support/process.ts'
+import { command } from '../support/process.ts'
 
 test('a worker uses a connection of the app by the core alone, and refreshes its expired token', async () => {
   const app = await startAll()
@@ -18,9 +18,9 @@ test('a worker uses a connection of the app by the core alone, and refreshes its
     USER: 'ann',
     BXCONTEXT: 'harbour-homes',
   }
-  const worker = run('test/connect/worker.ts', env, { args: ['/probe'] })
-  expect(await worker.exited, worker.output()).toBe(0)
-  expect(worker.output()).toMatch(/^5 of 40 at \/probe$/m)
+  const printed = vi.spyOn(console, 'log').mockReturnValue()
+  expect(await command('test/connect/worker.ts', env, { args: ['/probe'] })).toMatchObject({ code: 0 })
+  expect(printed.mock.calls).toEqual([['5 of 40 at /probe']])
   expect((await app.calls()).filter(({ endpoint }) => endpoint === 'refresh')).toHaveLength(1)
   await app.close()
 })

@@ -29,7 +29,6 @@ async function openTab(context: BrowserContext) {
   let left = 0
   return {
     page,
-    context,
     complaints,
     /** Opens a page by a script: the driver's own command can wait for an answer that Firefox never sends. */
     async open(url: string): Promise<void> {
@@ -87,22 +86,6 @@ describe.skipIf(!FIREFOX)(`in Firefox${withFirefox}`, () => {
     await press('Test this connection')
     await see('Works: ')
   }
-
-  test('a page shows without a reload that access has ended, which another tab has noticed', async () => {
-    const user = await newUser()
-    await connect(user, 'Ann')
-    await user.see(/Harbour Homes\s+Working\s+Connected by Olivia Hart/)
-    const other = await openTab(user.context)
-    await other.open(`${app.platform}/connected-apps`)
-    await other.press('Revoke')
-    await other.see('No applications have access')
-    await other.open(`${app.url}/connections`)
-    await other.press('Test this connection')
-    await other.see('Access has ended')
-    await user.page.bringToFront()
-    await user.see('Reconnect to continue')
-    expect([...user.complaints, ...other.complaints]).toEqual([])
-  })
 
   test('who goes back after connecting and submits the same pages again gets clear pages, and no second code exchange', async () => {
     const user = await newUser()

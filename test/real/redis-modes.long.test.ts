@@ -2,11 +2,13 @@ import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type Key, type KeyValueStore, keyName, openRedis } from '../../src/connect/stores.ts'
+import { startAll } from '../support/app.ts'
 import { TEST_CA } from '../support/certificates.ts'
+import { connected } from '../support/flow.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { type RedisServer, startRedis } from '../support/redis.ts'
+import { type RedisServer, ready } from '../support/redis.ts'
 import { describeStoreContract } from '../support/store-contract.ts'
 import { REDIS_SENTINEL, withSentinel } from './programs.ts'
 import {
@@ -29,76 +31,82 @@ const RECOVERY_MS = 2000
 /** After this time the nodes of the cluster call a silent one failed, in ms. */
 const CLUSTER_TIMEOUT_MS = 2000
 
-/** Whether this machine has IPv6. */
-const hasIpv6 = Object.values(networkInterfaces())
+/** An IPv6 address, if this machine has them. */
+const HOST = Object.values(networkInterfaces())
   .flat()
   .some((each) => each?.address === '::1')
+  ? '::1'
+  : '127.0.0.1'
 const skipSentinel = !REDIS || !REDIS_SENTINEL
 
 const keyOf = (owner: string): Key => ({ kind: 'thing', owner, id: 'id' })
 
-/** The store at these addresses, once it answers. `close` stops its servers as well, if they are given. */
-async function opened(urls: string[], servers?: { close(): Promise<void> }) {
+const asApp = (url: string) => url.replace('//', `//app:${APP_PASSWORD}@`)
+
+/** The servers of each mode, which the tests share: what fails is back when a test has ended. */
+let cluster: RedisServers
+let replicated: RedisServers
+let sentinels: SentinelServers
+beforeAll(async () => {
+  if (!REDIS) return
+  // By Redis's default, no node of a cluster answers anything while one master is missing.
+  const partial = ['--cluster-require-full-coverage', 'no']
+  ;[cluster, replicated] = await Promise.all([
+    startCluster({ settings: CLUSTER_APP_USER }),
+    startCluster({ replicas: true, settings: partial, host: HOST }),
+  ])
+  if (skipSentinel) return
+  sentinels = await startSentinel({ settings: APP_USER, sentinelLines: SENTINEL_APP_USER })
+})
+afterAll(() => Promise.all([cluster, replicated, sentinels].map((servers) => servers?.close())))
+
+/** The store at these addresses, once it answers. */
+async function opened(urls: string[]) {
   const store = await openRedis({ urls })
   await vi.waitFor(() => store.ping(), { interval: 100 })
-  const close = async () => {
-    await store.close()
-    await servers?.close()
-  }
-  return { store, close }
+  return { store, close: () => store.close() }
 }
-
-const asApp = (url: string) => url.replace('//', `//app:${APP_PASSWORD}@`)
 
 describeStoreContract(
   `a Redis with TLS, for a user with no more rights than the app needs${withRedis}`,
   async () => {
     setDefaultCACertificates([...getCACertificates(), TEST_CA])
     const server = await startTlsRedis(...APP_USER)
-    return opened([asApp(server.tlsUrl)], server)
+    const { store, close } = await opened([asApp(server.tlsUrl)])
+    return { store, close: () => close().then(server.close) }
   },
   { skip: !REDIS },
 )
 
 describeStoreContract(
   `a Redis Cluster of which one address is given, for a user with no more rights than the app needs${withRedis}`,
-  async () => {
-    const cluster = await startCluster({ settings: CLUSTER_APP_USER })
-    return opened(cluster.urls.slice(0, 1).map(asApp), cluster)
-  },
+  () => opened(cluster.urls.slice(0, 1).map(asApp)),
   { skip: !REDIS },
 )
 
 describeStoreContract(
   `Redis Sentinel, for a user with no more rights than the app needs${withSentinel}`,
-  async () => {
-    const servers = await startSentinel({ settings: APP_USER, sentinelLines: SENTINEL_APP_USER })
-    return opened(servers.urls.map(asApp), servers)
-  },
+  () => opened(sentinels.urls.map(asApp)),
   { skip: skipSentinel },
 )
 
-describe.skipIf(skipSentinel)(`REDIS_URL in a mode that the servers are not in${withSentinel}`, () => {
-  let sentinels: SentinelServers
-  let plain: RedisServer
-  beforeAll(async () => {
-    ;[sentinels, plain] = await Promise.all([startSentinel(), startRedis()])
-  })
-  afterAll(() => Promise.all([sentinels?.close(), plain?.close()]))
+const sentinelOf = ({ port }: { port: number }, name = 'mymaster') =>
+  `redis+sentinel://app:${APP_PASSWORD}@127.0.0.1:${port}/${name}`
 
-  const ofSentinel = (name: string) => sentinels.urls.map((url) => url.replace('mymaster', name))
-  test.each([
-    [
-      'the address of a sentinel as that of a server',
-      () => [`redis://127.0.0.1:${sentinels.sentinels[0]?.port}`],
-    ],
-    ['the addresses of servers that are no cluster', () => sentinels.nodes.map(({ url }) => url)],
-    [
-      'the address of a server as that of a sentinel',
-      () => [`redis+sentinel://127.0.0.1:${plain.port}/mymaster`],
-    ],
-    ['a master that no sentinel knows', () => ofSentinel('unknown')],
-  ])('is reported with its cure: %s', async (_what, urls) => {
+test.skipIf(skipSentinel).each([
+  [
+    'the address of a sentinel as that of a server',
+    () => sentinels.sentinels.slice(0, 1).map(({ port }) => `redis://127.0.0.1:${port}`),
+  ],
+  ['the addresses of servers that are no cluster', () => sentinels.nodes.map(({ url }) => url)],
+  [
+    'the address of a server as that of a sentinel',
+    () => sentinels.nodes.slice(1).map((node) => sentinelOf(node)),
+  ],
+  ['a master that no sentinel knows', () => sentinels.sentinels.map((each) => sentinelOf(each, 'unknown'))],
+])(
+  `a REDIS_URL in a mode that the servers are not in is reported with its cure: %s${withSentinel}`,
+  async (_what, urls) => {
     const reason = async () => {
       const lost = Promise.withResolvers<string | undefined>()
       const onState = (state: string, why?: string) => void (state === 'lost' && lost.resolve(why))
@@ -107,8 +115,19 @@ describe.skipIf(skipSentinel)(`REDIS_URL in a mode that the servers are not in${
     }
     // On a busy machine, the first reason may be that it does not answer in time.
     await expect.poll(reason).toMatch(/REDIS_URL|redis\+sentinel:\/\//)
-  })
-})
+  },
+)
+
+test.skipIf(!REDIS)(
+  `the app on a Redis Cluster connects an account and calls the API, with its sessions there as well${withRedis}`,
+  async () => {
+    const app = await startAll({ REDIS_URL: cluster.urls.join(',') })
+    onTestFinished(app.close)
+    await ready(app.services.store)
+    const visitor = await connected(app)
+    expect((await visitor.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
+  },
+)
 
 /** Whether a value of this key can be written and read. */
 const canRewrite = async (store: KeyValueStore, key: Key) => {
@@ -117,7 +136,6 @@ const canRewrite = async (store: KeyValueStore, key: Key) => {
 }
 
 interface Failed {
-  cluster: RedisServers
   /** The master that has failed. */
   failed: RedisServer
   store: KeyValueStore
@@ -128,7 +146,7 @@ interface Failed {
 }
 
 /** Uses the store of a cluster until another master serves `key` and its values can be written again. Times are in ms after the start. */
-async function observe({ cluster, failed, store, key, others }: Failed) {
+async function observe({ failed, store, key, others }: Failed) {
   const startedAt = performance.now()
   const now = () => performance.now() - startedAt
   const seen = { failoverAt: 0, worksAt: 0, lastFailedPingAt: 0, slowestOther: 0, failures: [] as unknown[] }
@@ -137,7 +155,7 @@ async function observe({ cluster, failed, store, key, others }: Failed) {
   }
   await Promise.all([
     repeat(async () => {
-      const master = await cluster.masterOf(keyName(key)).catch(() => failed)
+      const master = await replicated.masterOf(keyName(key)).catch(() => failed)
       if (master !== failed) seen.failoverAt ||= now()
     }),
     repeat(async () => {
@@ -174,13 +192,15 @@ async function worksSteadily(store: KeyValueStore, keys: Key[]): Promise<void> {
 test.skipIf(!REDIS)(
   `a Redis Cluster is ready while one master takes writes, and those that refuse are named${withRedis}`,
   async () => {
-    const cluster = await startCluster({})
     const told: (string | null)[] = []
     const store = await openRedis({ urls: cluster.urls, onRefusal: (reason) => void told.push(reason) })
     const clients = await Promise.all(cluster.urls.map((url) => createClient({ url }).connect()))
     onTestFinished(async () => {
-      for (const client of clients) client.destroy()
-      await Promise.all([store.close(), cluster.close()])
+      for (const client of clients) {
+        await client.configSet('maxmemory', '0')
+        client.destroy()
+      }
+      await store.close()
     })
     await vi.waitFor(() => store.ping(), { interval: 100 })
     const [first, ...others] = clients
@@ -195,42 +215,35 @@ test.skipIf(!REDIS)(
   },
 )
 
-// By Redis's default, no node answers anything while one master is missing.
-const CLUSTER = { replicas: true, settings: ['--cluster-require-full-coverage', 'no'] }
 const frozen = {
   fail: (node: RedisServer) => node.signal('SIGSTOP'),
   recover: (node: RedisServer) => node.signal('SIGCONT'),
 }
 const killed = { fail: (node: RedisServer) => node.kill(), recover: (node: RedisServer) => node.start() }
+/** The address of a node, as clients of the cluster have it. */
+const urlOf = (node: RedisServer) => replicated.urls[replicated.nodes.indexOf(node)] ?? ''
 
 test.skipIf(!REDIS).each([
-  {
-    what: `${hasIpv6 ? 'at an IPv6 address ' : ''}whose address is the only one that was given is frozen`,
-    host: hasIpv6 ? '::1' : '127.0.0.1',
-    isOnlyAddress: true,
-    ...frozen,
-  },
-  { what: 'is killed', host: '127.0.0.1', isOnlyAddress: false, ...killed },
+  { what: 'whose address is the only one that was given is frozen', isOnlyAddress: true, ...frozen },
+  { what: 'is killed', isOnlyAddress: false, ...killed },
 ])(
   `if a master of a Redis Cluster $what, its values are available within seconds after the failover, those of the others all the time, and nothing breaks when it is back${withRedis}`,
-  async ({ host, isOnlyAddress, fail, recover }) => {
-    const cluster = await startCluster({ ...CLUSTER, host })
-    onTestFinished(cluster.close)
+  async ({ isOnlyAddress, fail, recover }) => {
     const key = keyOf('user')
     // On a busy machine, a master may just be failing over.
-    const failed = await vi.waitFor(() => cluster.masterOf(keyName(key)), { interval: 100 })
-    const { store, close } = await opened(isOnlyAddress ? [urlOf(failed, host)] : cluster.urls)
+    const failed = await vi.waitFor(() => replicated.masterOf(keyName(key)), { interval: 100 })
+    const { store, close } = await opened(isOnlyAddress ? [urlOf(failed)] : replicated.urls)
     onTestFinished(close)
     const ofMaster = new Map([[failed, key]])
     for (let number = 0; ofMaster.size < 3; number++) {
       const other = keyOf(`other-${number}`)
-      const master = await cluster.masterOf(keyName(other))
+      const master = await replicated.masterOf(keyName(other))
       if (!ofMaster.has(master)) ofMaster.set(master, other)
     }
     const keys = [...ofMaster.values()]
     for (const each of keys) await store.set(each, 'before')
     await fail(failed)
-    const outage = await observe({ cluster, failed, store, key, others: keys.slice(1) })
+    const outage = await observe({ failed, store, key, others: keys.slice(1) })
     expect(outage.failures).toEqual([])
     expect(outage.slowestOther).toBeLessThan(2000 + BUSY_MS)
     expect(outage.lastFailedPingAt, 'the store as a whole').toBeLessThan(CLUSTER_TIMEOUT_MS + BUSY_MS)
@@ -240,20 +253,13 @@ test.skipIf(!REDIS).each([
   },
 )
 
-const urlOf = ({ url }: RedisServer, host: string) =>
-  host === '::1' ? url.replace('127.0.0.1', '[::1]') : url
-
 test.skipIf(!REDIS)(
   `a process that starts while a master of a Redis Cluster is frozen serves its users after the failover, and answers within two seconds before${withRedis}`,
   async () => {
-    const cluster = await startCluster(CLUSTER)
     const key = keyOf('user')
-    const failed = await cluster.masterOf(keyName(key))
+    const failed = await vi.waitFor(() => replicated.masterOf(keyName(key)), { interval: 100 })
     failed.signal('SIGSTOP')
-    const { store, close } = await opened(
-      cluster.urls.filter((url) => url !== failed.url),
-      cluster,
-    )
+    const { store, close } = await opened(replicated.urls.filter((url) => url !== urlOf(failed)))
     onTestFinished(close)
     let slowest = 0
     const write = async () => {
@@ -262,7 +268,7 @@ test.skipIf(!REDIS)(
       slowest = Math.max(slowest, performance.now() - sentAt)
       return result
     }
-    while ((await cluster.masterOf(keyName(key)).catch(() => failed)) === failed) await write()
+    while ((await replicated.masterOf(keyName(key)).catch(() => failed)) === failed) await write()
     const failedOverAt = performance.now()
     while ((await write()) !== undefined) await pause(20)
     expect(performance.now() - failedOverAt).toBeLessThan(RECOVERY_MS + BUSY_MS)

@@ -6,7 +6,6 @@ import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { tapProxy } from '../support/tap-proxy.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
-import { startCluster } from './redis-servers.ts'
 
 /** What a busy machine may add to the time of an answer, in ms. */
 const BUSY_MS = 1000
@@ -104,19 +103,6 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     await early.close()
   })
 })
-
-test.skipIf(!REDIS)(
-  `the app on a Redis Cluster connects an account and calls the API, with its sessions there as well${withRedis}`,
-  async () => {
-    const cluster = await startCluster()
-    const app = await startAll({ REDIS_URL: cluster.urls.join(',') })
-    await ready(app.services.store)
-    const visitor = await connected(app)
-    expect((await visitor.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
-    await app.close()
-    await cluster.close()
-  },
-)
 
 test.skipIf(!REDIS)(
   `a Redis that may lose data is reported in the log at the start${withRedis}`,

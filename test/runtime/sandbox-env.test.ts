@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { isForDemo, missingSandboxEnv } from '../../src/runtime/load-env-file.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { isForDemo, loadEnvFile, missingSandboxEnv } from '../../src/runtime/load-env-file.ts'
 import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
 import { localUrl } from '../../src/settings/fields.ts'
-import { testEnv } from '../support/env.ts'
+import { tempDir, testEnv } from '../support/env.ts'
 
 test('a blank variable is unset for the sandbox as well', async () => {
   const names = ['PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET', 'SANDBOX_URL', 'DATA_DIR']
@@ -82,4 +82,37 @@ test('commands work on the data of the demo if nothing names another platform, a
     for (const name of ['PLATFORM_CLIENT_ID', 'PLATFORM_APP_URL', 'PLATFORM_API_URL'])
       expect(isForDemo({ ...env, [name]: 'https://api.example' }), name).toBe(false)
   }
+})
+
+describe('.env', () => {
+  const OF_SANDBOX = 'SANDBOX_PORT=1\r\nA_KEY=z\r\n'
+  const OF_ANOTHER = `PORT=2\n${OF_SANDBOX}PLATFORM_API_URL=https://api.example\n`
+
+  test.each<[string, { demo: boolean }, string, string[]]>([
+    [
+      'of another platform gives the demo the ports, and nothing else',
+      { demo: true },
+      OF_ANOTHER,
+      ['PORT', 'SANDBOX_PORT'],
+    ],
+    ['for the sandbox gives the demo all of it', { demo: true }, OF_SANDBOX, ['SANDBOX_PORT', 'A_KEY']],
+    [
+      'that begins with a byte order mark counts from its first line',
+      { demo: false },
+      `\uFEFF${OF_SANDBOX}`,
+      ['SANDBOX_PORT', 'A_KEY'],
+    ],
+  ])('%s', (_what, options, content, names) => {
+    const [folder, cwd, usual] = [tempDir(), process.cwd(), { ...process.env }]
+    onTestFinished(() => {
+      process.chdir(cwd)
+      for (const name of names) delete process.env[name]
+      Object.assign(process.env, usual)
+      folder.remove()
+    })
+    folder.write(content, '.env')
+    process.chdir(folder.dir)
+    expect(loadEnvFile(options)).toEqual(names)
+    expect(process.env).toMatchObject({ SANDBOX_PORT: '1' })
+  })
 })

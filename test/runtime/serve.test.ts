@@ -299,6 +299,15 @@ describe('HOST', () => {
   })
 })
 
+test('a port that is in use is named, with its variable', async () => {
+  const options = await on()
+  const server = await listen(() => {}, options)
+  await expect(listen(() => {}, options)).rejects.toThrow(
+    new RegExp(`^PORT: port ${options.port} is already in use`),
+  )
+  await server.stop(0)
+})
+
 describe('the log', () => {
   test('cuts out what is secret by its name, should anyone log it', () => {
     const lines: string[] = []

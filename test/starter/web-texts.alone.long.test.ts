@@ -1,8 +1,6 @@
-import { globSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { Running } from '../support/app.ts'
-import { expectMarked, expectMarkedPage, hideDeveloperPages, unmarkedWords } from '../support/marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../support/marked-texts.ts'
 import type { Visitor } from '../support/visitor.ts'
 
 const { startAll } = await import('../support/app.ts')
@@ -32,23 +30,6 @@ const DATA = [
 const card = (path: string) => `${app.url}/connections/harbour-homes${path}`
 
 describe('every sentence that users read is in a file of texts:', () => {
-  test('a sentence that is not is found', () => {
-    expect(unmarkedWords('<p>⟦a⟧</p><p title="Not a text">Written here</p>', [])).toEqual([
-      'Written here',
-      'Not a text',
-    ])
-  })
-
-  // What the walks below do not meet.
-  test('no template for users has a sentence of its own', () => {
-    const forDevelopers = /^(sandbox|public|flow-inspector|([\w-]+\/)?live-pricing|first-contact)\//
-    const views = fileURLToPath(new URL('../../views/', import.meta.url))
-    for (const view of globSync('**/*.eta', { cwd: views }).filter((name) => !forDevelopers.test(name))) {
-      const html = readFileSync(views + view, 'utf8').replace(/<%.*?%>/gs, ' ')
-      expect(unmarkedWords(html, []), view).toEqual([])
-    }
-  })
-
   test('the start page, an invalid name and the page for who is not signed in', async () => {
     const visitor = createVisitor()
     // What features add for developers is hidden.

@@ -190,37 +190,32 @@ export async function startWalk(browser: Browser, { maxBytes = 60_000 } = {}) {
     page,
     complaints,
     close,
-    /** Inspects the page that is open: how it loads, as it is, in dark colours, and on a phone of 375 px, also with a font of 200 %. */
+    /** Inspects the page that is open: how it loads, as it is, and on a phone of 375 px in dark colours, also with a font of 200 %. */
     async look(): Promise<void> {
       await page.waitForLoadState('load')
       await inspectLoad(page, maxBytes)
       await inspect(page, true)
       await page.emulateMedia({ colorScheme: 'dark' })
-      // Of all rules, only the one about contrast depends on the colours.
-      await inspect(page, true, ['color-contrast'])
-      await page.emulateMedia({ colorScheme: 'light' })
       await page.setViewportSize(PHONE)
-      // Only these two depend on the size of the window.
+      // Of all rules, only these two depend on the colours or on the size of the window.
       await inspect(page, true, ['color-contrast', 'scrollable-region-focusable'])
       await inspectLargeFont(page)
       await page.setViewportSize(DESKTOP)
+      await page.emulateMedia({ colorScheme: 'light' })
       if (!latest) throw new Error('no page is open')
       const headers = await latest.allHeaders()
       recorded.push({ url: latest.url(), status: latest.status(), headers, body: await latest.body() })
     },
-    /** Shows the pages that were looked at, as the server sent them, without JavaScript. */
+    /** Shows the pages that were looked at, as the server sent them, without JavaScript on a phone: what fits there fits anywhere. */
     async inspectWithoutScripts(): Promise<void> {
-      const plain = await openPage(browser, { viewport: DESKTOP, javaScriptEnabled: false })
+      const plain = await openPage(browser, { viewport: PHONE, javaScriptEnabled: false })
       let shown: RecordedPage | undefined
       await plain.page.route('**/*', (route) =>
         shown && route.request().isNavigationRequest() ? route.fulfill(shown) : route.continue(),
       )
       for (shown of recorded) {
         await plain.page.goto(shown.url)
-        for (const viewport of [PHONE, DESKTOP]) {
-          await plain.page.setViewportSize(viewport)
-          await inspect(plain.page, false)
-        }
+        await inspect(plain.page, false)
       }
       expect(plain.complaints).toEqual([])
       await plain.close()

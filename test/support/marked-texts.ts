@@ -1,10 +1,11 @@
 /**
  * Marks every text that users read, so that a test finds the sentences that are written anywhere else. It changes the
- * modules of the process, so the app is imported after it. `test/features/texts.alone.test.ts` runs the walks of all features.
+ * modules of the process, so the app is imported after it. `test/features/texts.alone.long.test.ts` runs the walks of all features.
  */
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
+import { unmarkedWords } from './unmarked-words.ts'
 import type { Answer, Visitor } from './visitor.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -23,35 +24,6 @@ function mark(texts: Record<string, unknown>): void {
 for (const file of globSync('src/{web,features/*,features/*/*}/texts.ts', { cwd: ROOT })) {
   const { texts } = await import(`${ROOT}${file}`)
   mark(texts)
-}
-
-/** The words of a page that are neither in a text nor data: strings of its JSON, codes, times and sizes of text. */
-export function unmarkedWords(html: string, data: readonly string[]): string[] {
-  const attributes = [
-    ...html.matchAll(/\s(?:aria-label|title|placeholder|alt|content|data-label)="([^"]*)"/g),
-  ]
-    .map(([, text]) => text)
-    .filter((text) => !/^(width=|light dark|\d+; url=)/.test(text ?? ''))
-  const page = html.replace(/<(script|style|code|time)\b.*?<\/\1>/gs, ' ').replace(/<meta[^>]*>/g, ' ')
-  let text = [page.replace(/<[^>]*>/g, '\n'), ...attributes]
-    .join('\n')
-    .replace(/&#39;/g, "'")
-    .replace(
-      /&(quot|lt|gt|amp);/g,
-      (_, name) => ({ quot: '"', lt: '<', gt: '>', amp: '&' })[name as string] ?? '',
-    )
-  while (/⟦[^⟦⟧]*⟧/.test(text)) text = text.replace(/⟦[^⟦⟧]*⟧/g, '\n')
-  const known = data
-    .flatMap((value) => value.split('⟦⟧'))
-    .filter((value) => /\p{L}/u.test(value))
-    .flatMap((value) => [value, value.charAt(0).toUpperCase() + value.slice(1)])
-    .sort((a, b) => b.length - a.length)
-  for (const value of known) text = text.replaceAll(value, '\n')
-  return text
-    .replace(/\d{1,2} \w{3,4} \d{4}/g, '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => /\p{L}{2,}/u.test(line))
 }
 
 /** Members of JSON that are texts. */

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { existsSync, openSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
 import { endsWithFile } from './children.ts'
-import type { Answered, Asked } from './command-runner.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Where programs run: a folder without the `.env` that the owner of the project may have. */
@@ -69,42 +69,82 @@ export function programOf(child: ChildProcess, signal?: NodeJS.Signals): Program
   }
 }
 
-/** Processes that have run commands and can run more. */
-const runners: ChildProcess[] = []
+/** Stands for the end of the process: what follows `process.exit` is not run. */
+class Exit extends Error {}
+
+interface Ended {
+  code: number
+  output: string
+}
+/** The command that was asked for last. */
+let latest: Promise<unknown> = Promise.resolve()
+let count = 0
 
 /**
- * Runs a command of ours that ends by itself, like `run`, but in a process that has its modules loaded from the command
- * before it: that takes a tenth of the time. For what needs a process of its own, such as signals, there is `run`.
+ * Runs a command of ours that ends by itself, like `run`, but in this process, which has most of its modules loaded: loading them
+ * takes longer than what most commands do. For what needs a process of its own, such as signals, there is `run`.
  */
 export async function command(
   script: string,
   env: Record<string, string> = {},
   { args = [] as string[], cwd = HERE } = {},
-): Promise<{ code: number; output: string }> {
-  // A process reads its .env once.
-  if (existsSync(join(cwd, '.env'))) {
-    const program = run(script, env, { args, cwd })
+): Promise<Ended> {
+  const file = resolve(ROOT, script)
+  // A process reads its .env once. The modules of a copy of the project are not those of this process.
+  if (existsSync(join(cwd, '.env')) || !file.startsWith(ROOT)) {
+    const program = run(file, env, { args, cwd })
     return { code: Number(await program.exited), output: program.output() }
   }
-  const runner = runners.pop() ?? forkHere('command-runner.ts', {})
-  runner.ref()
-  runner.channel?.ref()
-  const asked: Asked = { script: resolve(ROOT, script), args, env: { ...OWN, ...env }, cwd }
-  const { code, output, last } = await new Promise<Answered>((answer, reject) => {
-    const ended = (code: number | null) => reject(new Error(`the runner of commands ended with ${code}`))
-    runner.once('exit', ended)
-    runner.once('message', (answered: Answered) => {
-      runner.off('exit', ended)
-      answer(answered)
-    })
-    runner.send(asked)
-  })
-  // It does not keep the tests running, and ends when they do.
-  runner.unref()
-  runner.channel?.unref()
-  if (!last && runners.length < 2) runners.push(runner)
-  else if (runner.connected) runner.disconnect()
-  return { code, output }
+  // One after the other, since each changes this process.
+  const ended = latest.then(() => runHere(file, { ...OWN, ...env }, args, cwd))
+  latest = ended
+  return ended
+}
+
+/** Runs a command with arguments, environment, folder, output and exit code of its own, as if this process were only for it. Never throws. */
+async function runHere(
+  file: string,
+  env: Record<string, string>,
+  args: string[],
+  cwd: string,
+): Promise<Ended> {
+  const { argv, exit } = process
+  const [usualEnv, usualCwd] = [{ ...process.env }, process.cwd()]
+  const writes = [process.stdout, process.stderr].map((stream) => ({ stream, write: stream.write }))
+  let output = ''
+  let code: unknown
+  for (const { stream } of writes)
+    stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+      if (code === undefined) output += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
+      const done = rest.at(-1)
+      if (typeof done === 'function') process.nextTick(done)
+      return true
+    }
+  process.exit = (given) => {
+    code ??= given ?? process.exitCode ?? 0
+    throw new Exit()
+  }
+  process.argv = [process.execPath, file, ...args]
+  process.chdir(cwd)
+  replaceEnv(env)
+  try {
+    // Evaluated anew for each command; what it imports is not.
+    await import(`${pathToFileURL(file).href}?${++count}`)
+    code ??= process.exitCode ?? 0
+  } catch (error) {
+    if (code === undefined) output += `${inspect(error)}\n`
+    code ??= 1
+  }
+  replaceEnv(usualEnv)
+  process.chdir(usualCwd)
+  Object.assign(process, { argv, exit, exitCode: undefined })
+  for (const { stream, write } of writes) stream.write = write
+  return { code: Number(code), output }
+}
+
+function replaceEnv(env: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
+  Object.assign(process.env, env)
 }
 
 /** Runs the app, or another program that serves it, and resolves when it answers. */
@@ -134,10 +174,7 @@ export async function answering(url: string, program: Program): Promise<void> {
 }
 
 /** A worker of `test/support` in a process of its own, spoken to by messages. */
-export const forkWorker = (name: string, env: Record<string, string>): ChildProcess =>
-  endsWithFile(forkHere(name, env))
-
-function forkHere(name: string, env: Record<string, string>): ChildProcess {
+export function forkWorker(name: string, env: Record<string, string>): ChildProcess {
   const script = fileURLToPath(new URL(name, import.meta.url))
-  return fork(script, { cwd: ROOT, env: { ...OWN, ...env } })
+  return endsWithFile(fork(script, { cwd: ROOT, env: { ...OWN, ...env } }))
 }

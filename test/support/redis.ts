@@ -4,10 +4,14 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { RedisClient } from 'redis'
 import type { KeyValueStore } from '../../src/connect/stores.ts'
 import { endsWithFile } from './children.ts'
 import { freePort } from './ports.ts'
 import { REDIS } from './programs.ts'
+
+/** A client to look at a server. That of the package makes a class of 400 commands each time. */
+export const createClient = RedisClient.factory({})
 
 export interface RedisServer {
   url: string

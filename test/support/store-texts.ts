@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createClient } from 'redis'
 import type { Running } from './app.ts'
+import { createClient } from './redis.ts'
 
 /** All that an app's store has, as text: every row of the SQLite file, or every key and value of its Redis, whatever they mean. */
 export async function storeTexts({ config }: Running): Promise<string[]> {

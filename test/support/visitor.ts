@@ -1,3 +1,5 @@
+import { request } from 'undici'
+
 /** A small browser without a screen: cookies for each host, redirects one by one, forms posted as a page would. */
 export interface Answer {
   url: string
@@ -32,14 +34,29 @@ export function leadsTo({ status, headers, text }: Answer): string | null {
   return url?.replaceAll('&amp;', '&') ?? null
 }
 
-/** `fetch`: how this browser reaches addresses. */
-export function createVisitor(
-  fetch: (url: string, options: RequestInit) => Promise<Response> = globalThis.fetch,
-): Visitor {
+interface Sent {
+  method: 'GET' | 'POST'
+  headers: Record<string, string>
+  body?: string | Uint8Array<ArrayBuffer>
+  redirect: 'manual'
+}
+type Reach = (url: string, sent: Sent) => Promise<Pick<Response, 'status' | 'headers' | 'text'>>
+
+/** As `fetch` does, which takes three times the CPU time. */
+const reachDirectly: Reach = async (url, { redirect: _, ...sent }) => {
+  const { statusCode: status, headers: received, body } = await request(url, sent)
+  const headers = new Headers()
+  for (const [name, value = []] of Object.entries(received))
+    for (const one of [value].flat()) headers.append(name, one)
+  return { status, headers, text: () => body.text() }
+}
+
+/** `reach`: how this browser gets an answer from an address, such as `fetch`. */
+export function createVisitor(reach: Reach = reachDirectly): Visitor {
   const cookies: Visitor['cookies'] = new Map()
 
   async function send(
-    method: string,
+    method: Sent['method'],
     url: string,
     { form, text: given, accept = 'text/html', headers = {} }: VisitOptions = {},
   ) {
@@ -49,11 +66,16 @@ export function createVisitor(
     const body = new URLSearchParams()
     for (const [name, value] of Object.entries(form ?? {}))
       for (const one of [value].flat()) body.append(name, one)
-    const answer = await fetch(url, {
+    const answer = await reach(url, {
       method,
       redirect: 'manual',
-      headers: { accept, cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; '), ...headers },
-      ...(method === 'POST' && { body: given ?? body }),
+      headers: {
+        accept,
+        cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...headers,
+      },
+      ...(method === 'POST' && { body: given ?? body.toString() }),
     })
     for (const line of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []

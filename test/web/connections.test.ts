@@ -4,6 +4,7 @@ import type { ConnectionTest } from '../../src/web/connection-actions.ts'
 import { sharedApp } from '../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn, toCallback } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
+import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 const app = await sharedApp()
@@ -74,6 +75,19 @@ describe('POST /connections/:bxcontext/test', () => {
     expect((await visitor.post(at('/test', url), JSON_TYPE)).json()).toMatchObject({
       summary: 'Works: access was renewed.',
       connection: { refreshedAt: expect.any(String) },
+    })
+    await close()
+  })
+
+  test('calls nothing if there is no test and no refresh token, and says so', async () => {
+    const name = newUser()
+    const visitor = await signedIn(app, name)
+    const ref = { userId: name, bxcontext: 'harbour-homes' }
+    await consent(app.services.connect.vault, { refreshToken: undefined }, ref)
+    const { url, close } = await withTests([], visitor)
+    expect((await visitor.post(at('/test', url), JSON_TYPE)).json()).toMatchObject({
+      summary: 'Works: access has not ended.',
+      call: null,
     })
     await close()
   })

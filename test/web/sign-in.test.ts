@@ -1,4 +1,3 @@
-import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { PasswordAccounts } from '../../src/web/password-accounts.ts'
@@ -8,7 +7,7 @@ import { type Running, sharedApp, startAll } from '../support/app.ts'
 import { newUser, signedIn } from '../support/flow.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { type RedisServer, startRedis } from '../support/redis.ts'
+import { createClient, type RedisServer, startRedis } from '../support/redis.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 const shared = await sharedApp()

@@ -1,10 +1,10 @@
-// A button that posts is busy at once, and its form is sent once until then. A link, or a form that only asks, is busy when it takes
-// longer than a second; another can be used meanwhile. Without this script, forms and links work as usual.
+// A button that posts is busy at once, and its form is not sent again while it is busy. A link, or a form that only asks, is busy if
+// it takes longer than a second; another one can be used meanwhile. Without this script, forms and links work as usual.
 const SLOW_MS = 1_000
 const PATIENCE_MS = 60_000
 /** A form with a file. */
 const UPLOAD_MS = 900_000
-/** The elements that are busy, with the timers that end it: the browser has given up by then, or the user has. */
+/** The elements that are busy, with the timers that end this state. By then, the browser has given up, or the user has. */
 const busy = new Map()
 /** The link or button that was used last to go elsewhere, and its timer. */
 let left = { element: null, timer: 0 }

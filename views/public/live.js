@@ -1,7 +1,7 @@
 // Asks the address in the data-live of #live every second whether the page is up to date. If not, fetches the page again,
 // replaces #live, and dispatches `live-update` on the document. Without this script, pages that must update use a meta refresh.
 const EVERY_MS = 1_000
-/** The pause after a page that could not be fetched: to make it may take a call to the platform, which may be away. */
+/** The pause after the page could not be fetched: the page may need a call to the platform, which may not answer. */
 const RETRY_MS = 5_000
 /** The version that the page shows; null: not known yet. */
 let shown = null
@@ -39,7 +39,7 @@ async function refresh() {
   return true
 }
 
-/** Reads out what is new. #news stays: of a live region that is replaced, nothing is read. */
+/** Reads out what is new. `#news` is never replaced, because screen readers read nothing from a live region that is replaced. */
 function announce(current, next) {
   const announced = (element) =>
     [...element.querySelectorAll('[data-announce]')].map(({ dataset }) => dataset.announce)
@@ -52,7 +52,7 @@ function announce(current, next) {
   if (news.length > 0) document.querySelector('#news').textContent = news.join('. ')
 }
 
-/** The element with the same id, or with the same text inside the one with the same id: several cards may have the same buttons. */
+/** Finds the same element: by its id, or by its text inside the nearest element with an id. Several cards may have the same buttons. */
 function counterpart(next, focused) {
   const { id } = focused.closest('[id]')
   const place = id === next.id ? next : next.querySelector(`#${CSS.escape(id)}`)
@@ -63,13 +63,13 @@ function counterpart(next, focused) {
 
 async function get(url) {
   const response = await fetch(url, { headers: { accept: 'text/html', 'x-live-update': '1' } })
-  // Signed out, or disconnected, perhaps in another tab. If it was this one, the next page is on its way, and a reload at once
-  // would take its place.
+  // The user has signed out or disconnected, perhaps in another tab. If it was in this tab, the next page is on its way, and a reload
+  // at once would take its place.
   if ([401, 404, 409].includes(response.status)) setTimeout(() => location.reload(), EVERY_MS)
   return response
 }
 
-/** Fetches the page if its version is another one. Something may have changed since the page was sent, so the first one counts as such. */
+/** Fetches the page if its version has changed. The first version counts as changed, because the page may be older than it. */
 async function update(url) {
   const response = await get(url)
   if (!response.ok) return

@@ -4,7 +4,7 @@
  * 1. `handleCallback`: a visitor who is not signed in goes to the failure page. `onHop` may send the browser to a page of its
  *    own.
  * 2. `endFlow`: the first visit claims the flow of the `state`. Later visits, in any process, wait for its outcome.
- * 3. `exchange`: the first visit sends the code, stores the connection, and stores the outcome in the flow.
+ * 3. `exchange`: the first visit sends the code and stores the connection. Then `endFlow` stores the outcome in the flow.
  * 4. Every visit redirects, to the connections or to `FAILED_PATH`, so that the code leaves the address bar.
  *    `redirectFailedCallback` does the same for errors that nobody expected.
  * 5. `showFailure`: the page of a failure, which can be opened again.
@@ -31,7 +31,7 @@ import { arrival, browserSession, type ConnectRoutesOptions } from './visit.ts'
 const CALLBACK_PATH = redirectUrls('')[1]
 const FAILED_PATH = '/connect/failed'
 
-/** Shows how the flow of this callback ended, at an address without the code. */
+/** Ends the flow of this callback, and redirects to the page of its outcome, whose address does not have the code. */
 export const handleCallback =
   (options: ConnectRoutesOptions): RequestHandler =>
   async (req, res) => {
@@ -91,7 +91,10 @@ async function exchange(
     )
     if (connected === 'pending') throw new ConnectError('not_saved_yet')
     if (connected === 'superseded')
-      throw new ConnectError('exchange_incomplete', 'the account was disconnected meanwhile')
+      throw new ConnectError(
+        'exchange_incomplete',
+        'the account was disconnected, or its access ended, meanwhile',
+      )
     return { connected: bxcontext }
   } catch (thrown) {
     const { code: failed, reason, status } = toConnectError(thrown)

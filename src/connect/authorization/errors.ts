@@ -44,7 +44,7 @@ export const FAILURE_CODES = Object.keys(FAILURES)
 export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)
 
-/** This app's request was wrong (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
+/** The codes that say that this app's request was wrong (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
 const OURS = /^(invalid_(request|scope|target)|unauthorized_client|unsupported_response_type)$/
 
 /** Maps the `error` parameter of the callback (RFC 6749 section 4.1.2.1) to an error of ours. */

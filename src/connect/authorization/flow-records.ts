@@ -23,7 +23,7 @@ export interface BrowserSession {
 /** How long other visits wait for the exchange, in ms, in addition to the time that the token endpoint may take. */
 const WAIT_LONGER_MS = 13_000
 const POLL_MS = 50
-/** How long the flows of a session are kept after the last change, in ms, so that a callback that is opened again is known. */
+/** How long the flows of a session are kept after the last change, in ms. In this time, a callback can be opened again. */
 const TTL_MS = 4 * 3_600_000
 
 /** The connect flows of browser sessions in the store, encrypted. Methods throw `StoreUnavailableError`. */
@@ -40,13 +40,16 @@ export class FlowRecords {
     this.#now = now
   }
 
-  /** The flows of a session, for the functions of `flows.ts`. If they cannot be read, there are none, and the user starts again. */
+  /** Resolves to the flows of a session. If they cannot be decrypted, resolves to none, and the user starts again. */
   async read(browser: BrowserSession): Promise<FlowRecord> {
     const key = this.#key(browser)
     return this.#parse(key, await this.#store.get(key))
   }
 
-  /** Begins the flow of a button. Each bxcontext that arrives until the next button is for it. `expected`: the one to reconnect. */
+  /**
+   * Begins a flow for the button that the user pressed. Each bxcontext that arrives before the next button belongs to it.
+   * `expected`: the bxcontext to reconnect.
+   */
   start(browser: BrowserSession, expected?: string) {
     const flow = transitions.started(this.#fresh(), expected)
     return this.#change(browser, () => flow, flow.id)
@@ -91,8 +94,8 @@ export class FlowRecords {
   }
 
   /**
-   * Stores the flow that `next` returns, unless that is null or unchanged. If another process was faster, this begins again. `last`:
-   * as in `withFlow`.
+   * Stores the flow that `next` returns, unless that is null or unchanged. If another process was faster, begins again. `last`: as in
+   * `withFlow`.
    */
   async #change<F extends Flow | null>(
     browser: BrowserSession,

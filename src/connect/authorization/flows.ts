@@ -66,8 +66,8 @@ export const flowOf = ({ flows }: FlowRecord, id: string | null): Flow | undefin
   flows.find((flow) => flow.id === id)
 
 /**
- * Returns the record with a new flow, or with the next state of a flow. If the record is full, the oldest flow is dropped, but
- * never that of the last button. `last`: the id of the flow, if a button has just begun it.
+ * Returns the record with a new flow, or with the next state of a flow. If the record is full, drops the oldest flow, but never the
+ * flow of the last button. `last`: the id of the flow, if a button has just begun it.
  */
 export function withFlow(record: FlowRecord, flow: Flow, last = record.last): FlowRecord {
   const { flows } = record
@@ -99,7 +99,7 @@ export function arrived(record: FlowRecord, bxcontext: string, fresh: Fresh): Co
 }
 
 /**
- * The question that the user is asked. It can be answered again after going back from the consent page. Throws `ConnectError`:
+ * Returns the question for the user, who may go back from the consent page and answer it again. Throws `ConnectError`:
  * `consent_expired` if the flow took too long, or `missing_authorization_request` if there was no question or the flow has ended.
  */
 export function questionOf(record: FlowRecord, id: string): Question {
@@ -116,8 +116,8 @@ export function confirmed(record: FlowRecord, id: string, fresh: Fresh): Consent
 }
 
 /**
- * Returns the flow if it is in this phase. If it has already gone on, because the user went back or has two tabs, returns a new
- * flow with the same purpose. Both may finish. Throws `ConnectError` if the flow has ended.
+ * Returns the flow if it is in this phase. If it is already past this phase, because the user went back or has two tabs, returns a
+ * new flow with the same purpose. Both may finish. Throws `ConnectError` if the flow has ended.
  */
 function inTurn(flow: Flow | undefined, phase: Flow['phase'], fresh: Fresh): Omit<Started, 'phase'> {
   if (!flow || flow.phase === 'ended') throw notWaiting(flow)

@@ -15,7 +15,7 @@ const onwardSchema = z.object({ location: z.string() })
 /**
  * The routes of the delegated flow in the browser (specification 5.3), to be mounted at `/connect`. They start the flow, receive
  * the bxcontext, ask for consent, and exchange the code. The callback redirects, so that the code leaves the address bar. Mount
- * `redirectFailedCallback` after them: it does the same for unexpected errors.
+ * `redirectFailedCallback` after these routes: it does the same for unexpected errors.
  */
 export function connectRoutes(options: ConnectRoutesOptions): Router {
   return (
@@ -37,7 +37,7 @@ function startRoute(options: ConnectRoutesOptions): Router {
     '/',
     describeRoute({
       summary:
-        'Starts a connect flow. Answers `{location}`, the address on the platform to open in the browser; a page goes on to it by itself. Field: `bxcontext`, the business to reconnect (optional).',
+        'Starts a connect flow. Answers `{location}`, the address on the platform to open in the browser. A browser gets a page that opens this address by itself. Field: `bxcontext`, the business to reconnect (optional).',
       // The handler checks the value, so that a wrong one is an `invalid_bxcontext`.
       body: z.object({ bxcontext: z.unknown().optional().meta({ type: 'string' }) }),
       response: onwardSchema,
@@ -98,7 +98,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       '/confirm/:id',
       describeRoute({
         summary:
-          'Asks the user what to do if the platform returns a different business from the one to reconnect. Nothing is stored yet.',
+          'Asks the user what to do if the platform returns a different business from the one to reconnect. No connection is stored yet.',
         response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
         errors,
       }),
@@ -111,7 +111,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
     .post(
       '/confirm/:id',
       describeRoute({
-        summary: 'Continues with that other business. Answers `{location}`, as `POST /connect` does.',
+        summary: 'Continues with the different business. Answers `{location}`, as `POST /connect` does.',
         response: onwardSchema,
         errors,
       }),

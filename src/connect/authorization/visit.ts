@@ -10,7 +10,7 @@ import type { FailureCode } from './errors.ts'
 import type { BrowserSession, FlowRecords } from './flow-records.ts'
 import type { Question } from './flows.ts'
 
-/** The pages that the flow needs. */
+/** What the flow gets from the app: the signed-in user, and pages. */
 export interface ConnectPages {
   /** The id of the signed-in user. Throws if no user is signed in. */
   requireUser(req: Request): string
@@ -38,11 +38,14 @@ export interface HopEvent {
   req: Request
   /** When the request arrived, in ms since 1970. */
   arrivedAt: number
-  /** The next address. For `exchange`, it is the address of the callback, whose code is exchanged next. */
+  /** The next address. For `exchange`, it is the address of this request itself, and the app exchanges its code next. */
   target: string
-  /** The status of the answer: 303 for a redirect, 200 for a page that goes on by itself, or that of a page with the failure. */
+  /**
+   * The status of the answer if the browser opens `target`: 303 for a redirect, 200 for a page that goes on by itself, or the status
+   * of the failure.
+   */
   status: number
-  /** The flow, as far as it is known. `state`: that of the consent request. */
+  /** The flow, as far as it is known. `state` is the parameter of the consent request. */
   flow: {
     userId: string
     id?: string | undefined
@@ -70,12 +73,12 @@ export interface ConnectRoutesOptions {
   log: Log
 }
 
-/** Where a hop leads, and what it has found out about the flow. */
+/** What a route reports about a hop: where it leads, and what is known about the flow. */
 export type Onward = Omit<HopEvent, 'req' | 'arrivedAt' | 'flow'> & {
   flow?: Omit<HopEvent['flow'], 'userId'>
 }
 
-/** Returns who asks, and a function that reports a hop. The function resolves to the address that the browser opens next. */
+/** Returns the browser's session, and a function that reports a hop and resolves to the address that the browser opens next. */
 export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
   const arrivedAt = Date.now()
   const browser = browserSession(req, pages)
@@ -87,7 +90,10 @@ export function arrival({ pages, onHop }: ConnectRoutesOptions, req: Request) {
   return { browser, hop }
 }
 
-/** Throws an error for the developer if there is no session, since nothing else tells the flows of different browsers apart. */
+/**
+ * Returns the signed-in user and a hash of the session id. Throws an error for the developer if there is no session, because only
+ * the session tells the flows of two browsers apart.
+ */
 export function browserSession(
   req: Request & { sessionID?: string },
   pages: Pick<ConnectPages, 'requireUser'>,

@@ -2,18 +2,19 @@ import { parseJson } from './json.ts'
 
 /** How much of a message is kept, in characters. */
 const MAX_MESSAGE = 500
-/** How many texts of an answer are read, and at how many levels. There are limits, because an answer may be anything. */
+/** How many texts of an answer are read, and how deep they may be. An answer may have any size and any depth. */
 const MAX_TEXTS = 50
 const MAX_DEPTH = 6
-/** Names of members that may repeat a secret of the request. */
+/** Names of JSON members whose values may repeat a secret of the request. */
 const SECRET_NAME = /authorization|cookie|token|secret|password|key$/i
-/** A credential of any request (RFC 9110 section 11.4). */
+/** Credentials as requests send them: a scheme and a value (RFC 9110 section 11.4). */
 const CREDENTIALS = /\b(bearer|basic|digest)\s+[^\s,;"']+/gi
 
 /**
- * What a JSON answer says to people: each of its texts and numbers with its name, because the specification does not show what an
- * error looks like. An example is `error: invalid_item; message: items.17`. It has at most 500 characters, without `secrets` and
- * any other credentials. Empty if the answer is not JSON.
+ * Returns what a JSON answer says to people: its texts and numbers, each with its name, such as
+ * `error: invalid_item; message: items.17`. All of them count, because the specification does not show what an error looks like.
+ * The result has at most 500 characters, and contains neither `secrets` nor other credentials. It is empty if the answer is not
+ * JSON.
  */
 export function messageIn(text: string, secrets: readonly string[]): string {
   const found: string[] = []
@@ -28,7 +29,7 @@ export function messageIn(text: string, secrets: readonly string[]): string {
   return withoutSecrets(found.join('; '), secrets)
 }
 
-/** The beginning of an answer, JSON or not: at most 500 characters, without the secrets that `messageIn` leaves out. */
+/** Returns the beginning of an answer, which need not be JSON: at most 500 characters, without what `messageIn` leaves out. */
 export function beginningOf(text: string, secrets: readonly string[]): string {
   const isPublic = (name: string, value: unknown) => (SECRET_NAME.test(name) ? undefined : value)
   return withoutSecrets(JSON.stringify(parseJson(text), isPublic) ?? text, secrets)

@@ -20,8 +20,8 @@ export interface Call<T> {
   /** What users read if the API answers 404, as a sentence. Without it, a 404 is an unexpected answer. */
   notFound?: string
   /**
-   * Parses the response body; what it returns is the result. Use loose objects to keep unknown fields.
-   * `z.unknown()` accepts any 2xx response that is not a web page.
+   * Parses the response body into the result of the call. Use loose objects to keep unknown fields. `z.unknown()` accepts any 2xx
+   * response that is not a web page.
    */
   schema: z.ZodType<T>
   /** Sends the call through the pool for uploads, which allows more time. */
@@ -36,7 +36,7 @@ export interface Page {
   top?: number
   /** How many items to skip. */
   skip?: number
-  /** The `next.after` of the page before. */
+  /** The `next.after` of the previous page. */
   after?: string
   /** OData `$orderby`, for example `createdAt desc`. */
   orderBy?: string
@@ -56,8 +56,8 @@ export interface PageOf<T> {
 
 /**
  * The platform's API. Every method throws `NotFoundError`, `InsufficientScopeError`, `PlatformUnavailableError`,
- * `PlatformRejectedError`, and the errors of the token source. Only reads are retried after an outage: the other methods
- * send their request again only after a 401, once, with a new token.
+ * `PlatformRejectedError`, and the errors of the token source. Only reads are retried after an outage. The other methods
+ * send their request again only if the API rejects the token, once, with a new token.
  */
 export interface Api {
   get<T>(source: TokenSource, call: Call<T>): Promise<T>
@@ -77,19 +77,22 @@ export interface ApiOptions {
   http: Http
   /** The pool for uploads; defaults to `http`. */
   uploads?: Http
-  /** The deadline of a call with all its retries, in ms. Waiting for a token is not included. */
+  /**
+   * The deadline of a call with its retries, in ms. It does not include the wait for a token, and begins again if the call is
+   * repeated with a new token. An upload has the deadline of its pool.
+   */
   deadlineMs?: number
 }
 
 const MAX_ATTEMPTS = 3
-/** The time that a further attempt needs, in ms. With less time left before the deadline, there is none. */
+/** The time that a further attempt needs, in ms. With less time left before the deadline, a call is not retried. */
 const ATTEMPT_MS = 500
-/** Statuses that concern the request itself; any other 4xx is treated as an outage. */
+/** Statuses that concern the request itself. 401 and 403 have meanings of their own; any other 4xx is treated as an outage. */
 const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
 
 /**
- * Creates a client for the platform's API. After a 401 it refreshes the access token once and repeats the call once.
- * It retries reads after 5xx, 429 and lost connections, within the deadline.
+ * Creates a client for the platform's API. If the API rejects the access token, the client refreshes it once and repeats the call
+ * once. It retries reads after 5xx, 429 and lost connections, within the deadline.
  */
 export function createApi(options: ApiOptions): Api {
   const { paging } = options.platform
@@ -118,9 +121,9 @@ export function createApi(options: ApiOptions): Api {
 }
 
 /**
- * The next page begins after the rows that came, which may be fewer than `$top`. A list ends at its total or with an empty page.
- * A total that is less than the rows so far is ignored. A page that begins like the one before also ends the list, because then
- * the platform ignores `$skip`.
+ * Returns a page. The next page begins after the rows that came, which may be fewer than `$top`. A list ends at its total or with an
+ * empty page. A total that is less than the number of rows so far is ignored. A page that begins like the previous one also ends the
+ * list, because then the platform ignores `$skip`.
  */
 function pageOf<T>(rows: T[], reported: string, skip: number, before: string | undefined): PageOf<T> {
   const [first] = rows
@@ -134,7 +137,7 @@ function pageOf<T>(rows: T[], reported: string, skip: number, before: string | u
   return { items, total, next: items.length === 0 || total === end ? null : { skip: end, after }, repeated }
 }
 
-/** Sends a request, with a new token if the API rejects the first, and reports to the token source how it ended. */
+/** Sends a request, and sends it again with a new token if the API rejects the first. Tells the token source how the call ended. */
 async function request<T>(
   options: ApiOptions,
   method: Method,
@@ -167,7 +170,7 @@ async function request<T>(
   }
 }
 
-/** What a failed call says about the connection; null if nothing. */
+/** Returns what a failed call says about the connection; null if it says nothing. */
 function outcomeOf(
   call: string,
   scope: string,
@@ -190,7 +193,7 @@ const secretsOf = ({ headers = {} }: TokenSource, token: string): string[] => [
   ...Object.values(headers).filter((value) => value.length >= 8),
 ]
 
-/** A dot segment, a backslash or an encoded slash could lead to another path. No id contains one (assumption `ids`). */
+/** Whether a dot segment, a backslash or an encoded slash could lead to another path. No id contains one (assumption `ids`). */
 function leavesPath(path: string): boolean {
   const [pathname = ''] = path.split('?')
   return /%2f|%5c|\\/i.test(pathname) || /\/(\.|%2e){1,2}(\/|$)/i.test(pathname)
@@ -259,9 +262,9 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
 }
 
 /**
- * The missing scopes. They are those that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3),
- * except those that were granted. If it names none, it is the scope that the call needs, or none if the granted scopes are not
- * known. A text that contains the token is no scope.
+ * Resolves to the missing scopes. The challenge names them (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3); those that
+ * were granted do not count. If the challenge names none, the scope that the call needs is missing, unless it was granted or the
+ * granted scopes are not known. A text that contains the token is no scope.
  */
 async function missingScopes(response: HttpResponse, source: TokenSource, needed: string, token: string) {
   const challenge = response.header('www-authenticate') ?? ''
@@ -270,6 +273,6 @@ async function missingScopes(response: HttpResponse, source: TokenSource, needed
   const granted = await source.grantedScopes()
   const needs = named.length === 0 && granted ? [needed] : named
   const missing = needs.filter((scope) => !granted?.includes(scope))
-  // If the API names only scopes that were granted, they may have been withdrawn since, which the API knows better.
+  // If the API names only scopes that were granted, they may have been withdrawn since. The API knows better than our record.
   return missing.length > 0 ? missing : named
 }

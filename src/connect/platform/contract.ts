@@ -119,8 +119,8 @@ export const tokenResponseSchema = z.looseObject({
 })
 
 /**
- * assumed: an id is a string or a number, and opaque. The app keeps it as a string. Refuses an integer above 2^53, which
- * JavaScript may have rounded to another one.
+ * assumed: an id is a string or a number, and opaque. The app keeps it as a string. The schema refuses an integer of 2^53 or more,
+ * because JavaScript may have rounded it to another integer.
  */
 export const idSchema = z.string().min(1).or(z.number().refine(isExact).transform(String).pipe(z.string()))
 
@@ -162,7 +162,7 @@ const facts = {
   ],
   /** assumed: how long an access token lives if `expires_in` is absent, in ms. */
   assumedLifetimeMs: 300_000,
-  /** assumed: the longest time in which the token endpoint answers, in ms. */
+  /** assumed: the token endpoint answers within 30 s. The app waits a little longer, in ms. */
   tokenEndpointMs: 32_000,
   bxcontextSchema,
   tokenResponseSchema,

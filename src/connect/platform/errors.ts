@@ -19,8 +19,8 @@ export class NotConnectedError extends PlatformError {
 export type EndReason = 'invalid_grant' | 'expired' | 'rejected' | 'refused'
 
 /**
- * Access has ended. A new consent restores it. If the platform refused without `invalid_grant`, the tokens are kept, and a later
- * success with them also restores it.
+ * Access has ended. A new consent restores it. If the reason is `refused`, the tokens are kept, and a later success with them also
+ * restores access.
  */
 export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'
@@ -91,7 +91,7 @@ export class PlatformUnavailableError extends PlatformError {
   }
 }
 
-/** A user asked for a refresh within 5 s of the previous one. */
+/** Somebody asked for a refresh within 5 s of the previous one, or within the life of the token if that is shorter. */
 export class RefreshTooSoonError extends PlatformError {
   readonly code = 'refresh_too_soon'
   readonly status = 429
@@ -127,7 +127,7 @@ export class PlatformRejectedError extends PlatformError {
   }
 }
 
-/** This app's registration or keys are wrong. Users cannot fix it, and their connections are kept. */
+/** This app's registration or keys are wrong. Users cannot correct them, and their connections are kept. */
 export class ConfigurationError extends PlatformError {
   readonly code = 'misconfigured'
   readonly status = 500

@@ -2,8 +2,8 @@ import { contextOf, type WorkContext } from '../context.ts'
 import type { Http, HttpRequest, HttpResponse } from './http.ts'
 
 /**
- * One request to the platform and its answer, exactly as they were sent. They include tokens, codes and the client secret, so a
- * listener must mask these before it stores, logs or shows anything.
+ * One request to the platform and its answer, with nothing masked. They include tokens, codes and the client secret, so a listener
+ * must mask these before it stores, logs or shows anything.
  */
 export interface Exchange {
   /** `token`: to the token or the revocation endpoint. `api`: one attempt of an API call. */

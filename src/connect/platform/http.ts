@@ -37,14 +37,14 @@ export interface Http {
   /**
    * Sends one request and resolves to the response, whatever its status. It follows no redirect, so a bearer token goes
    * nowhere else, and it limits the response in size and time. Throws `PlatformUnavailableError` if the response is
-   * missing or incomplete, and `PlatformRejectedError` if it is too large.
+   * missing, incomplete or badly compressed, and `PlatformRejectedError` if it is too large.
    */
   send(request: HttpRequest): Promise<HttpResponse>
   close(): Promise<void>
 }
 
 export interface HttpOptions {
-  /** The longest wait for a connection to open, in ms: to the server, to a proxy, and for a proxy's answer. */
+  /** The longest wait, in ms, for a connection to the server or to a proxy, and for the proxy's answer. */
   connectTimeoutMs?: number
   /** The longest wait for headers, and between two chunks of a body, in ms. */
   stepTimeoutMs?: number
@@ -60,7 +60,7 @@ export interface HttpOptions {
   userAgent?: string
 }
 
-/** The origin that requests are sent to, for each origin that browsers and settings have. */
+/** Maps an origin that browsers and settings use to the origin to which this app sends its requests. */
 export type InternalUrls = Readonly<Record<string, string>>
 
 /** Where a request to `url` is sent. */
@@ -93,9 +93,9 @@ export interface PoolOptions extends Pick<HttpOptions, 'proxies' | 'internalUrls
 }
 
 /**
- * Creates the pools for a platform. The token endpoint may take 30 s to respond. If the app stopped waiting earlier
- * (`tokenTimeoutMs`), it could lose the only copy of a rotated refresh token. API calls are quick or retried. An upload waits
- * until the platform has processed a whole batch.
+ * Creates the pools for a platform. The token endpoint has 32 s (`tokenEndpointMs`): it may take 30 s to respond. If the app
+ * stopped waiting earlier, it could lose the only copy of a rotated refresh token. API calls are usually quick, and reads are
+ * retried. An upload waits until the platform has processed a whole batch.
  */
 export function createHttpPools(
   platform: Pick<Platform, 'tokenEndpointMs'>,
@@ -154,7 +154,7 @@ export function createHttp(options: HttpOptions = {}): Http {
   }
 }
 
-/** undici is loaded only here, on demand: loading it is a tenth of the start of the app and of each command. */
+/** Only this function loads undici, on demand: loading it takes a tenth of the time in which the app or a command starts. */
 async function createDispatcher(
   options: Agent.Options & { connectTimeout: number },
   proxies: Proxies | null,
@@ -175,8 +175,8 @@ async function createDispatcher(
 }
 
 /**
- * Sends a request and reads the whole response. After `deadlineMs`, aborts it, which frees its connection. With `dispatch`, a
- * request that is late while it still waits for a connection does not close that connection, as it would with `request`.
+ * Sends a request and reads the whole response. After `deadlineMs`, aborts the request, which frees its connection. A request may be
+ * late while it still waits for a connection. Then undici's `request` would close that connection, and `dispatch` does not.
  */
 async function exchange(
   dispatcher: Dispatcher,
@@ -198,7 +198,7 @@ async function exchange(
     reject(late)
     controller?.abort(late)
   }
-  // If the process was suspended, it first reads what has arrived, since an immediate runs after that.
+  // If the process was suspended, an answer may have arrived meanwhile. The immediate runs after it was read.
   const timer = setTimeout(() => setImmediate(expire), Math.max(1, deadlineMs))
   dispatcher.dispatch(
     { origin, path: pathname + search, method, headers: sent, body: body ?? null },
@@ -283,7 +283,7 @@ const tooLarge = () => new PlatformRejectedError('the answer is too large', 'its
 /** Whether an answer is a web page, which only a proxy, a firewall or a maintenance page sends in place of JSON. */
 export const isWebPage = (text: string): boolean => /^\s*<(!doctype\s+html|html)\b/i.test(text)
 
-/** The outage that an unusable response shows. */
+/** The kind of outage that an unusable response shows. */
 export function outageOf(status: number): OutageKind {
   if (status === 429) return 'busy'
   return status < 300 ? 'unreadable' : 'error'

@@ -32,7 +32,7 @@ export const randomCodeVerifier = randomText
 /** A random value for `state` (RFC 6749 section 10.12). */
 export const randomState = randomText
 
-/** How long a user waits for the revocation when they disconnect, in ms. */
+/** How long a user who disconnects waits for the revocation at most, in ms. */
 const REVOCATION_MS = 5_000
 
 export type OAuth = ReturnType<typeof createOAuth>
@@ -99,8 +99,8 @@ export function createOAuth(options: OAuthOptions) {
 
     ...(revocationUrl && {
       /**
-       * Revokes a grant by its refresh or access token (RFC 7009), if the platform has a revocation endpoint. Throws
-       * `ConfigurationError`, `PlatformUnavailableError`.
+       * Revokes a grant by its refresh or access token (RFC 7009), if the platform has a revocation endpoint. Throws the errors of
+       * `tokenFailure` and of `Http.send`.
        */
       async revoke(token: string, kind: 'refresh_token' | 'access_token'): Promise<void> {
         const response = await post(options, revocationUrl, { token, token_type_hint: kind }, REVOCATION_MS)

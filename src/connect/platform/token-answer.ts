@@ -35,10 +35,10 @@ const errorSchema = z.object({ error: z.string() })
 const errorCode = (json: unknown) => errorSchema.safeParse(json).data?.error
 
 /**
- * The error that a response of the token endpoint without tokens stands for (RFC 6749 section 5.2).
+ * Returns the error for a response of the token endpoint without tokens (RFC 6749 section 5.2).
  * - `invalid_grant` with any 4xx: the user has revoked access, or the code or token is dead.
  * - A 4xx that says "later", the page of a firewall (403 with HTML), and everything that is no 4xx: an outage.
- * - `invalid_client`: our credentials are wrong, for everybody.
+ * - `invalid_client` with a 4xx: our credentials are wrong, for all connections.
  * - Any other 4xx refuses this request. Real servers also answer a dead token like this.
  */
 export function tokenFailure({

@@ -4,7 +4,7 @@ import type { OutageKind } from './errors.ts'
 export type CallOutcome =
   | { result: 'ok'; call: string; scope: string }
   | { result: 'unavailable'; kind: Exclude<OutageKind, 'paused'> }
-  /** The API answered 403; `scopes` are the missing ones, none if they are not known. */
+  /** The API answered 403. `scopes`: the missing scopes, empty if they are not known. */
   | { result: 'forbidden'; call: string; scopes: readonly string[] }
 
 /** Where API calls get their bearer token: from a user's connection in the vault, or from a program's own login. */
@@ -13,7 +13,7 @@ export interface TokenSource {
   readonly connection?: { userId: string; bxcontext: string }
   /** Resolves to a token that is believed to be valid. */
   accessToken(): Promise<string>
-  /** Resolves to a token that replaces one that the API rejected with 401. Refreshes at most once for each rejected token. */
+  /** Resolves to a token that replaces one that the API rejected. Refreshes at most once for each rejected token. */
   refresh(rejectedToken: string): Promise<string>
   /** The granted scopes, or null if they are not known. */
   grantedScopes(): Promise<readonly string[] | null>

@@ -5,10 +5,7 @@ import type { Key, KeyValueStore } from './store.ts'
 
 /** Lets one process at a time do something. It is renewed until it is released. */
 export interface Lease {
-  /**
-   * Aborts when the lease ends: it was released, or the store was not reachable for so long that another process may have
-   * it.
-   */
+  /** Aborts when the lease ends: it was released, or the store was not reachable for so long that another process may have it. */
   readonly lost: AbortSignal
   /** Never throws: a lease that cannot be released expires. */
   release(): Promise<void>
@@ -25,7 +22,7 @@ export async function acquireLease(store: KeyValueStore, key: Key, ms: number): 
   return isTaken ? keepLease(store, key, token, ms, startedAt) : null
 }
 
-/** Renews a lease until it is released or lost. `acquiredAt`: when it was asked for, by `performance.now()`. */
+/** Renews a lease until it is released or lost. `acquiredAt`: when the lease was requested, by `performance.now()`. */
 function keepLease(store: KeyValueStore, key: Key, token: string, ms: number, acquiredAt: number): Lease {
   const lost = new AbortController()
   let until = acquiredAt + ms

@@ -8,7 +8,7 @@ import { StoreUnavailableError } from './store.ts'
 
 /** How long a command may take, in ms. This is longer than it takes to notice that a server is silent. */
 const COMMAND_MS = 1_800
-/** The part of that time, in ms, that is left to a write after it has waited for a failover. */
+/** The part of `COMMAND_MS` that a write has left after it has waited for a failover. */
 const LEFT_MS = 300
 /** The pause before another attempt to connect, in ms: it doubles, up to the longest one. */
 const PAUSE_MS = 100
@@ -41,9 +41,9 @@ export class RedisConnection {
   }
 
   /**
-   * Resolves to the answer to a command. If another server becomes the master meanwhile, the command is repeated there. A write
-   * first waits until a failover is over. Throws `StoreUnavailableError` if Redis fails or does not answer in time; the command
-   * may still be executed later.
+   * Resolves to the answer to a command. If another server becomes the master meanwhile, repeats the command there. During a failover,
+   * a write waits first. Throws `StoreUnavailableError` if Redis fails or does not answer in time; Redis may still execute the command
+   * later.
    */
   async run<T>(command: (servers: Servers) => Promise<T>, isWrite = false): Promise<T> {
     const until = performance.now() + COMMAND_MS
@@ -86,7 +86,10 @@ export class RedisConnection {
     }
   }
 
-  /** Opens another connection, and uses it only if it is better: the former one still has the other masters of a cluster. */
+  /**
+   * Opens another connection. If some of its servers fail, uses it only if it is better than the former one, which still has the other
+   * masters of a cluster.
+   */
   async #replaceServers(url?: string): Promise<Servers> {
     const former = this.#servers
     const cluster = former?.mode === 'cluster' ? former : undefined
@@ -133,7 +136,10 @@ async function check(servers: Servers | undefined) {
   }
 }
 
-/** Rejects if the server is no master. Ends it if it is silent, since its commands would wait for ever. Every user may send HELLO. */
+/**
+ * Rejects if the server fails or is no master. Ends its connection if it is silent, because commands would wait for ever. Every user
+ * may send HELLO.
+ */
 async function answer({ host, port, commands, end }: Server): Promise<void> {
   const hello = async () => (await commands()).hello()
   const noAnswer = () => new Error(`${host}:${port} did not answer`)

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createClient } from 'redis'
 import { type News, withTimeout } from '../timeouts.ts'
+import { createClient } from './redis-scripts.ts'
 import { clientOptions, SILENCE_MS, WATCH_MS } from './redis-url.ts'
 
 /**
@@ -16,7 +16,7 @@ export class Sentinels {
   /** One for each Sentinel; undefined until it has answered or failed. */
   readonly #answers: (Answer | Error | undefined)[]
 
-  /** `news`: tells of another master, and of any other reason to ask at once. The Sentinels are asked until it has ended. */
+  /** Tells `news` of another master. Asks the Sentinels at once whenever there is news, and until `news` ends. */
   constructor(urls: readonly string[], news: News) {
     this.#news = news
     this.#answers = urls.map(() => undefined)
@@ -29,12 +29,12 @@ export class Sentinels {
     return this.master ?? Promise.reject(this.#answers[0])
   }
 
-  /** Whether another server is the master, or is about to be. What is written to the one at `url` from now on may be lost. */
+  /** Whether the server at `url` is no longer the master, or is about to be replaced. Then a write to it may be lost. */
   isReplacing(url: string | undefined): boolean {
     return this.master !== undefined && (this.master !== url || this.#isFailingOver)
   }
 
-  /** Asks a Sentinel, first without a login: one that has no users refuses the user of the data servers. */
+  /** Keeps asking a Sentinel, first without a login, because a Sentinel that has no users refuses the user of the data servers. */
   async #follow(index: number, url: URL): Promise<void> {
     let client: Client | undefined
     for (let withLogin = false; !this.#news.isOver; ) {
@@ -67,14 +67,14 @@ export class Sentinels {
 type Client = ReturnType<typeof createSentinelClient>
 type Answer = Awaited<ReturnType<typeof ask>>
 
-/** What a Sentinel says: the url of the master, with the scheme, the user and the password of the Sentinel's url. */
+/** Resolves to what a Sentinel says. The url of the master gets the scheme, the user and the password of the Sentinel's url. */
 async function ask(client: Client, sentinel: URL, news: News) {
   if (!client.isOpen) {
     await client.connect()
     await client.subscribe(['+try-failover', '+switch-master'], () => news.tell())
   }
   const name = sentinel.pathname.slice(1)
-  // The second command learns of a new master earlier. In this order, an address never comes with the epoch of a later master.
+  // The second command names a new master earlier. In this order, an address never comes with the epoch of a later master.
   const [{ 'config-epoch': epoch, flags = '', ...former }, [host, port]] = await Promise.all([
     client.sendCommand<Record<string, string>>(['SENTINEL', 'MASTER', name]),
     client.sendCommand<[string, string]>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]),
@@ -91,7 +91,7 @@ function createSentinelClient({ protocol, username, password, host }: URL, withL
   return createClient(clientOptions(url)).on('error', () => {})
 }
 
-/** Returns an error that says what to write instead if `REDIS_URL` is wrong. */
+/** Returns the error. If it shows that `REDIS_URL` is wrong, the message says what to write instead. */
 function explained(error: unknown, { protocol, host, pathname }: URL): Error {
   const message = String(error)
   if (/unknown command/i.test(message))

@@ -1,7 +1,7 @@
 /** Creates the clients of a server or of a Redis Cluster from their addresses. */
-import { BasicPooledClientSideCache, createClient, createCluster, RedisClient } from 'redis'
+import { BasicPooledClientSideCache, createCluster, RedisClient } from 'redis'
 import { withTimeout } from '../timeouts.ts'
-import { scripts } from './redis-scripts.ts'
+import { createClient, scripts } from './redis-scripts.ts'
 import { clientOptions, SILENCE_MS, socketOptions } from './redis-url.ts'
 
 type Client = ReturnType<typeof createServerClient>
@@ -33,7 +33,7 @@ export interface Servers {
   close(): void
 }
 
-/** The owner limits the time of commands. This option would only limit it until they are sent, with an AbortSignal for each. */
+/** `RedisConnection` limits the time of commands. This option would limit only the time until a command is sent. */
 const commandOptions = { timeout: 0 }
 
 /**
@@ -66,8 +66,8 @@ async function openInMode(
 }
 
 /**
- * Reads from memory (https://redis.io/docs/latest/develop/clients/client-side-caching). Values are used for one second only. The
- * server reports changes, but an expiry only when it deletes the value, and nothing after the connection has died in silence.
+ * Creates a cache for what was read (https://redis.io/docs/latest/develop/clients/client-side-caching). A value is used for one second
+ * only. The server reports changes, but an expiry only when it deletes the value, and nothing once the connection has died in silence.
  */
 const createCache = () =>
   new BasicPooledClientSideCache({ ttl: 1_000, maxEntries: 10_000, recordStats: false })
@@ -75,7 +75,6 @@ const createCache = () =>
 const createServerClient = (url: string, cache: BasicPooledClientSideCache | undefined) =>
   createClient({
     ...clientOptions(url),
-    scripts,
     commandOptions,
     ...(cache && { clientSideCache: cache }),
   })

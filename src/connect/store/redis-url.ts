@@ -9,7 +9,7 @@ export const socketOptions = {
   connectTimeout: SILENCE_MS,
   // This limits what has no other limit: the questions that a cluster client asks its nodes.
   socketTimeout: 5_000,
-  // The owner replaces a lost connection, because another server may be the master then.
+  // The code that uses a client replaces a lost connection, because another server may be the master then.
   reconnectStrategy: false as const,
 }
 

@@ -32,8 +32,8 @@ export interface RedisStore extends KeyValueStore {
 }
 
 /**
- * Opens the store on Redis, a single server, a cluster, or behind Sentinels. It connects in the background and reconnects by
- * itself; while Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
+ * Opens the store on Redis: a single server, a cluster, or a master behind Sentinels. It connects in the background and reconnects
+ * by itself. While Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
  */
 export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions): RedisStore {
   const connection = new RedisConnection(urls, onState)
@@ -119,7 +119,7 @@ class RefusedWriteError extends Error {}
 
 /**
  * Writes a small value to each server, and resolves if one of them takes it. Another master of a cluster may be missing while its
- * replica takes over. Calls `tell` with the servers that refuse.
+ * replica takes over. Calls `tell` with the servers that refuse, or with null if all take it.
  */
 async function writeToAny(servers: Server[], tell: OnRefusal): Promise<void> {
   const writes = servers.map(writeTo)

@@ -44,7 +44,7 @@ export interface SqliteOptions {
   now?: () => number
   /** The maximum size of the file, in pages of 4 kB. */
   maxPages?: number
-  /** Called once, when the file was deleted or replaced. */
+  /** Called once, when an operation finds that the file was deleted or replaced. */
   onGone?: (reason: string) => void
   onRefusal?: OnRefusal
 }
@@ -215,19 +215,19 @@ function protectFile(file: string): void {
   chmodSync(file, 0o600)
 }
 
-/** Tells a file from another one at the same path. It is always the same if there is no file, as for a store in memory. */
+/** Returns a text that tells a file from another one at the same path. It is constant if there is no file, as for a store in memory. */
 function identityOf(file: string): string {
   const { dev, ino } = statSync(file, { throwIfNoEntry: false }) ?? {}
   return `${dev} ${ino}`
 }
 
-/** Throws if the file takes no writes, is damaged, or locked by another process. */
+/** Throws if the file takes no writes, is damaged, or is locked by another process. */
 function checkFile(
   db: DatabaseSync,
   { anyRow, upsert, remove }: ReturnType<typeof prepareStatements>,
   now: number,
 ): void {
-  // The row must come from the file itself: not from memory, and not from the log, which the last check has emptied.
+  // The row must come from the file itself: not from memory, and not from the log, which the last check has copied to the file.
   db.exec('PRAGMA shrink_memory')
   anyRow.get()
   // The value is longer than a page, so a full file has no room for it. It is deleted at once.

@@ -28,7 +28,7 @@ export interface OwnersPage {
   cursor: string | null
 }
 
-/** If a part of a key is not a string, which is an error of the caller, every operation rejects with a `TypeError`. */
+/** If a part of a key is not a string, every operation with this key rejects with a `TypeError`: it is an error of the caller. */
 export interface KeyValueStore {
   /** Describes the store in the log at start and in checks of the settings. Contains no password. */
   readonly description: string
@@ -52,9 +52,9 @@ export interface KeyValueStore {
   /** The owner's permanent values of one kind (written without `ttlMs`), in no particular order. */
   list(kind: string, owner: string): Promise<Entry[]>
   /**
-   * A page of the owners that have permanent values of one kind. `cursor`: the cursor of the page before, or null for the first
-   * one. It can be used days later, and by another process. An owner may be on several pages. If it exists during the whole walk,
-   * it is on at least one.
+   * A page of the owners that have permanent values of one kind. `cursor`: the cursor of the previous page, or null for the first
+   * page. A cursor can be used days later, and by another process. An owner may be on several pages. An owner that exists during the
+   * whole walk is on at least one.
    */
   owners(kind: string, cursor: string | null): Promise<OwnersPage>
   /**

@@ -34,12 +34,12 @@ export class AppCredentials {
       .digest('base64url')
   }
 
-  /** Resolves to what the latest answer to a token request said. It may be a second old. */
+  /** Resolves to whether the latest answer refused the credentials. The result may be a second old. */
   async areRefused(): Promise<boolean> {
     return (await this.#store.getCached(this.#key)) === this.#hash
   }
 
-  /** Resolves or rejects like an answer of the token endpoint, after noting what it says about the credentials. */
+  /** Resolves or rejects like `answer`, which comes from the token endpoint, and first notes what it says about the credentials. */
   async noting<T>(answer: Promise<T>): Promise<T> {
     const areRefused = await answer.then(() => false, refusesCredentials)
     // If the store fails, the next answer says it again.

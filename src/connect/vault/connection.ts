@@ -17,7 +17,10 @@ export interface ConnectionRef {
 const troubleSchema = z.enum(OUTAGE_KINDS).exclude(['paused'])
 export type Trouble = z.infer<typeof troubleSchema>
 
-/** The reasons that are stored. `refused` is none, since a refresh may still succeed, nor is `expired`: no clock may delete tokens. */
+/**
+ * The reasons that are stored. `refused` is not stored, because a refresh may still succeed. `expired` is not stored, because no
+ * clock may delete tokens.
+ */
 const endReasonSchema = z.enum(['invalid_grant', 'rejected'])
 
 const common = {
@@ -26,7 +29,7 @@ const common = {
   rev: z.string(),
   /** The number of the latest consent that has begun; each gets the next one. */
   begun: z.int(),
-  /** The number of the consent that this record shows. No clock decides which came later. */
+  /** The number of the consent that this record shows. The numbers, and no clock, decide which consent came later. */
   consent: z.int(),
   /** How many times this consent was refreshed; with `consent`, it tells apart the tokens of two answers. */
   refreshes: z.int(),
@@ -39,7 +42,10 @@ const common = {
   trouble: troubleSchema.nullable(),
 }
 
-/** No connection yet: a consent has begun, or a log-in has failed. It expires after `NONE_TTL_MS`, and every consent before that. */
+/**
+ * No connection yet: a consent has begun, or a log-in has failed. The record expires after `NONE_TTL_MS`, when no consent that has
+ * begun can still be stored.
+ */
 const noneSchema = z.object({ ...common, status: z.literal('none') })
 
 const activeSchema = z.object({
@@ -107,7 +113,7 @@ const REFRESH_MARGIN_MS = 60_000
 const MAX_BACKOFF_MS = 30_000
 /** How long an access token must have been expired until a repeated refusal counts as the end of access, in ms. */
 const REFUSAL_GRACE_MS = 30_000
-/** How often a rejection of a token that cannot be refreshed is counted, in ms, and how many end the connection. */
+/** Rejections of a token that cannot be refreshed count at most once in this time, in ms. `MAX_REJECTIONS` end the connection. */
 const REJECTION_INTERVAL_MS = 60_000
 const MAX_REJECTIONS = 3
 const MAX_MISSING = 20
@@ -131,9 +137,9 @@ export type GrantedTokens = Pick<
 >
 
 /**
- * When a token is to be refreshed, and when it expires. `expiresIn`: in seconds, if the platform reported it. Otherwise, a token
- * that can be refreshed is taken to live for `assumedLifetimeMs`. A token that cannot be refreshed is used until the API rejects
- * it. A token that a refresh returned again (`isSame`) is not refreshed before its end.
+ * When a token is to be refreshed, and when it expires. `expiresIn`: in seconds, if the platform reported it. If it did not, a token
+ * that can be refreshed is taken to live for `assumedLifetimeMs`, and any other token is used until the API rejects it. A token that
+ * a refresh returned again (`isSame`) is not refreshed before its end.
  */
 export function lifetimeOf(
   expiresIn: number | undefined,
@@ -187,7 +193,7 @@ export type Sent = Pick<ConnectionRecord, 'consent' | 'refreshes' | 'fence'>
 
 /**
  * Takes the lease, which lasts `leaseMs`, unless somebody has it or requests are paused. `manual`: a person asked, which ends a
- * pause. A lease or a pause that ends later than possible comes from a clock that was wrong, and counts as over.
+ * pause. A lease or a pause whose end is further away than it can be comes from a wrong clock, and counts as over.
  */
 export function leased(
   record: ConnectionRecord,
@@ -382,9 +388,8 @@ export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, 
 }
 
 /**
- * The state of a connection. `degraded`: the platform cannot be reached or refuses, and the connection is kept. `canReconnect`:
- * the API rejects the access token, so a new consent may help. `needs_consent`: permissions are missing. `revoked`: access has
- * ended.
+ * The state of a connection. `degraded`: the platform cannot be reached or refuses, and the connection is kept. `canReconnect`: the
+ * API rejects the access token, so a new consent may help. `needs_consent`: permissions are missing. `revoked`: access has ended.
  */
 export type ConnectionView =
   | { state: 'none' }
@@ -463,7 +468,7 @@ export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): Con
     events.push({ type: 'refreshFailed', trouble: after.trouble })
   const isRefreshed = after.status === 'active' && after.refreshes > before.refreshes
   if (isRefreshed) events.push({ type: 'refreshed', scopes: after.scopes })
-  // At the time 0, nothing has expired: that time passes is no change of a record.
+  // At the time 0, no token has expired. An expiry is no event, because it does not change the record.
   const [hadEnded, end] = [endOf(before, 0) !== null, endOf(after, 0)]
   if (!end && (hadEnded || (isRefreshed && before.failures > 0))) events.push({ type: 'recovered' })
   if (end && !hadEnded) events.push({ type: 'revoked', reason: end.reason })

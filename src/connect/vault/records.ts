@@ -40,7 +40,7 @@ export interface Change {
   after: ConnectionRecord
 }
 
-/** From a record to the next one; the same record back means that nothing changes. */
+/** Returns the next record, or the same record if nothing changes. */
 export type Transition = (record: ConnectionRecord) => ConnectionRecord
 
 /** What became of a record: it was encrypted anew, the first key had encrypted it already, or it cannot be decrypted. */
@@ -98,14 +98,14 @@ export class ConnectionRecords {
     return entries.map(({ key, value }) => ({ ref: { userId, bxcontext: key.id }, text: value }))
   }
 
-  /** Changes a record: reads it, calls `next`, and writes the result. If another process was faster, this begins again. */
+  /** Changes a record: reads it, calls `next`, and writes the result. If another process was faster, begins again. */
   change(ref: ConnectionRef, next: Transition): Promise<Change> {
     return this.changer(ref, next)()
   }
 
   /**
-   * Returns a change that can be attempted again if its answer was lost. If that attempt was written, the record has its `rev`,
-   * and nothing is written twice.
+   * Returns a function that makes a change, and can be called again if the answer of the store was lost. If the earlier call has
+   * written the record, the record has its `rev`, and nothing is written twice.
    */
   changer(ref: ConnectionRef, next: Transition): () => Promise<Change> {
     const key = this.#key(ref)
@@ -130,7 +130,7 @@ export class ConnectionRecords {
 
   /**
    * Deletes a record, which works even if the store is full. A consent that began before is not stored afterwards, because the
-   * next record does not know its number. Resolves to the deleted record, or to null if it could not be read.
+   * next record has other numbers. Resolves to the deleted record, or to null if it could not be read.
    */
   async remove(ref: ConnectionRef): Promise<ConnectionRecord | null> {
     const key = this.#key(ref)
@@ -178,7 +178,7 @@ export class ConnectionRecords {
     return secrets
   }
 
-  /** The secrets of a record, or only its names after access has ended. Null if there are none, or if a key is missing. */
+  /** The secrets of a record, or only its names after access has ended. Null if there are none, or if they cannot be decrypted. */
   secretsIfReadable(ref: ConnectionRef, record: ConnectionRecord): Partial<Secrets> | null {
     try {
       if (record.status === 'none') return null
@@ -195,8 +195,8 @@ export class ConnectionRecords {
   }
 
   /**
-   * What a token response that was received at `issuedAt` changes in a record. Values that it does not repeat are kept, except
-   * that a consent drops a refresh token that the platform has refused.
+   * What a token response that was received at `issuedAt` changes in a record. Names and a refresh token that it does not repeat are
+   * kept, and so are the scopes after a refresh. A consent drops a refresh token that the platform has refused.
    */
   granted(
     ref: ConnectionRef,

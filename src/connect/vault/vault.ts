@@ -45,7 +45,7 @@ export interface VaultOptions {
   client?: ClientCredentials
   /** Defaults to no logging. */
   log?: Log
-  /** How long a caller waits for a refresh, in ms; the refresh continues without it. Defaults to 20 s. */
+  /** How long a caller waits for a refresh, in ms; then the refresh continues without the caller. Defaults to 20 s. */
   waitMs?: number
   /** The time in ms since 1970. */
   now?: () => number
@@ -53,7 +53,8 @@ export interface VaultOptions {
 
 /**
  * What became of a consent. `connected`: this consent, or one that began later, has connected the account. `pending`: the store
- * does not accept the tokens yet, and this process goes on trying. `superseded`: the user disconnected the account meanwhile.
+ * does not accept the tokens yet, and this process goes on trying. `superseded`: the account was disconnected, or its access ended,
+ * meanwhile.
  */
 export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
 
@@ -189,8 +190,8 @@ export class Vault {
   }
 
   /**
-   * Checks that the user has this connection, and that its access has not ended. If only a refusal counts as the end, it passes,
-   * since its calls can restore access. `cached`: the record may be a second old. Throws `NotConnectedError`,
+   * Checks that the user has this connection, and that its access has not ended. A connection whose access has ended with `refused`
+   * passes, because its calls can restore access. `cached`: the record may be a second old. Throws `NotConnectedError`,
    * `ConnectionRevokedError`.
    */
   async requireConnection(ref: ConnectionRef, { cached = false } = {}): Promise<void> {
@@ -260,7 +261,7 @@ export class Vault {
     return this.#changes.listen(listener)
   }
 
-  /** Encrypts every stored connection with the first key. Run again after an interruption, it only reads those that are done. */
+  /** Encrypts every stored connection with the first key. After an interruption, the next run only reads those that are done. */
   reencrypt(): AsyncIterable<Reencryption> {
     const userIds = Readable.from(allOwners(this.#options.store, connectionKind(this.#options.platform.name)))
     const reencryptUser = async (userId: string) => {
@@ -419,7 +420,8 @@ export class Vault {
         throw error
       })
       .then(async ({ after }) => {
-        // A disconnect revoked earlier tokens, but not these. Otherwise they stay, since another consent may share the grant.
+        // A disconnect meanwhile has revoked only earlier tokens. In any other case, these tokens are not revoked, because another
+        // consent may share the grant.
         if (tokens && after.status === 'none') await this.#revoke(tokens)
       })
     // The caller has the same error from `first`, and `close` logs what is lost.
@@ -474,7 +476,7 @@ export class Vault {
     if (end) throw new ConnectionRevokedError(end.at, end.reason)
   }
 
-  /** The error of a caller that a pause keeps from sending a request. */
+  /** The error for a caller whose request is not sent during a pause. */
   async #pauseError(record: ConnectionRecord, waitMs: number): Promise<PlatformError> {
     if (record.status === 'active' && record.refusedAt !== null) this.#throwIfEnded(record)
     if (await this.credentials.areRefused())

@@ -13,7 +13,7 @@ export interface MailsOptions {
   transport: Transport
   baseUrl: string
   log: Logger
-  /** By default, a mail that fails is sent again for an hour. */
+  /** By default, a mail that fails is tried again for an hour. */
   retries?: RetryOptions
 }
 
@@ -61,7 +61,7 @@ async function send(
   if (connection?.consent !== consent || connection.view.state !== 'revoked') return
   const to = await emailOf(ref.userId)
   if (to === null || !isAddress(to))
-    return log.warn({ consent }, 'no mail that access has ended: the sign-in has no address of this user')
+    return log.warn({ consent }, 'no mail when access ended: the sign-in has no address of this user')
   const link = `${baseUrl}/connect?${new URLSearchParams({ bxcontext: ref.bxcontext })}`
   await transport.send({ ...mailAbout({ name: nameOf(connection), at: connection.view.at, link }), to, id })
 }

@@ -30,7 +30,7 @@ export function accessEndedMailSettings(env: Environment) {
         .meta({
           variable: 'MAIL_URL',
           description:
-            'The mail server: `smtps://USER:PASSWORD@HOST:465`, or `smtp://USER:PASSWORD@HOST:587`, which begins TLS after it is connected; in production it must, except on this machine. Write special characters of the password as `%XX`. `sandbox`: the sandbox shows the mails, as in `npm run demo`. Unset: no mails, and the sign-in keeps no address. See docs/access-ended-mail.md.',
+            'The mail server: `smtps://USER:PASSWORD@HOST:465`, or `smtp://USER:PASSWORD@HOST:587`, which begins TLS after it is connected. In production, the server must offer TLS, unless it is on this machine. Write special characters of the password as `%XX`. `sandbox`: the sandbox shows the mails, as in `npm run demo`. Unset: no mails, and the sign-in keeps no address. See docs/access-ended-mail.md.',
           example: 'smtps://user:password@mail.example.com:465',
         }),
       from: needed

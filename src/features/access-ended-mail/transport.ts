@@ -12,13 +12,13 @@ export interface Transport {
   close(): void
 }
 
-/** A few connections to the mail server, which are opened when something is sent. */
+/** Up to five connections to the mail server, which open when the app sends a mail. */
 export const openServer = ({ url, isTlsRequired }: MailSettings) =>
   createTransport({
     pool: true,
     url,
     requireTLS: isTlsRequired,
-    // Whoever sends a mail repeats what fails.
+    // The caller repeats a mail that fails (mails.ts).
     maxRequeues: 0,
     connectionTimeout: 10_000,
     socketTimeout: 30_000,

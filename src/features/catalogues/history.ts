@@ -13,7 +13,7 @@ export const doneSchema = z.object({
 })
 type Done = z.infer<typeof doneSchema>
 
-/** The fields for what the user of a request does now. */
+/** These fields, for what the user of a request does now. */
 export const doneNow = (req: Request): Done => ({
   by: currentUser(req)?.name ?? '',
   at: new Date().toISOString(),
@@ -22,8 +22,8 @@ export const doneNow = (req: Request): Done => ({
 /** What users did here with a connection, for actions of which the platform has no list. */
 export interface History<T extends Done> {
   /**
-   * Stores a record, in place of an earlier one with this id. The action itself has already happened, so errors of the store are
-   * ignored after 5 s.
+   * Stores a record, in place of an earlier record with this id. If the store fails, tries again for 5 s, and then gives up without
+   * an error, because the action itself has already happened.
    */
   note(ref: ConnectionRef, id: string, record: T): Promise<void>
   /** Resolves to the latest 500 records of a connection, the latest first. Throws `StoreUnavailableError`. */

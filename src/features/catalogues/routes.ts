@@ -36,7 +36,7 @@ const FIELDS: ListFields = {
   },
 }
 
-/** A new catalogue from a form or JSON, which may have other fields. */
+/** A new catalogue from a form or JSON. Other fields are ignored. */
 const catalogueBody = z.preprocess(
   (fields) => ({ name: Object(fields).name, scope: Object(fields).scope }),
   newCatalogueSchema,

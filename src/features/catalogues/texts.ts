@@ -44,7 +44,7 @@ export const texts = {
     granted: (account: string) =>
       `Access was granted to account number ${account}: the builder with this number sees the catalogue once connected.`,
     grantedPreApproved: (account: string) =>
-      `Access was granted to account number ${account}: the builder with this number sees the catalogue once connected; their connection request will be accepted automatically.`,
+      `Access was granted to account number ${account}: the builder with this number sees the catalogue once connected, and their connection request will be accepted automatically.`,
   },
 
   /** The table of grants. */

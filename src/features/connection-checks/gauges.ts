@@ -4,7 +4,7 @@ import { readRound } from './round.ts'
 
 /** The connections that the last complete round found. There are no values before that round, or without the store. */
 export default async function connectionGauges({ store }: FeatureDeps): Promise<Gauge[]> {
-  // The other metrics must be there without the store too: they say that it is gone.
+  // Without the store, the other metrics must still be there, because they say that the store is gone.
   const counts = (await readRound(store).catch(() => null))?.last
   return [
     {

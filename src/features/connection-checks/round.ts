@@ -5,7 +5,7 @@ import { appOwner, type KeyValueStore } from '../../connect/stores.ts'
 const count = z.number().int().nonnegative()
 const found = z.record(z.enum(CONNECTION_STATES), count)
 const countsSchema = found.and(z.object({ refreshed: count, failed: count }))
-/** What a round has found and done so far, in connections. */
+/** What a round has found and done so far, as numbers of connections. */
 export type Counts = z.infer<typeof countsSchema>
 export const NO_COUNTS: Counts = {
   active: 0,
@@ -24,7 +24,7 @@ const roundSchema = z.object({
   /** The cursor of the page with which the round continues; null for the first page. `done`: the round is complete. */
   cursor: z.string().nullable(),
   done: z.boolean(),
-  /** How many of the users that were counted when the round began are left to check. */
+  /** How many users are left to check, of those that were counted when the round began. */
   left: z.number(),
   counts: countsSchema,
   /** What the last complete round found. */

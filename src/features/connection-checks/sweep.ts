@@ -22,9 +22,9 @@ export type Sweep = ReturnType<typeof createSweep>
 const RECORDS = connectionKind(platform.name)
 /** How long another process waits before it continues the work of a killed one, in ms. */
 const LEASE_MS = 15_000
-/** How often a process looks whether a round is due, in ms, on average and at most. */
+/** How long a process waits on average before it looks again whether a round is due, in ms. A short interval shortens this. */
 const MAX_POLL_MS = 30_000
-/** The fraction of the interval after which the next round is due. */
+/** The next round is due after this fraction of the interval, counted from the start of the last round. */
 const DUE = 0.95
 /** The fraction of the interval in which a round should end. The rest is a reserve for outages. */
 const TARGET = 0.8
@@ -49,8 +49,8 @@ interface SweepState extends Required<SweepOptions> {
 }
 
 /**
- * In every interval, goes over all connections and refreshes those that were neither used nor refreshed for half of it. One
- * process at a time does this, page by page. If it is killed, another process repeats only the page that it was at. Memory does
+ * In every interval, goes over all connections and refreshes those that were neither used nor refreshed for half of the interval.
+ * One process at a time does this, page by page. If the process is killed, another one repeats only the current page. Memory does
  * not depend on the number of connections.
  */
 export function createSweep(options: SweepOptions) {
@@ -60,7 +60,7 @@ export function createSweep(options: SweepOptions) {
     start() {
       running = loop(sweep)
     },
-    /** Stops when the checks in progress have ended. The next process repeats the current page, of some hundred users. */
+    /** Stops when the checks in progress have ended. The next process repeats the current page, perhaps of hundreds of users. */
     async stop() {
       sweep.closing.abort()
       await running
@@ -105,8 +105,7 @@ async function sweepOnce(sweep: SweepState): Promise<void> {
 }
 
 /**
- * Whether the last round has ended and the next one is not due. A start in the future comes from a wrong clock, and does not
- * count.
+ * Whether the last round has ended and the next one is not due. A start in the future comes from a wrong clock, and does not count.
  */
 function isWaiting({ everyMs, now }: SweepState, round: Round | null): boolean {
   const ageMs = round ? now() - round.startedAt : -1
@@ -149,8 +148,8 @@ async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): 
 
 /**
  * The pause until the next user, in ms: the time until the target, divided by the number of users that are left. If users were
- * added, or the walk over them had to start over, there are more than were counted. The additional ones are checked without a
- * pause.
+ * added, or the walk over them had to start over, there are more users than were counted. The additional users are checked without
+ * a pause.
  */
 function gapOf({ everyMs, now }: SweepState, startedAt: number, left: number): number {
   if (left <= 0) return 0

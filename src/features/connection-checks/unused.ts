@@ -8,9 +8,9 @@ import type { Connection, Vault } from '../../connect/index.ts'
 import type { Counts } from './round.ts'
 
 /**
- * Refreshes the user's tokens that were neither used nor refreshed since a time, in ms. Refresh tokens that end when they are not
- * used stay alive, and a revocation is noticed. Adds to `counts` what was refreshed, what failed, and the states that the
- * connections have then. Throws `StoreUnavailableError`.
+ * Refreshes the user's tokens that were neither used nor refreshed since a time (`since`, in ms since 1970). So refresh tokens that
+ * end without use stay alive, and the app notices a revocation. Adds to `counts` what was refreshed, what failed, and the states of
+ * the connections after that. Throws `StoreUnavailableError`.
  */
 export async function refreshUnused(
   vault: Pick<Vault, 'list' | 'refresh'>,
@@ -39,7 +39,7 @@ export async function refreshUnused(
 const isUnused = ({ tokens, lastUsedAt }: Connection, since: number) =>
   tokens?.renewable && tokens.issuedAt <= since && (lastUsedAt ?? 0) <= since
 
-/** Errors that are no failure of the check: the connection has ended, or another process was faster. */
+/** Errors that are no failure of the check: the connection has ended, or its tokens were refreshed meanwhile. */
 const isNoFailure = (error: PlatformError) =>
   error instanceof ConnectionRevokedError ||
   error instanceof NotConnectedError ||

@@ -1,7 +1,7 @@
 /**
  * `npm run doctor`: checks the settings, the store, the platform's addresses and our registration there. With `--consent`, it also
- * asks for a consent in the browser and compares the platform with the contracts. That needs the app's own addresses, so the app
- * must not run. Exits with 1 if a check fails. With `--strict`, exits with 2 if the worst finding is a warning.
+ * asks for a consent in the browser and compares the platform with the contracts. For that, it listens at the app's own address,
+ * so the app must not run. Exits with 1 if a check fails. With `--strict`, exits with 2 if the worst finding is a warning.
  */
 import '../../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ import { checkEnvironment, settingsFindings } from './environment.ts'
 import { ok } from './findings.ts'
 import { notOpened } from './store.ts'
 
-/** `open`: this run has not seen it. `ask`: no run can see it, so a person has to ask. */
+/** `open`: this run has not seen what the platform does. `ask`: no run can see it, so a person has to ask. */
 const LABELS = {
   ok: 'ok   ',
   warning: 'warn ',
@@ -122,14 +122,14 @@ await createCommand(
   "Checks the settings, the store, the platform's addresses, and your registration there.",
 )
   .addOption(
-    new Option('--json', `print the findings as JSON; with --consent, ${REPORT} has them`)
+    new Option('--json', `print the findings as JSON; not with --consent, which writes ${REPORT}`)
       .default(false)
       .conflicts('consent'),
   )
   .option('--strict', 'exit with 2 if there are warnings; failures exit with 1 in any case', false)
   .option(
     '--consent',
-    `then ask for a consent in the browser, and compare the platform with the contracts; writes ${REPORT}`,
+    `after the checks, ask for a consent in the browser, and compare the platform with the contracts; writes ${REPORT}`,
     false,
   )
   .option(
@@ -138,6 +138,7 @@ await createCommand(
     false,
   )
   .action(async ({ json, strict, consent, write }: Options) => {
+    if (write && !consent) throw new Error('--write needs --consent')
     await check(json, strict)
     if (consent) await askForConsent(write)
   })

@@ -23,8 +23,9 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; connect-starter doctor)'
 export type Client = ReturnType<typeof createClient>
 
 /**
- * Creates the client that sends every request of the doctor. It uses the app's own HTTP, and the same addresses as the app's
- * calls. It keeps nothing but the platform's clock. `secrets` are replaced in every response, in case the platform repeats them.
+ * Creates the client that sends every request of the doctor. It uses the app's own HTTP code, with the same proxies and internal
+ * addresses. It remembers only how far the clocks differ. It removes `secrets` from every response, in case the platform repeats
+ * them.
  */
 export function createClient(
   { proxies = null, internalUrls = {} }: Pick<HttpOptions, 'proxies' | 'internalUrls'>,
@@ -46,7 +47,7 @@ export function createClient(
   /** How far this machine's clock is ahead of the `Date` header of each response of the platform, in ms. */
   const clockOffsets: number[] = []
 
-  /** Sends one request and follows no redirect. Never throws. Waits `timeoutMs`, unless the request says how long. */
+  /** Sends one request and follows no redirect. Never throws. Waits `timeoutMs`, unless the request has a `deadlineMs`. */
   async function send(request: HttpRequest): Promise<Answer> {
     try {
       const response = await http.send(request)
@@ -85,7 +86,10 @@ export function createClient(
   return { send, get, open, http, clockOffsets, close: pool.close }
 }
 
-/** Resolves to the request with a body that `code` makes, without sending it. Throws what `code` throws before that. */
+/**
+ * Resolves to the first request with a body that `code` makes, and does not send it. It does send requests without a body. Throws
+ * what `code` throws before it makes that request.
+ */
 export function requestBy(
   http: Http,
   code: (http: Http) => Promise<unknown> | undefined,

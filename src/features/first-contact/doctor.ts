@@ -18,9 +18,9 @@ export interface DoctorOptions {
 }
 
 /**
- * Checks the store, the platform's addresses, our registration there and what the features need. Changes nothing on
- * the platform: it sends requests that must be refused, and the checks of features may log in. In the store, it writes one
- * key and deletes it.
+ * Checks the store, the sign-in service, the platform's addresses, our registration there, and what the features need. Changes
+ * nothing on the platform: it opens pages without a login, and sends codes and tokens that were never issued. The checks of
+ * features may log in. In the store, it writes a small value, which does not stay.
  */
 export async function* runDoctor({ config, store, timeoutMs }: DoctorOptions): AsyncGenerator<Finding> {
   const { oidc, baseUrl, platform: settings } = config
@@ -73,6 +73,6 @@ async function missingScopes(requested: readonly string[]): Promise<Finding[]> {
   if (needs.length === 0) return []
   const value = [...new Set([...requested, ...needs.flatMap(({ scopes }) => Object.keys(scopes))])].join(' ')
   const names = needs.map(({ name }) => name).join(', ')
-  const text = `it lacks scopes of ${names}. Set PLATFORM_SCOPES=${value}, or remove what you do not use with npm run remove-feature`
+  const text = `it lacks scopes that these features need: ${names}. Set PLATFORM_SCOPES=${value}, or remove what you do not use with npm run remove-feature`
   return [warning('scopes', 'PLATFORM_SCOPES', text, value)]
 }

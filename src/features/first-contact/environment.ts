@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util'
 import type { ConfigError, Finding } from '../../web/kit.ts'
 import { warning } from './findings.ts'
 
-/** What is wrong with the names and the values in `.env`. `unknown`: names that are no setting. */
+/** Finds what is wrong with the names and the values in `.env`. `unknown`: names that look like settings and are none. */
 export function checkEnvironment(unknown: readonly string[]): Finding[] {
   const noSetting = 'there is no setting of this name; .env.example lists them all'
   return [
@@ -12,7 +12,7 @@ export function checkEnvironment(unknown: readonly string[]): Finding[] {
   ]
 }
 
-/** Finds settings whose value is not what their line of `.env` (`text`) seems to say, because a `#` or a quote cuts it. */
+/** Finds settings whose value is not what their line of `.env` (`text`) seems to say: a `#`, a quote or a `\n` changes it. */
 export function changedValues(text: string): Finding[] {
   const read = parseEnv(text.replace(/^\uFEFF/, ''))
   const lines = text.matchAll(/^\uFEFF?[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=(.*)$/gm)
@@ -32,7 +32,7 @@ function meant(line: string): string {
   return quoted ?? line.replace(/\s#.*$/, '').trim()
 }
 
-/** What is missing or invalid in the settings. */
+/** Says what is missing or invalid in the settings. */
 export function settingsFindings({ problems }: ConfigError): Finding[] {
   const findings = problems.map((text): Finding => {
     const [setting = ''] = text.split(' ')

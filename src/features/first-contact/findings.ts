@@ -5,7 +5,7 @@ export const ok = (id: string, text: string): Finding => ({ id, status: 'ok', te
 
 /**
  * `settings`: the settings that the finding is about, such as `PLATFORM_CLIENT_ID, BASE_URL`. The one to change first comes first.
- * `value`: what its value should probably be.
+ * `value`: what the value of that setting should probably be.
  */
 const problem =
   (status: 'warning' | 'failure') =>

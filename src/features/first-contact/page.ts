@@ -8,7 +8,7 @@ import { checkFailed, isSandbox, runDoctor } from './doctor.ts'
 import { toSheet } from './registration.ts'
 import { stepsOf } from './steps.ts'
 
-/** The page for the developers of this app; not in production. */
+/** The page for the developers of this app, which does not exist in production. */
 export function setupPage(deps: FeatureDeps): Router {
   const description = {
     summary:

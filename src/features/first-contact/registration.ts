@@ -24,7 +24,7 @@ const ANSWERS = [
 ]
 
 const HTTP =
-  '- Check: The address is http. Platforms accept https only, some of them http for localhost as well.\n'
+  '- Check: The address is http. Platforms require https; some of them also accept http for localhost.\n'
 
 const IMPORTANCE = [
   'Nothing works if these are wrong',
@@ -34,7 +34,7 @@ const IMPORTANCE = [
 
 const listOf = (items: readonly string[]) => items.map((item) => `- ${item}\n`).join('')
 
-/** What platform support needs in order to register this app, and what to ask them, as Markdown. */
+/** Writes what platform support needs in order to register this app, and what to ask them, as Markdown. */
 export function toSheet({ baseUrl, scopes, contracts }: RegistrationOptions): string {
   const { appName } = texts.layout
   const reasonsFor = (scope: string) =>
@@ -66,7 +66,7 @@ ${listOf(scopes.map((name) => `\`${name}\`: ${reasonsFor(name)}`))}
 ${listOf(ANSWERS)}
 ## Please confirm or correct
 
-The specification does not show these. The most important ones come first.
+The specification does not answer these questions. The most important ones come first.
 
 ${sections.join('\n')}`
 }

@@ -43,7 +43,7 @@ export async function checkSignIn(provider: OidcProvider, baseUrl: string, clien
   }
 }
 
-/** Sends a code that was never issued, as the app exchanges one. */
+/** Sends a code that was never issued, in the same way as the app exchanges a code. */
 async function exchange(provider: OidcProvider, baseUrl: string, client: Client): Promise<Answer> {
   const { discovery, reasonOf } = await oidcDiscovery()
   const code = {

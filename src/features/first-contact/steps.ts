@@ -6,7 +6,7 @@ export interface SetupState {
   hasConnection: boolean
   hasOwnSignIn: boolean
   findings: readonly Finding[]
-  /** What the last check with a consent found on this platform; undefined if there was none. */
+  /** What `npm run doctor -- --consent` last found on this platform; undefined if it has not run there. */
   compared: readonly Finding[] | undefined
 }
 

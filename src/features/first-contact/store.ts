@@ -10,8 +10,8 @@ type StoreConfig = Pick<Config, 'redisUrls' | 'tokenEncryptionKeys' | 'dataDir'>
 }
 
 /**
- * Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. `timeoutMs`: how
- * long it waits for the store.
+ * Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. `timeoutMs`:
+ * how long the check waits for the store.
  */
 export async function* checkStore(
   store: KeyValueStore,
@@ -33,8 +33,8 @@ export async function* checkStore(
 }
 
 /**
- * The finding if the store cannot be opened: a file of another user, a folder that is a file, a full disk. The error names
- * `DATA_DIR`.
+ * The finding if the store cannot be opened. Reasons are a file of another user, a file in place of the folder, or a full disk.
+ * The error names `DATA_DIR`.
  */
 export const notOpened = (error: unknown): Finding => ({
   id: 'store.not-opened',
@@ -62,7 +62,7 @@ async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
 
 const CREDENTIALS = 'PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET'
 const REFUSED =
-  'the platform answered invalid_client to the latest request for tokens, so all connections say that they need us. Once both are correct, test one of the connections'
+  'the platform answered invalid_client to the latest request for tokens, so all connections say “Needs us”. Once both settings are correct, press “Test this connection” on one of them'
 
 async function* checkKeys(
   store: KeyValueStore,
@@ -115,7 +115,7 @@ const AUTHENTICATION = /NOAUTH|WRONGPASS|invalid (username|password)|AUTH /i
 function redisFinding(url: string, reason: string): Finding {
   const { host } = new URL(url)
   const problem = (id: string, what: string) => failure(id, 'REDIS_URL', `${host}: ${what}`)
-  // The message of the store's own client says what to write instead.
+  // This message is the store's own, and says what to write in REDIS_URL.
   if (reason.includes('REDIS_URL')) return problem('store.mode', reason)
   if (AUTHENTICATION.test(reason)) {
     const cure = 'Correct them in REDIS_URL (redis://user:password@host:port)'
@@ -131,6 +131,7 @@ function redisFinding(url: string, reason: string): Finding {
 
 function notWritable(description: string, reason: string, { redisUrls }: StoreConfig): Finding {
   const setting = redisUrls.length > 0 ? 'REDIS_URL' : 'DATA_DIR'
-  const cure = 'Check whether it is the primary, its memory, its disk, and what its user may do'
+  const cure =
+    'Check whether it is the primary, whether its memory or its disk is full, and what its user may do'
   return failure('store.not-writable', setting, `${description} cannot be written (${reason}). ${cure}`)
 }

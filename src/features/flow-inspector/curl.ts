@@ -10,7 +10,7 @@ const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const argumentOf = ({ name, value, fingerprint }: Parameter) =>
   fingerprint === undefined ? quote(`${name}=${value ?? ''}`) : `"${name}=$${variableOf(name)}"`
 
-/** A header; the credentials of `authorization` are shell variables as well. */
+/** A header as an argument. The credentials of `authorization` are shell variables as well. */
 function headerOf({ name, value, fingerprint }: Parameter): string {
   if (name !== 'authorization') return `--header ${quote(`${name}: ${value ?? fingerprint}`)}`
   const isBasic = fingerprint?.startsWith('client_secret:')

@@ -28,7 +28,7 @@ const indexKey = (userId: string) => ({ kind: 'flow-index', owner: userId, id: '
 /** The recorded flows of each user. Every method throws `StoreUnavailableError`. `now`: the clock, in ms since 1970. */
 export function createFlowStore(store: KeyValueStore, now = Date.now) {
   return {
-    /** Adds steps to flows of a user, which are created if necessary; other processes may do the same at the same time. */
+    /** Adds steps to flows of a user, and creates flows that do not exist. Other processes may do the same at the same time. */
     async append(userId: string, additions: readonly FlowAddition[]): Promise<void> {
       const flows = await Promise.all(additions.map((addition) => appendTo(store, userId, addition)))
       const summaries = flows.map((flow) => summarize(flow, now()))
@@ -60,7 +60,7 @@ async function appendTo(store: KeyValueStore, userId: string, addition: FlowAddi
   let next = none
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
-    // A flow may begin with the business to reconnect, and continue with another one that the user chose: the last one counts.
+    // A flow may begin with the business to reconnect, and continue with another business that the user chose. The last one counts.
     const known = [...new Set([...flow.requestIds, ...requestIds])].slice(-MAX_REQUESTS)
     next = withSteps({ ...flow, requestIds: known, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
@@ -85,7 +85,7 @@ async function updateIndex(
   await Promise.all(dropped.map(({ id }) => store.delete(keyOf(userId, id))))
 }
 
-/** Replaces older summaries. A stored one with more steps stays, because another process may have added steps in the meantime. */
+/** Replaces older summaries. Keeps a stored summary that has more steps, because another process may have added steps meanwhile. */
 function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summary[] {
   const all = new Map(stored.map((summary) => [summary.id, summary]))
   for (const summary of summaries)
@@ -93,7 +93,7 @@ function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summa
   return [...all.values()]
 }
 
-/** Adds steps in the order of their times. Within a millisecond, the browser's request comes first, as the others follow from it. */
+/** Adds steps in the order of their times. Within a millisecond, the browser's request comes first, since it causes the others. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
   const rank = ({ from }: Step) => (from === 'browser' ? 0 : 1)
   const steps = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))

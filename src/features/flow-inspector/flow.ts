@@ -1,4 +1,4 @@
-/** A flow as it is stored, and its summary. It contains no secret. */
+/** A flow as it is stored, and its summary. Neither contains a secret. */
 import * as z from 'zod'
 
 /** The participants of a flow, from left to right in the diagram. The last three are the platform. */
@@ -55,14 +55,14 @@ const requestSchema = z.object({ method: z.string(), url: z.string(), ...parts }
 const responseSchema = z.object({
   status: z.number().int(),
   ...parts,
-  /** Characters of a body that is not recorded, because it is the user's data. */
+  /** The number of characters of a body that is not recorded, because it is the user's data. */
   bodyLength: z.number().int().optional(),
 })
 export type StepRequest = z.infer<typeof requestSchema>
 export type StepResponse = z.infer<typeof responseSchema>
 
 export const stepSchema = z.object({
-  /** When it began, and how long it took. */
+  /** When the step began, and how long it took. */
   at: z.iso.datetime(),
   ms: z.number(),
   from: z.enum(LANES),
@@ -81,7 +81,7 @@ export type Step = z.infer<typeof stepSchema>
 /** How many steps of a flow are kept. */
 export const MAX_STEPS = 300
 
-/** By how many of its requests a flow can be found. */
+/** How many ids of requests a flow keeps. Each of them finds the flow. */
 export const MAX_REQUESTS = 20
 
 export const flowSchema = z.object({
@@ -90,7 +90,7 @@ export const flowSchema = z.object({
   requestIds: z.array(z.string()),
   bxcontext: z.string().nullable(),
   steps: z.array(stepSchema),
-  /** How many further steps were not recorded. */
+  /** How many further steps were dropped. */
   omitted: z.number().int(),
 })
 export type Flow = z.infer<typeof flowSchema>
@@ -104,7 +104,7 @@ export const summarySchema = z.object({
   requestIds: z.array(z.string()),
   kind: z.enum(KINDS),
   startedAt: z.iso.datetime(),
-  /** Null while it runs. */
+  /** Null while the flow runs. */
   endedAt: z.iso.datetime().nullable(),
   /** `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code. */
   outcome: z.string(),
@@ -115,9 +115,9 @@ export const summarySchema = z.object({
   businessName: z.string().nullable(),
   /** Number of steps. */
   steps: z.number().int(),
-  /** Number of HTTP requests that this app sent. */
+  /** Number of HTTP requests that this app sent to the platform. */
   requests: z.number().int(),
-  /** When its last step was stored, in ms since 1970: the order of the list. */
+  /** When its last step was stored, in ms since 1970. A user's list keeps the flows that are the latest by this time. */
   storedAt: z.number(),
 })
 export type Summary = z.infer<typeof summarySchema>
@@ -133,7 +133,7 @@ export const parametersOf = ({ request, response }: Step): Parameter[] => [
   ...(response?.parameters ?? []),
 ]
 
-/** Summarises a flow that has at least one step, as it is when this step is stored. */
+/** Summarises a flow that has at least one step. `now`: when its last step is stored, in ms since 1970. */
 export function summarize(flow: Flow, now = Date.now()): Summary {
   const { id, requestIds, bxcontext, steps, omitted } = flow
   const startedAt = steps[0]?.at ?? new Date(now).toISOString()
@@ -182,7 +182,7 @@ function outcomeOf(kind: Kind, steps: readonly Step[]): string {
   }
   const last = steps.findLast(isSent)
   if (last?.failure) return last.failure
-  // The request of this refresh is still under way.
+  // The app has taken the lease for a refresh, and its request is still under way.
   if (!last && steps.some(({ topic }) => topic === 'lease_taken')) return 'running'
   return kind === 'api_call' ? 'answered' : 'refreshed'
 }

@@ -12,8 +12,8 @@ import { type FlowInspectorSettings, flowInspectorSettings } from './settings.ts
 import { tokenRoutes } from './tokens.ts'
 
 /**
- * Shows connect flows and API calls on the wire. A flow is recorded, with its secrets masked. It can pause before each hop, and a
- * scenario can play it against the sandbox.
+ * Shows connect flows and API calls on the wire. It records each flow, with its secrets masked. It can pause a connect flow before
+ * each hop, and play scenarios against the sandbox.
  */
 export default {
   title: 'Shows each request of a connect flow, step by step',

@@ -17,7 +17,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 const MAX_VALUE_LENGTH = 500
 const MAX_NAME_LENGTH = 64
 const MASKED = '(masked)'
-/** If one part of an exchange has more parameters, all of it is masked: comparing each value with all others would take seconds. */
+/** If a part of an exchange has more, the whole exchange is masked: to compare each value with all others would take seconds. */
 const MAX_ENTRIES = 100
 /** A shorter secret could be part of a harmless word. */
 const MIN_SECRET_LENGTH = 4
@@ -50,7 +50,7 @@ export function createMasking(
 
   const hidden = ({ text }: Value): Parameter => ({ name: MASKED, fingerprint: fingerprint(MASKED, text) })
 
-  /** The parameter, with its value if that is public and repeats no secret of the exchange. */
+  /** The parameter, with its value if the value is public and repeats no secret of the exchange. */
   function shown({ name, text, kind, isPublic }: Value, secrets: readonly string[]): Parameter {
     const shownName = name.length > MAX_NAME_LENGTH || containsAny(name, secrets) ? MASKED : name
     return isPublic && isShowable(name, text) && !containsAny(text, secrets)

@@ -78,7 +78,7 @@ const TEXTS: Record<string, Explanation> = {
   },
   scope: {
     what: 'The permissions that the app asks for, or those that the user granted.',
-    rule: 'This app asks, and the user and the platform decide. The answer may hold fewer; without it, this app treats them as unknown. The API checks them at every call, and this app offers to ask again.',
+    rule: 'This app asks, and the user and the platform decide. The answer may name fewer; if it names none, this app treats them as unknown. The API checks them at every call, and this app offers to ask again.',
     attack: 'Do everything that the user can do.',
     reference: 'RFC 6749 sections 3.3 and 5.1',
   },
@@ -120,13 +120,13 @@ const TEXTS: Record<string, Explanation> = {
   },
   error: {
     what: 'Why there is no code or no token.',
-    rule: 'The platform makes it. For this app, only invalid_grant means that access was revoked; other errors keep the connection.',
+    rule: 'The platform makes it. Only invalid_grant ends a connection at once. After any other error, this app keeps its tokens.',
     attack: 'Open the callback with any error. Without the right state, it changes nothing.',
     reference: 'RFC 6749 sections 4.1.2.1 and 5.2',
   },
   error_description: {
     what: 'A sentence about the error, for developers.',
-    rule: 'The platform makes it. Only this inspector shows it, as text.',
+    rule: 'The platform makes it. Only this inspector and the doctor show it, as text.',
     attack: 'Put misleading text on a page of this app.',
     reference: 'RFC 6749 sections 4.1.2.1 and 5.2',
   },
@@ -137,7 +137,7 @@ const TEXTS: Record<string, Explanation> = {
   },
   access_token: {
     what: 'The key to the API for one business and the granted permissions. It is valid for minutes.',
-    rule: 'The platform makes a new one at every refresh: the fingerprint changes. The API checks that it is the latest one, at every call.',
+    rule: 'The platform makes a new one at every refresh: the fingerprint changes. The API checks at every call that it is still valid.',
     attack: 'Call the API until the token expires.',
     reference: 'RFC 6749 section 1.4; RFC 6750 section 5',
   },
@@ -160,12 +160,15 @@ const TEXTS: Record<string, Explanation> = {
   },
   token_type: {
     what: 'How the access token is sent.',
-    rule: 'The platform sends Bearer, which this app checks.',
+    rule: 'The platform sends Bearer. This app does not check it: it always sends the token as a bearer token.',
     reference: 'RFC 6749 section 7.1; RFC 6750 section 6.1.1',
   },
   business_name: { what: 'The name of the business, for people.', ...NAME },
   user_name: { what: 'The name of the person who gave consent.', ...NAME },
-  location: header('Where the browser goes next, with parameters as listed.', 'RFC 9110 section 10.2.2'),
+  location: header(
+    'Where the browser goes next. Its parameters are listed on their own.',
+    'RFC 9110 section 10.2.2',
+  ),
   'content-type': header('The format of the body.', 'RFC 9110 section 8.3'),
   accept: {
     what: 'The format that this app can read.',
@@ -174,7 +177,7 @@ const TEXTS: Record<string, Explanation> = {
   },
   'retry-after': header('How long to wait before the next request.', 'RFC 9110 section 10.2.3'),
   'www-authenticate': header(
-    'Why the API refuses the token; perhaps the missing scope.',
+    'Why the API refuses the token. It may name the missing scope.',
     'RFC 6750 section 3',
   ),
   [platform.paging.totalHeader]: header('The total number of entries of a list.', 'Assumption “lists”'),

@@ -71,7 +71,7 @@ export function pauseRoutes(options: PauseRoutesOptions): Router {
     .post(
       '/pauses/:id/continue',
       describeRoute({
-        summary: 'Continues it. Answers `{location}`, the next address to open in the browser.',
+        summary: 'Ends the pause. Answers `{location}`, the next address to open in the browser.',
         response: z.object({ location: z.string() }),
         errors: ['not_found'],
       }),
@@ -131,7 +131,7 @@ function viewOfPause({ masking, baseUrl }: PauseRoutesOptions, pause: Pause, flo
     text,
     request: { method: 'GET', url, parameters },
     sent: parameters.map(showParameter),
-    // The pages of the platform are left out, because the browser has not left for them yet.
+    // The pages of the platform are not among these steps, because the browser has not left for them yet.
     steps: showSteps(flow?.steps ?? []),
     path: flow && `/flows/${encodeURIComponent(flow.id)}`,
   }

@@ -68,12 +68,12 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
   }
 
   async function pauseBefore({ hop, req, target, failure, flow }: HopEvent): Promise<string> {
-    // Neither a question of this app nor the page of a failure is a hop to the platform.
+    // These do not pause: a question of this app, the page of a failure, and a request for JSON.
     if (hop === 'confirm' || failure !== undefined || wantsJson(req) || !isStepByStep(req)) return target
     if (hop === 'exchange' && !new URLSearchParams(target.split('?')[1]).has('code')) return target
     let flowId = flow.id
     if (hop === 'exchange' || hop === 'result') {
-      // If the flow did not pause before its consent, the core gets the callback at once, and refuses it if it is not valid.
+      // A callback pauses only if its flow paused before the consent. The core gets any other callback at once, and may refuse it.
       const consent = await find(req, idOf('consent', flow.state ?? ''))
       if (!consent) return target
       flowId = consent.flowId
@@ -89,7 +89,7 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
     // The flow must go on whatever happens here, because the code must leave the address bar.
     onHop: ((event) => pauseBefore(event).catch(() => event.target)) satisfies OnHop,
     find,
-    /** Ends a pause. Resolves to it, or to null if there is none. */
+    /** Ends a pause. Resolves to the pause, or to null if there is none. */
     async end(req: Request, id: string): Promise<Pause | null> {
       const pause = await find(req, id)
       if (!pause) return null
@@ -106,6 +106,6 @@ function keyOf(req: Request, id: string): Key {
   return { kind: 'flow-pause', owner: requireUser(req), id: `${session}.${id}` }
 }
 
-/** The id of a flow's pause at a stage. `secret`: the state of the flow, which the id does not reveal; at first, the flow's id. */
+/** The id of a flow's pause at a stage, which does not reveal `secret`: the flow's state, or the flow's id before it has one. */
 const idOf = (stage: Stage, secret: string) =>
   createHash('sha256').update(`${stage} ${secret}`).digest('base64url').slice(0, 32)

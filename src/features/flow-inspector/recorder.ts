@@ -25,12 +25,12 @@ interface Buffered extends FlowAddition {
 const FLUSH_MS = 100
 /** How many successful API calls are recorded for each user in a minute, so that a busy account does not fill its list. */
 const MAX_PLAIN_CALLS = 60
-/** Steps outside an HTTP request belong to one flow while they follow each other within this time, in ms. */
+/** Outside an HTTP request, the steps of a connection belong to one flow while they follow each other within this time, in ms. */
 const BACKGROUND_MS = 30_000
-/** How many flows are kept in memory: those of background work, and those that are not stored yet, as while the store fails. */
+/** How many flows memory holds: this many of background work, and this many that wait to be stored, as while the store is slow. */
 const MAX_FLOWS = 5_000
 
-/** Records what the core and the routes report as flows. They are stored a moment later, in the background. */
+/** Records as flows what the core and the routes report. It stores them a moment later, in the background. */
 export class Recorder {
   readonly #options: RecorderOptions
   readonly #flushMs: number
@@ -54,7 +54,7 @@ export class Recorder {
     this.#stops = [
       connect.onExchange((exchange) => {
         const { purpose, context, response } = exchange
-        // The calls of a job belong to no user, and a revocation does not ask for tokens.
+        // Calls of background jobs may belong to no user, and a revocation does not ask for tokens.
         if (context.userId === undefined || (purpose === 'token' && !isTokenRequest(exchange))) return
         const isPlainCall = purpose === 'api' && response !== undefined && response.status < 400
         this.#add(context.userId, context, isPlainCall, () => [exchangeStep(masking, exchange)])
@@ -79,7 +79,7 @@ export class Recorder {
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // One flush at a time: the flushes of a process do not compete for records, and steps wait in the buffer of a slow store.
+    // A process does one flush at a time, so flushes do not compete for records. While the store is slow, steps wait in the buffer.
     this.#flushing = this.#flushing.then(async () => {
       const collected = Map.groupBy(this.#buffers.values(), ({ userId }) => userId)
       this.#buffers.clear()
@@ -104,7 +104,8 @@ export class Recorder {
     const { bxcontext = null, requestId } = context
     const id = context.flowId ?? requestId ?? this.#identify(userId, bxcontext)
     const name = `${id} ${userId}`
-    // This is decided first, because steps that wait for the flush cost more than all else (npm run bench, row "inspector on").
+    // Decides this before `record` makes the steps. Steps that wait for the flush cost more than all else: npm run bench measures it
+    // in the row "inspector on".
     const isFull = this.#buffers.size >= MAX_FLOWS
     if (!this.#buffers.has(name) && (isFull || (isPlainCall && !this.#mayRecordPlainCall(userId)))) return
     const buffered = this.#buffers.get(name) ?? { userId, id, bxcontext, steps: [], requestIds: [] }

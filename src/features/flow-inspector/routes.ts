@@ -33,7 +33,7 @@ function listRoutes(options: FlowRoutesOptions): Router {
       '/',
       describeRoute({
         summary:
-          '`{flows: [{id, kind, startedAt, endedAt, outcome, call, bxcontext, businessName, steps, requests}]}`. `call` is the method and path of an API call, such as `GET /leads`. `steps` is their number. `kind` is `connect`, `refresh`, `api_call`, `revocation`, or `disconnect`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code. With `id`, the id of a flow or of one of its requests, redirects to that flow.',
+          '`{flows: [{id, kind, startedAt, endedAt, outcome, call, bxcontext, businessName, steps, requests}]}`. `call` is the method and path of an API call, such as `GET /leads`. `steps` and `requests` are numbers. `kind` is `connect`, `refresh`, `api_call`, `revocation`, or `disconnect`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code. With `id`, the id of a flow or of one of its requests, redirects to that flow.',
         query: z.object({ id: z.string().optional() }),
         response: z.object({ flows: z.array(listedFlowSchema) }),
       }),

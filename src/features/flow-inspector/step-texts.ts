@@ -24,7 +24,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   bxcontext_received: {
     about:
-      'The app accepts a bxcontext only if this browser session has a connect flow that waits for one. Otherwise anyone could plant theirs with a link.',
+      'The app accepts a bxcontext only if this browser session has a connect flow that waits for one. Otherwise anyone could plant a bxcontext of their own with a link.',
     say: 'The platform tells the app which business the user chose. That is all it tells so far.',
     reference: 'Specification 5.3.2',
   },
@@ -58,7 +58,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     reference: 'RFC 6749 sections 10.3 and 10.4',
   },
   record_deleted: {
-    about: 'The tokens are deleted. Of a revoked connection, the app keeps when and why.',
+    about: 'The tokens are deleted. If access was revoked, the app keeps when and why.',
     say: 'The app deletes its tokens.',
     reference: 'RFC 6749 sections 10.3 and 10.4',
   },
@@ -88,7 +88,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   lease_taken: {
     about:
       'One caller at a time may refresh a connection, among all processes. The others wait for its result.',
-    say: 'However many ask, one of them refreshes.',
+    say: 'However many callers ask, only one of them refreshes.',
     reference: 'docs/architecture.md, “An access token”',
   },
   connection_event: {
@@ -119,7 +119,7 @@ const STEPS_THAT_FAILED: Readonly<Record<string, Partial<StepText>>> = {
   },
   'api_call http_429': {
     about:
-      'The app has used up what the platform accepts. It waits as long as Retry-After says, and repeats the call.',
+      'The app has sent more requests than the platform accepts. If Retry-After asks for a few seconds at most, it waits that long and repeats a read.',
     say: 'The platform asks the app to slow down. The app waits that long.',
     reference: 'RFC 6585 section 4; RFC 9110 section 10.2.3',
   },
@@ -130,7 +130,7 @@ const STEPS_THAT_FAILED: Readonly<Record<string, Partial<StepText>>> = {
     reference: 'RFC 6749 section 5.2',
   },
   token_refresh: {
-    about: 'No new token. The connection is kept, and the app tries again after a pause.',
+    about: 'The platform issued no new token. The app keeps the connection, and tries again after a pause.',
     say: 'The platform has a problem. The app keeps the connection and tries again later.',
   },
   code_exchange: {

@@ -45,7 +45,7 @@ export function exchangeStep(masking: Masking, exchange: Exchange): Step {
   return { ...common, to: 'identity_provider', ...heading }
 }
 
-/** Keeps all members of a token response, but of an API response only those that say what is wrong. */
+/** Keeps all members of a token response, but only those of an API response that say what is wrong. */
 function maskExchange(
   { mask }: Masking,
   { purpose, request, response }: Exchange,
@@ -76,7 +76,7 @@ function maskExchange(
   }
 }
 
-/** A header of a request. Of `authorization`, it keeps the token, or the form-encoded client secret (RFC 6749 section 2.3.1). */
+/** A header of a request. For `authorization`, the value is the token, or the client secret, decoded (RFC 6749 section 2.3.1). */
 function withCredentials([name, value]: [string, string]): Raw {
   if (name !== 'authorization') return [name, value]
   const [scheme, credentials = ''] = value.split(' ')
@@ -102,7 +102,7 @@ function failureOf(response: StepResponse | undefined): { failure?: string } {
   return { failure: error ?? `http_${response.status}` }
 }
 
-/** A hop that is recorded. The callback is recorded only once, with its result. */
+/** A hop that is recorded. Of a callback, only the last hop is recorded, which has the result. */
 export type RecordedHop = HopEvent & { hop: Exclude<HopEvent['hop'], 'exchange'> }
 
 const BXCONTEXT: Heading = {

@@ -37,7 +37,7 @@ const KIND_TITLES: Record<Kind, string> = {
 const GOOD = new Set(['connected', 'refreshed', 'answered', 'disconnected'])
 const OPEN = new Set(['running', 'abandoned'])
 
-/** Outcomes whose code says too little or too much. */
+/** What the pages show for outcomes whose code says too little or too much. */
 const OUTCOMES = new Map([
   ['running', 'in progress'],
   ['abandoned', 'not finished'],
@@ -64,7 +64,7 @@ export function rowOf(summary: Summary) {
     ...summary,
     title: KIND_TITLES[kind],
     tone: GOOD.has(outcome) ? 'connected' : OPEN.has(outcome) ? 'degraded' : 'revoked',
-    /** Null while it runs. */
+    /** Null while the flow runs. */
     duration: ms === null ? null : ms < 100 ? `${ms} ms` : `${(ms / 1000).toFixed(2)} s`,
     label: OUTCOMES.get(outcome) ?? outcome.replaceAll('_', ' '),
   }
@@ -137,7 +137,7 @@ function placeOf({ from, to }: Step) {
   return {
     /** Which way the arrow points; null if it stays in its lane. */
     direction: start === end ? null : start < end ? 'right' : 'left',
-    /** Classes for where the arrow begins and ends, and for a title that has its room on the left. */
+    /** Classes for where the arrow begins and ends, and for a title that has room only on the left. */
     lanes: `lane-${left} to-${right}${left > LANES.length / 2 - 1 ? ' beside' : ''}`,
   }
 }
@@ -148,7 +148,7 @@ function marksOf(parameters: readonly ShownParameter[]): ShownParameter[] {
   return [...new Map(secrets.map((secret) => [secret.fingerprint, secret])).values()].slice(0, MAX_MARKS)
 }
 
-/** A flow as templates show it. `active`: the number of the step to highlight. `name`: what the user knows the business by, if anything. */
+/** A flow as templates show it. `active`: the number of the step to highlight. `name`: the user's name for the business, if any. */
 export function viewOf(flow: Flow, name: string | undefined, active?: number) {
   const steps = withPlatformPages(flow.steps)
   const summary = rowOf(current(summarize(flow)))
@@ -169,7 +169,7 @@ export function viewOf(flow: Flow, name: string | undefined, active?: number) {
 }
 export type FlowView = ReturnType<typeof viewOf>
 
-/** What a refresh did to the refresh token: kept, rotated, or unknown; null if the flow has no successful refresh. */
+/** What a refresh did to the refresh token: the same, rotated, or not named. Null if the flow has no successful refresh. */
 export function compareTokens(steps: readonly Step[]): 'same' | 'rotated' | 'not named' | null {
   const refresh = steps.findLast(({ topic, failure }) => topic === 'token_refresh' && !failure)
   if (!refresh) return null
@@ -180,7 +180,7 @@ export function compareTokens(steps: readonly Step[]): 'same' | 'rotated' | 'not
   return sent === received ? 'same' : 'rotated'
 }
 
-/** A flow in the list: its summary without what only the list needs. */
+/** A flow of the list as JSON: its summary without the members that only the store needs. */
 export const listedFlowSchema = summarySchema.omit({ storedAt: true, requestIds: true })
 
 /** A step of a flow as JSON. */

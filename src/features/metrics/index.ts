@@ -5,7 +5,7 @@ import type { Feature, FeatureDeps, FeatureParts } from '../../web/kit.ts'
 import { loadTools } from '../load.ts'
 import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 
-/** `GET /metrics` for Prometheus: on a separate port (`METRICS_PORT`), or on the app's behind a token (`METRICS_TOKEN`). */
+/** `GET /metrics` for Prometheus: on a separate port (`METRICS_PORT`), or on the app's port, behind a token (`METRICS_TOKEN`). */
 export default {
   title: 'Metrics for Prometheus',
   order: 110,

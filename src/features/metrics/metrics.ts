@@ -108,7 +108,7 @@ async function gaugesOf({ store, connect }: FeatureDeps): Promise<FeatureGauge[]
     () => true,
     () => false,
   )
-  // This is unknown without the store.
+  // Without the store, nobody knows this.
   const areRefused = await connect.vault.credentials.areRefused().catch(() => undefined)
   return [
     { name: 'connect_store_up', help: '1 if the store takes writes.', values: valuesOf(isUp) },

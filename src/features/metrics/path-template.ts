@@ -1,6 +1,6 @@
 /**
- * Returns a function that finds the template of an address below `baseUrl`, such as `/leads/:id`; undefined if there is none. So
- * no id becomes part of a name. `templates`: the paths of the contracts.
+ * Returns a function that finds the template of an address below `baseUrl`, such as `/leads/:id`, or undefined if there is none.
+ * With it, no label contains an id. `templates`: the paths of the contracts.
  */
 export function pathTemplates(
   baseUrl: string,
@@ -8,7 +8,7 @@ export function pathTemplates(
 ): (url: URL) => string | undefined {
   const base = new URL(baseUrl)
   const basePath = base.pathname.replace(/\/$/, '')
-  // `/catalogues/imports` comes before `/catalogues/:id`.
+  // Templates with fewer ids come first: `/catalogues/imports` before `/catalogues/:id`.
   const known = [...new Set(templates)]
     .sort((a, b) => a.split(':id').length - b.split(':id').length)
     .map((template) => ({ template, pattern: new RegExp(`^${template.replaceAll(':id', '[^/]+')}$`) }))

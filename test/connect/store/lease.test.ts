@@ -1,21 +1,24 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { acquireLease } from '../../../src/connect/store/lease.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import type { Key } from '../../../src/connect/store/store.ts'
-import { refusingStore } from '../../support/vault.ts'
 
 const KEY: Key = { kind: 'lease-test', owner: 'all', id: '' }
 
 test('a lease is held by one process, as long as it is not released', async () => {
-  const store = openSqlite({ file: ':memory:' })
+  let time = 0
+  const store = openSqlite({ file: ':memory:', now: () => time })
   const written = vi.spyOn(store, 'compareAndSet')
-  const lease = await acquireLease(store, KEY, 1_500)
-  // Four times a third of its life: without its holder it would be over.
-  await expect.poll(() => written.mock.calls.length).toBe(5)
-  expect(await acquireLease(store, KEY, 1_500)).toBeNull()
+  const lease = await acquireLease(store, KEY, 600)
+  // Four times two thirds of its life, by the clock of the store: without its holder it would be over.
+  for (let renewals = 1; renewals <= 4; renewals++) {
+    await expect.poll(() => written.mock.calls.length, { interval: 10 }).toBeGreaterThan(renewals)
+    time += 400
+  }
+  expect(await acquireLease(store, KEY, 600)).toBeNull()
   await lease?.release()
-  expect(await acquireLease(store, KEY, 1_500)).not.toBeNull()
+  expect(await acquireLease(store, KEY, 600)).not.toBeNull()
 })
 
 test('a lease whose value another process has written is lost, and its release leaves the other one', async () => {
@@ -28,10 +31,15 @@ test('a lease whose value another process has written is lost, and its release l
 })
 
 test('a lease is lost when the store was unreachable for as long as it lasts, not before', async () => {
-  const { store, refuses } = refusingStore()
-  const lease = await acquireLease(store, KEY, 3_000)
-  refuses.writes = true
-  await pause(300)
-  expect(lease?.lost.aborted).toBe(false)
+  const store = openSqlite({ file: ':memory:' })
+  const startedAt = performance.now()
+  const lease = await acquireLease(store, KEY, 600)
+  const wasLost: unknown[] = []
+  vi.spyOn(store, 'compareAndSet').mockImplementation(async () => {
+    wasLost.push(lease?.lost.aborted)
+    throw new StoreUnavailableError('unreachable')
+  })
   await expect.poll(() => lease?.lost.aborted).toBe(true)
+  expect(wasLost[0]).toBe(false)
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(600)
 })

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { createClient } from 'redis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { Sentinels } from '../../../src/connect/store/redis-sentinel.ts'
 import { type Key, keyName } from '../../../src/connect/store/store.ts'
 import { News } from '../../../src/connect/timeouts.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
-import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
+import { createClient, type RedisServer, ready, startRedis } from '../../support/redis.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {

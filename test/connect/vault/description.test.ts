@@ -54,19 +54,11 @@ test('the names are those of the latest answer that has them, also when access h
   }
 })
 
-test('a label of the user stays over a refresh, the end of access and a new consent, and ends with the connection', async () => {
+// What it stays over is in connection.test.ts and properties.test.ts.
+test('a label of the user ends with the connection', async () => {
   setup = await connectedSetup()
-  expect(await found()).toMatchObject({ label: null })
   expect(await setup.vault.label(REF, 'Main shop', null)).toBe(true)
-  for (const answer of [tokens(), oauthError('invalid_grant')]) {
-    setup.endpoint.answers(answer)
-    setup.later(5)
-    await setup.vault.refresh(REF).catch(() => {})
-    expect(await found()).toMatchObject({ label: 'Main shop' })
-  }
-  expect(await found()).toMatchObject({ view: { state: 'revoked' } })
-  await consent(setup.vault)
-  expect(await found()).toMatchObject({ view: { state: 'active' }, label: 'Main shop' })
+  expect(await found()).toMatchObject({ label: 'Main shop' })
   await setup.vault.disconnect(REF)
   const again = setup.vault.label(REF, 'Second', 'Main shop')
   await expect(again).rejects.toMatchObject({ code: 'not_connected' })

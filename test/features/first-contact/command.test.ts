@@ -73,9 +73,9 @@ describe('npm run doctor', () => {
       expect(output).toMatch(new RegExp(`^FAIL {2}${name} .*\\[settings\\]$`, 'm'))
   })
 
-  test.each([[['--verbose']], [['--consent', '--json']]])('refuses %j', async (args) => {
+  test.each([[['--verbose']], [['--consent', '--json']], [['--write']]])('refuses %j', async (args) => {
     const { code, output } = await doctor(env, ...args)
     expect(code).toBe(1)
-    expect(output).toMatch(/^error: .*option/)
+    expect(output).toMatch(/^error: .*option|^--write needs --consent$/m)
   })
 })

@@ -1,5 +1,5 @@
-// Keyboard navigation between steps, the presenter view, and the bar of a token's lifetime. Without this script, the links
-// do the same.
+// Adds the keyboard navigation between steps, the presenter view, and the moving bar of a token's lifetime. Without it, the
+// links still lead from step to step.
 const link = (rel) => document.querySelector(`a[rel="${rel}"]`)
 const presentation = () => document.querySelector('[data-present]')
 const notes = () => document.querySelector('[data-notes]')
@@ -28,12 +28,12 @@ async function present(url) {
   prepare()
 }
 
-/** Shows the current arrow, and offers full screen. */
+/** Scrolls the diagram to the current arrow, and offers full screen. */
 function prepare() {
   const diagram = presentation()?.querySelector('.diagram')
   const active = diagram?.querySelector('.sequence-step.active')
   if (active) {
-    // In the middle of what the headings of the lanes leave.
+    // Puts the arrow in the middle of the room below the headings of the lanes.
     const headings = diagram.querySelector('.sequence-lanes').offsetHeight
     const { top, height } = active.getBoundingClientRect()
     const room = diagram.clientHeight - headings - height
@@ -42,7 +42,7 @@ function prepare() {
   offerFullScreen()
 }
 
-// Only steps of the flow whose notes are open.
+// Follows only the flow whose notes are open.
 channel.onmessage = ({ data }) => {
   const path = notes()?.dataset.notes
   if (!path || !data.startsWith(`${path}/notes/`)) return
@@ -77,6 +77,8 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'ArrowRight') go('next')
   else if (event.key === 'ArrowLeft') go('prev')
   if (!presentation()) return
+  // Space presses a focused button.
+  if (event.key === ' ' && document.activeElement?.matches('button')) return
   if (event.key === 'PageDown' || event.key === ' ') go('next')
   else if (event.key === 'PageUp') go('prev')
   else if (event.key.toLowerCase() === 'f') toggleFullScreen()
@@ -91,7 +93,7 @@ document.addEventListener('click', (event) => {
 })
 prepare()
 
-// Copies a command.
+// Lets people copy a command.
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) break
   button.hidden = false
@@ -101,6 +103,6 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   })
 }
 
-/** The bar of an access token's lifetime runs. */
+/** The bar of an access token's lifetime, which this script moves each second. */
 const lifetime = document.querySelector('progress.lifetime')
 if (lifetime) setInterval(() => (lifetime.value = Date.now() - Number(lifetime.dataset.from)), 1000)

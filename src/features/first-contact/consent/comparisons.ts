@@ -14,8 +14,8 @@ export type Comparisons = ReturnType<typeof createComparisons>
 
 /**
  * Compares the platform with the assumptions of the contracts. Several observations may concern one assumption: it is confirmed
- * only if none of them differs. Findings tell what was seen in names, types and statuses of the platform, never in values: `nameOf`
- * leaves out a name that may be a value.
+ * only if none of them differs. Findings describe what was seen by names, types, statuses, error codes, and numbers such as lengths
+ * and the seconds of `expires_in`. They have no other value of the platform.
  */
 export function createComparisons(contracts: readonly Contract[]) {
   const observations = new Map<string, Observation>()
@@ -52,7 +52,7 @@ export function createComparisons(contracts: readonly Contract[]) {
   }
 }
 
-const NOT_REACHED = 'The check did not get there, or got no usable answer. Run it again.'
+const NOT_REACHED = 'The check ended before this point, or got no usable answer. Run it again.'
 
 /** The text of the assumption comes from its contract, and the finding adds what was seen. */
 function toFinding(contract: Contract, assumption: Assumption, observation?: Observation): Finding {

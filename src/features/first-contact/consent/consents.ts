@@ -86,8 +86,8 @@ export class Consents {
   }
 
   /**
-   * Checks everything, once for each round of consents. After that, checks only whether the consent has ended. The checks that may
-   * end it come last. Resolves to whether there was something to check.
+   * Checks everything, once for each round of consents. When it is called again, it only checks whether the consent has ended. The
+   * checks that may end the consent come last. Resolves to whether there was something to check.
    */
   async check(): Promise<boolean> {
     const { round, received } = this

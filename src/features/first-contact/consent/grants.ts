@@ -31,7 +31,7 @@ export async function checkSecondConsent(round: Round): Promise<void> {
   if (!first?.refreshToken || !second) return notSeen('Give consent a second time, for the same business.')
   if (first.bxcontext !== second.bxcontext) {
     return notSeen(
-      'The second consent had another bxcontext: it was for another business, or the platform makes a new one each time.',
+      'The second consent had another bxcontext: it was for another business, or the platform makes a new bxcontext each time.',
     )
   }
   const { isRefreshed } = await refresh(round, first, first.refreshToken)
@@ -53,7 +53,7 @@ export async function checkRefresh(round: Round, grant: Grant): Promise<void> {
   comparisons.differ('token-request', `the refresh: ${refusalOf(answer)}`, false)
 }
 
-/** Refreshes with the token before the latest one. A platform that rotates tokens may end the grant because of it. */
+/** Refreshes with the refresh token of the exchange again. A platform that rotates tokens may end the grant because of that. */
 export async function checkOldRefreshToken(round: Round, grant: Grant): Promise<void> {
   const { comparisons } = round
   const { issuedRefreshToken: old, refreshToken: latest } = grant
@@ -75,7 +75,7 @@ export async function checkUsedCode({ comparisons, target }: Round, grant: Grant
 export async function checkRevoked(round: Round, grant: Grant): Promise<void> {
   const { comparisons } = round
   if (!grant.refreshToken) return
-  // Without an answer, it can be checked again.
+  // If there is no answer, the person can check again.
   round.isAlive = true
   const { isRefreshed, answer } = await refresh(round, grant, grant.refreshToken)
   round.isAlive = isRefreshed

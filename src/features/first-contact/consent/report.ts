@@ -4,7 +4,7 @@ import type { Finding } from '../../../web/kit.ts'
 /** The file with the report of a check with a consent, in the current folder. */
 export const REPORT = 'doctor-report.json'
 
-/** What a check with a consent writes as JSON. It holds no value of the platform: names, types and statuses only. */
+/** What a check with a consent writes as JSON. See `createComparisons` for what it has of the platform. */
 export interface Report {
   /** ISO 8601. */
   checkedAt: string
@@ -24,7 +24,7 @@ const SECTIONS: [Finding['status'], heading: string][] = [
   ['not checked', 'Not checked'],
 ]
 
-/** `30 confirmed, 3 different (the app does not work with 1 of them), 5 not seen`. */
+/** Counts the findings: `30 confirmed, 3 different (the app does not work with 1 of them), 5 not seen`. */
 export function summaryOf(findings: readonly Finding[]): string {
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length
   const breaking = count('failure')

@@ -6,14 +6,14 @@ import type { Client } from '../client.ts'
 import type { Target } from '../platform/target.ts'
 import type { Comparisons } from './comparisons.ts'
 
-/** One or more consents, and what is seen of them until a check ends the first one. */
+/** One or more consents, and what is seen of the platform with them. The first consent after a check begins another round. */
 export interface Round {
   target: Target
   comparisons: Comparisons
   grants: Grant[]
-  /** Whether the first grant was checked. After that, another consent begins another round. */
+  /** Whether the first grant was checked. */
   isChecked: boolean
-  /** Whether the consent works after the check. */
+  /** Whether the first grant still works after the check. */
   isAlive: boolean
 }
 
@@ -29,17 +29,17 @@ export interface Grant {
   exchange: HttpRequest
 }
 
-/** There was no answer, or only an outage, which says nothing about an assumption. It ends the part of the check that needs it. */
+/** There was no answer, or only that of an outage, which says nothing about an assumption. It ends that part of the check. */
 class NoAnswerError extends Error {}
 
-/** For the end of a part of the check: what it could not see, another run may see. */
+/** Ends a part of the check that got no answer. Another run may see what this part could not see. */
 export function ignoreNoAnswer(error: unknown): undefined {
   if (!(error instanceof NoAnswerError)) throw error
 }
 
 const MAX_WAIT_MS = 5_000
 
-/** Sends a request. Tries once more if the server says how long to wait. Throws `NoAnswerError`. */
+/** Sends a request. After an outage, sends it once more if the server asks to wait for 5 s or less. Throws `NoAnswerError`. */
 export async function ask(client: Client, request: HttpRequest, tries = 2): Promise<ProbeAnswer> {
   const answer = await client.send(request)
   if (isResponse(answer) && !isOutage(answer)) return answer

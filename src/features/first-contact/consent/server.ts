@@ -23,7 +23,7 @@ const COOKIE = 'connect_doctor'
 export interface ConsentServerOptions {
   config: Config
   consents: Consents
-  /** Called when the checks have ended, each time. */
+  /** Called each time the checks have ended. */
   onChecked(): Promise<void>
 }
 
@@ -102,7 +102,7 @@ const MAX_RECEIVED = 100
 /** The body of a request stays as it was sent, because its signature is checked. */
 const body = rawBody(100_000)
 
-/** Keeps a request of the platform, such as a webhook. Browsers send none. */
+/** Keeps a request of the platform, such as a webhook. Refuses requests of browsers, which name the site that they come from. */
 function receive({ received }: Consents, req: Request, res: Response): void {
   if (req.get('sec-fetch-site') || req.get('origin')) return void res.status(403).end()
   const headers = Object.entries(req.headers).map(([name, value]) => [name, String(value)])

@@ -9,7 +9,7 @@ export function typeOf(value: unknown): string {
 /** Letters with one or two digits at most. Anything else may be a value. */
 const NAME = /^(?=.{1,30}$)[A-Za-z_$]+(\d{1,2}[A-Za-z_$]*)?$/
 
-/** The name of a field as a report may have it. A name that may be a value is not shown, such as an email address as a key. */
+/** The name of a field as a report may show it. It does not show a name that may be a value, such as an email address as a key. */
 export const nameOf = (name: string): string => (NAME.test(name) ? name : '(a name that may be a value)')
 
 /**
@@ -65,7 +65,7 @@ interface List {
   wrapper: string | undefined
 }
 
-/** The records of an answer, which is a list, or an object with a list. Of several lists, one with objects is preferred. */
+/** The records of an answer, which is a list, or an object with lists. If there are several, the first one with objects counts. */
 export function listOf(json: unknown): List | undefined {
   if (Array.isArray(json)) return { records: json, wrapper: undefined }
   if (typeof json !== 'object' || json === null) return undefined

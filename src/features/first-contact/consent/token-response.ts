@@ -95,8 +95,8 @@ export function compareRotation(comparisons: Comparisons, answer: ProbeAnswer, b
 }
 
 /**
- * Compares the answer to a request that must be refused, such as a code that was used before. The app copes with any other 4xx
- * than `invalid_grant`, unless it counts as an outage (`tokenFailure`).
+ * Compares the answer to a request that must be refused, such as a code that was used before. The app expects `invalid_grant`. It
+ * copes with another 4xx, unless that means `invalid_client` or an outage (`tokenFailure`).
  */
 export function compareRefusal(
   comparisons: Comparisons,

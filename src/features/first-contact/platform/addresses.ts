@@ -27,7 +27,7 @@ export async function* checkPlatform(target: Target): AsyncGenerator<Finding> {
   if (hosts.size > 0)
     yield ok(
       'proxy',
-      `HTTPS_PROXY, HTTP_PROXY: ${[...hosts].join(', ')}, for all hosts but those of NO_PROXY`,
+      `HTTPS_PROXY, HTTP_PROXY: ${[...hosts].join(', ')}, for all hosts except those in NO_PROXY`,
     )
   yield* checkSandboxSetting(target)
   const reachable: Address[] = []
@@ -82,7 +82,10 @@ function movedFinding(names: Address[], target: Target, { url, location }: Respo
   return failure('address.moved', settings.join(', '), text, values[0])
 }
 
-/** Checks the token endpoint first. What it says about the client helps to explain the consent page, and the other way round. */
+/**
+ * Checks the token endpoint first, because its answer helps to explain why the consent page refuses us. The consent page, in turn,
+ * helps to tell a wrong client id from a wrong secret.
+ */
 async function checkAuthorizationServer(target: Target, metadata: Metadata | undefined): Promise<Finding[]> {
   const token = await checkTokenEndpoint(target, metadata)
   if (token.id === 'token.not-found') return [token]
@@ -96,7 +99,7 @@ async function checkAuthorizationServer(target: Target, metadata: Metadata | und
 function* checkSandboxSetting(target: Target): Generator<Finding> {
   const { sandboxUrl } = target
   if (!sandboxUrl || NAMES.some((name) => new URL(target[name]).origin === new URL(sandboxUrl).origin)) return
-  const text = 'pages link to the sandbox, but no address of the platform is there. Remove SANDBOX_URL'
+  const text = 'pages link to the sandbox, but the platform is not the sandbox. Remove SANDBOX_URL'
   yield warning('sandbox-url', 'SANDBOX_URL', text)
 }
 
@@ -111,6 +114,6 @@ function* checkClock(clockOffsets: readonly number[]): Generator<Finding> {
     return
   }
   const seconds = Math.round(Math.abs(offset) / 1000)
-  const text = `clock: this machine is ${seconds} s ${offset > 0 ? 'ahead of' : 'behind'} the platform. Set its clock (NTP); tokens would be used too long or refreshed too often, and webhooks refused`
+  const text = `clock: this machine is ${seconds} s ${offset > 0 ? 'ahead of' : 'behind'} the platform. Set its clock (NTP). Otherwise, the app uses tokens too long or refreshes them too often, and may refuse webhooks`
   yield { id: 'clock', status: 'warning', text }
 }

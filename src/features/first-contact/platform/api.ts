@@ -10,7 +10,7 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Fi
   const { apiCheckPath } = platform
   const url = apiUrl + apiCheckPath
   if (apiUrl.endsWith(apiCheckPath)) {
-    // An address below that of the catalogues may ask for a token as well, so a call would prove nothing.
+    // A call would prove nothing: an address below that of the catalogues may ask for a token as well.
     const value = apiUrl.slice(0, -apiCheckPath.length)
     const text = `${apiUrl} is the address of the catalogues, which are below that of the API. Set ${SETTING}=${value}`
     return failure('api.not-found', SETTING, text, value)
@@ -23,7 +23,7 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Fi
     // The answer at the same path below a made-up address must differ.
     const twin = await client.get(`${new URL(apiUrl).origin}/doctor-check-no-such-path${apiCheckPath}`)
     if (!isSameAnswer(answer, twin)) return ok('api', `${SETTING}: ${url} asks for a token (401)`)
-    const text = `${url} asks for a token (401), and so does any address there, so the path is not proven. Connect an account to be sure`
+    const text = `${url} asks for a token (401). So does a made-up path there, so the path is not proven. Connect an account to be sure`
     return warning('api.not-proven', SETTING, text)
   }
   const said = `${status}${excerptOf(answer)}`
@@ -31,6 +31,6 @@ export async function checkApi({ client, platform, apiUrl }: Target): Promise<Fi
     const text = `${url} is not the API, which asks for a token with 401 and JSON (${said}). Check the address: it may need a prefix such as /api or /v1`
     return failure('api.not-found', SETTING, text)
   }
-  const text = `${url} answered ${said} instead of 401. Check the address; the app refreshes a token only after 401`
+  const text = `${url} answered ${said} instead of 401. Check the address. After a 401, the app refreshes the token and repeats the call; after another status it does not`
   return warning('api.unexpected', SETTING, text)
 }

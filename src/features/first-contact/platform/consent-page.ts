@@ -126,7 +126,7 @@ function refusal(refused: Refused, page: Page, value?: string): Finding {
     case 'redirect': {
       const what = `the redirect url ${redirectUrls(target.baseUrl)[1]}`
       const cure =
-        'Register it with the platform, or set BASE_URL (without it, PORT) to the origin that is registered'
+        'Register it with the platform, or change BASE_URL (or PORT, if BASE_URL is not set) to the origin that is registered'
       return finding('consent.redirect-uri', 'BASE_URL', what, cure)
     }
     case 'scope': {

@@ -1,9 +1,9 @@
 import { type Answer, errorOf, isOAuthError } from '../answers.ts'
 
 /**
- * What a token endpoint says about our client id and secret when it gets a code that was never issued (RFC 6749 section 5.2).
- * `refused`: the error is exactly `invalid_client`. `accepted`: it is another error, and the client with a made-up secret (`twin`)
- * is refused by name. Otherwise it is `not proven`, because many servers look at the code first.
+ * Judges our client id and secret by what a token endpoint answers to a code that was never issued (RFC 6749 section 5.2).
+ * `refused`: the error is exactly `invalid_client`. `accepted`: it is another error, and for a made-up secret (`twin`) the error
+ * says that the client is refused. Otherwise they are `not proven`, because many servers look at the code first.
  */
 export async function judgeCredentials(
   ours: Answer,

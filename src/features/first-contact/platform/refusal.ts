@@ -23,8 +23,8 @@ const WORDS: [Refused, RegExp][] = [
 const NAMES = /\b(invalid_client|invalid_redirect_uri|redirect_uri_mismatch|invalid_scope)\b/g
 
 /**
- * The parameters that an error in JSON speaks of, whatever its status, or that an error on a page names. Empty if there are none.
- * An address that refuses a parameter exists.
+ * Finds the parameters that an answer refuses: JSON mentions them in its texts, and a page names an error. Empty if there are none.
+ * Whatever its status, an answer that refuses a parameter shows that its address exists.
  */
 export function refusedIn(answer: Response): Refused[] {
   const text = isHtml(answer)
@@ -67,7 +67,7 @@ export function isAccepted(answer: Answer): boolean {
 /** What a browser would see of a page that is accepted. `address`: the address that was opened, without its query. */
 export function describeAccepted(answer: Response, address: string, baseUrl: string): string {
   const { location, url } = answer
-  // Without a browser, such a platform asks for no login, so what happens depends on the user's own login.
+  // Such a platform did not ask for a login here, so what happens in a browser depends on the user's own login.
   if (location?.origin === baseUrl) return 'sends the browser straight back to this app'
   if (location) return `asks for a login at ${location.host}`
   // Some servers show their errors as a page with 200, so a person has to read what it says.
@@ -75,9 +75,9 @@ export function describeAccepted(answer: Response, address: string, baseUrl: str
 }
 
 /**
- * Whether a page proves a value of ours: it accepts the value, and refuses a made-up twin or shows another page for it. `open`:
- * opens the page with ours or with the twin. Another page counts only if ours stays the same, and if the other one does not just
- * repeat the made-up value.
+ * Whether a page proves a value of ours: it accepts the value, and refuses a made-up twin or shows another page for the twin.
+ * `open` opens the page with our value or with the twin. The other page counts only if our page is the same a second time, and if
+ * the other page does not just repeat the made-up value.
  */
 export async function isProven<T>(open: (target: T) => Promise<Answer>, ours: T, twin: T): Promise<boolean> {
   const [answer, other] = [await open(ours), await open(twin)]

@@ -8,7 +8,7 @@ const SETTING = 'PLATFORM_REVOCATION_URL'
 
 /**
  * Revokes a token that was never issued. A revocation endpoint answers 200 (RFC 7009 section 2.2), but other addresses may do so
- * too, so only the server's metadata proves it. Undefined if no endpoint is set.
+ * too, so only the server's metadata proves the endpoint. Resolves to undefined if no endpoint is set.
  */
 export async function checkRevocation(
   target: Target,
@@ -33,7 +33,7 @@ export async function checkRevocation(
   if (answer.status === 200) {
     if (named === url)
       return ok('revocation', `${SETTING}: the server's metadata names ${url}, which answers 200`)
-    const text = `${url} answers 200, as a revocation endpoint does, and as other addresses may. A disconnect proves it`
+    const text = `${url} answers 200, as a revocation endpoint does, but other addresses may do so too. Disconnect an account, and see on the platform whether the consent has ended`
     return warning('revocation.not-proven', SETTING, text)
   }
   if (errorOf(answer) === undefined || isMissing(answer)) return notFound('not a revocation endpoint')

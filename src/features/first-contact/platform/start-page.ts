@@ -8,8 +8,8 @@ import { oauthOf, type Target, UNREGISTERED } from './target.ts'
 const SETTING = 'PLATFORM_APP_URL'
 
 /**
- * Checks the page that starts the connect flow (specification 5.3.2). With our redirect url, it must show a page or ask for a
- * login. It must neither be missing nor refuse the url.
+ * Checks the page that starts the connect flow (specification 5.3.2). Opened with our redirect url, it must appear or ask for a
+ * login. The check fails if there is nothing at its address, or if it refuses the url.
  */
 export async function checkStartPage(target: Target): Promise<Finding> {
   const [redirectUrl] = redirectUrls(target.baseUrl)
@@ -28,8 +28,8 @@ export async function checkStartPage(target: Target): Promise<Finding> {
       )
     const setting = isLikeMissing ? SETTING : 'BASE_URL'
     const text = isLikeMissing
-      ? `${what}, and so does any other address there, so this may not be the platform's start page. Open it in a browser and check the address`
-      : `${what}, and so it does for a redirect url that is not registered. Connect an account to see whether ours is`
+      ? `${what}. Any other address there gives the same answer, so this may not be the platform's start page. Open it in a browser and check the address`
+      : `${what}. It gives the same answer for a redirect url that is not registered. Connect an account to see whether ours is registered`
     return warning('start-page.not-proven', setting, text)
   }
   const said = `${answer.status}${excerptOf(answer)}`
@@ -39,7 +39,7 @@ export async function checkStartPage(target: Target): Promise<Finding> {
     const text = `${page} does not exist (${said}). Check the address: it is the part before ${target.platform.startPage.path}`
     return failure('start-page.not-found', SETTING, text)
   }
-  const text = `${page} refuses ${redirectUrl} (${said}). Register this redirect url with the platform, or set BASE_URL (without it, PORT) to the origin that is registered`
+  const text = `${page} refuses ${redirectUrl} (${said}). Register this redirect url with the platform, or change BASE_URL (or PORT, if BASE_URL is not set) to the origin that is registered`
   return failure('start-page.redirect-url', 'BASE_URL', text)
 }
 

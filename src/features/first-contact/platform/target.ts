@@ -26,7 +26,7 @@ export interface Metadata {
   authorizationEndpoint: string
   tokenEndpoint: string
   revocationEndpoint: string | undefined
-  /** Whether it describes `PLATFORM_AUTH_URL` itself (RFC 8414 section 3.3): if not, it is only a hint. */
+  /** Whether the description is about `PLATFORM_AUTH_URL` itself (RFC 8414 section 3.3). If not, it is only a hint. */
   isOfIssuer: boolean
 }
 

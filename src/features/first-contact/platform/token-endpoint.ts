@@ -44,7 +44,7 @@ export function wrongSecret(target: Target): Finding {
 
 const urlOf = ({ authUrl, platform }: Target) => authUrl + platform.tokenPath
 
-/** Sends a code that was never issued, as the app exchanges one. */
+/** Sends a code that was never issued, in the same way as the app exchanges a code. */
 async function exchange(target: Target): Promise<Answer> {
   const redirectUri = redirectUrls(target.baseUrl)[1]
   const flow = { code: madeUp(), iss: undefined, redirectUri, codeVerifier: randomCodeVerifier() }
@@ -84,7 +84,7 @@ async function withoutOAuthError(
   const isElsewhere = metadata !== undefined && metadata.tokenEndpoint !== url
   if (isElsewhere || isMissing(answer) || answer.status < 400 || isSameAnswer(answer, await twin()))
     return notFound(target, said, metadata)
-  const text = `${url} answered a made-up code without an error of RFC 6749${said}, so the client id and the secret are not proven, and a revoked connection is noticed only once the API refuses its token as well. To notice it sooner, adapt tokenFailure in src/connect/platform/token-answer.ts`
+  const text = `${url} answered a made-up code without an error of RFC 6749${said}, so the client id and the secret are not proven. After a revocation, such an answer ends a connection only if the API refuses its token as well, or if it comes again later. To notice a revocation at once, adapt tokenFailure in src/connect/platform/token-answer.ts`
   return warning('token.error-format', SETTING, text)
 }
 

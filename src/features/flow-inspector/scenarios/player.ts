@@ -22,7 +22,7 @@ export interface PlayerOptions extends StageOptions {
   store: KeyValueStore
 }
 
-/** The user of a demo. The demo's sign-in takes the name for the id. */
+/** The user of a demo. The demo's sign-in uses the name as the id. */
 export const DEMO_USER: User = { id: 'Alex', name: 'Alex' }
 
 /** Plays scenarios between this app and the sandbox, one at a time, because all scenarios share the faults that they set. */

@@ -89,7 +89,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'token-expires',
     title: 'The access token expires',
-    expect: 'The API answers 401. The app refreshes once, with the same refresh token, and repeats the call.',
+    expect: 'The API answers 401. The app refreshes once, keeps its refresh token, and repeats the call.',
     shows: ofKind('api_call'),
     async play(stage) {
       await stage.connect()

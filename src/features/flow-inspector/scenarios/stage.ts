@@ -1,4 +1,4 @@
-/** What scenarios act on: the app, the sandbox, and a browser of the user, all over HTTP. */
+/** What scenarios act on: the app and the sandbox, over HTTP with a browser of the user, and the app's vault and recorded flows. */
 import * as z from 'zod'
 import type { Connect, InternalUrls } from '../../../connect/index.ts'
 import type { ConnectionJson, User } from '../../../web/kit.ts'
@@ -32,7 +32,7 @@ export const BACKOFF_MS = 1_300
 const callSchema = z.object({ at: z.string(), endpoint: z.string(), bxcontext: z.string().optional() })
 const controlSchema = z.object({ calls: z.array(callSchema) })
 
-/** Prepares a scenario: a browser that is signed in to the app and logged in to the sandbox, no faults, no connection. */
+/** Prepares a scenario: signs a browser in to the app and the sandbox, clears all faults, and disconnects the businesses. */
 export async function createStage(options: StageOptions, user: User) {
   const { connect, flows, baseUrl: appUrl, sandboxUrl } = options
   const { startPage } = connect.platform
@@ -69,11 +69,11 @@ export async function createStage(options: StageOptions, user: User) {
     },
     /** Opens an address of the app as a browser does; resolves to the page at its end. */
     open: async (url: string): Promise<Page> => browser.follow(await browser.get(url)),
-    /** The whole connect flow; resolves to the page at its end. */
+    /** Goes through the whole connect flow; resolves to the page at its end. */
     async connect({ answer = 'accept' as ConsentAnswer, granted = scopes } = {}): Promise<Page> {
       return stage.open(await stage.consent(await stage.chooseBusiness(), answer, granted))
     },
-    /** How many requests the token endpoint of the platform received since the preparation. */
+    /** How many such requests the token endpoint of the platform has received since the preparation. */
     tokenRequests: (endpoint: 'exchange' | 'refresh') => sandbox.countCalls(endpoint, startedAt),
     /** The flows of this scenario so far, the first one first. */
     async flows() {
@@ -105,7 +105,7 @@ function observer({ baseUrl: appUrl, connect }: StageOptions, browser: Browser, 
     /** Makes an API call by “Test this connection”; resolves to `200` or the code of the problem. */
     callApi: async () =>
       problemOf(await browser.post(`${appUrl}/connections/${BUSINESS}/test`, {}, JSON_TYPE)),
-    /** This many callers ask the vault for a token at once; resolves to what each got. */
+    /** Lets this many callers ask the vault for a token at once; resolves to what each of them got. */
     async callVault(callers: number) {
       const ref = { userId: user.id, bxcontext: BUSINESS }
       return Promise.allSettled(Array.from({ length: callers }, () => connect.vault.accessToken(ref)))
@@ -120,7 +120,7 @@ function createSandboxControl(browser: Browser, sandboxUrl: string) {
   const post = (path: string, form: Record<string, string> = {}) =>
     browser.post(`${sandboxUrl}/sandbox/${path}`, form, JSON_TYPE)
   return {
-    /** Sets a fault of the next call; ignored if the sandbox has no such endpoint. */
+    /** Sets a fault for the next call. The sandbox ignores an endpoint that it does not have. */
     fault: (endpoint: string, fault: string) =>
       post('faults', { endpoint, fault, times: '1', retryAfter: '1' }),
     clearFaults: () => post('faults/clear'),
@@ -128,7 +128,7 @@ function createSandboxControl(browser: Browser, sandboxUrl: string) {
     expire: () => post('expire', { bxcontext: BUSINESS }),
     /** Revokes the consents of the business. */
     revoke: () => post('revoke', { bxcontext: BUSINESS }),
-    /** How many requests for tokens the platform received since a time (ms since 1970). */
+    /** How many such requests the platform has received for the businesses since a time (ms since 1970). */
     async countCalls(endpoint: 'exchange' | 'refresh', since: number): Promise<number> {
       const { text } = await browser.get(`${sandboxUrl}/sandbox/faults`, JSON_TYPE)
       return controlSchema

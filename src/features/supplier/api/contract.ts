@@ -1,7 +1,7 @@
 /**
  * The contract of the live pricing API, which a supplier hosts and the platform calls: every path, parameter, field,
  * code and limit. "given" cites a section of the supplier integration specification; "assumed" marks what it doesn't
- * define, which docs/assumptions.md also lists. If you have the full documentation, this is the only file to correct.
+ * define; docs/assumptions.md also lists that. If you have the full documentation, this is the only file to correct.
  *
  * Request schemas ignore unknown fields; response schemas are strict.
  */
@@ -46,8 +46,7 @@ export const tokenRequestSchema = z
   .meta({ id: 'TokenRequest', description: 'The client credentials grant.' })
 
 /**
- * given 2.1: exactly three fields, including `expires_in` (seconds). assumed: the other two are named as in RFC 6749
- * section 5.1.
+ * given 2.1: exactly three fields, including `expires_in` (seconds). assumed: the other two are named as in RFC 6749 section 5.1.
  */
 export const tokenResponseSchema = z
   .strictObject({
@@ -153,7 +152,7 @@ export const priceRequestSchema = z
   })
   .meta({ id: 'PriceRequest' })
 
-/** A price request whose lines may be anything: an invalid line is an error of that line, not of the call (section 7). */
+/** A price request whose lines may be anything, because an invalid line makes only this line fail, not the call (section 7). */
 export const looseRequestSchema = priceRequestSchema.extend({ items: z.array(z.unknown()) })
 
 /** assumed (section 7 defines none): error codes of items that cannot be priced, with their messages. */

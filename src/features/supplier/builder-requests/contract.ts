@@ -31,7 +31,7 @@ export const builderRequestSchema = z.looseObject({
 })
 export type BuilderRequest = z.infer<typeof builderRequestSchema>
 
-/** A digest of what a page shows of a request. A form sends it back, so that it decides about exactly that request. */
+/** A digest of what a page shows about a request. The form sends it back, so that the decision is about exactly what was shown. */
 export function revisionOf(request: BuilderRequest): string {
   const ofBuilder = ['builder', 'name', 'contact', 'email', 'phone', 'suburb']
   const shown = JSON.stringify(request, [...ofBuilder, 'externalRef', 'requestedAt'])
@@ -41,7 +41,7 @@ export function revisionOf(request: BuilderRequest): string {
 /** given 6: the only event type that is defined. */
 export const BUILDER_REQUESTED = 'integration-connection.requested'
 
-/** Parses a time of an event to ms since 1970; NaN if it is none. */
+/** Parses the time of an event to ms since 1970. Returns NaN if it is not a time. */
 function timeOf(value: string | number): number {
   const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
   if (typeof number !== 'number') return Date.parse(number)
@@ -77,15 +77,13 @@ export type WebhookEvent = z.infer<typeof webhookEventSchema>
 /** Maximum difference between the time of an event and the current time, in ms, to prevent replays. */
 const MAX_AGE_MS = 300_000
 
-/** Whether an event says a time that is too far from now. */
+/** Whether an event has a time that is too far from now. */
 export function isStale({ occurredAt, time }: WebhookEvent): boolean {
   const at = occurredAt ?? time
   return at != null && Math.abs(Date.now() - timeOf(at)) > MAX_AGE_MS
 }
 
-/**
- * assumed: the default header of the signature, the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`.
- */
+/** assumed: the default header of the signature, the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`. */
 export const WEBHOOK_HEADER = 'X-Webhook-Signature'
 
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -111,7 +109,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'webhook-signature',
     topic: 'How a webhook is signed',
     assumed:
-      'The hex HMAC-SHA256 of the raw body in `X-Webhook-Signature`, optionally prefixed by `sha256=`. Of a compressed body, the bytes that were sent are signed, not the unzipped ones.',
+      'The hex HMAC-SHA256 of the raw body in `X-Webhook-Signature`, optionally prefixed by `sha256=`. If the body is compressed, the signature covers the bytes that were sent, not the unzipped ones.',
     setting: '`PLATFORM_WEBHOOK_HEADER`',
     importance: 1,
     code: 'delivery.ts#isSigned',
@@ -121,7 +119,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'webhook-event',
     topic: 'The body of a webhook',
     assumed:
-      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`, or the same as `application/cloudevents+json` with `time`; plain or gzip. Any other JSON object is an event of unknown type, identified by its body. An event without a bxcontext may concern any connection. The time is within 5 minutes of the first delivery.',
+      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`, or the same as `application/cloudevents+json` with `time`; plain or gzip. Any other JSON object is an event of unknown type, which its body identifies. An event without a bxcontext may concern any connection. The time of an event is within 5 minutes of its first delivery.',
     importance: 2,
     code: 'webhookEventSchema',
     cure: 'Change the schema to the fields that the platform sends.',

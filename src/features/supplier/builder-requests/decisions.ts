@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { KeyValueStore } from '../../../connect/stores.ts'
 import { createHistory, doneSchema, type History } from '../../catalogues/history.ts'
 
-/** What became of a builder's request here. The platform has no list of past requests. */
+/** A decision that was made here about a builder's request. The app stores it, because the platform has no list of past requests. */
 export const decisionSchema = doneSchema.extend({
   integrationConnectionId: z.string(),
   builder: z.string().nullable(),

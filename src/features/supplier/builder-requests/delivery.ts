@@ -1,14 +1,14 @@
-/** What a delivery of the webhook carries: who signed it, and the event. */
+/** Reads a delivery of the webhook: checks its signature, and parses its event. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { parseJson } from '../../../connect/index.ts'
 import { type WebhookEvent, webhookEventSchema } from './contract.ts'
 import { BuilderRequestError } from './errors.ts'
 
-/** Maximum size of an event, in bytes, as it was sent and unzipped. */
+/** Maximum size of an event, in bytes, both as it was sent and unzipped. */
 export const MAX_BODY = 256 * 1024
 
-/** Whether the signature is one of the body with any of the secrets. */
+/** Whether the signature is right for the body and one of the secrets. */
 export function isSigned(body: Buffer, given: string | undefined, secrets: readonly string[]): boolean {
   const signature = Buffer.from(/^(?:sha256=)?([\da-f]{64})$/i.exec(given ?? '')?.[1] ?? '', 'hex')
   // Try every secret, so that the timing doesn't reveal which one matches.
@@ -19,7 +19,7 @@ export function isSigned(body: Buffer, given: string | undefined, secrets: reado
   return matches.includes(true)
 }
 
-/** The event in the body of a delivery, which may be `gzip`. Throws `BuilderRequestError` (`invalid_event`) that names the field. */
+/** Returns the event in a body, which may be `gzip`. Throws `BuilderRequestError` (`invalid_event`), which names the field. */
 export function readEvent(body: Buffer, encoding: string | undefined): WebhookEvent {
   const json = encoding === 'gzip' ? unzip(body) : body
   const event = webhookEventSchema.safeParse(parseJson(json.toString('utf8')))

@@ -43,7 +43,7 @@ export function createPending({ store, builderRequests, events, vault }: Pending
     /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
     async fetch(ref: ConnectionRef): Promise<BuilderRequest[]> {
       const at = Date.now()
-      // The events are read first, so that one that arrives meanwhile counts as later than the list.
+      // The events are read first, so that an event that arrives meanwhile counts as later than the list.
       const received = await events.recent(ref.bxcontext).catch(() => [])
       const found = await builderRequests.list(vault.tokenSource(ref))
       const requests = found.map(({ integrationConnectionId }) => integrationConnectionId)
@@ -52,7 +52,7 @@ export function createPending({ store, builderRequests, events, vault }: Pending
       return found
     },
 
-    /** Fetches, unless a fetch began in the last `ms`. A failed one counts too: in an outage, the app must not ask every second. */
+    /** Fetches, unless a fetch began in the last `ms`. A failed fetch counts too: in an outage, the app must not ask every second. */
     async fetchIfOlder(ref: ConnectionRef, ms: number): Promise<void> {
       const { received: _, ...latest } = await load(ref)
       if (Date.now() - latest.at <= ms) return
@@ -61,7 +61,7 @@ export function createPending({ store, builderRequests, events, vault }: Pending
     },
 
     /**
-     * What is known of a connection's requests without asking the platform. An open page compares it, and reloads if it has
+     * Returns what is known of a connection's requests without asking the platform. An open page is fetched again if this has
      * changed.
      */
     async snapshot(ref: ConnectionRef): Promise<string[][]> {
@@ -69,7 +69,7 @@ export function createPending({ store, builderRequests, events, vault }: Pending
       return [requests, received.map(({ id }) => id)]
     },
 
-    /** The requests that the latest fetch found, and those that an event has announced since. Does not ask the platform. */
+    /** Counts the requests that the latest fetch found, and those that events have announced since. Does not ask the platform. */
     async count(ref: ConnectionRef): Promise<number> {
       const { requests, events: before, received } = await load(ref)
       // An event that names no business may be about another one.

@@ -29,16 +29,16 @@ export interface BuilderRequestsOptions {
   grants: History<Grant>
   events: Events
   vault: Vault
-  /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
+  /** Whether a webhook is configured. Without one, the app polls the platform more often for open pages. */
   hasWebhook: boolean
 }
 
-/** A decision, and the access that the builder has been granted since. */
+/** A decision, and the access that was granted here to the builder's account number. */
 const decidedSchema = decisionSchema.extend({
   access: z.array(grantSchema),
 })
 
-/** The names of a decision: in the addresses of the platform and of this app, and once it is made. */
+/** The two decisions: their names in addresses of the platform and of this app, and their names once they are made. */
 const OUTCOMES = { accept: 'accepted', reject: 'rejected' } as const
 type Answer = keyof typeof OUTCOMES
 
@@ -56,7 +56,7 @@ const liveRoute = describeRoute({
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pending, decisions, grants, events, hasWebhook } = options
-  // How often the platform is polled, however many pages are open. A webhook does not replace this, as deliveries may be lost.
+  // How often the app polls the platform, however many pages are open. A webhook does not replace polling: deliveries may be lost.
   const pollMs = hasWebhook ? 60_000 : 10_000
   const router = Router()
   router.get('/', listRoute, async (req, res) => {
@@ -85,7 +85,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   return router
 }
 
-/** Adds the page that asks for confirmation by the name of the builder, since no answer can be undone here, and the answer itself. */
+/** Adds a page that names the builder and asks for confirmation, because no answer can be undone here. Also adds the answer itself. */
 function answerRoutes(router: Router, decision: Answer, options: BuilderRequestsOptions): void {
   const { builderRequests, pending, decisions, vault } = options
   const status = OUTCOMES[decision]
@@ -105,7 +105,7 @@ function answerRoutes(router: Router, decision: Answer, options: BuilderRequests
   })
 
   const decisionRoute = describeRoute({
-    summary: `${decision === 'accept' ? 'Accepts' : 'Rejects'} a request. Field: \`shown\`, the revision of the request that the page showed (optional). If the request is another one meanwhile, nothing happens.`,
+    summary: `${decision === 'accept' ? 'Accepts' : 'Rejects'} a request. Field: \`shown\`, the revision of the request that the page showed (optional). If the request has changed since then, nothing happens.`,
     body: z.object({ shown: z.string().optional() }),
     response: z.object({ integrationConnectionId: z.string(), status: z.literal(status) }),
     errors: [...READ_ERRORS, 'not_found', 'request_changed'],
@@ -134,7 +134,7 @@ function answerRoutes(router: Router, decision: Answer, options: BuilderRequests
     })
     // Updates open pages. The decision is made even if this fails.
     await pending.fetch(ref).catch(() => {})
-    // Leads to where access to a catalogue is granted, with the builder's account number filled in.
+    // The link leads to the page where access to a catalogue is granted, and fills in the builder's account number.
     const href = `${path}/catalogues${externalRef ? `?account=${encodeURIComponent(externalRef)}` : ''}`
     const grant = decision === 'accept' && { link: { href, label: texts.grantAccess } }
     const result = { integrationConnectionId: id, status }

@@ -33,7 +33,7 @@ export const texts = {
   accept: 'Accept',
   reject: 'Reject',
   grantAccess: 'Grant access',
-  /** The questions before an answer, with what undoes it. */
+  /** The questions before an answer. They also say what a user can do if the answer was wrong. */
   ask: {
     accept: {
       title: (builder: string) => `Accept the request of ${format.isolated(builder)}?`,
@@ -56,7 +56,7 @@ export const texts = {
     andPublic: 'and Public catalogues',
     onlyPublic: 'Public catalogues',
     acceptedBy: 'Accepted by',
-    hint: 'This list has the requests that you accepted in this app, and your last 500 grants of access.',
+    hint: 'This list covers your last 500 decisions in this app, and your last 500 grants of access.',
     grant: 'Grant access to a Managed catalogue',
   },
   rejectedRequests: {

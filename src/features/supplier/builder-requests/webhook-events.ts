@@ -58,8 +58,8 @@ export function createEvents(store: KeyValueStore) {
         const others = parse(value).filter((other) => other.id !== id)
         return JSON.stringify([event, ...others].slice(0, MAX_RECENT))
       }
-      // The list comes first: if this fails, the event does not count as received, and the next delivery adds it. The list has it
-      // only once.
+      // The list is written first. If that fails, the event does not count as received, and the next delivery adds it. The list
+      // never has an event twice.
       await update(store, recentKey(event.bxcontext), withEvent, KEPT_MS)
       return store.compareAndSet(seenKey(id), null, randomUUID(), KEPT_MS)
     },

@@ -11,9 +11,9 @@ import type { BuilderRequestsSettings } from './settings.ts'
 import type { Events } from './webhook-events.ts'
 
 /**
- * `POST /webhooks/platform` (specification 6), where it is mounted. Verifies the signature of the raw body in constant time,
+ * The route of `POST /webhooks/platform` (specification 6). Verifies the signature of the raw body in constant time,
  * before it parses the body, and stores each event id once. It fetches nothing: open pages notice the stored event, and ask the
- * platform with their own tokens.
+ * platform with the tokens of their connections.
  */
 export function webhookRoutes(settings: BuilderRequestsSettings, events: Events, log: Logger): Router {
   return Router().post(

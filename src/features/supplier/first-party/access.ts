@@ -20,7 +20,7 @@ export interface FirstPartyAccessOptions extends FirstPartyOptions {
   now?: () => number
 }
 
-/** A source of tokens. `id` identifies the credentials and the tenant without revealing them; the same in every process. */
+/** A source of tokens. `id` identifies the tenant and the credentials, which it does not reveal. It is the same in every process. */
 export type FirstPartyAccess = TokenSource & { readonly id: string }
 
 /** The name keeps its records in the store apart from users' connections. */
@@ -36,10 +36,9 @@ export const createFirstPartyVault = (
 ): Vault => new Vault({ ...options, platform: FIRST_PARTY, oauth: { refresh, scopes: [] } })
 
 /**
- * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and
- * refreshed like users' tokens. If there are no valid tokens, it logs in; concurrent callers and processes share a
- * login. Its methods throw `ConfigurationError` if the platform rejects the credentials, and the errors of
- * `Vault.accessToken`.
+ * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and refreshed
+ * like users' tokens. If there are no valid tokens, the source logs in; concurrent callers and processes share a login. Its methods
+ * throw `ConfigurationError` if the platform rejects the credentials, and the errors of `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
   const { store, keys, log, now = Date.now, email, apiKey, subscriptionKey, tenantId = '' } = options

@@ -15,7 +15,7 @@ export type ByApiKey = Awaited<ReturnType<typeof openByApiKey>>
 export interface ByApiKeyOptions {
   /** Overrides `PLATFORM_TENANT_ID`; an empty string means no tenant. */
   tenant?: string
-  /** Uses the demo's sandbox and its credentials. Throws an error if it does not answer. */
+  /** Uses the demo's sandbox and its credentials. Throws an error if the sandbox does not answer. */
   demo?: boolean
 }
 
@@ -54,7 +54,7 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, { tenant, demo = fals
     api: createApi({ platform, baseUrl, http: http.api, uploads: http.uploads }),
     apiUrl: baseUrl,
     source: access,
-    /** Identifies the credentials without revealing them. */
+    /** Identifies the tenant and the credentials, which it does not reveal. */
     credential: access.id,
     close,
   }
@@ -66,7 +66,7 @@ function sandboxUrl(env: Environment): string {
   return localUrl(given, given.SANDBOX_PORT ?? 4400)
 }
 
-/** The environment of a command with `--demo`: the demo's sandbox, with its well-known API key of a supplier. */
+/** The environment of a command with `--demo`: the address of the demo's sandbox, and the well-known API key of its supplier. */
 export function demoEnv(env: Environment): Environment {
   const ofSandbox = variablesOf(requiredFirstPartySettings(env)).map(
     ([name, schema]) => [name, z.globalRegistry.get(schema)?.sandbox] as const,

@@ -14,7 +14,7 @@ export const SUBSCRIPTION_HEADER = 'Ocp-Apim-Subscription-Key'
 
 /**
  * given 4.2: the response to login. assumed: `expiresIn` may be a string or absent, and refresh-token has the same
- * response. `isSuccessful: false` is a rejection, whatever the status.
+ * response. `isSuccessful: false` is a rejection, even with a status of 2xx.
  */
 export const firstPartyTokensSchema = z.looseObject({
   accessToken: tokenSchema,

@@ -5,7 +5,7 @@ const credential = field.required(
   'first-party access needs an email address, an API key and a subscription key',
 )
 
-/** For commands that use an API key, which is required. */
+/** The settings of commands that use an API key: the credentials are required. */
 export function requiredFirstPartySettings(env: Environment) {
   const key = credential.refine(
     (value) => !field.isProduction(env) || !field.isSandboxSecret(value),
@@ -15,7 +15,7 @@ export function requiredFirstPartySettings(env: Environment) {
     email: credential.meta({
       variable: 'PLATFORM_API_EMAIL',
       description:
-        'The email address of the user who created the API key. Set this and the next two, or none: then there is no access by API key.',
+        'The email address of the user who created the API key. Set this setting and the next two, or none of them: then there is no access by API key.',
       sandbox: 'priya@summit.example',
     }),
     apiKey: key.meta({
@@ -36,7 +36,7 @@ export function requiredFirstPartySettings(env: Environment) {
   })
 }
 
-/** For the app, where the credentials are optional: either all of them are set, or the settings are null. */
+/** The settings of the app, where the credentials are optional: either all of them are set, or the settings are null. */
 export function firstPartySettings(env: Environment): z.ZodType<FirstPartySettings> {
   const schema = requiredFirstPartySettings(env)
   const isSet = env.PLATFORM_API_EMAIL || env.PLATFORM_API_KEY || env.PLATFORM_SUBSCRIPTION_KEY

@@ -25,12 +25,12 @@ export interface LivePricingOptions extends TokenOptions {
 /** Options of a router that tells `/stores` from `/Stores` and `/stores/`, as the API does. */
 export const EXACT_PATHS = { caseSensitive: true, strict: true }
 
-/** The most lines with an invalid price whose items a log line lists. */
+/** How many items with an invalid price one line of the log lists at most. */
 const MAX_LOGGED = 20
 
 /**
  * The live pricing API (specification 4.1), to be mounted at its base URL: `POST /connect/token`, `GET /stores/nearest`,
- * `GET /stores/{id}` and `POST /request-prices`. Errors are for `errorResponse`.
+ * `GET /stores/{id}` and `POST /request-prices`. Add `errorResponse` for its errors.
  */
 export function livePricingApi(options: LivePricingOptions): Router {
   const { provider, clients, log } = options
@@ -38,7 +38,7 @@ export function livePricingApi(options: LivePricingOptions): Router {
   const authenticate = requireToken(tokens, clients, options.rateLimit)
   const ask = providerCalls(log, options.timeoutMs)
 
-  /** Sends what `find` resolves to as JSON, or 404 for undefined. What cannot be written as JSON is a failure of the provider. */
+  /** Sends as JSON what the provider finds, or 404 for undefined. A result that cannot be JSON counts as a failure of the provider. */
   const stores =
     (find: (req: Request) => (signal: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {

@@ -1,4 +1,4 @@
-/** `npm run feature -- live-pricing load-prices`: replaces the live price list by that of the CSV files in a folder. */
+/** `npm run feature -- live-pricing load-prices`: replaces the live price list by the CSV files in a folder. */
 import '../../../runtime/env-file.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { PRICE_LIST_FOLDERS } from './csv-price-provider/price-list.ts'
 
 const command = createCommand(
   'npm run feature -- live-pricing load-prices',
-  'Replaces the live price list by that of CSV files, as a whole.',
+  'Replaces the whole live price list by the CSV files in a folder.',
 )
   .argument('<folder>', `folder with ${FILES.join(', ')}; only stores.csv and items.csv are required`)
   .option('--staging', 'load the prices of the staging address', false)

@@ -29,7 +29,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'live-pricing-prices',
     topic: 'A price request, and the prices',
     assumed:
-      '`{memberNumber?, items: [{itemId, storeId, quantity}]}`, at most 1,000 items and 1 MB; a quantity up to 1,000,000. The prices, in the order of the request: `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; the error codes are defined by us. A line that is not valid is an error of that line. With an unknown member number, every item has an error.',
+      '`{memberNumber?, items: [{itemId, storeId, quantity}]}`, at most 1,000 items and 1 MB; a quantity up to 1,000,000. The prices, in the order of the request: `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; we define the error codes. If a line is not valid, only that line has an error. With an unknown member number, every item has an error.',
     code: '../api/contract.ts#priceItemSchema',
   },
   {

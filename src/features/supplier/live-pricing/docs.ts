@@ -4,7 +4,7 @@ import { ITEM_ERRORS, PATHS } from '../api/contract.ts'
 import { EXAMPLES } from './examples.ts'
 import { openApi } from './openapi.ts'
 
-/** Serves the OpenAPI document at `openapi.json`, and the same as an HTML page at the base URL, with a command for each endpoint. */
+/** Serves the OpenAPI document at `openapi.json`, and an HTML page of it at the base URL, with a command for each endpoint. */
 export function livePricingDocs(baseUrl: string): Router {
   const document = openApi(baseUrl)
   return Router()
@@ -24,7 +24,7 @@ export function livePricingDocs(baseUrl: string): Router {
     })
 }
 
-/** A command line that calls each endpoint, by path. */
+/** The command lines that call the endpoints, by path. */
 function commands(base: string): Record<string, string> {
   const post = new URLSearchParams(EXAMPLES.tokenRequest)
   const search = Object.entries(EXAMPLES.search).map(([name, value]) => `${name}=${value}`)

@@ -71,7 +71,7 @@ export function badInput(errors: readonly InputProblem[]): LivePricingError {
   })
 }
 
-/** Sends an error as a problem document, or as RFC 6749 section 5.2 requires if it is one of the token endpoint. */
+/** Sends an error as a problem document. Errors of the token endpoint are sent as RFC 6749 section 5.2 requires. */
 export const errorResponse: ErrorRequestHandler = (thrown, req, res, _next) => {
   const error = toLivePricingError(thrown)
   const { code, status, message, errors, retryAfterMs = status === 503 ? 1000 : undefined } = error

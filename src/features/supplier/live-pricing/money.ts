@@ -14,7 +14,7 @@ export type ExactNumber = number | ReturnType<JSON['rawJSON']>
 /** Amounts in dollars. */
 export type Money = Record<'unitPrice' | 'discount' | 'totalPrice', ExactNumber>
 
-/** A number if it is written with the same digits as the value, and otherwise all digits as raw JSON. */
+/** Returns a number if it has exactly this value, and otherwise raw JSON with all digits. */
 function toExactNumber(value: Big): ExactNumber {
   const near = value.toNumber()
   return value.eq(near) ? near : JSON.rawJSON(value.toFixed())
@@ -22,12 +22,12 @@ function toExactNumber(value: Big): ExactNumber {
 
 /** The longest amount, in characters. */
 const MAX_TEXT = 100
-/** Amounts beyond 10 to the power of this are no prices, and their totals would not be JSON numbers. */
+/** The largest exponent of an amount, positive or negative. Amounts beyond it are no prices, and might not be JSON numbers. */
 const MAX_EXPONENT = 30
 
 const DECIMAL = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/** Parses an amount of a price provider. Throws a `TypeError` if it is no decimal, and a `RangeError` if it is negative. */
+/** Parses a provider's amount. Throws a `TypeError` if it is no decimal, and a `RangeError` if it is negative or out of range. */
 function parseAmount(amount: unknown, name: string): Big {
   const text = typeof amount === 'number' ? String(amount) : amount
   if (typeof text !== 'string' || text.length > MAX_TEXT || !DECIMAL.test(text))
@@ -40,7 +40,7 @@ function parseAmount(amount: unknown, name: string): Big {
 
 /**
  * Computes `totalPrice = unitPrice * quantity - discount` (specification 2.4) with exact decimal arithmetic, not rounded.
- * Amounts are dollars, as decimal text or numbers. A number is the shortest decimal that parses to it, so 0.1 is one tenth.
+ * Amounts are dollars, as decimal text or numbers. A number counts as the shortest decimal that parses to it: 0.1 is one tenth.
  * Throws if an amount is not a decimal number or is negative, or if the discount exceeds the price.
  */
 export function computeTotals(unitPrice: unknown, quantity: number, discount: unknown = 0): Money {
@@ -55,8 +55,8 @@ export function computeTotals(unitPrice: unknown, quantity: number, discount: un
 }
 
 /**
- * Returns the best of these discounts for the quantity in dollars as decimal text, rounded half up to cents and capped at the
- * price. A discount is a percentage, dollars off each unit, or a unit price in dollars. Undefined if it is less than a cent.
+ * Returns the best of these discounts for the quantity, in dollars as decimal text. It is rounded half up to cents, and is at most
+ * the price. A discount is a percentage, dollars off each unit, or a unit price in dollars. Returns undefined if the result is 0.
  */
 export function bestDiscount(
   unitPrice: string,

@@ -24,7 +24,7 @@ const HEADERS: Record<number, object> = {
   503: RETRY_AFTER,
 }
 
-/** Errors by status. */
+/** Makes the error responses of an operation, by status. */
 const errors =
   (contentOf: (code: ErrorCode) => object) =>
   (...codes: ErrorCode[]) =>

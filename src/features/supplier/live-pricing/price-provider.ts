@@ -47,9 +47,9 @@ export interface NearStore {
  *
  * Fields that are not part of `Store` are not sent.
  *
- * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each item and
- * store requests return 503. Callers never see the text of the error; the log has it. `signal` is aborted after these ten seconds, or
- * earlier if the caller disconnects. Pass it to `fetch` or to your database, so that it stops work whose result is no longer needed.
+ * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each valid line, and store
+ * requests return 503. Callers never see the text of the error; the log has it. `signal` is aborted after these ten seconds, or
+ * earlier if the caller disconnects. Pass `signal` to `fetch` or to your database, so that they stop when nobody needs the result.
  */
 export interface PriceProvider {
   /** Returns the store with this id, or null. */
@@ -66,7 +66,7 @@ export interface PriceProvider {
     memberNumber: string | null,
     signal: AbortSignal,
   ): Promise<(Price | NoPrice)[]>
-  /** Whether there are prices, for `/live-pricing/health/ready`; without this method, there always are. */
+  /** Whether there are prices, for `/live-pricing/health/ready`. Without this method, prices count as loaded. */
   loaded?(): boolean
   /** Called when the app stops. */
   close?(): void

@@ -59,7 +59,7 @@ export async function priceItems(
   return { priced, invalid }
 }
 
-/** A line of a request, or why it cannot be priced, whatever its item costs. */
+/** Returns a line of a request, or the reason why no provider can price it. */
 function readLine(item: unknown): PriceLine | NoPrice {
   const { itemId, storeId, quantity }: Record<keyof PriceLine, unknown> = Object(item)
   if (typeof itemId !== 'string') return idError('itemId', itemId)

@@ -41,8 +41,8 @@ const URL_CREDENTIALS = /(\w+:\/\/)\S*@/g
 const URL_QUERY = /(\w+:\/\/[^\s?]+\?)\S+/g
 
 /**
- * The message of what a price provider threw, which may be anything, or its stack, which begins with the message. What looks like
- * a secret is left out. Empty if there is no text or it cannot be read.
+ * Returns the message of what a price provider threw, which may be anything, or its stack, which begins with the message. Leaves out
+ * what looks like a secret, and all after 400 characters. Returns an empty text if there is no text, or if it cannot be read.
  */
 export function reasonOf(error: unknown, member: 'message' | 'stack'): string {
   let text: unknown

@@ -12,8 +12,8 @@ import type { LivePricingSettings } from './settings.ts'
 const PATHS = { production: '/live-pricing', staging: '/live-pricing-staging' } as const
 
 /**
- * The bases of production and staging, if they have clients. Each has its own clients and prices. It serves the API, its readiness
- * and its documentation, and answers 404 at all other paths. To use your own `PriceProvider`, replace `openPriceList`.
+ * The bases of production and staging, if they have clients. Each base has its own clients and prices. It serves the API, its
+ * readiness and its documentation, and answers 404 at all other paths. To use your own `PriceProvider`, replace `openPriceList`.
  */
 export function livePricingBases(
   {

@@ -11,7 +11,7 @@ export const livePricingSettings = (env: Environment) =>
       production: clients(env).meta({
         variable: 'LIVE_PRICING_CLIENTS',
         description:
-          'The clients that may call `/live-pricing`, as `id:secret`, separated by commas. To replace a secret, list the same id with both. Unset: not served.',
+          'The clients that may call `/live-pricing`, as `id:secret`, separated by commas. To replace a secret, list the same id twice, with the old and the new secret. Unset: not served.',
         example: 'sandbox-platform:sandbox-platform-secret',
       }),
       staging: clients(env)

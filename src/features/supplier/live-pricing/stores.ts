@@ -44,7 +44,7 @@ export function publicStore(store: Store): unknown {
   return onlyFields(storeShape, store)
 }
 
-/** A search result with its distance in kilometres, rounded to metres. Throws a `TypeError` if that is no distance. */
+/** A search result with its distance in kilometres, rounded to metres. Throws a `TypeError` if the distance is invalid. */
 export function publicNearStore({ store, distanceKm }: NearStore): unknown {
   if (typeof distanceKm !== 'number' || !(distanceKm >= 0 && distanceKm < Number.POSITIVE_INFINITY))
     throw new TypeError('distanceKm is not a number of kilometres')

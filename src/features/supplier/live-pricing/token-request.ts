@@ -18,8 +18,8 @@ const parametersSchema = z.object({ grant_type: text, client_id: text, client_se
 
 /**
  * Parses a client credentials request (RFC 6749 section 4.4.2) as a form or JSON, with the client's credentials in the
- * body or in HTTP Basic (section 2.3.1). Returns the credentials; with HTTP Basic also those without percent-decoding, since
- * many clients don't encode them.
+ * body or in HTTP Basic (section 2.3.1). Returns the credentials. With HTTP Basic, it also returns them without percent-decoding,
+ * because many clients don't encode them.
  * Throws `LivePricingError` (400) for malformed, missing or repeated parameters, and for other grant types.
  */
 export function readTokenRequest(headers: IncomingHttpHeaders, body: string | null): Credentials[] {

@@ -1,6 +1,6 @@
 /**
- * The items of a price file as upload requests: a folder with a file for each. It imports no other module, because every check
- * of a file loads it in a process of its own.
+ * The items of a price file as upload requests, in a folder with a file for each request. This module imports no other of the app,
+ * because each process that reads a file loads it.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -14,13 +14,13 @@ export function halfOutside(factors: readonly number[]): BoxReason[] {
   return items > 0 && items * 2 >= factors.length ? [{ kind: 'halfOutside', items, of: factors.length }] : []
 }
 
-/** At least one percent of them, and at least two, have less than half of the old price, or more than twice as much. */
+/** At least one percent of these items, and at least two, cost less than half of the old price, or more than twice as much. */
 export function farOutside(factors: readonly number[]): BoxReason[] {
   const items = factors.filter((factor) => factor < 0.5 || factor > 2).length
   return items >= Math.max(2, factors.length / 100) ? [{ kind: 'farOutside', items, of: factors.length }] : []
 }
 
-/** At least a tenth of them, and at least ten, have changed by the same factor, within 0.2 %, and it is outside 0.93 to 1.085. */
+/** At least a tenth of these items, and at least ten, have changed by one factor, within 0.2 %, which is outside 0.93 to 1.085. */
 export function oneFactor(factors: readonly number[]): BoxReason[] {
   const sorted = factors.filter(isOutside).sort((a, b) => a - b)
   let [items, factor, from] = [0, 1, 0]
@@ -51,7 +51,7 @@ export function otherChoice(choice: Choice, last: Choice, headings: readonly str
   ]
 }
 
-/** A column that had at most five values has a new one that is not a date, or has too many now. */
+/** A column that had at most five values has a new value that is not a date, or now has too many values. */
 export const newValues = (columns: readonly NewValues[]): BoxReason[] =>
   columns
     .filter(({ hadAtMostFive }) => hadAtMostFive)

@@ -45,8 +45,8 @@ export function createCatalogueImports(api: Api) {
     },
 
     /**
-     * Creates or updates at most 1,000 items, given as the body that `itemsBody` makes of them. Safe to repeat. Resolves to the
-     * items that the platform lists as rejected. Throws `PlatformRejectedError` if it refuses them all.
+     * Creates or updates at most 1,000 items. `body`: what `itemsBody` makes of them. Safe to repeat. Resolves to the items that the
+     * platform lists as rejected. Throws `PlatformRejectedError` if the platform refuses them all.
      */
     async uploadItems(
       source: TokenSource,

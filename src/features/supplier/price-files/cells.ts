@@ -8,7 +8,7 @@ const MAX_KEPT = 200
 /** A text on one line, without repeated spaces. */
 export const clean = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-/** The text of a cell. A spreadsheet keeps the zeros of 00123 if it is written as `="00123"` or after an apostrophe. */
+/** Returns the text of a cell: 00123 for `="00123"`, and also after an apostrophe. Both keep the zeros in a spreadsheet. */
 export function textOf(cell = ''): string {
   const text = cell.trim()
   if (text[0] !== '=' && text[0] !== "'") return text
@@ -22,7 +22,7 @@ export const keptText = (text: string): string =>
     ? text
     : `${text.slice(0, MAX_KEPT)}…${createHash('sha256').update(text).digest('hex')}`
 
-/** Headings as one text, which tells whether two files have the same ones. */
+/** Headings as one text, which tells whether two files have the same headings. */
 export const keptHeadings = (headings: readonly string[]): string => headings.map(keptText).join('\n')
 
 /** A remembered text as it is shown: without its hash. */
@@ -38,8 +38,8 @@ export const isFilled = (cell: string | undefined): boolean =>
 export const rowText = (cells: readonly string[]): string => cells.map(clean).filter(Boolean).join(' · ')
 
 /**
- * The place of a column among these headings, from 0; -1 if it is missing. A heading that is not blank and stands there once is
- * found by its text. Otherwise the column is found by its number, if the heading there is the same.
+ * Returns the place of a column among these headings, from 0, or -1 if it is missing. A column is found by its heading if that is
+ * not blank and occurs once. Otherwise it is found by its number, if the heading there is the same.
  */
 export function placeOf(
   { heading, number }: Pick<ChosenColumn, 'heading' | 'number'>,

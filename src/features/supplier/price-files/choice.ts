@@ -1,6 +1,6 @@
 /**
- * What a person chose for a price file: which columns are used, and what the price is. It is filled in for the next file of the
- * catalogue, but decides nothing: only what a person has looked at is sent.
+ * What a person chose for a price file: which columns are used, and what the price is. The choice is filled in for the next file of
+ * the catalogue, but a page sends only what a person has looked at. `unattended.ts` says when the command line needs no person.
  */
 import * as z from 'zod'
 import { DECIMALS } from '../tables/prices.ts'
@@ -8,7 +8,7 @@ import { columnFor, MAX_VALUES, MONEY_ANSWERS, USES } from './uses.ts'
 
 export { columnFor, MAX_VALUES, MONEY, type Money, USES, type Use } from './uses.ts'
 
-/** A used column. It is found by its heading, or by its number (from 1) if the heading is blank or stands there twice. */
+/** A used column. It is found by its heading, or by its number (from 1) if the heading is blank or occurs twice. */
 const columnSchema = z.strictObject({
   heading: z.string(),
   number: z.int().positive(),
@@ -28,7 +28,7 @@ export const draftSchema = z.strictObject({
   columns: z.array(columnSchema).superRefine((columns, { addIssue }) => {
     for (const [at, { use }] of columns.entries())
       if (use !== 'only' && columns.findIndex((other) => other.use === use) < at)
-        addIssue({ code: 'custom', path: [at, 'use'], message: 'Only one column can be used so' })
+        addIssue({ code: 'custom', path: [at, 'use'], message: 'Only one column can have this use' })
   }),
   money: z.enum(MONEY_ANSWERS).nullable(),
   /** How many units every price is for. */
@@ -42,6 +42,6 @@ export const choiceSchema = draftSchema
   .extend({ money: z.enum(MONEY_ANSWERS) })
   .refine((choice) => columnFor(choice, 'code') && columnFor(choice, 'price'), {
     path: ['columns'],
-    message: 'One of them must be the code, and one the price',
+    message: 'One column must be the code, and one the price',
   })
 export type Choice = z.infer<typeof choiceSchema>

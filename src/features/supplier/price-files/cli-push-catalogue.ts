@@ -1,7 +1,7 @@
 /**
  * `npm run feature -- price-files push-catalogue prices.csv --catalogue NAME --choice '{…}'`: imports a price file into a
- * catalogue, using an API key. Prints what page two shows. Exits with 0 only if the platform reports the import as completed.
- * Exits with 2, before anything is sent, if a person has to look at it first.
+ * catalogue, using an API key. Prints what page two shows. Exits with 0 only if the platform reports the import as completed, or
+ * after `--dry-run`. Exits with 2, before anything is sent, if a person has to look at it first.
  */
 import '../../../runtime/env-file.ts'
 import { createHash, randomUUID } from 'node:crypto'
@@ -22,12 +22,13 @@ import { createCatalogueImports } from './catalogue-imports.ts'
 import { type Choice, choiceSchema, columnFor, MONEY } from './choice.ts'
 import { filledIn, readDraft } from './form.ts'
 import type { Found, Reading } from './found.ts'
+import { commandLineImport } from './import.ts'
 import { createCatalogue, findCatalogue, type TargetOptions } from './push-target.cli.ts'
 import { readInProcess } from './read-in-process.ts'
-import { sendFolder } from './send-folder.cli.ts'
+import { sendFile } from './send-file.cli.ts'
 import { choiceArgument, comparedSentences, exampleLines, nameOf, rejectedSentences } from './sentences.ts'
 import { texts } from './texts.ts'
-import { openTurns } from './turns.ts'
+import { openTurns, settleLeft } from './turns.ts'
 import { stopsUnattended } from './unattended.ts'
 import { inFolder } from './work-folder.ts'
 
@@ -71,6 +72,7 @@ async function push(session: ByApiKey, { file, draft, options, itemsPath }: Push
   const { accept, dryRun } = options
   const turns = openTurns(session.store, session.apiUrl)
   const known = await findCatalogue(session, options, signal)
+  await settleLeft(turns, known.id)
   const { revision, received } = await turns.received.read(known.id)
   const task = { path: file, itemsPath, received, draft, goOn: draft !== null, leftOut: [] }
   const reading = await readInProcess(task, { signal })
@@ -83,22 +85,17 @@ async function push(session: ByApiKey, { file, draft, options, itemsPath }: Push
   if (mustStop) throw notAccepted(code, accept !== undefined)
   if (dryRun) return print('Nothing was sent (--dry-run).')
   const catalogue = known.id === '' ? await createCatalogue(session, options, signal) : known
-  const isSent = await sendFolder({
+  const read = { checkId: randomUUID(), reading, itemsPath, leftOut: [], receivedRevision: revision }
+  const isSent = await sendFile(commandLineImport(basename(file), catalogue, read), read, {
     catalogueImports: createCatalogueImports(session.api),
     source: session.source,
     turns,
-    catalogueId: catalogue.id,
-    batchId: randomUUID(),
-    revision,
     signal,
-    itemsPath,
-    found,
-    fileName: basename(file),
   })
   if (!isSent) throw new StoppedError('The catalogue has received something else. Run the command again.')
 }
 
-/** The code for a file, a choice, a catalogue, what it has received, and all that page two shows. */
+/** Makes the code for `--accept` from a file, its choice, its catalogue and what that has received, and all that page two shows. */
 async function codeOf(file: string, shown: unknown[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(shown))
   await pipeline(createReadStream(file), hash)
@@ -110,7 +107,7 @@ const notAccepted = (code: string, isOther: boolean) =>
     `${isOther ? 'Nothing was sent: the code of --accept stands for another file, choice or difference.' : 'Nothing was sent: look at what differs.'} To send exactly this, add --accept ${code}`,
   )
 
-/** The error that says what page one asks, with the choice as far as the file or the last choice fills it in. */
+/** The error that says what page one asks. It has the choice, as far as the file or the last choice fills it in. */
 function pageOne({ outline, missing }: Reading): Error {
   const draft = readDraft(outline, filledIn(outline))
   const lacks: string[] = (['code', 'price'] as const).filter((use) => !columnFor(draft, use))
@@ -118,15 +115,15 @@ function pageOne({ outline, missing }: Reading): Error {
   const answers = Object.keys(MONEY).map((answer) => JSON.stringify(answer))
   return new StoppedError(
     [
-      'Nothing was sent: it is not known how this file is read.',
+      'Nothing was sent: the choice of how to read this file is not complete.',
       ...missing.map(texts.missing),
       'The columns:',
       ...outline.columns.map(
         (one) => `  ${one.number}. ${nameOf(one)} (${texts.uses[one.use]}): ${one.samples.join(' | ')}`,
       ),
-      'The page of the import prints the choice, or complete this one:',
+      'Copy the choice from the page of the import, or complete this one:',
       choiceArgument(draft),
-      ...lacks.map((field) => `It lacks "${field}".`),
+      ...lacks.map((field) => `The choice lacks "${field}".`),
       'A column is {"heading":"…","number":1,"use":"code"}, and "money" is one of:',
       ...answers.map((answer) => `  ${answer}`),
     ].join('\n'),
@@ -181,9 +178,9 @@ function readArguments(): { file: string; options: Options } {
     )
     .option(
       '--choice <json>',
-      'how the file is read, as a page or --dry-run prints it; the last choice by default',
+      'how to read the file, as page two and --dry-run print it; the last choice by default',
     )
-    .option('--accept <code>', 'send what an earlier run has printed this code for')
+    .option('--accept <code>', 'send exactly what an earlier run showed with this code')
     .option('--dry-run', 'print what would be sent, and send nothing', false)
     .option('--tenant <id>', 'act for this tenant; `npm run feature -- first-party tenants` lists them')
     .option('--demo', 'use the running demo, without an .env', false)

@@ -12,7 +12,7 @@ export interface Tally extends Value {
   items: Candidate[]
 }
 
-/** Counts the values of the columns of a table. The cost of a row depends on its cells alone, not on headings or values. */
+/** Counts the values of the columns of a table. The time for a row depends only on its cells, not on headings or other values. */
 export class Columns {
   readonly #columns: Column[]
   #rows = 0

@@ -62,7 +62,7 @@ export function goneCodes(past: Past | null) {
   return { gone: gone.length, goneCodes: gone.slice(0, MAX_GONE) }
 }
 
-/** The texts that the last file did not have, and those that are gone. `isItem`: whether a code is now that of an item. */
+/** The texts that the last file did not have, and those that are gone. `isItem`: whether an item now has this code. */
 export function compareTexts(
   past: Past | null,
   { byKey, uncompared }: FileTexts,
@@ -81,7 +81,7 @@ export function compareTexts(
 /** A column with at most this many values says what kind of row each one is. */
 const MAX_FEW = 5
 const NUMBER = /^\$? ?\d{1,9}(?:,\d{3}){0,3}(\.\d{1,6})?$/
-/** Whether there are more than a few values, all are numbers or blank, and at least half of them have a decimal point. */
+/** Whether there are more than a few values, all are numbers or blank, and at least half have a decimal point. */
 const areAmounts = (values: readonly string[]) =>
   values.length > MAX_FEW &&
   values.every((value) => value === '' || NUMBER.test(value)) &&
@@ -96,9 +96,9 @@ const DATE = new RegExp(
 )
 
 /**
- * The values that a column did not have; none if the last file had no such column, or too many values to remember. Dates are
- * expected to change, and so are amounts beside the price, in a column that no choice names. `tallies`: its values now; null if
- * there are too many.
+ * The values that a column did not have before. There are none if the last file had no such column, or too many values in it to
+ * remember. Dates are expected to change, and so are amounts in a column that is not used. They are only counted. `tallies`: the
+ * values now; null if there are too many.
  */
 export function compareValues(
   label: string,

@@ -24,7 +24,7 @@ export const batchIdSchema = z
   .string()
   .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots, not starting with a dot')
 
-/** A count, which may be a text; null if it is neither. */
+/** A count: a number, or a text of digits. Anything else becomes null. */
 const count = z
   .union([
     z.number(),
@@ -76,7 +76,7 @@ const items = z.array(z.unknown()).catch([])
 const uploadAnswerSchema = z.object({ errors: items, rejected: items, failed: items })
 const MAX_MESSAGE = 500
 
-/** The items that an answer to an upload lists as rejected. Without such a list, it has accepted them all. */
+/** The items that an answer to an upload lists as rejected. Without such a list, all items count as accepted. */
 export function rejectedIn(answer: unknown): Rejected {
   const lists = Object.values(uploadAnswerSchema.safeParse(answer).data ?? {})
   const rejected = lists.find((list) => list.length > 0) ?? []
@@ -89,7 +89,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'start-import',
     topic: 'Starting an import',
     assumed:
-      '`{batchId}`, 1 to 100 letters, digits, `-`, `_`, dots. Whatever the response to an existing batch id, polling finds the job.',
+      '`{batchId}`, 1 to 100 letters, digits, `-`, `_`, dots. Whatever the platform answers to an existing batch id, polling finds the job.',
     importance: 2,
     code: 'batchIdSchema',
     cure: 'Change the path in `PATHS` or the body that starts an import.',
@@ -98,7 +98,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'item',
     topic: 'An item',
     assumed:
-      '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue, without regard to capitals; the price is in dollars before tax.',
+      '`{code, name?, description?, unit?, category?, price}`. Codes are unique within a catalogue, without regard to capitals. The price is in dollars before tax.',
     importance: 2,
     code: 'batches.ts#Item',
     cure: 'Rename the fields.',
@@ -108,7 +108,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'upload-items',
     topic: 'Uploading items',
     assumed:
-      '`{items: [...]}`; any 2xx with JSON or an empty body is a success. Items that it lists under `errors`, `rejected` or `failed` were not accepted.',
+      '`{items: [...]}`; any 2xx with JSON or an empty body is a success. Items that the answer lists under `errors`, `rejected` or `failed` were not accepted.',
     importance: 2,
     code: 'batches.ts#itemsBody',
     cure: 'Change the body.',
@@ -117,7 +117,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
-      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. In any letter case, a `status` that begins with `complete` is completed, with problems if it has `error` in it or if a member with `fail`, `error` or `reject` in its name counts or lists any; one that begins with `fail`, `cancel` or `reject`, or has `error` in it, has failed; any other is polled again. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; a count may be text. Capitals in `status` do not matter. If `status` begins with `complete`, the import is completed; it has problems if `status` contains `error`, or if a member with `fail`, `error` or `reject` in its name counts or lists any. If `status` begins with `fail`, `cancel` or `reject`, or contains `error`, the import has failed. With any other `status`, the app polls again. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
     importance: 2,
     code: 'importJobSchema',
     cure: 'Rename the fields in the schema, and change the final states in `outcomeOf`.',

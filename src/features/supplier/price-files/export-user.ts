@@ -2,8 +2,8 @@ import type { FeatureDeps } from '../../../web/kit.ts'
 import { openTurns } from './turns.ts'
 
 /**
- * What was found in the files of a user's imports, by the ids of the imports. The records of the imports belong to the user, and
- * are exported with them. Also the catalogues whose remembered files name the user as their sender.
+ * Exports what was found in the files of a user's imports, by the ids of the imports, and the catalogues whose remembered files name
+ * the user as their sender. The records of the imports are exported with everything else that the user owns in the store.
  */
 export default async function exportUser({ store, config }: FeatureDeps, _settings: unknown, userId: string) {
   const { stored, received } = openTurns(store, config.platform.apiUrl)

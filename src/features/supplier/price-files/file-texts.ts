@@ -20,7 +20,7 @@ export const keyOf = ({ where, text, code }: PlacedText): string =>
 /** The different texts of a file, by their keys. */
 export class FileTexts {
   readonly byKey = new Map<string, PlacedText>()
-  /** How many more texts there are. */
+  /** How many more texts the file has, beyond the limit. */
   uncompared = 0
   readonly #left = { coded: MAX_CHARACTERS, others: MAX_CHARACTERS }
 

@@ -1,4 +1,4 @@
-/** The result of reading a price file. It is stored, and is the JSON of its import. It is only data: `sentences.ts` words it. */
+/** The result of reading a price file. It is stored, and is a part of the JSON of its import. `sentences.ts` puts it into words. */
 import type { Item } from './batches.ts'
 import type { Choice, Draft } from './choice.ts'
 import type { FileMemory, PlacedText, Received, SentFile } from './received.ts'
@@ -27,19 +27,19 @@ export interface OutlineColumn {
 
 /** What page one shows. */
 export interface Outline extends Pick<Draft, 'money' | 'units' | 'decimal'> {
-  /** When and by whom the file was sent whose choice is filled in; null if the columns are suggested, or filled in by a person. */
+  /** Who sent the file whose choice is filled in, and when; null if the columns are suggested, or filled in by a person. */
   lastChoice: Pick<SentFile, 'at' | 'by'> | null
   sheets: { name: string; isHidden: boolean }[]
   /** The sheet that is shown; empty for text. */
   sheet: string
   /** The row of the headings; 0 if there are none. */
   headingsRow: number
-  /** All rows above the table, each as one text. */
+  /** The rows above the table, at most 1,000, each as one text. */
   above: { row: number; text: string }[]
   /** The first six rows of the table. */
   rows: { row: number; cells: string[] }[]
   columns: OutlineColumn[]
-  /** A cell of the price column that is another number with the other decimal sign. Null if there is none: nothing is asked. */
+  /** A cell of the price column that is another number with the other decimal sign. If it is null, page one does not ask. */
   ambiguousPrice: string | null
   remarks: Remark[]
 }
@@ -71,23 +71,23 @@ export type Reason = (typeof REASONS)[number]
 export interface Rejected {
   row: number
   reason: Reason
-  /** The cell that is the reason, shortened, or the row with the other price. */
+  /** The cell that is the reason, shortened, or the number of the row with the other price. */
   detail: string
   /** Its code, if it has one. */
   code: string
-  /** Whether this catalogue received the code before, or the last file had no such row. */
+  /** Whether the row is marked as new: this catalogue received its code before, or the last file had no such row. */
   isNew: boolean
   /** Its first cells, cut. */
   cells: string[]
 }
 
-/** One of the ten rows, or a row of the report. */
+/** One of the ten rows. */
 export interface Example {
   row: number
   item: Item
   /** In dollars before tax; null if the code was not received before. */
   oldPrice: number | null
-  /** The other cells: not sent as they are, and not the same in every row. `isNew`: the column did not have this value before. */
+  /** The cells that are neither in the first line nor the same in every row, and all new ones. `isNew`: new in its column. */
   others: { heading: string; value: string; isNew: boolean }[]
 }
 
@@ -98,7 +98,7 @@ export interface Compared {
   same: number
   higher: number
   lower: number
-  /** The largest and the smallest new/old of the changed prices; null if none changed, and in JSON also if the old price was 0. */
+  /** The largest and the smallest new/old of the changed prices; null if none changed. In JSON, also null if the old price was 0. */
   largest: number | null
   smallest: number | null
   added: number
@@ -108,7 +108,7 @@ export interface Compared {
   /** Texts that the last file did not have, and those that only the last file had. */
   newTexts: PlacedText[]
   goneTexts: PlacedText[]
-  /** How many more texts there are than are compared. */
+  /** How many more texts the file has, which are not compared. */
   uncomparedTexts: number
   newValues: NewValues[]
 }
@@ -125,7 +125,7 @@ export interface NewValues {
   hadAtMostFive: boolean
 }
 
-/** Why page two asks for a tick before anything is sent. Numbers are counts of items. */
+/** Why page two asks for a tick before anything is sent. `items` and `of` count items, `count` counts rows. */
 export type BoxReason =
   | { kind: 'nothingReceived' }
   | { kind: 'halfOutside' | 'farOutside' | 'unknownCodes' | 'knownNotSent'; items: number; of: number }
@@ -144,9 +144,9 @@ export interface Found {
   rows: number
   items: number
   compared: Compared
-  /** What is the same in every row, once. */
+  /** The values that are the same in every row. */
   constants: { heading: string; value: string }[]
-  /** Ten rows. */
+  /** Ten rows, or all if there are fewer. */
   examples: Example[]
   /** Counts by reason, and up to 50 rows of each, new ones first. */
   rejected: { reason: Reason; count: number; rows: Rejected[] }[]
@@ -155,12 +155,12 @@ export interface Found {
   memory: FileMemory
 }
 
-/** What reading a file comes to. */
+/** The result of reading a file. */
 export interface Reading {
   outline: Outline
   /** Page two; null if page one must be filled in first. */
   found: Found | null
-  /** Why the choice that is filled in cannot be used. It is also empty if nobody has chosen. */
+  /** Why the choice that is filled in cannot be used. Also empty if there is no choice yet. */
   missing: Missing[]
 }
 

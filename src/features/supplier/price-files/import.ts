@@ -11,10 +11,13 @@
  * | its user stops it | `Imports`, `stopped` | stopped | stays |
  * | what was accepted is merged | `settle` | stays | is removed |
  *
- * Only `stopped` may happen outside the turn of the catalogue, which one process has at a time.
+ * Of these events, only `stopped` may happen outside the turn of the catalogue, which one process has at a time. A file of the
+ * command line has a record and a note only while it is sent. Nobody resumes it, so its state is "stopped" until it is completed.
  */
+import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { parseJson } from '../../../connect/index.ts'
+import { appOwner } from '../../../connect/stores.ts'
 import type { Catalogue } from '../../catalogues/contract.ts'
 import { choiceSchema } from './choice.ts'
 import { ImportError } from './errors.ts'
@@ -81,7 +84,7 @@ export const importSchema = z.object({
 export type Import = z.infer<typeof importSchema>
 export type ImportRef = Pick<Import, 'userId' | 'id'>
 
-/** A reading of a file with its id, what it was made with, and the folder of its items. */
+/** A reading of a file with its id, what the file was read with, and the folder of its items. */
 export interface Read extends Pick<Import, 'checkId' | 'leftOut' | 'receivedRevision'> {
   reading: Reading
   itemsPath: string
@@ -118,7 +121,22 @@ export const newImport = (
   createdAt: isoNow(),
 })
 
-/** The path of its page. */
+/** The owner of the files of the command line, in place of a user. */
+const COMMAND_LINE = appOwner('command-line')
+export const isOfCommandLine = ({ userId }: Pick<Import, 'userId'>): boolean => userId === COMMAND_LINE
+
+/** A file that the command line sends. */
+export const commandLineImport = (fileName: string, catalogue: Catalogue, read: Read): Import => ({
+  ...newImport(
+    { id: randomUUID(), userId: COMMAND_LINE, bxcontext: '', fileName, bytes: 0 },
+    catalogue,
+    read,
+  ),
+  state: 'stopped',
+  progress: NOTHING_SENT,
+})
+
+/** The path of the page of an import. */
 export const importPath = ({ bxcontext, id }: Pick<Import, 'bxcontext' | 'id'>) =>
   `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
 
@@ -155,7 +173,7 @@ const running = (job: Import): Import => ({
   problem: null,
 })
 
-/** A person sends what a page has shown. `checkId`: its reading. Throws `ImportError` (400, 409) if that cannot be sent. */
+/** A person sends what a page has shown. `checkId`: the reading on it. Throws `ImportError` (400, 409) if it cannot be sent. */
 export function started(job: Import, checkId: string): Import {
   requireState(job, 'ready')
   if (job.checkId !== checkId) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)

@@ -18,7 +18,9 @@ import {
   started,
   stopped,
 } from './import.ts'
+import { readInProcess } from './read-in-process.ts'
 import { createReadingPlaces } from './reading-places.ts'
+import type { ReadTask } from './reading-process.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 import type { PriceFilesSettings } from './settings.ts'
 import type { StoredImports } from './stored.ts'
@@ -35,8 +37,6 @@ export interface ImportsOptions
   apiUrl: string
   /** The folder for files while they are read. */
   dir: string
-  /** Reads a price file, in a process of its own. */
-  read(task: ReadOptions & { path: string }): Promise<Reading>
 }
 
 /** What a person sends. */
@@ -165,14 +165,17 @@ export class Imports {
     return next
   }
 
-  /** Deletes an import with its file. Resolves to what it was. What the platform has accepted is remembered. */
+  /** Deletes an import with its file. Resolves to the deleted import. What the platform has accepted of it is remembered. */
   async discard(job: Import): Promise<Import> {
     requireState(job, 'ready', 'completed', 'failed', 'stopped')
     await deleteImport(this.#turns, job)
     return job
   }
 
-  /** Starts an import in the turn of its catalogue, which passes to the sender. Otherwise, reads its file again. */
+  /**
+   * Starts an import in the turn of its catalogue, and passes the turn to the sender. If the catalogue has received something since
+   * the file was read, reads the file again instead, and resolves to null.
+   */
   async #start(job: Import, to: (now: Import) => Import, again: HowToRead): Promise<Import | null> {
     const turn = await takeFreeTurn(this.#turns, job.catalogueId)
     try {
@@ -207,7 +210,7 @@ export class Imports {
     })
   }
 
-  /** Reads the file of a folder. Throws `UnreadableFileError`, and `StoreUnavailableError` if the disk is full. */
+  /** Reads the file in a folder. Throws `UnreadableFileError`, and `StoreUnavailableError` if the items cannot be written. */
   async #read(
     { userId, bytes, catalogueId }: Pick<Import, 'userId' | 'bytes' | 'catalogueId'>,
     folder: string,
@@ -216,8 +219,13 @@ export class Imports {
     const { revision, received } = await this.#turns.received.read(catalogueId)
     const itemsPath = join(folder, 'items')
     const task = { path: join(folder, 'file'), itemsPath, received, leftOut, ...how }
-    const reading = await this.#inPlace({ userId, bytes }, () => this.#options.read(task))
+    const reading = await this.#inPlace({ userId, bytes }, () => this.readFile(task))
     return { checkId: randomUUID(), reading, itemsPath, leftOut: [...leftOut], receivedRevision: revision }
+  }
+
+  /** Reads a price file in a process of its own. Tests that are not about that process replace this method. */
+  readFile(task: ReadTask): Promise<Reading> {
+    return readInProcess(task)
   }
 
   /** Throws `ImportError` (507) if the store has no space for a file of this size. One user can fill a quarter of it. */
@@ -228,7 +236,7 @@ export class Imports {
       throw new ImportError(507, 'storage_full', texts.errors.storageFull)
   }
 
-  /** Deletes all but the last imports of a user. */
+  /** Deletes the old imports of a user. Keeps those that are running, and the last 20 others. */
   async #deleteOld(userId: string): Promise<void> {
     const idle = (await this.stored.ofUser(userId)).filter(({ state }) => state !== 'running')
     for (const job of idle.slice(MAX_KEPT)) await deleteImport(this.#turns, job)

@@ -5,7 +5,6 @@ import { createGrants } from '../../catalogues/grants.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { ASSUMPTIONS, PATHS, SCOPES } from './contract.ts'
 import { Imports } from './imports.ts'
-import { readInProcess } from './read-in-process.ts'
 import { importRoutes, importSection, uploadRoute } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 import { texts } from './texts.ts'
@@ -29,7 +28,6 @@ export default {
       log,
       dir: join(config.dataDir, 'imports'),
       apiUrl: config.platform.apiUrl,
-      read: readInProcess,
       catalogueImports: createCatalogueImports(api),
       source: (ref) => vault.tokenSource(ref),
     })

@@ -1,4 +1,4 @@
-/** Collects what the rows of a table come to: items, each code once, and rows that are not sent. */
+/** Collects the results of the rows of a table: items, each code once, and rows that are not sent. */
 import { shorten } from '../tables/prices.ts'
 import type { Row } from '../tables/sheet.ts'
 import type { Item } from './batches.ts'
@@ -9,7 +9,7 @@ import type { FileTexts } from './file-texts.ts'
 import { REASONS, type Reason, type Rejected } from './found.ts'
 import { type Candidate, type Code, newCode, type Problem } from './rows.ts'
 
-/** How many rows are listed for each reason, and kept of each rank: more than ten, as some are not sent or have several ranks. */
+/** How many rows are listed for each reason, and kept for each rank: more than ten, because some are not sent or have several ranks. */
 const MAX_KEPT = 50
 export const MAX_CELL = 200
 /** How many cells are shown of a row that is not sent. */
@@ -111,7 +111,7 @@ export class Items {
     return code
   }
 
-  /** Adds a row to the texts. If it has a code, long descriptions are shortened. Returns whether the last file had the row. */
+  /** Adds a row to the texts. If it has a code, a long text is shortened. Returns whether the last file had the row. */
   #wasText(row: number, code: string, cells: readonly string[]): boolean {
     const whole = rowText(cells)
     const text = code === '' ? whole : shorten(whole, code.length + MAX_CELL)

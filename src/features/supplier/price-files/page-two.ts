@@ -24,16 +24,16 @@ interface Column {
   /** The values that the last file did not have. */
   added: Tally[]
   newValues: NewValues[]
-  /** The value that is the same in every row; empty if there is none, or if it stands in the first line of a row. */
+  /** The value that is the same in every row; empty if there is none, or if the first line of each example shows it. */
   constant: string
 }
 
 /** Uses that are not compared, because names and prices differ from row to row. */
 const NOT_COMPARED: Use[] = ['code', 'price', 'name', 'description']
-/** Uses that stand in the first line of a row. */
+/** Uses that stand in the first line of an example. */
 const FIRST_LINE: Use[] = ['code', 'name', 'unit']
 
-/** What a scan has found of a file that was read as it was chosen. */
+/** What page two shows, from a scan that has read a file as a person chose. */
 export function foundIn(scan: Scan, items: Items, choice: Choice, received: Received | null): Found {
   const { headings } = scan
   const columns = headings.map((_, index) => compareColumn(scan, choice, index))
@@ -103,7 +103,7 @@ function boxOf(
   ]
 }
 
-/** The most characters of all values that are remembered. The columns after this limit are not remembered. */
+/** The most characters of all values that are remembered. The values of the columns after this limit are not. */
 const MAX_CHARACTERS = 300_000
 
 function valuesOf(headings: readonly string[], columns: readonly Column[]): FileMemory['values'] {
@@ -129,7 +129,7 @@ function chooseRows({ ranks }: Items, columns: readonly Column[], hasPast: boole
     for (const one of from)
       if (chosen.size < end && one.code.state === 'sent' && !chosen.has(one.code)) chosen.set(one.code, one)
   }
-  /** One row of each value, then another one of each. */
+  /** One row of each value, then a second row of each, then a third. */
   const rarest = (tallies: Tally[]) => {
     const sorted = tallies.sort((a, b) => a.count - b.count)
     return [0, 1, 2].flatMap((nth) => sorted.flatMap(({ items }) => items[nth] ?? []))

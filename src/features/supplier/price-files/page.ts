@@ -19,10 +19,10 @@ const MAX_SAMPLES = 3
 /** How many unchanged cells of a row page two shows openly. */
 const MAX_OPEN = 12
 
-/** An import for pages and JSON. `itemCount` is the number of items, since `items` are the items themselves there. */
+/** An import for pages and JSON. `itemCount` is the number of items, because in the JSON `items` are the items themselves. */
 export const importView = ({ userId: _, items, ...job }: Import) => ({ ...job, itemCount: items })
 
-/** What was read, for JSON, without what is remembered of the file and which user made the last choice. */
+/** What was read, for JSON. Leaves out what is remembered of the file, and which user made the last choice. */
 export const readingView = ({ outline, found, missing }: Reading) => {
   const { lastChoice, ...shown } = outline
   const { memory: _, ...sent } = found ?? { memory: null }
@@ -47,7 +47,7 @@ const typedIn = (form?: { values: Record<string, unknown> }) =>
 export async function choosePage(vault: Vault, job: Import, { outline, missing }: Reading) {
   const { say, suggested } = texts.choose
   const isSuggested = outline.columns.some(({ use }) => use !== 'ignored')
-  // The alert says what is missing.
+  // If something is missing, the alert says so.
   const lead = missing.length > 0 ? '' : isSuggested ? `${say} ${suggested}` : say
   return {
     view: 'supplier/price-files/choose',
@@ -61,7 +61,7 @@ export async function choosePage(vault: Vault, job: Import, { outline, missing }
       missing: missing.map(texts.missing),
       /** The problems that are shown beside the columns. */
       missingColumns: missing.filter(({ field }) => field === 'columns').map(texts.missing),
-      /** The field that has the focus, as `format.invalid` wants it. */
+      /** The field that gets the focus, in the form that `format.invalid` takes. */
       first: { field: missing[0]?.field ?? null },
       uses: USES,
       nameOf,
@@ -95,7 +95,7 @@ function columnLists(filled: Filled) {
 const isDistinct = (values: Value[]) =>
   values.length > MAX_SAMPLES && values.length >= 0.9 * values.reduce((sum, { count }) => sum + count, 0)
 
-/** Whose choice is filled in: the person as the platform names them, and when. */
+/** Says whose choice is filled in, and when it was made. The platform gives the name of the person. */
 async function chosenBy(vault: Vault, { userId }: Import, { at, by }: Pick<SentFile, 'at' | 'by'>) {
   const { you, someone, commandLine, filledIn: sentence } = texts.choose
   if (by === null) return sentence(someone, at)
@@ -127,7 +127,7 @@ export function comparePage(job: Import, reading: Reading, found: Found) {
         const isLeftOut = (code: string) => leftOut.some((one) => one.toLowerCase() === code.toLowerCase())
         return {
           isLeftOut,
-          /** Rows that are left out and not on this page. */
+          /** Codes that are left out, and whose rows are not on this page. */
           others: leftOut.filter((code) => !listed.includes(code)),
           isConfirmed: typed?.confirm === 'on',
         }

@@ -5,10 +5,10 @@ import type { Key, KeyValueStore } from '../../../connect/stores.ts'
 
 const [compress, expand] = [promisify(gzip), promisify(gunzip)]
 
-/** How many bytes a part has at most before compression, so that a command of the store with it takes a few milliseconds. */
+/** The most bytes of a part before compression. So a command of the store takes only a few milliseconds. */
 export const PART_BYTES = 512 * 1024
 
-/** Whose parts they are, and what they are parts of. */
+/** The owner of the parts, and the name of the value that they make up. */
 export interface PartsOf {
   owner: string
   name: string
@@ -55,7 +55,7 @@ export class Parts {
     return Buffer.concat(found)
   }
 
-  /** Deletes the parts from one number up to, and without, another. */
+  /** Deletes the parts from the number `from` up to, but not including, the number `to`. */
   async delete(of: PartsOf, from: number, to: number): Promise<void> {
     for (let index = from; index < to; index++) await this.#store.delete(this.#key(of, index))
   }

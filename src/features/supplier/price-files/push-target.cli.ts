@@ -14,8 +14,8 @@ export interface TargetOptions {
 }
 
 /**
- * Finds the catalogue; one that is to be created has an empty id. Throws an error if several have the name, or if its scope is not
- * the requested one.
+ * Finds the catalogue. If it is to be created, the result has an empty id. Throws an error if several catalogues have the name, or if
+ * the scope of the catalogue is not the requested one.
  */
 export async function findCatalogue(
   session: ByApiKey,

@@ -8,9 +8,9 @@ import { texts } from '../tables/texts.ts'
 import type { Reading } from './found.ts'
 import type { ReadAnswer, ReadTask } from './reading-process.ts'
 
-/** For a reading that hangs without using CPU time, in ms. `src/features/supplier/tables/cpu-limit.ts` limits the CPU time. */
+/** The longest time of a reading that hangs without using CPU time, in ms. `tables/cpu-limit.ts` limits the CPU time. */
 const MAX_MS = 600_000
-/** The heap of V8, in MB, which limits what a file may fill. */
+/** The heap of V8, in MB: the limit of the memory that reading a file may fill. */
 export const HEAP_MB = 400
 export const HEAP = [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8']
 
@@ -41,7 +41,7 @@ export async function readInProcess(
   })
   // This fails only if the process has exited, which is noticed below.
   child.send(task, () => {})
-  // Waits for both: the answer may arrive after the exit, and only after the exit is no file written any more.
+  // Waits for both: the answer may arrive after the exit, and the process may write files until its exit.
   await Promise.all([once(child, 'exit'), once(child, 'disconnect')])
   signal?.removeEventListener('abort', kill)
   signal?.throwIfAborted()

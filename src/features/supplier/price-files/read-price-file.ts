@@ -1,4 +1,4 @@
-/** Reads a price file: what page one shows of it, and what page two does. It runs in the process that reads files. */
+/** Reads a price file for page one and page two. It runs in the process that reads files. */
 import { openFile } from '../tables/table.ts'
 import { writeBatches } from './batches.ts'
 import type { Choice, Draft } from './choice.ts'
@@ -8,7 +8,7 @@ import { Scan } from './scan.ts'
 import { findTable } from './table.ts'
 
 /**
- * Reads a price file as it was chosen, and writes its items as upload requests to `itemsPath`. There are none if page one must be
+ * Reads a price file as it was chosen, and writes its items as upload requests to `itemsPath`. It writes none if page one must be
  * filled in first. Throws `UnreadableFileError` and the errors of the file system.
  */
 export async function readPriceFile(path: string, options: ReadOptions): Promise<Reading> {

@@ -1,4 +1,4 @@
-/** How many files are read at the same time. Only one of them may have this size, in bytes, or a larger one. */
+/** How many files are read at the same time. Only one of them may have `LARGE` bytes or more. */
 const PLACES = 2
 const LARGE = 1_000_000
 
@@ -10,7 +10,7 @@ interface Turn {
 
 /**
  * Lets two files be read at the same time: at most one large file, and at most one file of each user. So nobody's files delay
- * those of others for long. Of those that have a place, the file that has waited longest is next.
+ * those of others for long. If several files could be next, it is the one that has waited longest.
  */
 export function createReadingPlaces() {
   const reading = new Set<Turn>()

@@ -7,7 +7,7 @@ import { readPriceFile } from './read-price-file.ts'
 
 export type ReadTask = ReadOptions & { path: string }
 
-/** What the process answers. `line`: of an unreadable file; 0 if the problem is of no line. */
+/** What the process answers. `line`: the line that cannot be read; 0 if the problem is about the whole file. */
 export type ReadAnswer =
   | { kind: 'read'; reading: Reading }
   | { kind: 'unreadable' | 'unwritable' | 'failed'; problem: string; line?: number }

@@ -1,7 +1,7 @@
 /**
  * Stores what catalogues received from here. Each catalogue of a platform has a small record, which names people, and parts with
- * all else. The parts are written before the record that names them. Read it only for people to whom the platform shows the
- * catalogue.
+ * all else. The parts are written before the record that names them. Only people to whom the platform shows a catalogue may see
+ * what it received.
  */
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
@@ -27,7 +27,7 @@ const keyOf = (owner: string): Key => ({ kind: RECORD, owner, id: '' })
 
 const recordSchema = z.object({
   catalogueId: z.string(),
-  /** Random for each write, and the name of its parts. *Send* names the revision with which its page was compared. */
+  /** Random for each write, and the name of its parts. An import has the revision with which its file was compared. */
   revision: z.string(),
   parts: z.int(),
   /** Who sent each of the files, and when. */
@@ -37,7 +37,7 @@ type ReceivedRecord = z.infer<typeof recordSchema>
 const parseRecord = (value: string | null): ReceivedRecord | null =>
   recordSchema.safeParse(parseJson(value ?? '')).data ?? null
 
-/** Whether a user sent it. */
+/** Returns a function that tells whether a user sent a file. */
 const isOf =
   (userId: string) =>
   ({ by }: Pick<SentFile, 'by'>): boolean =>
@@ -77,7 +77,7 @@ export class ReceivedStore {
     return (await this.#record(catalogueId))?.revision ?? ''
   }
 
-  /** Who sent the remembered file of this time. */
+  /** Who sent the remembered file that has this time. */
   async senderOf(catalogueId: string, at: string): Promise<SentFile['by']> {
     return (await this.#record(catalogueId))?.people.find((file) => file.at === at)?.by ?? null
   }
@@ -85,26 +85,27 @@ export class ReceivedStore {
   /** Adds what the platform has accepted of a file. Resolves to the new revision. */
   async merge(catalogueId: string, sent: Sent): Promise<string> {
     const owner = ownerOf(this.#apiUrl, catalogueId)
-    for (;;) {
-      const value = await this.#store.get(keyOf(owner))
-      const record = parseRecord(value)
-      const { files, ...received } = afterSending(record && (await this.#received(record)), sent)
-      const named = new Map([...(record?.people ?? []), sent].map(({ at, by }) => [at, by]))
+    const before = await this.#record(catalogueId)
+    const { files, ...received } = afterSending(before && (await this.#received(before)), sent)
+    const revision = randomUUID()
+    const text = JSON.stringify({ ...received, files: files.map((file) => ({ ...file, by: null })) })
+    const parts = await this.#parts.writeAll({ owner, name: revision }, Buffer.from(text))
+    /** The next record. A record that has changed meanwhile stays: somebody else wrote it, or this call, whose answer was lost. */
+    const merged = (value: string | null) => {
+      const now = parseRecord(value)
+      if (now?.revision !== before?.revision) return value
+      const named = new Map([...(now?.people ?? []), sent].map(({ at, by }) => [at, by]))
       const people = files.map(({ at }) => ({ at, by: named.get(at) ?? null }))
-      const revision = randomUUID()
-      const text = JSON.stringify({ ...received, files: files.map((file) => ({ ...file, by: null })) })
-      const parts = await this.#parts.writeAll({ owner, name: revision }, Buffer.from(text))
-      const next: ReceivedRecord = { catalogueId, revision, parts, people }
-      const isSet = await this.#store.compareAndSet(keyOf(owner), value, JSON.stringify(next))
-      // A write whose answer was lost is repeated by the client of the store, which then finds its own value.
-      const isWritten = isSet || (await this.revision(catalogueId)) === revision
-      const unused = isWritten ? record : next
-      if (unused) await this.#parts.delete({ owner, name: unused.revision }, 0, unused.parts)
-      if (isWritten) return revision
+      return JSON.stringify({ catalogueId, revision, parts, people } satisfies ReceivedRecord)
     }
+    const now = parseRecord(await update(this.#store, keyOf(owner), merged))
+    const isMerged = now?.revision === revision
+    const unused = isMerged ? before : { revision, parts }
+    if (unused) await this.#parts.delete({ owner, name: unused.revision }, 0, unused.parts)
+    return isMerged ? revision : this.merge(catalogueId, sent)
   }
 
-  /** The catalogues where a user is named, with the number of remembered files that this user sent. On every platform. */
+  /** The catalogues of every platform where a user is named, with the number of remembered files that this user sent. */
   async *naming(userId: string): AsyncIterable<{ catalogueId: string; sent: number }> {
     for await (const owner of allOwners(this.#store, RECORD)) {
       const record = parseRecord(await this.#store.get(keyOf(owner)))
@@ -129,7 +130,7 @@ export class ReceivedStore {
     return parseRecord(await this.#store.get(keyOf(ownerOf(this.#apiUrl, catalogueId))))
   }
 
-  /** What a record stands for; null if a part is gone, or another version has written it. */
+  /** What the parts of a record have; null if a part is gone, or if another version has written them. */
   async #received({ catalogueId, revision, parts }: ReceivedRecord): Promise<Received | null> {
     const owner = ownerOf(this.#apiUrl, catalogueId)
     const bytes = await this.#parts.readAll({ owner, name: revision }, parts)

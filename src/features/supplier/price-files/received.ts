@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { choiceSchema } from './choice.ts'
 
 /**
- * A text of a file. `where`: the headings of its columns, or what the text is; empty if it is in the first column. A row that has
+ * A text of a file. `where`: the headings of its columns, or the kind of text; empty if it is in the first column. A row that has
  * a `code` is compared by its code, so that figures in the row do not count.
  */
 const placedTextSchema = z.object({
@@ -30,9 +30,9 @@ export const senderSchema = z
   .union([z.object({ userId: z.string(), bxcontext: z.string() }), z.literal('command line')])
   .nullable()
 
-/** A file that was sent, and who chose how it is read. */
+/** A file that was sent, who sent it, and how it was read. */
 const sentFileSchema = z.object({
-  /** Counts the files of the catalogue. */
+  /** The files of a catalogue are numbered from 1. */
   number: z.int().positive(),
   fileName: z.string(),
   at: z.iso.datetime(),
@@ -42,11 +42,11 @@ const sentFileSchema = z.object({
 })
 export type SentFile = z.infer<typeof sentFileSchema>
 
-/** How many files are remembered: the last one of each set of headings. */
+/** How many files are remembered, at most one for each set of headings: the last one. */
 export const MAX_FILES = 5
 /** A code that was in none of this many last files is forgotten. */
 export const FORGOTTEN_AFTER = 24
-/** The most codes that are remembered; beyond it, those that were sent longest ago are forgotten. */
+/** The most codes that are remembered. If there are more, those that were sent longest ago are forgotten. */
 export const MAX_CODES = 200_000
 
 /** A price that the catalogue received, in dollars before tax. `file`: the number of the last file that had the code. */
@@ -73,15 +73,14 @@ export interface Sent extends Omit<SentFile, 'number'> {
   isComplete: boolean
 }
 
-/** What a catalogue has received after a file was sent, or one more part of it: the parts of a file have its `at`. */
+/** What a catalogue has received after a file was sent, as far as the platform has accepted it. */
 export function afterSending(received: Received | null, { items, isComplete, ...file }: Sent): Received {
   const before: Received = received ?? { isUnfinished: false, files: [], prices: [], isOwn: false }
-  const last = before.files[0]
-  const number = last?.at === file.at ? last.number : (last?.number ?? 0) + 1
+  const number = (before.files[0]?.number ?? 0) + 1
   const prices = new Map(before.prices.map((one) => [one.code.toLowerCase(), one]))
   let accepted = 0
   for (const { code, price } of items) {
-    // Deleting it first moves a code that comes again to the end, with the latest ones.
+    // A code that comes again is deleted first, so that it moves to the end, where the latest codes are.
     prices.delete(code.toLowerCase())
     prices.set(code.toLowerCase(), { code, price, file: number })
     accepted++

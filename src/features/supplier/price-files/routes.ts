@@ -41,7 +41,7 @@ const ERRORS = ['not_found', 'conflict']
 const importViewSchema = importSchema
   .omit({ userId: true, items: true })
   .extend({ itemCount: importSchema.shape.items })
-/** The JSON of its page. `items`: all that will be sent, while page two is shown. */
+/** The JSON of the page of an import. `items`: all items that will be sent, while page two is shown. */
 const pageSchema = importViewSchema.extend({
   reading: z.looseObject({}).nullable(),
   items: z.array(z.looseObject({ code: z.string(), price: z.number() })).optional(),
@@ -187,7 +187,7 @@ interface Action {
   description: Partial<RouteDescription> & { summary: string }
   /** Resolves to null if nothing was done, because the page was out of date. */
   run(job: Import, req: ImportRequest): Promise<Import | null>
-  /** Where a browser goes then; to the page of the import by default. */
+  /** Where a browser goes after the action; to the page of the import by default. */
   pathOf?(job: Import): string
 }
 
@@ -223,14 +223,14 @@ function addAction(router: Router, options: ImportRoutesOptions, action: Action)
 }
 
 function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[] {
-  // These actions compare with what the catalogue received. Only users to whom the platform shows the catalogue may see that.
+  // Actions that compare with what the catalogue received call this: only users who can see the catalogue may see what it received.
   const seesCatalogue = (job: Import) => catalogues.get(vault.tokenSource(job), job.catalogueId)
   return [
     {
       name: 'choice',
       description: {
         summary:
-          'Says how the file is to be read, and reads it again: a `draft`, and with `goOn` the items that can be sent, if nothing is missing (`reading.missing`).',
+          'Reads the file again, in the way that `draft` says. With `goOn`, the import then has the items that can be sent, unless something is missing (`reading.missing`).',
         body: chooseSchema,
         errors: ['invalid_input', 'not_connected'],
       },
@@ -246,13 +246,13 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
       name: 'send',
       description: {
         summary:
-          'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent; if they differ from `leftOut`, the file is read again without them, nothing is sent, and the answer is `409`, as it is if the page has changed. `confirm`: true if `reading.found.box` has reasons.',
+          'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent. If they differ from `leftOut`, nothing is sent: the file is read again without them, and the answer is `409`. It is also `409` if the page has changed. `confirm`: must be true if `reading.found.box` has reasons.',
         body: sendSchema,
         status: 202,
         errors: ['invalid_input', 'not_connected'],
       },
       async run(job, req) {
-        // Another tab has sent it already.
+        // Another tab has already sent the import.
         if (job.state !== 'ready' && !wantsJson(req)) return job
         const { seen, leaveOut, confirm } = sendSchema.parse(req.body ?? {})
         await seesCatalogue(job)
@@ -281,7 +281,7 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
       name: 'discard',
       description: {
         summary:
-          'Deletes the file and an import that is not running, and answers what it was. What was sent stays in the catalogue.',
+          'Deletes an import that is not running, with its file. Answers with the import as it was. What was sent stays in the catalogue.',
       },
       run: (job) => imports.discard(job),
       pathOf: ({ bxcontext, catalogueId }) =>

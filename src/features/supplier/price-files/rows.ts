@@ -31,7 +31,7 @@ export const newCode = (received: ReceivedPrice | null): Code => ({
   row: 0,
 })
 
-/** An item that may be one of the ten rows. Only for such items are the cells kept in memory. */
+/** An item that may be one of the ten rows. The cells of other items are not kept in memory. */
 export interface Candidate {
   code: Code
   item: Item
@@ -97,13 +97,16 @@ function tickedIn({ number, values }: ChosenColumn): (cells: readonly string[]) 
   return (cells) => ticked.has(valueIn(cells[number - 1]))
 }
 
-/** Rounds to the cent, half up, and before that to 15 digits: for a computer, 1.005 dollars are 100.49999999999999 cents. */
+/**
+ * Takes the tax off a price, and rounds to the cent, half up. Before that, it rounds to 15 digits, because 1.005 dollars are
+ * 100.49999999999999 cents for a computer.
+ */
 const withoutTax = (price: number, tax: number) => Math.round(exact((price / (1 + tax / 100)) * 100)) / 100
 
 const errorIn = (cell: string): Problem | undefined =>
   isSpreadsheetError(cell) ? problem(cell === NO_VALUE ? 'noValue' : 'errorCell', cell) : undefined
 
-/** How many the price is for, where a cell says `EA`, `100`, `100 EA` or `per 100`; NaN if it does not say one number. */
+/** How many units the price is for, if a cell says `EA`, `100`, `100 EA` or `per 100`; NaN if it does not say one number. */
 function countIn(cell: string, how: Parameters<typeof readPrice>[1], number: number | undefined): number {
   if (/^(ea|each)$/i.test(cell)) return 1
   // The 2 of `m2` belongs to the unit.
@@ -112,7 +115,7 @@ function countIn(cell: string, how: Parameters<typeof readPrice>[1], number: num
   return typeof count === 'number' && other === undefined ? count : Number.NaN
 }
 
-/** How the rows of a table are made. */
+/** What the rows of a table look like. */
 interface Shape {
   width: number
   delimiter: string | undefined
@@ -120,7 +123,7 @@ interface Shape {
   isRow(cells: readonly string[]): boolean
 }
 
-/** Finds cells that are not under a heading, and rows that an open quote has put into one cell. */
+/** Finds a cell that is not under a heading, or rows that an open quote has put into one cell. */
 function shapeProblem(cells: string[], { width, delimiter, isRow }: Shape): Problem | undefined {
   for (let index = width; index < cells.length; index++) {
     const cell = cells[index] ?? ''

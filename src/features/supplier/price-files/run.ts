@@ -21,9 +21,9 @@ export interface ImportOptions {
   bodyOf(index: number): Promise<Uint8Array>
   /** What an earlier run has sent. It counts only if the platform has it. Items are upserts, so sending one twice is harmless. */
   accepted?: Progress
-  /** Called with every change. */
+  /** Called after every change of the progress. */
   onProgress?(progress: Readonly<Progress>): void
-  /** Called after each batch, and again while the store is not available. */
+  /** Called after each batch. It is called again as long as the store is not available. */
   save?(progress: Progress): Promise<void>
   /** Stops the import between two requests. */
   signal?: AbortSignal
@@ -181,7 +181,7 @@ class Run {
   }
 }
 
-/** How many of the items that were sent into a job the platform has. It processes them before it completes the job. */
+/** How many of the items that were sent into a job the platform has. In a completed job, only processed items count. */
 const acceptedBy = (job: ImportJob, sent: number): number =>
   Math.min(job.itemsReceived ?? sent, isCompleted(job) ? (job.itemsProcessed ?? sent) : sent)
 
@@ -193,7 +193,7 @@ const saidIn = (error: unknown): string =>
     ? error.platformMessage
     : ''
 
-/** An error with this text about what the platform has said. If it said nothing, the error that was thrown. */
+/** Returns an error with this text about what the platform has said. If it said nothing, returns the error that was thrown. */
 const refusal = (error: unknown, text: (said: string) => string): unknown => {
   const said = saidIn(error)
   return said === '' ? error : importFailed(text(said))

@@ -1,4 +1,4 @@
-/** Reads every row of a file once. */
+/** Reads every row of the chosen sheet once. */
 import { UnreadableFileError } from '../tables/errors.ts'
 import { type Currency, DECIMALS, readPrice, shorten } from '../tables/prices.ts'
 import type { OpenFile, Row } from '../tables/sheet.ts'
@@ -15,18 +15,18 @@ import { createRowReader, type Problem } from './rows.ts'
 import type { Table } from './table.ts'
 import { columnFor, MONEY } from './uses.ts'
 
-/** The most rows of a table: their codes are kept in memory. */
+/** The most rows of a table. There is a limit, because their codes are kept in memory. */
 const MAX_ROWS = 500_000
-/** How many rows page one shows of a table, and above it: nobody reads more. */
+/** How many rows page one shows of a table, and above it. Nobody reads more. */
 const [SHOWN_ROWS, MAX_ABOVE] = [6, 1_000]
-/** How many of these cells are shown for a column whose values are not shown. */
+/** How many sample cells page one shows for a column whose values it does not show. */
 const MAX_SAMPLES = 3
 
-/** Collects what the rows of a file come to. */
+/** Collects what is found in the rows of a file. */
 export class Scan {
   readonly headings: readonly string[]
   readonly past: Past | null
-  /** The names of the columns: with a number where the heading is blank or stands there twice. */
+  /** The names of the columns. A column whose heading is blank or occurs twice has a number in its name. */
   readonly labels: readonly string[]
   readonly columns: Columns
   readonly texts = new FileTexts()
@@ -92,7 +92,7 @@ export class Scan {
       this.#shown.push({ row: line, cells: shown })
     }
     const result = this.#readRow?.(row)
-    // The cells of titles and notes are not values of columns. Neither are those of an item without a price.
+    // Cells count as values only in items, and in rows whose value is not ticked. Without a choice, a code and a price tell an item.
     const isInTable =
       code < 0 || price < 0
         ? cells.filter(isFilled).length > 1

@@ -63,7 +63,7 @@ export class Sender {
     const stop = new AbortController()
     if (this.#isClosing) stop.abort()
     const done = this.#work({ userId, id, catalogueId }, AbortSignal.any([stop.signal, turn.lost]))
-      // Its note is still there: the import goes on later.
+      // The note is still there, so the import goes on later.
       .catch(({ code }) => this.#options.log.info({ importId: id, code }, 'an import was interrupted'))
       .then(() => turn.release())
       .then(() => void this.#working.delete(id))
@@ -75,7 +75,7 @@ export class Sender {
     this.#working.get(id)?.stop.abort()
   }
 
-  /** Ends the work of this process; it goes on in another one, or later. */
+  /** Ends the work of this process. The imports go on in another process, or later. */
   async close(): Promise<void> {
     this.#isClosing = true
     const works = [...this.#working.values()]

@@ -91,7 +91,7 @@ export const reasonSentence = (reason: Reason, rows: number): string =>
 export const detailText = ({ reason, detail }: Rejected): string =>
   reason === 'otherPrice' && detail !== '' ? rejectedTexts.otherRow(detail) : detail
 
-/** The rows that will not be sent: the counts by reason, and those of the listed rows that are new. */
+/** The rows that will not be sent: how many for each reason, and which of the listed rows are new. */
 export const rejectedSentences = ({ rejected }: Pick<Found, 'rejected'>): string[] =>
   rejected.flatMap(({ reason, count, rows }) => {
     const listed = rows.filter(({ isNew }) => isNew)

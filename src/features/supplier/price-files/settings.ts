@@ -12,6 +12,6 @@ export const priceFilesSettings = () =>
     totalBytes: field.megabytes(2000).meta({
       variable: 'UPLOAD_TOTAL_MB',
       description:
-        'How much the price files of all users may use together in the store, before compression, in megabytes; those of one user a quarter of it.',
+        'How much the price files of all users may use together in the store, before compression, in megabytes. The files of one user may use a quarter of that.',
     }),
   })

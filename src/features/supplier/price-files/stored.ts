@@ -35,7 +35,7 @@ const parseSending = (value: string | null): Sending | null =>
 
 /** The parts of the file. */
 const fileOf = ({ id }: Pick<Import, 'id'>) => ({ owner: id, name: 'file' })
-/** The parts of a reading: what it has found, and then the items, an upload request in each. */
+/** The parts of a reading: what it has found, and then the items, with one upload request in each part. */
 const readingOf = ({ id, checkId }: Pick<Import, 'id' | 'checkId'>) => ({ owner: id, name: checkId })
 
 /** The imports in the store. Every method throws `StoreUnavailableError`. */
@@ -85,21 +85,27 @@ export class StoredImports {
     return sum
   }
 
-  /** Stores an import with its file. The record is written first: if the process dies, it leads to the parts that are there. */
-  async add(job: Import, path: string, read: Read): Promise<void> {
-    const { userId, bytes, createdAt } = job
+  /**
+   * Stores an import, with the file at `path` unless that is null. The record is written first. If the process dies, the record leads
+   * to the parts that were written.
+   */
+  async add(job: Import, path: string | null, read: Read): Promise<void> {
     try {
       await this.#store.set(importKey(job), JSON.stringify(job))
-      await this.#store.set(fileKey(job.id), JSON.stringify({ userId, bytes, createdAt }))
-      let index = 0
-      for await (const chunk of createReadStream(path, { highWaterMark: PART_BYTES }))
-        await this.#parts.write(fileOf(job), index++, chunk)
+      if (path !== null) await this.#addFile(job, path)
       await this.addReading(job, read)
     } catch (error) {
       // The user learns why the upload failed, not that the deletion fails too. The record leads to what is left.
       await this.delete(job).catch(() => {})
       throw error
     }
+  }
+
+  async #addFile({ id, userId, bytes, createdAt }: Import, path: string): Promise<void> {
+    await this.#store.set(fileKey(id), JSON.stringify({ userId, bytes, createdAt }))
+    let index = 0
+    for await (const chunk of createReadStream(path, { highWaterMark: PART_BYTES }))
+      await this.#parts.write(fileOf({ id }), index++, chunk)
   }
 
   /** Writes the file of an import to a path. Throws `ImportError` (409) if it is gone. */
@@ -142,7 +148,7 @@ export class StoredImports {
     return this.#parts.delete(readingOf(job), 0, 1 + batchCount(job.items))
   }
 
-  /** Deletes what a completed import needs no more: its file and its items. Its page still shows what was found. */
+  /** Deletes what a completed import no longer needs: its file and its items. Its page still shows what was found. */
   async deleteSent(job: Import): Promise<void> {
     await this.#parts.delete(fileOf(job), 0, fileParts(job))
     await this.#parts.delete(readingOf(job), 1, 1 + batchCount(job.items))
@@ -172,7 +178,7 @@ export class StoredImports {
     return this.#store.set(sendingKey(sending.catalogueId), noteOf(sending))
   }
 
-  /** Removes that note. */
+  /** Removes the note of an import, unless the catalogue now has the note of another one. */
   async forgetSending(sending: Sending): Promise<void> {
     await this.#store.compareAndSet(sendingKey(sending.catalogueId), noteOf(sending), null)
   }

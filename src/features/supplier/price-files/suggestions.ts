@@ -4,9 +4,9 @@ import type { Row } from '../tables/sheet.ts'
 import { clean, isFilled } from './cells.ts'
 import type { Use } from './uses.ts'
 
-/** The longest heading, in characters. A longer one is a note. */
+/** How many characters of a heading are read. A longer text is a note, and no heading. */
 const MAX_HEADING = 60
-/** A heading in lower case, with letters and digits only. `#` stands for "number", as many write it. */
+/** A heading in lower case, with letters and digits only. `#` becomes `no`, because many write it for "number". */
 const normalize = (heading: string) =>
   clean(heading)
     .slice(0, MAX_HEADING)
@@ -32,7 +32,7 @@ const NO_PRICE =
   /(?:pric\p{L}*)(?:unit|level|group|basis|per|qty|quantity|date|code|type|category|list|break|class|status|notes?)$|qty|quantity|date|weight|percent|(?:tax|gst)rate|taxcode|discount|sellunit|unitofsale|min(?:imum)?order/u
 const NUMBER = /^[^\p{L}\d%]{0,4}(?:AUD?|NZD?)?[^\p{L}\d%]{0,4}\d[\d.,\s]*[^\p{L}%]{0,3}(?:AUD|NZD)?$/iu
 
-/** Headings that mean a name beside a code, and may mean the code otherwise. */
+/** Headings that mean a name if there is a code, and otherwise may mean the code. */
 const BESIDE_CODE = /^(?:product|item)$/
 /** The other uses, the most certain heading of each first. */
 const OTHERS: [use: Use, heading: RegExp][] = [
@@ -50,10 +50,10 @@ const OTHERS: [use: Use, heading: RegExp][] = [
     /^(?:pric(?:e|ing))?per$|^pric(?:e|ing)(?:unit|basis|divisor)$|^(?:price)?basis(?:qty|quantity)?$/,
   ],
 ]
-/** How many a price is for: a number, or one. */
+/** A cell that says how many units a price is for: a number, or "each". */
 const COUNT = /\d|^(?:ea|each)$/i
 
-/** What each column may be used for. Where two columns could be the code, or the price, neither is suggested. `rows`: some of the table. */
+/** Suggests a use for each column. If two columns could be the code, or the price, neither is suggested. `rows`: some of the table. */
 export function suggestUses(headings: readonly string[], rows: readonly Row[]): Use[] {
   const names = headings.map(normalize)
   const cellsOf = (index: number) =>
@@ -94,8 +94,8 @@ const isKnown = (cell: string) => {
 const [SEARCHED_ROWS, MAX_SEARCHED] = [100, 200]
 
 /**
- * The row that has the most known headings, at least two. Otherwise the first row that fills most columns and has no number; 0 if
- * there is none. `isSure`: whether its headings are known.
+ * Suggests the row that has the most known headings, at least two. Otherwise suggests the first row that fills most columns and has
+ * no number, or 0 if there is none. `isSure`: whether the headings are known.
  */
 export function suggestHeadingsRow(rows: readonly Row[]): { headingsRow: number; isSure: boolean } {
   const searched = rows.slice(0, SEARCHED_ROWS)

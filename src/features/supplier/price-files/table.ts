@@ -28,7 +28,7 @@ export interface Table extends Pick<Outline, 'lastChoice'> {
   headings: string[]
   /** What page one fills in for each column. */
   filled: Pick<OutlineColumn, 'use' | 'ticked'>[]
-  /** Page one as it was filled in, or the last choice, with the columns that are here; null if nobody has chosen any. */
+  /** Page one as it was filled in, or the last choice, with those of its columns that this file has; null if there is neither. */
   draft: Draft | null
   /** What the draft lacks to be a choice. */
   missing: Missing[]
@@ -149,7 +149,7 @@ async function* eachRow(sheet: Sheet): AsyncGenerator<Row> {
 const headingsIn = (cells: readonly string[]): string[] =>
   cells.slice(0, cells.findLastIndex(isFilled) + 1).map(clean)
 
-/** What page one fills in for each column. A code or a price that is missing is suggested. If no chosen column is here, all are. */
+/** What page one fills in for each column. A missing code or price is suggested. If no chosen column is here, all uses are. */
 function fillIn(
   here: readonly ChosenColumn[],
   headings: readonly string[],

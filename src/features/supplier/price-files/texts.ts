@@ -4,7 +4,7 @@ import type { BoxReason, Missing, Reason, Remark } from './found.ts'
 
 const { count, isolated, pluralize } = format
 
-/** What a column may be used for. */
+/** The words for the uses of a column. */
 const USE_WORDS = {
   code: 'code',
   price: 'price',
@@ -29,7 +29,7 @@ function money(answer: Money): string {
 /** A value of a cell; a blank one has a word. */
 const valueText = (value: string) => (value === '' ? '(blank)' : value)
 
-/** How much a new price differs from the old one: "3.5 %", at least 0.1; "× 3" if it has doubled, and "÷ 3" if it has halved. */
+/** How much a new price differs from the old one: "3.5 %", at least 0.1. From twice the old price on, "× 2"; from half of it, "÷ 2". */
 function difference(of: number): string {
   if (of >= 2) return `× ${count(of)}`
   if (of > 0 && of <= 0.5) return `÷ ${count(1 / of)}`
@@ -86,10 +86,10 @@ export const texts = {
   page: {
     remove: 'Remove from this list',
     discard: 'Discard this file',
-    /** For an import of which items may have been sent. */
+    /** For an import whose items may have been sent. */
     discardImport: 'Discard…',
     discardHint: (sent: number, all: number, catalogue: string) =>
-      `This import ends: its file is deleted here, and what is left of it can no longer be sent. What was sent stays in “${isolated(catalogue)}”: ${count(sent)} of ${pluralize(all, 'item')}.`,
+      `This import ends: its file is deleted here, and the rest of its items can no longer be sent. What was sent stays in “${isolated(catalogue)}”: ${count(sent)} of ${pluralize(all, 'item')}.`,
     discardNow: 'Discard the import',
   },
 
@@ -154,7 +154,7 @@ export const texts = {
     unfinished: 'The last import was not finished.',
     prices: (same: number, higher: string, lower: string) =>
       `${pluralize(same, 'price is', 'prices are')} the same${higher}${lower}.`,
-    /** `most`: by how much. */
+    /** `most`: by how much at most. */
     higher: (items: number, most: string) => `, ${count(items)} higher (up to ${most})`,
     lower: (items: number, most: string) => `, ${count(items)} lower (up to ${most})`,
     codes: (added: number, gone: number) => `${count(added)} new, ${count(gone)} no longer in the file.`,
@@ -198,7 +198,7 @@ export const texts = {
     first: (shown: number) => `The first ${count(shown)}, new ones first:`,
     cures: {
       damagedCode:
-        'They look as a spreadsheet shows a date or a long number: format the column as text, and enter them again.',
+        'These codes look like a date or a long number in a spreadsheet: format the column as text, and enter them again.',
       noValue: 'Open the file in your spreadsheet, and save it.',
       otherPrice: 'The same code with different prices or units: none is sent, because each could be wrong.',
     } as Partial<Record<Reason, string>>,
@@ -213,7 +213,7 @@ export const texts = {
       errorCell: 'Error in a cell',
       noValue: 'Formula without a value',
       struckOut: 'Struck out',
-      count: 'Price that this count cannot divide',
+      count: 'Unusable number of units',
       notTicked: 'Value not ticked',
       moreCells: 'More cells than headings',
       openQuote: 'Quote not closed',
@@ -225,7 +225,7 @@ export const texts = {
   /** The box that asks for a tick. */
   box: { title: 'Look at this before you send', tick: 'I have looked, and this is right.' },
 
-  /** Why it is there. */
+  /** Why the box is there. */
   boxReason(reason: BoxReason): string {
     switch (reason.kind) {
       case 'nothingReceived':
@@ -235,7 +235,7 @@ export const texts = {
       case 'farOutside':
         return `${ofKnown(reason, 'price')} fell below half, or more than doubled.`
       case 'oneFactor':
-        return `${ofKnown(reason, 'price')} changed alike: ${change(reason.factor)}.`
+        return `${ofKnown(reason, 'price')} changed by the same factor: ${change(reason.factor)}.`
       case 'unknownCodes':
         return `${count(reason.items)} of ${pluralize(reason.of, 'code')} were not received from here before.`
       case 'knownNotSent':
@@ -298,7 +298,7 @@ export const texts = {
       `The import of ${isolated(file)} into “${isolated(catalogue)}” waits.`,
   },
 
-  /** Sending waits for the platform, with the title of its outage on other pages, or for the store. */
+  /** Sending waits for the platform, or for the store. `title`: the title that the platform's outage has on other pages. */
   waiting: (title = "The app's own data store is not available") =>
     `${title}. The app tries again automatically.`,
 
@@ -307,7 +307,7 @@ export const texts = {
     app: 'The import stopped because of an error in this app. It has been logged.',
     revoked: 'Access to this account has ended. Reconnect the account, and send again.',
     fileGone: 'The price file of this import is no longer available. Upload it again.',
-    /** `words`: the platform's, here and below. */
+    /** `words`: what the platform says, here and below. */
     notCompleted: (words: string) => `The platform could not complete the import: ${words}`,
     startRefused: (message: string) => `The platform refused to start the import and said: ${message}`,
     /** `code`: the code of the first item of the refused upload, which has at most 1,000 items. */

@@ -3,12 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLease, appOwner, type Key, type KeyValueStore, type Lease } from '../../../connect/stores.ts'
 import type { Item } from './batches.ts'
 import { ImportError } from './errors.ts'
-import type { Import } from './import.ts'
+import { type Import, isOfCommandLine } from './import.ts'
 import { ReceivedStore } from './received-store.ts'
 import { type Sending, StoredImports } from './stored.ts'
 import { texts } from './texts.ts'
 
-/** What whoever takes the turn of a catalogue needs. */
+/** What is needed to take the turn of a catalogue. */
 export interface Turns {
   store: KeyValueStore
   stored: StoredImports
@@ -25,7 +25,7 @@ export const openTurns = (store: KeyValueStore, apiUrl: string, turnMs?: number)
   turnMs,
 })
 
-/** How long to wait while a stopped import ends its last request, and the pause between two attempts to take the turn, in ms. */
+/** How long to wait for a stopped import to end its last request, and the pause between two attempts to take the turn, in ms. */
 const [WAIT_MS, LOOK_MS] = [3_000, 50]
 
 export const turnKey = (catalogueId: string): Key => ({
@@ -39,8 +39,8 @@ export const takeTurn = ({ store, turnMs = 10_000 }: Pick<Turns, 'store' | 'turn
   acquireLease(store, turnKey(catalogueId), turnMs)
 
 /**
- * Takes the turn of a catalogue to send something else, and settles what an earlier import has left. Throws `ImportError` (409) if
- * an import into it is running, and `StoreUnavailableError`.
+ * Takes the turn of a catalogue to send into it, and settles what an earlier import has left. Throws `ImportError` (409) if another
+ * import into the catalogue is running, and `StoreUnavailableError`.
  */
 export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<Lease> {
   const until = performance.now() + WAIT_MS
@@ -63,11 +63,16 @@ export async function takeFreeTurn(turns: Turns, catalogueId: string): Promise<L
 
 const isRunning = () => new ImportError(409, 'conflict', texts.errors.otherRunning)
 
+/** Settles what an earlier import into a catalogue has left, if there is anything. Throws as `takeFreeTurn`. */
+export async function settleLeft(turns: Turns, catalogueId: string): Promise<void> {
+  if (await turns.stored.sendingInto(catalogueId)) await (await takeFreeTurn(turns, catalogueId)).release()
+}
+
 /** Merges what the platform has accepted of an import that is not running, and deletes it with its file. Throws as `takeFreeTurn`. */
 export async function deleteImport(turns: Turns, job: Import): Promise<void> {
   const { stored } = turns
   const isUnsettled = (await stored.sendingInto(job.catalogueId))?.id === job.id
-  if (isUnsettled) await (await takeFreeTurn(turns, job.catalogueId)).release()
+  if (isUnsettled) await settleLeft(turns, job.catalogueId)
   await stored.delete(job)
 }
 
@@ -84,13 +89,15 @@ export async function settle({ stored, received }: Turns, sending: Sending): Pro
     // With this revision, the rest can be resumed, as long as nothing else is sent.
     await stored.change(job, (now) => ({ ...now, receivedRevision }))
   }
-  if (job?.state === 'completed') await stored.deleteSent(job)
+  if (job && isOfCommandLine(job)) await stored.delete(job)
+  else if (job?.state === 'completed') await stored.deleteSent(job)
   await stored.forgetSending(sending)
 }
 
 /** What the platform has accepted of an import; null if it was never sent, or if it was merged before and its items are gone. */
 async function acceptedOf(stored: StoredImports, job: Import) {
   const { fileName, userId, bxcontext, state, progress, endedAt, createdAt } = job
+  const by = isOfCommandLine(job) ? ('command line' as const) : { userId, bxcontext }
   const found = (await stored.reading(job))?.found
   if (!progress || !found) return null
   const items: Pick<Item, 'code' | 'price'>[] = []
@@ -100,7 +107,7 @@ async function acceptedOf(stored: StoredImports, job: Import) {
     if (error instanceof ImportError) return null
     throw error
   }
-  const file = { fileName, at: endedAt ?? createdAt, by: { userId, bxcontext } }
   const { choice, memory } = found
-  return { ...file, choice, memory, items, isComplete: state === 'completed' }
+  const at = endedAt ?? createdAt
+  return { fileName, at, by, choice, memory, items, isComplete: state === 'completed' }
 }

@@ -1,9 +1,9 @@
-/** When the command line sends a file without a person. Pure. */
+/** Decides whether the command line sends a file that no person has looked at. Pure. */
 import type { Reading } from './found.ts'
 
 /**
- * Whether a person must look at a file first: at page one, a box, or a new text or value. A new date counts, but a new amount
- * beside the price does not.
+ * Whether a person must look at a file first. A person must, if page one is not complete, if page two asks for a tick, or if there is
+ * a new text, value or date. A new amount beside the price is no reason.
  */
 export function stopsUnattended({ found }: Pick<Reading, 'found'>): boolean {
   // If nothing was received before, everything is a difference.

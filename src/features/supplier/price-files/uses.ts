@@ -1,9 +1,9 @@
-/** The words of a choice. They import nothing, because the process that reads a file loads them. */
+/** The words of a choice. This module imports only types, because the process that reads a file loads it. */
 import type { Currency } from '../tables/prices.ts'
 
 const SENT = ['code', 'price', 'name', 'description', 'unit', 'category'] as const
 /**
- * What a column may be used for. `count`: how many the price is for. `only`: only rows with a ticked value are sent. `taxed`: the
+ * What a column may be used for. `count`: how many units the price is for. `only`: only rows with a ticked value are sent. `taxed`: the
  * price includes GST only in rows with a ticked value.
  */
 export const USES = [...SENT, 'count', 'only', 'taxed', 'ignored'] as const

@@ -8,7 +8,7 @@ import { StoreUnavailableError } from '../../../connect/errors.ts'
 
 const LEFT_OVER_MS = 86_400_000
 
-/** Gives `work` a folder in `dir`, and deletes it afterwards. Also deletes folders of processes that were killed over a day ago. */
+/** Gives `work` a folder in `dir`, and deletes this afterwards. Also deletes folders that killed processes left over a day ago. */
 export async function inFolder<T>(dir: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   for (const name of await readdir(dir)) {

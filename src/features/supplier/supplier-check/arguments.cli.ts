@@ -25,8 +25,13 @@ export function readArguments(argv: readonly string[]): { baseUrl: string; optio
     .requiredOption('--client-id <id>', 'client id of the platform')
     .requiredOption('--client-secret <secret>', 'client secret of the platform')
     .option('--token-json', 'send token requests as JSON, not as a form', false)
-    .option('--item <code=price>', 'what one costs, before tax; repeatable', collect(parsePrice), [])
-    .option('--member <number:code=price>', 'what it costs a member; repeatable', collect(parseMember), [])
+    .option('--item <code=price>', 'what one unit costs, before tax; repeatable', collect(parsePrice), [])
+    .option(
+      '--member <number:code=price>',
+      'what one unit costs a member; repeatable',
+      collect(parseMember),
+      [],
+    )
     .option('--store <id>', 'the store of these prices; by default, one found by the search')
     .option('--not-in-range <code@store>', 'an item not sold there; repeatable', collect(parsePair), [])
     .option('--near <lat,lon>', 'a place with stores nearby; by default, several cities', parseCoordinates)

@@ -17,7 +17,7 @@ try {
     print(
       'The specification does not show every name. To read what it does not show, this check assumes:',
       ...ASSUMPTIONS.map((assumption) => `- ${assumption}`),
-      'No rule is wrong for that: what cannot be read is unproven.',
+      'If the check cannot read an answer, the rule is unproven, not wrong.',
       '',
     )
   const findings: Finding[] = []

@@ -34,10 +34,10 @@ const almost = (valid: Credentials, name: keyof Credentials): Attempt[] => {
     .map(([difference, near]) => [`the ${name} ${difference}`, { ...valid, [name]: near }])
 }
 
-/** Valid credentials with a blank before or after one of them. */
+/** Valid credentials with a space before or after one of them. */
 const blanks = (valid: Credentials, name: keyof Credentials): Attempt[] => [
-  [`a blank at the end of ${name}`, { ...valid, [name]: `${valid[name]} ` }],
-  [`a blank before ${name}`, { ...valid, [name]: ` ${valid[name]}` }],
+  [`a space at the end of ${name}`, { ...valid, [name]: `${valid[name]} ` }],
+  [`a space before ${name}`, { ...valid, [name]: ` ${valid[name]}` }],
 ]
 
 /** Token requests that are refused (specification 7). */
@@ -70,7 +70,7 @@ export const CREDENTIAL_RULES: Rules = {
     ...almost(valid, 'client_secret'),
   ]),
   'token.blank-secret': refused(
-    'A client_secret with a blank before or behind it returns 401.',
+    'A client_secret with a space before or after it returns 401.',
     [401],
     (valid) => blanks(valid, 'client_secret'),
   ),

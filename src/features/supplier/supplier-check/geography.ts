@@ -16,18 +16,21 @@ export const REMOTE_PLACE: Place = { latitude: -48.8767, longitude: -123.3933, r
 const CITIES =
   '-33.87,151.21 -37.81,144.96 -27.47,153.03 -31.95,115.86 -34.93,138.6 -41.29,174.78 -36.85,174.76 51.51,-0.13'
 
-/** Where stores are searched for by default. */
+/** Where the check searches for stores by default. */
 export const DEFAULT_PLACES: readonly Coordinates[] = CITIES.split(' ').map((city) => {
   const [latitude = 0, longitude = 0] = city.split(',').map(Number)
   return { latitude, longitude }
 })
 
-/** Distances to search within, in kilometres: around a city, and everywhere. A server that counts in metres takes this as 20 km. */
+/**
+ * Distances to search within, in kilometres: around a city, and everywhere. A server that counts in metres takes the second as
+ * 20 km.
+ */
 export const RADII = [100, 20_000]
 
 const DEGREE = Math.PI / 180
 const EARTH_KM = 6371
-/** Kilometres of a degree of latitude. */
+/** The length of a degree of latitude, in kilometres. */
 const DEGREE_KM = EARTH_KM * DEGREE
 
 /** The great-circle distance in kilometres (haversine formula). */
@@ -53,5 +56,5 @@ export function placeAway(from: Coordinates, eastKm: number, northKm: number): C
   return { latitude: round(latitude), longitude: round(longitude > 180 ? longitude - 360 : longitude) }
 }
 
-/** Six decimals: a tenth of a metre. */
+/** Rounds to six decimals, which are a tenth of a metre. */
 const round = (degrees: number) => Number(degrees.toFixed(6))

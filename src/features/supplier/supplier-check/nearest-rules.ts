@@ -6,17 +6,20 @@ import { isRecord } from './read.ts'
 import { type Rule, type Rules, remember, type Supplier } from './rule.ts'
 import { discoveredBy, knownStores, type LocatedStore, locatedStores, spread } from './stores.ts'
 
-/** Distances to search within, 20 km from a store: below 20, above it, and above it as a diameter (section 4.1 has both). */
+/**
+ * Distances in searches from places that are 20 km away from a store. They lie on both sides of 20 km, and on both sides of 40 km
+ * in case the distance is a diameter (section 4.1 has both).
+ */
 const DISTANCES_KM = [16, 22, 30, 36, 44]
 /** Up to this distance, every store must be found. A supplier may limit the distance (specification 8). */
 const SURE_KM = 25
-/** The widest comes first, because a supplier may refuse a distance. */
+/** Wide distances. They are tried in this order until the supplier accepts one, because a supplier may refuse a distance. */
 const WIDE_KM = [20_000, 5_000, 500, 100]
 const MAX_PLACES = 6
 /** Stores closer to a pole are left out, because degrees of longitude are too short there. */
 const MAX_LATITUDE = 80
 
-/** Throws `WrongError` unless a search returns an array, and `UnprovenError` if what it asks for is refused. */
+/** Throws `WrongError` unless a search returns an array, and `UnprovenError` if the supplier refuses the search. */
 function expectArray({ place, exchange }: Search): Exchange {
   const what = `A search within ${place.radius} km`
   if (isClientError(exchange)) throw new UnprovenError(`${what} is refused (${exchange.status})`)
@@ -52,8 +55,9 @@ function expectNearest(search: Search, all: readonly LocatedStore[]): Exchange {
 }
 
 /**
- * Throws `WrongError` if a search misses one of these stores within `reach` kilometres. The list may be full if it has as many
- * stores as any search finds (`limit`), and none further away. Specification 8 does not show its size.
+ * Throws `WrongError` if a search misses one of these stores within `reach` kilometres. A store may be missing
+ * if the list is full. A full list has as many stores as the longest list of all searches (`limit`), and none of them is further
+ * away than the missing store. Specification 8 does not show how long a list may be.
  */
 function expectAll(search: Search, reach: number, all: readonly LocatedStore[], limit: number): Exchange {
   const { place, exchange, stores } = search
@@ -66,7 +70,10 @@ function expectAll(search: Search, reach: number, all: readonly LocatedStore[], 
   return expectThat(!missed, exchange, message)
 }
 
-/** Searches from places 20 km from two stores. One of them is the furthest from the equator, where degrees are shortest. */
+/**
+ * Searches from places that are 20 km away from a store, for two stores. One of these is the furthest from the equator, where
+ * degrees of longitude are shortest.
+ */
 const around = remember(async (supplier: Supplier): Promise<Search[]> => {
   const stores = (await locatedStores(supplier)).filter(({ at }) => Math.abs(at.latitude) < MAX_LATITUDE)
   const byLatitude = stores.toSorted((a, b) => Math.abs(b.at.latitude) - Math.abs(a.at.latitude))
@@ -77,9 +84,9 @@ const around = remember(async (supplier: Supplier): Promise<Search[]> => {
   return searches
 })
 
-/** The rule that a search does not find a store at its mirror image, on the other side of latitude or longitude 0. */
+/** The rule that a search at the mirror image of a store, on the other side of latitude or longitude 0, does not find it. */
 const signRule = (name: 'latitude' | 'longitude'): Rule => ({
-  given: ['4.1', `A ${name} has a sign: where it is the opposite one, a store is not found.`],
+  given: ['4.1', `The sign of a ${name} counts: a search at the opposite ${name} does not find the store.`],
   needs: ['nearest.empty'],
   async check(supplier) {
     const stores = await locatedStores(supplier)
@@ -117,7 +124,7 @@ export const NEAREST_RULES: Rules = {
   'nearest.longitude-sign': signRule('longitude'),
   'nearest.latitude-sign': signRule('latitude'),
   'nearest.zero-distance': {
-    given: ['4.1', 'A distance of 0 finds no store that is elsewhere.'],
+    given: ['4.1', 'A search with a distance of 0 finds no store at another place.'],
     needs: ['nearest.empty'],
     async check(supplier) {
       const stores = spread(await locatedStores(supplier), MAX_PLACES)
@@ -131,13 +138,13 @@ export const NEAREST_RULES: Rules = {
     },
   },
   'nearest.all': {
-    given: ['4.1', 'A search finds all stores within its distance, as a radius or a diameter.'],
+    given: ['4.1', 'A search finds all stores within its distance, which may be a radius or a diameter.'],
     needs: ['nearest.empty'],
     async check(supplier) {
       const stores = await locatedStores(supplier)
       for (const { at } of spread(stores, MAX_PLACES)) await supplier.client.search({ ...at, radius: 2 })
       await inTurn(await around(supplier), expectArray)
-      // The specification (8) shows no limits of the distance: a supplier may refuse others, and 0 finds nothing.
+      // Specification 8 shows no limits of the distance, so a supplier may refuse a search. A search with 0 finds nothing.
       const isUsual = ({ place, exchange }: Search) => place.radius > 0 && !isClientError(exchange)
       const searches = supplier.client.searches.filter(isUsual)
       const isBeyond = (search: Search, km: number) => furthestKm(search) > km + slackKm(km)
@@ -161,7 +168,7 @@ export const NEAREST_RULES: Rules = {
     },
   },
   'nearest.within': {
-    given: ['4.1', 'No search finds a store that is further away, in kilometres, than its distance.'],
+    given: ['4.1', 'A search finds no store further away than its distance, which is in kilometres.'],
     needs: ['nearest.empty'],
     async check(supplier) {
       await around(supplier)

@@ -68,7 +68,10 @@ export const PRICE_RULES: Rules = {
     },
   },
   'prices.array': {
-    given: ['4.1', 'A price request returns a JSON array with an element for each line, also for one.'],
+    given: [
+      '4.1',
+      'A price request returns a JSON array with an element for each line, even if it has one line.',
+    ],
     needs: ['prices.without-member'],
     async check(supplier) {
       const lines = [...(await knownLines(supplier)), ...(await unknownLines(supplier))]

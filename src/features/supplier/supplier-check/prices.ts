@@ -6,7 +6,8 @@ import { type NamedPrice, remember, type Supplier, UNKNOWN_ID } from './rule.ts'
 import { knownStores } from './stores.ts'
 
 /** What is needed where no price is known. */
-export const NO_PRICES = 'no price is known; name an item and what one costs, before tax: --item CODE=PRICE'
+export const NO_PRICES =
+  'no price is known; name an item and what one unit costs, before tax: --item CODE=PRICE'
 
 /** All prices that are known. */
 export const namedPrices = ({ known }: Supplier): NamedPrice[] => [...known.prices, ...known.memberPrices]

@@ -38,7 +38,7 @@ export interface Known {
   waitMs: number
 }
 
-/** A true price: what one costs, in dollars before tax, after every discount. */
+/** A true price: what one unit costs, in dollars before tax, after every discount. */
 export interface NamedPrice {
   code: string
   price: number

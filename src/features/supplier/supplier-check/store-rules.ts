@@ -47,7 +47,10 @@ export const STORE_RULES: Rules = {
     },
   },
   'store.odd-id': {
-    given: ['7', 'GET /stores/{id} with an odd id finds no store and does not fail: no 2xx, no 5xx.'],
+    given: [
+      '7',
+      'GET /stores/{id} with an odd id, such as %, finds no store and does not fail: no 2xx, no 5xx.',
+    ],
     needs: ['store.unknown'],
     check: (supplier) =>
       inTurn(ODD_IDS, async (id) => {

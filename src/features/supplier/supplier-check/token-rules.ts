@@ -81,7 +81,7 @@ export const TOKEN_RULES: Rules = {
     },
   },
   'token.not-ended': {
-    given: ['2.1', 'A token is not ended by other ones, nor by a token request that is refused.'],
+    given: ['2.1', 'Neither another token nor a refused token request ends a token.'],
     needs: ['token.accepted'],
     async check({ client }) {
       const tokens = [await client.newToken()]
@@ -136,7 +136,10 @@ export const LIFETIME_RULES: Rules = {
     },
   },
   'token.lifetime': {
-    given: ['2.1', 'A token is accepted as long as expires_in says, or as this check waits (--wait).'],
+    given: [
+      '2.1',
+      'A token is accepted for its whole life (expires_in), or so far if that is longer than --wait.',
+    ],
     needs: ['token.accepted', 'token.expires-in'],
     async check({ client, known }) {
       const [early] = client.earlyEnds
@@ -151,7 +154,7 @@ export const LIFETIME_RULES: Rules = {
     },
   },
   'token.end': {
-    given: ['2.1', 'A token whose life is no longer than this check waits (--wait) is refused after it.'],
+    given: ['2.1', 'A token is refused after its life, if that is no longer than --wait.'],
     needs: ['token.made-up', 'token.lifetime'],
     async check({ client, known }) {
       const token = await client.newToken()

@@ -94,19 +94,22 @@ async function expectSame(supplier: Supplier, where: string, around = (own: Pric
 /** Prices that are true, as the person who runs the check knows (specification 1, 2.3, 2.4, 4.1). */
 export const TRUE_PRICE_RULES: Rules = {
   'price.before-tax': {
-    given: ['2.4', 'The price is before tax: one does not cost its PRICE and a tax.'],
+    given: ['2.4', 'The price is before tax: one unit does not cost the named PRICE plus a tax.'],
     needs: ['prices.amounts'],
     check: (supplier) =>
       inTurn(namedPrices(supplier), (named) => expectBeforeTax(supplier, named), NO_PRICES),
   },
   'price.right': {
-    given: ['2.4', 'The price is right: one of an item costs the PRICE of --item.'],
+    given: ['2.4', 'The price is right: one unit of an item costs the PRICE of --item.'],
     needs: ['prices.amounts'],
     check: async (supplier) =>
       inTurn(supplier.known.prices, (named) => expectRight(supplier, named), NO_PRICES),
   },
   'member.price': {
-    given: ['1', 'The price is of this builder: with the member number, one costs the PRICE of --member.'],
+    given: [
+      '1',
+      'The price is the builder’s own: with the member number, one unit costs the PRICE of --member.',
+    ],
     needs: ['prices.amounts'],
     async check(supplier) {
       const { memberPrices } = supplier.known
@@ -117,7 +120,7 @@ export const TRUE_PRICE_RULES: Rules = {
     },
   },
   'member.next-line': {
-    given: ['2.4', 'A member’s line changes nothing in the line behind it: each costs its own PRICE.'],
+    given: ['2.4', 'A member’s line does not change the next line: each costs its own PRICE.'],
     needs: ['member.price'],
     async check(supplier) {
       const codes = new Set(namedPrices(supplier).map(({ code }) => code))
@@ -128,7 +131,7 @@ export const TRUE_PRICE_RULES: Rules = {
     },
   },
   'member.other-request': {
-    given: ['1', 'A price is that of the member of its own request, whatever was requested before.'],
+    given: ['1', 'Each request gets the prices of its own member, whatever was requested before.'],
     needs: ['price.right', 'member.price'],
     async check(supplier) {
       const where = 'after requests with another member number, or with none'
@@ -145,7 +148,10 @@ export const TRUE_PRICE_RULES: Rules = {
     },
   },
   'price.ten-at-once': {
-    given: ['4.1', 'Ten price requests at once, and ten lines in one, are answered as one alone.'],
+    given: [
+      '4.1',
+      'Ten price requests at once, and ten lines in one request, get the same prices as one line alone.',
+    ],
     needs: ['prices.amounts'],
     async check(supplier) {
       const store = await priceStore(supplier)
@@ -158,7 +164,10 @@ export const TRUE_PRICE_RULES: Rules = {
     },
   },
   'price.other-store': {
-    given: ['2.3', 'Each line is for its own store: beside and after others, an item costs the same.'],
+    given: [
+      '2.3',
+      'Each line is for its own store: lines for other stores, before or beside it, do not change its price.',
+    ],
     needs: ['prices.amounts'],
     async check(supplier) {
       const store = await priceStore(supplier)

@@ -5,16 +5,16 @@ import { type Element, isSet } from './xml.ts'
 /** The longest format, in characters (Excel specifications and limits). */
 const MAX_FORMAT = 255
 const FORMAT_OPTIONS = { locale: 'en-AU', fillChar: '', skipChar: '', nbsp: false } as const
-/** Formats that add no text and do not change the value, which is then shown with all its digits. */
+/** Formats that add no text to a number and keep its value. A number in such a format is shown with all its digits. */
 const IN_FULL = /^(\[\$-[^\]]*\])?(general|@|[0#?.,]*E[+-]0+|)$/i
 
 export type CellFormats = ReturnType<typeof createCellFormats>
 
-/** Shows numbers as a spreadsheet does, in full where the column would be too narrow. */
+/** Shows numbers as a spreadsheet does, but with all digits where a spreadsheet would shorten a number to fit its column. */
 export function createCellFormats() {
   const custom = new Map<number, string>()
   const styles: { pattern: string; isStruck: boolean }[] = []
-  /** Which fonts strike out, and whether the current one does. */
+  /** Whether each font of the file strikes its text out. `isStruck`: the same for the font that is being read. */
   const struckFonts: boolean[] = []
   let isStruck = false
 
@@ -29,12 +29,12 @@ export function createCellFormats() {
       } else if (name === 'xf' && parent?.name === 'cellXfs') {
         const { numFmtId = 0, fontId = 0 } = attributes
         const id = Number(numFmtId)
-        // Formats that a file refers to without defining them: ECMA-376 part 1, section 18.8.30.
+        // A file may refer to built-in formats without defining them (ECMA-376 part 1, section 18.8.30).
         const pattern = custom.get(id) ?? getFormatFromId(id, FORMAT_OPTIONS.locale)
         styles.push({ pattern, isStruck: struckFonts[Number(fontId)] ?? false })
       }
     },
-    /** The text of a number with the format of a cell's style; in full if the format cannot be read. */
+    /** Shows a number in the format of a cell's style, or with all its digits if the format cannot be read. */
     show(value: number, style: number): string {
       const { pattern = '' } = styles[style] ?? {}
       if (IN_FULL.test(pattern) || pattern.length > MAX_FORMAT) return inFull(value)
@@ -49,7 +49,7 @@ export function createCellFormats() {
   }
 }
 
-/** A number with all its digits, where a spreadsheet would shorten a long one to 9.31235E+12. */
+/** Returns a number with all its digits. A spreadsheet would shorten a long number to 9.31235E+12. */
 function inFull(value: number): string {
   const text = String(exact(value))
   return text.includes('e+') ? BigInt(exact(value)).toString() : text

@@ -2,8 +2,8 @@ import { UnreadableFileError } from './errors.ts'
 import { texts } from './texts.ts'
 
 /**
- * The CPU time that reading a file may take, in ms. For each megabyte after unpacking, it is several times what an ordinary file
- * takes.
+ * The CPU time that reading a file may take, in ms: `MS_PER_MB` for each megabyte after unpacking, but at least `MIN_MS`. An ordinary
+ * file takes a fraction of this time.
  */
 const MIN_MS = 5_000
 const MS_PER_MB = 300
@@ -16,8 +16,7 @@ export function cpuOfProcess(): number {
 
 /**
  * Limits the CPU time that reading a file takes from now on. `bytes`: its size after unpacking. `used`: returns the time so far,
- * in ms. Returns a check that throws `UnreadableFileError` beyond the limit. The time between two checks is in proportion to the
- * bytes read.
+ * in ms. Returns a check that throws `UnreadableFileError` beyond the limit. Readers call the check for each chunk of bytes.
  */
 export function createCpuLimit(bytes: number, used: () => number): () => void {
   const end = used() + Math.max(MIN_MS, (bytes / 1_000_000) * MS_PER_MB)

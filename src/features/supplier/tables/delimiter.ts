@@ -1,11 +1,11 @@
-/** What separates the columns of a text. */
+/** Finds out what separates the columns of a text. */
 import { UnreadableFileError } from './errors.ts'
 import type { Row } from './sheet.ts'
 import { texts } from './texts.ts'
 
 /** The comma comes last, because it may be the decimal sign of the prices. */
 const DELIMITERS = ['\t', ';', '|', ',']
-/** How many lines decide, and which share of them counts as most. Titles and notes may differ. */
+/** How many lines are counted, and which share of them counts as most. Lines with titles and notes may differ. */
 const SAMPLE = 50
 const MOST = 0.7
 
@@ -24,8 +24,8 @@ function bestOf(text: string): { delimiter: string; share: number } {
 }
 
 /**
- * The delimiter of a text, by its beginning: the one that Excel's "sep=" line names, or the one that fits best. Throws
- * `UnreadableFileError` if blanks separate the columns.
+ * Finds the delimiter in the beginning of a text: the one that Excel's "sep=" line names, or else the one that fits best. Throws
+ * `UnreadableFileError` if the columns are separated by spaces.
  */
 export function delimiterOf(text: string): string {
   const named = /^\s*sep=(.)\s*[\r\n]/.exec(text)?.[1]
@@ -36,11 +36,11 @@ export function delimiterOf(text: string): string {
   return delimiter
 }
 
-/** Whether most lines have words that are two or more blanks apart. */
+/** Whether most lines have words that are two or more spaces apart. */
 const isFixedWidth = (lines: readonly string[]) =>
   lines.length > 2 && lines.filter((line) => /\S {2,}\S/.test(line)).length >= lines.length * MOST
 
-/** Yields the rows of a file's only sheet. Throws `UnreadableFileError` if each of the first ones is a line of CSV in one cell. */
+/** Yields the rows of a file's only sheet. Throws `UnreadableFileError` if each of the first rows is a line of CSV in one cell. */
 export async function* withoutLines(batches: AsyncIterable<Row[]>): AsyncGenerator<Row[]> {
   let isFirst = true
   for await (const rows of batches) {

@@ -7,8 +7,8 @@ export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
 /**
  * Finds out how the text of a file is encoded: UTF-16 by its byte order mark, and otherwise by all of its bytes. Text that is not
- * UTF-8 is Windows-1252, which older accounting systems write. If more of it is valid UTF-8 than not, the file is damaged. Throws
- * `UnreadableFileError` if it is, and if the file is not text.
+ * UTF-8 is taken for Windows-1252, which older accounting systems write. But if most of its characters outside ASCII are valid UTF-8,
+ * the text is damaged. Throws `UnreadableFileError` if the text is damaged, or if the file is not text.
  */
 export async function detectEncoding(path: string, start: Buffer, checkCpu: () => void): Promise<Encoding> {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le'

@@ -1,6 +1,6 @@
 import { texts } from './texts.ts'
 
-/** How other formats begin, whatever the file is called: as Latin-1, without zero bytes and without a byte order mark. */
+/** How files of other formats begin, whatever their names are: as Latin-1, without zero bytes and a byte order mark. */
 const FORMATS: [name: string, beginning: RegExp][] = [
   ['a picture', /^(\x89PNG|\xff\xd8\xff|GIF8|RIFF)/],
   ['an Excel workbook with a password', /^\xd0\xcf.\xe0.*EncryptedPackage/s],
@@ -20,7 +20,7 @@ const FORMATS: [name: string, beginning: RegExp][] = [
   ['JSON', /^(\{\s*"|\[\s*[[{"])/],
 ]
 
-/** Why a file is no table, by its first bytes; undefined if they do not say so. */
+/** Returns why a file is no table, or undefined if its first bytes do not show another format. */
 export function otherFormat(start: Buffer): string | undefined {
   const text = start
     .toString('latin1')

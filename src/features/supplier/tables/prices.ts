@@ -19,10 +19,10 @@ const SIGNS: Record<Currency, RegExp> = {
   NZD: /^(?:NZD\s?\$?|NZ\$|\$)\s*|\s*(?:NZD|\$)$/gi,
 }
 const NEGATIVE = /^\(|^[-−–]\s*[$\d.,]|^\$\s*[-−–]\s*\d|\d[-−]$/
-/** What a spreadsheet shows of a number in scientific notation: the other digits are lost. */
+/** A number in scientific notation as a spreadsheet shows it. The other digits of the number are lost. */
 const ROUNDED = /^\d(\.\d\d?)?E[+-]\d\d$/i
 const SCIENTIFIC = /^\d{1,12}(\.\d{1,20})?E[+-]?\d{1,2}$/i
-/** What is shown for a formula whose value the program that wrote the workbook has not computed. */
+/** Stands for a formula without a value: the program that wrote the workbook did not compute it. */
 export const NO_VALUE = '#FORMULA!'
 const SPREADSHEET_ERROR = /^(#(N\/A|NAME\?|DIV\/0!|GETTING_DATA|[A-Z]{3,8}!)|#{3,}$|Err:\d{3}$)/
 /** Thousands are in groups of three, separated by commas, spaces (also no-break and thin ones) or apostrophes. */
@@ -32,8 +32,9 @@ const NUMBER = /^(?:\d{1,12}|[1-9]\d{0,2}(?:[,\s'’]\d{3})+)?(?:\.\d{1,20})?$/
 export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.test(cell)
 
 /**
- * Reads a price, or says why it is none in this currency. `number`: the number of a spreadsheet cell, which shows a decimal point.
- * The cell is no price if it shows anything but this number, rounded: a percentage, a date or thousands.
+ * Reads a price, or says why the cell has none in this currency. `number`: the number in a spreadsheet cell, which is shown with a
+ * decimal point. The cell is a price only if it shows this number, perhaps rounded. A percentage, a date or an amount in thousands is
+ * no price.
  */
 export function readPrice(
   cell: string,
@@ -61,9 +62,9 @@ function parsePrice(cell: string, isPointed: boolean, currency: Currency): Retur
   return isNumber && price <= MAX_PRICE ? price : 'unreadable'
 }
 
-/** Rounds to the 15 digits that spreadsheets show. They compute in binary: 926.6400000000001 is 926.64. */
+/** Rounds to the 15 digits that spreadsheets show. They compute in binary, so 926.6400000000001 stands for 926.64. */
 export const exact = (price: number) =>
-  // Nearly every price has few digits. Seeing that is several times as fast as rounding it.
+  // Nearly every price has few digits. Checking for them is several times as fast as rounding.
   Math.round(price * 1e4) / 1e4 === price && Math.abs(price) < 1e9 ? price : Number(price.toPrecision(15))
 
 /** Truncates a cell for a message. */

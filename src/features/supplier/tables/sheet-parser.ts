@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 import { type Element, isSet } from './xml.ts'
 
 const { columns, damagedWorkbook } = texts.unreadable
-/** The rows of a sheet (Excel specifications and limits); the limit of columns is ours. */
+/** The last row that a sheet can have (Excel specifications and limits). The limit of columns is our own. */
 const MAX_ROW = 1_048_576
 const MAX_COLUMNS = 500
 /** Page headers and footers (ECMA-376 part 1, section 18.3.1.46). */
@@ -17,14 +17,14 @@ const PRINTED = /^(odd|even|first)(Header|Footer)$/
 export class SheetParser {
   /** The complete rows that are not blank. */
   readonly rows: Row[] = []
-  /** What is printed on each page, complete when all rows have been read. */
+  /** The texts that are printed on each page. The list is complete when all rows have been read. */
   readonly printed: string[] = []
   /** How many of the rows so far are hidden. */
   hiddenRows = 0
   readonly #strings: readonly string[]
   readonly #formats: CellFormats
   readonly #richText = createRichText()
-  /** The row whose cells are read; its line is known at its end. */
+  /** The row whose cells are being read. Its line is known only at its end. */
   #row: Row = { line: 0, cells: [] }
   #lastLine = 0
   #column = -1
@@ -69,7 +69,7 @@ export class SheetParser {
     row.struck.push(column)
   }
 
-  /** A cell that is no number: a shared or own text, a Boolean, an error or a date. */
+  /** Returns the text of a cell that is no number: a shared text, a text of its own, a Boolean, an error or a date. */
   #textOf(type: string, value: string): string {
     if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
     const text = type === 's' ? this.#strings[Number(value)] : value

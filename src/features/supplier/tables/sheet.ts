@@ -4,7 +4,7 @@ import type { Encoding } from './encoding.ts'
 export interface Row {
   /** The number of its first line, or of its row in a spreadsheet, starting at 1. */
   line: number
-  /** Text as it is shown, not trimmed. */
+  /** The texts as they are shown, not trimmed. */
   cells: string[]
   /** The numbers in a spreadsheet's cells, as they are stored; undefined for text. */
   numbers?: (number | undefined)[]
@@ -21,7 +21,10 @@ export interface Sheet {
   delimiter?: string
   /** Streams the rows. Throws `UnreadableFileError`. */
   rows(): AsyncGenerator<Row[]>
-  /** Comments, text boxes, and what is printed on each page, when all rows have been read. Throws `UnreadableFileError`. */
+  /**
+   * Returns comments, text boxes, and what is printed on each page. Call it when all rows have been read. Throws
+   * `UnreadableFileError`.
+   */
   notes(): Promise<string[]>
   /** How many of the rows that have been read are hidden. */
   hiddenRows(): number

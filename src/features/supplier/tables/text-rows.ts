@@ -4,9 +4,9 @@ import { UnreadableFileError } from './errors.ts'
 import type { Row, Sheet } from './sheet.ts'
 import { texts } from './texts.ts'
 
-/** The longest row, in characters: an unclosed quote would turn the rest of the file into one. */
+/** The longest row, in characters. Without a limit, an unclosed quote would turn the rest of the file into one row. */
 const MAX_ROW = 2_000_000
-/** V8 copies a part of a text that is shorter. A longer part keeps the whole text in memory. */
+/** V8 copies a part of a text only if the part is shorter than this. A longer part keeps the whole text in memory. */
 const COPIED = 13
 
 /**
@@ -27,12 +27,12 @@ export function openTextSheet(path: string, start: Buffer, encoding: Encoding, c
 }
 
 /**
- * Splits text into rows, without blank ones. csv-parse would make an error object for each row that is not as wide as the first
- * one. Each takes several microseconds.
+ * Splits text into rows, and leaves out blank ones. csv-parse would make an error object for each row that is not as wide as the
+ * first one. Each of these objects takes several microseconds.
  */
 async function* readRows(chunks: AsyncIterable<string>, delimiter: string): AsyncGenerator<Row[]> {
   const plain = `[^\\r\\n${delimiter}]*`
-  // Blanks may stand before a quote. `"Oak" board` keeps its quotes, as `2" nail` does.
+  // There may be spaces before a quote. `"Oak" board` keeps its quotes, as `2" nail` does.
   const cell = new RegExp(`[^\\S\\r\\n${delimiter}]*"([^"]*(?:""[^"]*)*)"(?!")(${plain})|${plain}`, 'y')
   let pending = ''
   let cells: string[] = []
@@ -48,7 +48,7 @@ async function* readRows(chunks: AsyncIterable<string>, delimiter: string): Asyn
       cell.lastIndex = start
       const [all = '', quoted, rest = ''] = cell.exec(text) ?? []
       const end = start + all.length
-      // What follows shows whether a quote closes the cell, and whether a line feed belongs to the end of the row.
+      // Only what follows shows whether a quote closes the cell, and whether a line feed belongs to the end of the row.
       if (end + 1 >= text.length || (quoted === undefined && all.trimStart().startsWith('"'))) break
       const content = quoted?.replaceAll('""', '"')
       cells.push(copyOf(content === undefined ? all : rest === '' ? content : `"${content}"${rest}`))
@@ -75,5 +75,5 @@ async function* readRows(chunks: AsyncIterable<string>, delimiter: string): Asyn
 
 const copyOf = (cell: string) => (cell.length < COPIED ? cell : Buffer.from(cell).toString())
 const isBlank = (cells: readonly string[]) => cells.every((cell) => cell.trim() === '')
-/** Excel's "sep=;" line, with which a file names its delimiter. */
+/** Whether a row is Excel's "sep=;" line, in which a file names its delimiter. */
 const isDelimiterLine = (cells: readonly string[]) => /^sep=.?$/.test(cells.join(''))

@@ -1,4 +1,4 @@
-/** What users read about a table that they uploaded, by code, as in `src/web/texts.ts`. Problems follow a line number. */
+/** What users read about a table that they uploaded, by code, as in `src/web/texts.ts`. A line number may stand before a problem. */
 export const texts = {
   line: (line: number, problem: string) => `Line ${line}: ${problem}`,
 

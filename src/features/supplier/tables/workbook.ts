@@ -9,7 +9,7 @@ import { SheetParser } from './sheet-parser.ts'
 import { texts } from './texts.ts'
 import { type Element, localName, parseXml } from './xml.ts'
 
-/** Office documents shrink to about a tenth. What unpacks to more than this many times the file's size adds no CPU time. */
+/** Packing shrinks Office documents to about a tenth. For the CPU limit, unpacking gives at most this many times the file's size. */
 const MAX_RATIO = 20
 
 /** A sheet as the workbook lists it, with the path of its part in the archive. */
@@ -23,7 +23,7 @@ interface Archive {
 }
 
 /**
- * Opens an XLSX workbook (ECMA-376), whose sheets are streamed. Only the shared strings are kept in memory. Throws
+ * Opens an XLSX workbook (ECMA-376), whose sheets are streamed. Only the shared strings and the formats are kept in memory. Throws
  * `UnreadableFileError`, also while reading the rows.
  */
 export async function openWorkbook(path: string, cpuMs: () => number): Promise<OpenFile> {
@@ -69,7 +69,7 @@ function openSheet(archive: Archive, sheet: ListedSheet, strings: string[], form
     isHidden: sheet.isHidden,
     rows,
     async notes() {
-      // `&C` and `&P` place and number what is printed.
+      // Codes such as `&C` (centred) and `&P` (the page number) are not text.
       const printed = parser.printed.map((text) => text.replace(/&("[^"]*"|\d+|[A-Z])/gi, ' '))
       const found = [...(await readComments(archive, sheet).catch(rethrow)), ...printed]
       return found.filter((text) => text.trim() !== '')
@@ -82,7 +82,7 @@ function openSheet(archive: Archive, sheet: ListedSheet, strings: string[], form
 function rethrow(error: unknown): never {
   if (error instanceof UnreadableFileError) throw error
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  // The file itself cannot be read: that is not the user's fault.
+  // This is an error of the file system, and not the user's fault.
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) throw error
   throw new UnreadableFileError(1, texts.unreadable.damagedWorkbook)
 }
@@ -150,7 +150,7 @@ async function readSheets(archive: Archive): Promise<ListedSheet[]> {
   return [...sheets.values()]
 }
 
-/** What an archive is if it has a file of such a name, and no workbook of XLSX. */
+/** What an archive without an XLSX workbook is, if it has a file with such a name. */
 const OTHER_ARCHIVES: [file: RegExp, name: string][] = [
   [/^xl\/workbook\.bin$/, 'an Excel binary workbook (.xlsb)'],
   [/\.iwa$/, 'a Numbers document of Apple (.numbers)'],

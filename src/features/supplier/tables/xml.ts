@@ -9,16 +9,16 @@ export interface Element {
   text: string
 }
 
-/** A name without its namespace prefix. */
+/** Returns a name without its namespace prefix. */
 export const localName = (name: string) => name.slice(name.indexOf(':') + 1)
 
-/** Whether a flag (xsd:boolean) is set. `absent`: what it is without a value. */
+/** Whether a flag (xsd:boolean) is set. `absent`: the result if the flag is absent. */
 export const isSet = (flag: string | undefined, absent = false): boolean =>
   flag === undefined ? absent : flag === '1' || flag === 'true'
 
 /**
  * Parses XML, calls `onEnd` at the end of each element, and yields after every chunk, so that the caller can take what was found.
- * Throws the errors of `onEnd`, and an error for malformed XML. An entity that is not predefined is such an error, because
+ * Throws the errors of `onEnd`, and an error for malformed XML. An entity that is not predefined counts as malformed, because
  * document types are not read.
  */
 export async function* parseXml(

@@ -15,7 +15,7 @@ type Mail = z.infer<typeof mailSchema> & { receivedAt: number }
 const MAX_MAILS = 50
 const ADDRESS = /(https?:\/\/\S+)/
 
-/** A mail for the page: its paragraphs, each split into parts. Every second part is an address. */
+/** A mail as the page shows it: paragraphs, each of which is split into parts. Every second part is an address. */
 const shown = ({ text, ...mail }: Mail) => ({
   ...mail,
   paragraphs: text.split('\n\n').map((paragraph) => paragraph.split(ADDRESS)),
@@ -40,7 +40,7 @@ export default {
         )
         .post('/mails', json(), (req, res) => {
           const { data } = mailSchema.safeParse(req.body)
-          if (!data) return problem(res, 400, 'This is no mail.')
+          if (!data) return problem(res, 400, 'The request has no mail.')
           mails = [{ ...data, receivedAt: Date.now() }, ...mails].slice(0, MAX_MAILS)
           res.status(204).end()
         }),

@@ -3,7 +3,7 @@ import type { Sql } from '../../database.ts'
 import { cataloguesOf, generatedCatalogue, type SandboxCatalogue } from './generated.ts'
 import { createItems } from './items.ts'
 
-/** Created catalogues and sample catalogues. */
+/** The stored catalogues, and the generated sample catalogues. */
 export function createCatalogues(sql: Sql) {
   const items = createItems(sql)
   const created = (column: 'id' | 'bxcontext', value: string): SandboxCatalogue[] =>
@@ -16,7 +16,7 @@ export function createCatalogues(sql: Sql) {
     }))
 
   return {
-    /** The business's catalogues: created ones, the latest first, then the samples. */
+    /** Lists the catalogues of a business: first the stored catalogues, with the latest at the top, then the generated samples. */
     list: (bxcontext: string): SandboxCatalogue[] => [
       ...created('bxcontext', bxcontext),
       ...cataloguesOf(bxcontext),
@@ -38,7 +38,7 @@ export function createCatalogues(sql: Sql) {
       insertCatalogue(sql, bxcontext, catalogue)
       return catalogue
     },
-    /** Whether builders may pick items (specification 1.2): an import was completed, or it is a sample without imports. */
+    /** Whether builders may pick items (specification 1.2): an import has ended well, or it is a sample without imports. */
     isPublished(id: string): boolean {
       const imports = sql.all('SELECT completes_at, failed FROM imports WHERE catalogue = ?', id)
       if (imports.length === 0) return generatedCatalogue(id) !== undefined

@@ -7,7 +7,7 @@ export interface ItemSearch {
   top: number
 }
 
-/** Items of catalogues. A sample catalogue's own items are replaced by imported ones. */
+/** The items of catalogues. Imported items replace the generated items of a sample catalogue. */
 export function createItems(sql: Sql) {
   const insert = sql.prepare(`INSERT INTO items VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
     SET item = excluded.item, import = excluded.import WHERE import <> excluded.import`)
@@ -21,7 +21,7 @@ export function createItems(sql: Sql) {
 
   return {
     count,
-    /** Items whose code or name contains the text, after a code, in the order of their codes. */
+    /** Finds items whose code or name contains `search` and whose code comes after `after`, in the order of their codes. */
     search(catalogue: string, { search = '', after = '', top }: ItemSearch): SandboxItem[] {
       if (count(catalogue) === 0) {
         const text = search.toLowerCase()
@@ -34,7 +34,7 @@ export function createItems(sql: Sql) {
         AND (code LIKE ? ESCAPE '\\' OR json_extract(item, '$.name') LIKE ? ESCAPE '\\') ORDER BY code LIMIT ?`
       return sql.all(select, catalogue, after, like, like, top).map(read)
     },
-    /** The items with these codes, in the order of the codes; unknown codes are left out. */
+    /** Returns the items with these codes, in the order of `codes`. Leaves out unknown codes. */
     byCode(catalogue: string, codes: string[]): SandboxItem[] {
       const samples = count(catalogue) > 0 ? [] : generated(catalogue)
       return codes.flatMap((code) => {
@@ -42,7 +42,7 @@ export function createItems(sql: Sql) {
         return row ? read(row) : (samples.find((item) => item.code === code) ?? [])
       })
     },
-    /** Stores an item; true when this import had not stored its code before. */
+    /** Stores an item. Returns whether its code is new in this import. */
     put(catalogue: string, item: SandboxItem, importNumber: number): boolean {
       const json = JSON.stringify(item)
       if (insert.run(catalogue, item.code, importNumber, json).changes === 1) return true

@@ -11,11 +11,11 @@ const sampleSchema = z.object({
 
 /** Catalogues that are published from the start. */
 export const samplesSchema = z.object({
-  /** The samples by the supplier's bxcontext. */
+  /** The sample of each supplier, by the supplier's bxcontext. */
   samples: z.record(z.string(), sampleSchema).default({}),
 })
 
-/** Adds what is not there yet. */
+/** Adds the samples that are not there yet. */
 export function addSamples(sql: Sql, { samples }: z.output<typeof samplesSchema>): void {
   for (const [bxcontext, sample] of Object.entries(samples)) publish(sql, bxcontext, sample)
 }

@@ -1,4 +1,4 @@
-/** Tables of catalogues; another feature adds imports. */
+/** The tables of catalogues, and of the imports that another feature receives. */
 export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS catalogues (
     number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, bxcontext TEXT NOT NULL, name TEXT NOT NULL,

@@ -11,7 +11,7 @@ const SECRETS = new Set(['code', 'code_verifier', 'client_secret', 'refresh_toke
 /** The value of the form that stands for the secret as it was sent. */
 const AS_SENT = ''
 
-/** What each parameter must be, by its name. */
+/** The rule for each parameter, by its name. */
 const RULES: Record<string, string> = {
   code: 'The code must be one that was issued to this client for access that has not ended, and works once (RFC 6749 section 4.1.3; specification 5.3.4).',
   code_verifier:
@@ -77,7 +77,7 @@ const NOT_KEPT =
 const ENDED =
   'The access that this request gave has ended, so the platform would refuse everything for that reason. Connect again, and use the new request.'
 
-/** The parameters to send, as the form has changed them. A fresh code replaces the original one, unless it is to be repeated. */
+/** The parameters to send, with the changes of the form. A fresh code replaces the original one, unless the form repeats that. */
 async function changed(
   { parameters, issueCode }: TokenExchange,
   form: Record<string, unknown>,
@@ -113,7 +113,7 @@ function experimentsOf({ parameters, issueCode }: TokenExchange, appUrl: string)
 /** The two exchanges as the page shows them: without a secret. `again`: undefined before the request was sent again. */
 function compared(original: TokenExchange, again: TokenExchange | undefined) {
   const names = Object.keys(original.parameters)
-  // The user has not made the change to a fresh code.
+  // The sandbox has put in the fresh code, so it is not a change of the user.
   const isChanged = (name: string) =>
     name !== 'code' && again !== undefined && again.parameters[name] !== original.parameters[name]
   return {

@@ -8,7 +8,7 @@ import { bxcontextOf } from '../../guard.ts'
 import { sendPage } from '../../odata.ts'
 import { leadsOf, type SandboxLead } from './generated.ts'
 
-/** Leads: list, read, create, change. */
+/** The leads API: lists, reads, creates and changes leads. */
 export default {
   schema: `CREATE TABLE IF NOT EXISTS leads (
     id INTEGER PRIMARY KEY, bxcontext TEXT NOT NULL, lead TEXT NOT NULL
@@ -80,7 +80,7 @@ function createLeads(sql: Sql) {
         ON CONFLICT DO UPDATE SET changes = json_patch(changes, excluded.changes)`
       sql.run(upsert, id, JSON.stringify(changed))
     },
-    /** Created leads, the latest first, then the sample leads, each as it was changed. */
+    /** Lists the created leads, with the latest at the top, and then the sample leads, each with its changes. */
     list(bxcontext: string): SandboxLead[] {
       const created = sql
         .all('SELECT id, lead FROM leads WHERE bxcontext = ? ORDER BY id DESC', bxcontext)

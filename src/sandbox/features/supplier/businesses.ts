@@ -1,6 +1,6 @@
 import { ACCOUNTS, type Account, type Business } from '../../accounts.ts'
 
-/** The business whose features `npm run demo` sets up. */
+/** The business that `npm run demo` sets up as a supplier. */
 export const SAMPLE_SUPPLIER = 'summit-supplies'
 /** The businesses that sell to builders. */
 export const SUPPLIERS = [SAMPLE_SUPPLIER, 'summit-coast', 'summit-ranges']

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ConnectionRef } from '../../../../src/connect/index.ts'
 import type { ScenarioResult } from '../../../../src/features/flow-inspector/scenarios/player.ts'
@@ -5,13 +7,14 @@ import { SCENARIOS } from '../../../../src/features/flow-inspector/scenarios/sce
 import { OTHER_BUSINESS } from '../../../../src/features/flow-inspector/scenarios/stage.ts'
 import { ACCOUNTS } from '../../../../src/sandbox/accounts.ts'
 import { type Running, startAll } from '../../../support/app.ts'
+import { CLIENT } from '../../../support/env.ts'
 import { connected, connectionsOf, signedIn } from '../../../support/flow.ts'
 import { createVisitor } from '../../../support/visitor.ts'
 import { flowsOf, flowWith } from '../support.ts'
 
 let app: Running
 beforeAll(async () => {
-  app = await startAll()
+  app = await startAll({ LOG_LEVEL: 'trace' })
 })
 afterAll(() => app.close())
 afterEach(() => vi.restoreAllMocks())
@@ -25,15 +28,99 @@ async function run(name: string): Promise<ScenarioResult> {
 
 const failedObservations = ({ observations }: ScenarioResult) => observations.filter(({ ok }) => !ok)
 
-test.each(SCENARIOS)('$name ends as expected, and its flow shows it', async ({ name }) => {
-  const result = await run(name)
-  expect(failedObservations(result)).toEqual([])
-  expect(result.asExpected).toBe(true)
-  expect(result.flows).not.toEqual([])
-  const ann = await signedIn(app)
-  expect((await flowWith(app, ann, result.flows[0]?.id ?? '')).steps.length).toBeGreaterThan(0)
-  const { scenarios } = (await ann.get(`${app.url}/scenarios`, JSON_ONLY)).json()
-  expect(scenarios.find((scenario: { name: string }) => scenario.name === name).result).toEqual(result)
+const SECRET_NAMES = ['code', 'state', 'code_verifier', 'refresh_token', 'access_token', 'client_secret']
+
+/** Collects the secrets of this process at its two ends: what the browsers see, and the token requests. */
+function watchWire(): Set<string> {
+  const secrets = new Set([CLIENT.clientSecret])
+  const collect = (entries: Iterable<[string, unknown]>) => {
+    for (const [name, value] of entries)
+      if (SECRET_NAMES.includes(name) && typeof value === 'string' && value.length > 20) secrets.add(value)
+  }
+  const { fetch } = globalThis
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (...args) => {
+    const response = await fetch(...args)
+    const location = response.headers.get('location')
+    if (location) collect(new URL(location, response.url).searchParams)
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, id = ''] = /^[\w-]+=s%3A([^.]+)\./.exec(cookie) ?? []
+      if (id) secrets.add(id)
+    }
+    return response
+  })
+  const { tokens } = app.services.http
+  const { send } = tokens
+  vi.spyOn(tokens, 'send').mockImplementation(async (request) => {
+    collect(new URLSearchParams(String(request.body)))
+    const response = await send(request)
+    try {
+      collect(Object.entries(JSON.parse(response.text)))
+    } catch {
+      // A fault answered something else.
+    }
+    return response
+  })
+  return secrets
+}
+
+/** Everything that the store holds, as it is on the disk. */
+function storedText(): string {
+  const db = new DatabaseSync(join(app.config.dataDir, 'store.sqlite'), { readOnly: true })
+  const rows = db.prepare('SELECT kind, owner, id, value FROM entries').all()
+  db.close()
+  return rows.map((row) => Object.values(row).join(' ')).join('\n')
+}
+
+describe('an app that works', () => {
+  const results = new Map<string, { result: ScenarioResult; steps: number }>()
+  let secrets: Set<string>
+  /** What has been shown and stored, by where it was. */
+  const texts = new Map<string, string>()
+
+  beforeAll(async () => {
+    const ann = await signedIn(app)
+    secrets = watchWire()
+    for (const { name } of SCENARIOS) {
+      const result = await run(name)
+      const { steps } = await flowWith(app, ann, result.flows[0]?.id ?? '')
+      results.set(name, { result, steps: steps.length })
+      texts.set(`result of ${name}`, JSON.stringify(result))
+      texts.set(`store after ${name}`, storedText())
+    }
+    vi.restoreAllMocks()
+  })
+
+  test.each(SCENARIOS)('$name ends as expected, and its flow shows it', async ({ name }) => {
+    const found = results.get(name)
+    if (!found) throw new Error(`${name} was not run`)
+    const { result, steps } = found
+    expect(failedObservations(result)).toEqual([])
+    expect(result.asExpected).toBe(true)
+    expect(steps).toBeGreaterThan(0)
+    const { scenarios } = (await (await signedIn(app)).get(`${app.url}/scenarios`, JSON_ONLY)).json()
+    expect(scenarios.find((scenario: { name: string }) => scenario.name === name).result).toEqual(result)
+  })
+
+  test('after every scenario, no secret is in a page, JSON, an export, the raw store or the log', async () => {
+    const ann = await signedIn(app)
+    const paths = ['/flows', '/scenarios', '/connections', '/connections/demo-builders/tokens']
+    for (const { id } of await flowsOf(app, ann)) {
+      const flow = `/flows/${id}`
+      paths.push(flow, `${flow}/steps/1`, `${flow}/present/1`)
+      paths.push(...['json', 'html', 'mermaid'].map((format) => `${flow}/export/${format}`))
+    }
+    for (const path of paths)
+      for (const accept of ['text/html', 'application/json'])
+        texts.set(`${path} as ${accept}`, (await ann.get(app.url + path, { accept })).text)
+    texts.set('log', app.logLines.join('\n'))
+
+    expect(secrets.size).toBeGreaterThan(60)
+    expect(texts.size).toBeGreaterThan(150)
+    const leaks = [...texts].flatMap(([where, text]) =>
+      [...secrets].filter((secret) => text.includes(secret)).map(() => where),
+    )
+    expect(leaks).toEqual([])
+  })
 })
 
 type Core = Running['services']['connect']

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -72,24 +71,4 @@ describe('npm run feature -- first-party tenants', () => {
       'No sandbox answers at http://localhost:1. Start it with npm run demo. If it uses another port, set SANDBOX_PORT here too.\n',
     )
   })
-})
-
-test('a key rotation re-encrypts the stored tokens, and needs no other login', async () => {
-  await tenants()
-  const added = `k2:${randomBytes(32).toString('base64')}`
-  const app = {
-    ...platform.env,
-    PLATFORM_APP_URL: platform.url,
-    PLATFORM_AUTH_URL: platform.url,
-    PLATFORM_CLIENT_ID: 'x',
-    PLATFORM_CLIENT_SECRET: 'x',
-  }
-  const both = { TOKEN_ENCRYPTION_KEYS: `${added},${platform.env.TOKEN_ENCRYPTION_KEYS}` }
-  const reencrypted = await ran('src/cli/reencrypt.ts', { ...app, ...both })
-  expect(reencrypted).toMatchObject({
-    code: 0,
-    output: expect.stringContaining('1 records re-encrypted with the key "k2"'),
-  })
-  expect((await tenants({ ...platform.env, TOKEN_ENCRYPTION_KEYS: added })).code).toBe(0)
-  expect(await platform.statusesOf('login')).toEqual([200])
 })

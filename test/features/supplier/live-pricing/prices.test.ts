@@ -141,14 +141,16 @@ describe('POST /request-prices', () => {
   })
 
   test('no body causes a 5xx, and every 200 response matches the contract', async () => {
+    // fast-check's own unit of all characters builds a table of them, which takes seconds.
+    const unit = fc.nat(0x10ffff).map((point) => String.fromCodePoint(point))
     const known = ['A', 'B', 'C', 'D', 'S1', 'S2', '__proto__', 'toString']
-    const id = fc.oneof(fc.constantFrom(...known), fc.string({ unit: 'binary' }))
+    const id = fc.oneof(fc.constantFrom(...known), fc.string({ unit }))
     const quantity = fc.oneof(fc.double(), fc.integer(), fc.jsonValue())
     const item = fc.oneof(fc.record({ itemId: id, storeId: id, quantity }), fc.jsonValue())
     const memberNumber = fc.oneof(fc.constantFrom('CUST1', 'CUST2', null), fc.jsonValue())
     const fields = { memberNumber, items: fc.oneof(fc.array(item), fc.jsonValue()) }
     const request = fc.record(fields, { requiredKeys: [] }).map((value) => JSON.stringify(value))
-    const body = fc.oneof({ weight: 4, arbitrary: request }, fc.json(), fc.string({ unit: 'binary' }))
+    const body = fc.oneof({ weight: 4, arbitrary: request }, fc.json(), fc.string({ unit }))
     const json = 'application/json'
     const type = fc.constantFrom(json, 'text/plain', `${json}; charset=utf-16`, 'multipart/form-data', '')
     await fc.assert(
@@ -158,7 +160,7 @@ describe('POST /request-prices', () => {
         const value = await answer.json()
         if (answer.status === 200) priceItemSchema.array().length(JSON.parse(text).items.length).parse(value)
       }),
-      { numRuns: 400 },
+      { numRuns: 80 },
     )
   })
 })

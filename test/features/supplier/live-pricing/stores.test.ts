@@ -75,7 +75,7 @@ describe('GET /stores/nearest', () => {
           expect(distances.at(-1) ?? 0).toBeLessThan(radius + 0.002)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 50 },
     )
   })
 

@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readInProcess } from '../../../../src/features/supplier/price-files/read-in-process.ts'
 import { createReadingPlaces } from '../../../../src/features/supplier/price-files/reading-places.ts'
@@ -37,6 +38,17 @@ test.each([
 ])('a million %s in a workbook cost little', async (_name, path, start, element, end) => {
   const parts = { [path]: `<x>${start}${element.repeat(MB)}${end}</x>` }
   expect(await failure(workbook([{ name: 'Prices', rows: [['A', 1]] }], { parts }))).toBe('none')
+})
+
+test('a process that reads a file ends at its limit of memory, leaves nothing, and the app goes on', async () => {
+  const { dir, write, remove } = tempDir()
+  const parts = { 'xl/styles.xml': '<a>'.repeat(2.5 * MB) }
+  const path = write(workbook([{ name: 'Prices', rows: [['A', 1]] }], { parts }))
+  const reading = readInProcess({ ...AS_NEW, path, itemsPath: join(dir, 'items') })
+  await expect(reading).rejects.toThrow('This file takes too much time or memory to read')
+  expect(readdirSync(dir)).toEqual(['prices.csv'])
+  expect(await readInProcess({ ...AS_NEW, path: write('Code,Price\nA,1\n') })).toBeDefined()
+  remove()
 })
 
 test('two users with hostile files do not make a third one wait', async () => {

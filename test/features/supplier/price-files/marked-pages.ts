@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MONEY } from '../../../../src/features/supplier/price-files/uses.ts'
 import { fileForm } from '../../../support/file-form.ts'
 import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../../support/marked-texts.ts'
 import type { ImportJson, Pages } from './pages-support.ts'
 
 const { startPages } = await import('./pages-support.ts')
+const { readHere } = await import('./read-here.ts')
 
 describe('the pages of price files', () => {
   let pages: Pages
@@ -13,6 +14,7 @@ describe('the pages of price files', () => {
     await hideDeveloperPages(pages.app, pages.visitor)
   })
   afterAll(() => pages.close())
+  beforeEach(readHere)
 
   /** Names, answers, and what a text says of something that was found. */
   const data = [

@@ -7,12 +7,13 @@ import { startAll } from '../../../support/app.ts'
 import { connected } from '../../../support/flow.ts'
 import type { Visitor } from '../../../support/visitor.ts'
 import { type Answers, draftOf } from './model/support.ts'
+import { FAST } from './support.ts'
 
 /** The sandbox's supplier, who is signed in as Sam. */
 export const SAM = { name: 'sam', bxcontext: 'summit-supplies', email: 'priya@summit.example' }
 export const JSON_TYPE = { accept: 'application/json' }
 
-const SOON = { timeout: 20_000, interval: 25 }
+const SOON = { interval: 50 }
 
 /** A price file of so many rows without a problem. */
 export const rowsOf = (count: number) =>
@@ -37,7 +38,7 @@ export interface UploadOptions {
 
 /** The app and the sandbox, and Sam, whose account is connected and has the catalogue `Fresh`. */
 export async function startPages(env: Record<string, string> = {}) {
-  const app = await startAll(env)
+  const app = await startAll(env, { features: FAST })
   const visitor = await connected(app, SAM)
   return { ...(await openPages(app, visitor)), app, close: app.close }
 }

@@ -1,9 +1,8 @@
-import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { texts } from '../../../../src/features/supplier/price-files/texts.ts'
 import { connected } from '../../../support/flow.ts'
-import type { Answers } from './model/support.ts'
 import { type ImportJson, type Pages, SAM, startPages } from './pages-support.ts'
+import { readHere } from './read-here.ts'
 import { itemsOf } from './support.ts'
 import { workbook } from './xlsx.ts'
 
@@ -12,6 +11,7 @@ beforeAll(async () => {
   pages = await startPages()
 })
 afterAll(() => pages.close())
+beforeEach(readHere)
 
 let catalogues = 0
 const newCatalogue = () => pages.newCatalogue(`Catalogue ${++catalogues}`)
@@ -21,7 +21,6 @@ const submit = async (id: string, action: string, form: Record<string, string | 
   pages.visitor.follow(await pages.visitor.post(`${pages.urlOf(id)}/${action}`, { form }))
 /** What the platform has of a catalogue, in the order of the codes. */
 const received = async (catalogueId: string) => [...(await itemsOf(pages.app.platform, catalogueId)).values()]
-const inOrder = (items: { code: string }[]) => items.toSorted((a, b) => (a.code < b.code ? -1 : 1))
 async function sendAll(content: string, to: string): Promise<ImportJson> {
   const { json } = await pages.upload(content, { to })
   expect((await pages.send(json.id)).status).toBe(202)
@@ -170,42 +169,6 @@ describe('page one', () => {
 })
 
 describe('page two', () => {
-  test('sends exactly the items of its JSON, whatever the rows and ticks', async () => {
-    const row = fc.record({
-      code: fc.stringMatching(/^[A-F][0-9]?$/),
-      price: fc.constantFrom('1.50', '2', 'POA', '-3', '4.999', ''),
-      status: fc.constantFrom('', 'Old', 'New'),
-    })
-    const files = fc.tuple(
-      fc.array(row, { maxLength: 12 }),
-      fc.boolean(),
-      fc.array(fc.nat(11), { maxLength: 3 }),
-    )
-    await fc.assert(
-      fc.asyncProperty(files, async ([rows, isOnly, ticks]) => {
-        const to = await newCatalogue()
-        const lines = rows.map(({ code, price, status }) => `${code},${price},${status}\n`)
-        const uses: Answers['uses'] = isOnly ? { Status: ['only', ''] } : {}
-        const { json } = await pages.upload(`Code,Price,Status\n${lines.join('')}Z,1,\n`, {
-          to,
-          says: { uses, decimal: 'point' },
-        })
-        const leaveOut = ticks.flatMap((at) => json.items[at]?.code ?? [])
-        if (leaveOut.length > 0) expect((await pages.send(json.id, { leaveOut })).status).toBe(409)
-        expect(await received(to)).toEqual([])
-        const { items } = await pages.jobOf(json.id)
-        expect(items.filter(({ code }) => leaveOut.includes(code))).toEqual([])
-        const expected = json.items.filter(({ code }) => !leaveOut.includes(code))
-        expect(items).toEqual(expected)
-        if (items.length === 0) return
-        expect((await pages.send(json.id, { leaveOut })).status).toBe(202)
-        await pages.ended(json.id)
-        expect(inOrder((await received(to)) as { code: string }[])).toEqual(inOrder(items))
-      }),
-      { numRuns: 4 },
-    )
-  })
-
   test('sends nothing for a page that is no more so: it was chosen anew, or the catalogue has received something', async () => {
     const to = await newCatalogue()
     const { json } = await pages.upload(FILE, { to })

@@ -2,14 +2,17 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../../support/app.ts'
 import { fileForm } from '../../../support/file-form.ts'
 import { watchSecrets } from '../../../support/secrets.ts'
+import { readHere } from './read-here.ts'
+import { FAST } from './support.ts'
 
 let app: Running
 beforeAll(async () => {
-  app = await startAll({ LOG_LEVEL: 'trace' })
+  app = await startAll({ LOG_LEVEL: 'trace' }, { features: FAST })
 })
 afterAll(() => app.close())
 
 test('after every import and fault, no secret is in a log line, page, error, or url sent to another origin', async () => {
+  readHere()
   const watch = await watchSecrets(app)
   const { visitor } = watch
   const at = `${app.url}/connections/harbour-homes`

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fileForm } from '../../../support/file-form.ts'
 import { connected } from '../../../support/flow.ts'
 import { JSON_TYPE, type Pages, rowsOf, startPages } from './pages-support.ts'
+import { readHere } from './read-here.ts'
+import { itemsOf } from './support.ts'
 
 let pages: Pages
 beforeAll(async () => {
@@ -12,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => pages.close())
 
 describe('an uploaded price file', () => {
-  test('is read before anything is sent, and sent on demand', async () => {
+  test('is read before anything is sent, and what its JSON has is sent on demand', async () => {
     const { upload, send, act, ended } = pages
     const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2.50\n`)
     expect(status).toBe(201)
@@ -30,6 +32,8 @@ describe('an uploaded price file', () => {
     expect((await pages.app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(false)
     expect((await send(json.id)).status).toBe(202)
     expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1499, batches: 2 } })
+    const items = new Map(json.items.map((item) => [item.code, item]))
+    expect(await itemsOf(pages.app.platform, pages.fresh)).toEqual(items)
     const { store } = pages.app.services
     await act(json.id, 'discard')
     expect(await pages.jobOf(json.id)).toMatchObject({ status: 404, code: 'not_found' })
@@ -37,6 +41,7 @@ describe('an uploaded price file', () => {
   })
 
   test('of which no row can be sent says so, and has no button to send', async () => {
+    readHere()
     const { upload, visitor, urlOf } = pages
     const { json } = await upload('Code,RRP\nA,-1\n')
     const { text } = await visitor.get(urlOf(json.id))
@@ -59,6 +64,7 @@ describe('an uploaded price file', () => {
   })
 
   test('is hidden from other users', async () => {
+    readHere()
     const { upload, urlOf, visitor, app } = pages
     const { json } = await upload(rowsOf(3))
     const other = await connected(app, { name: 'mallory' })

@@ -4,10 +4,13 @@ import { startAll } from '../../../support/app.ts'
 import { connected } from '../../../support/flow.ts'
 import { foundInStore } from '../../../support/store-texts.ts'
 import { openPages, rowsOf, SAM } from './pages-support.ts'
+import { readHere } from './read-here.ts'
+import { FAST } from './support.ts'
 
 test('a user who is deleted leaves nothing of price files, sent or not, and the next user is told no name', async () => {
+  readHere()
   vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  const app = await startAll()
+  const app = await startAll({}, { features: FAST })
   onTestFinished(async () => {
     vi.restoreAllMocks()
     await app.close()

@@ -11,7 +11,6 @@ interface More {
 /** For each rule the smallest wrong supplier: the rule, what it does, how it differs from the right one. */
 export const WRONG: [rule: string, name: string, change: Change, more?: More][] = [
   ['token.issued', 'the token endpoint fails', () => ({ token: () => ({ status: 500 }) })],
-  ['token.issued', 'the token response is a text', () => ({ tokenBody: (token) => JSON.stringify(token) })],
   [
     'token.accepted',
     'the price request knows other tokens',
@@ -63,20 +62,6 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
     'token.other-client',
     'any client id gets a token',
     (right) => ({ isClient: (_id, secret) => right.isClient(CLIENT.id, secret) }),
-  ],
-  [
-    'token.wrong-secret',
-    'a wrong secret gets 403',
-    (right) => ({
-      token(asked) {
-        const answer = right.token(asked)
-        return {
-          ...answer,
-          status: answer.status === 401 && asked.form.client_id === CLIENT.id ? 403 : answer.status,
-        }
-      },
-    }),
-    { also: ['token.blank-secret'] },
   ],
   [
     'token.wrong-secret',
@@ -143,20 +128,6 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
     { also: ['nearest.within'] },
   ],
   [
-    'nearest.longitude-sign',
-    'longitudes have the opposite sign',
-    (right) => ({ search: (latitude, longitude, radius) => right.search(latitude, -longitude, radius) }),
-    { also: ['nearest.all', 'nearest.within'] },
-  ],
-  [
-    'nearest.all',
-    'the distance is in metres',
-    (right) => ({
-      search: (latitude, longitude, radius) => right.search(latitude, longitude, radius / 1000),
-    }),
-    { known: { near: { latitude: -37.81, longitude: 144.96 } } },
-  ],
-  [
     'nearest.all',
     'degrees of longitude are as long as at the equator',
     () => ({
@@ -190,7 +161,6 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
         right.search(...place).flatMap((store) => (store.id === 'perth' ? [store, store] : [store])),
     }),
   ],
-  ['store.one', 'a lookup returns an array', (right) => ({ lookUp: (id) => wrapped(right.lookUp(id)) })],
   [
     'store.one',
     'the lookup of one store returns its neighbour',
@@ -202,13 +172,6 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
     (right) => ({ lookUp: (id) => unless404(right.lookUp(id), { status: 500 }) }),
   ],
   [
-    'store.unknown',
-    'the beginning of an id is enough',
-    (right) => ({
-      lookUp: (id) => right.lookUp(right.stores.find((store) => id.startsWith(store.id))?.id ?? id),
-    }),
-  ],
-  [
     'store.odd-id',
     'a quote is a fault',
     (right) => ({ lookUp: (id) => (id.includes("'") ? { status: 500 } : right.lookUp(id)) }),
@@ -217,16 +180,6 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
     'prices.without-member',
     'the member number is required',
     (right) => ({ prices: (request) => (request.memberNumber ? right.prices(request) : { status: 400 }) }),
-  ],
-  [
-    'prices.array',
-    'one line is not in an array',
-    (right) => ({
-      prices: (request) =>
-        request.items.length === 1
-          ? { status: 200, body: right.priceLine(request.items[0], request.memberNumber, 0, []) }
-          : right.prices(request),
-    }),
   ],
   [
     'prices.array',
@@ -272,11 +225,6 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
     'prices.code-and-message',
     'an error has no message',
     (right) => ({ failedLine: (...line) => ({ ...right.failedLine(...line), errorMessage: undefined }) }),
-  ],
-  [
-    'prices.total',
-    'the total is a number of 32 bits, in cents',
-    (right) => ({ total: (...line) => Math.min(right.total(...line), 20_000) }),
   ],
   [
     'prices.total',
@@ -391,5 +339,4 @@ export const WRONG: [rule: string, name: string, change: Change, more?: More][] 
   ],
 ]
 
-const wrapped = (answer: Answer) => (answer.status === 200 ? { ...answer, body: [answer.body] } : answer)
 const unless404 = (answer: Answer, other: Answer) => (answer.status === 404 ? other : answer)

@@ -65,7 +65,7 @@ export interface Table {
   isRequired?: boolean
 }
 
-/** The files, by their names without `.csv`. The price list has a table of the same name and columns for each, and the `line`. */
+/** The files, by their names without `.csv`. For each, the price list has a table with its name, its columns, and a column `line`. */
 export const TABLES: Readonly<Record<string, Table>> = {
   stores: {
     cells: z.object({
@@ -86,7 +86,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   },
   // Each row is an opening.
   hours: { cells: z.object({ store: id, day, opens: time, closes: time }), key: ['store', 'day', 'opens'] },
-  // A row is for a store, for a state, or for all stores. They are closed if there are no hours.
+  // A row is for a store, for a state, or for all stores. If it has no hours, these stores are closed on the date.
   holidays: {
     cells: z.object({
       date,
@@ -141,7 +141,7 @@ export const FILES = Object.keys(TABLES).map((name) => `${name}.csv`)
 
 /** The condition that no row of another table has the value of this column. */
 const unknown = (column: string, found: string) => `${column} <> '' AND ${column} NOT IN (SELECT ${found})`
-/** The condition that two openings of a day overlap, or that it is closed as well. */
+/** The condition that two openings of a day overlap, or that another row says that the stores are closed on the day. */
 const contradicts = (table: string, day: string) =>
   `EXISTS (SELECT 1 FROM ${table} AS other WHERE (${day}) = (${day.replaceAll('other', table)})
     AND other.opens < ${table}.opens AND (${table}.opens < other.closes OR other.opens = ''))`
@@ -151,7 +151,7 @@ const NOT_LATER =
 const UNPRICED = `price IS NULL AND NOT EXISTS (SELECT 1 FROM prices WHERE item = code AND prices.price <> '${NONE}')`
 const NOT_ONE = '(percent IS NULL) + (amount IS NULL) + (price IS NULL) <> 2'
 
-/** Conditions in SQL that no row of a table may meet, each with what is then wrong with a column. */
+/** Conditions in SQL that no row of a table may meet. Each has the column and the problem to report. */
 export const CHECKS: readonly [table: string, column: string, condition: string, problem: string][] = [
   ['hours', 'store', unknown('store', 'id FROM stores'), 'is not in stores.csv'],
   ['hours', 'closes', 'closes <= opens', NOT_LATER],

@@ -7,14 +7,14 @@ import { priceListFile } from './price-list.ts'
 import { Problems, readRows } from './read-rows.ts'
 
 /**
- * Replaces the price list in `target` by that of the CSV files in `folder`, in one transaction. Readers see either the old list or
- * the new one, and a load that fails or is killed changes nothing. Returns the number of rows of each file. Throws an error that
- * lists all problems with their lines, or a one-line error if a folder cannot be read or written.
+ * Replaces the price list in `target` by the CSV files in `folder`, in one transaction. Readers see either the old list or the new
+ * one, and a load that fails or is killed changes nothing. Returns the number of rows of each file. Throws an error that lists up to
+ * 100 problems with their lines, or a one-line error if a folder cannot be read or written.
  */
 export async function loadPriceList(folder: string, target: string): Promise<Map<string, number>> {
   const file = priceListFile(target)
   mkdirSync(target, { recursive: true, mode: 0o700 })
-  // Only this user can read it, and the files that SQLite creates beside it.
+  // Only this user can read the database, and the files that SQLite creates beside it.
   closeSync(openSync(file, 'a', 0o600))
   const db = new DatabaseSync(file)
   try {
@@ -68,7 +68,7 @@ async function fill(db: DatabaseSync, folder: string): Promise<Map<string, numbe
   return rows
 }
 
-/** Adds the JSON that is sent to each store. On a date, a store's own holiday wins over that of its state, and this over others. */
+/** Adds to each store the JSON that the API sends. On a date, the store's own holiday counts, else its state's, else that of all. */
 function addStores(db: DatabaseSync): void {
   db.exec('ALTER TABLE stores ADD COLUMN json')
   const update = db.prepare('UPDATE stores SET json = ? WHERE id = ?')

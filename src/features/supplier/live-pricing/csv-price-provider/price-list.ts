@@ -13,7 +13,7 @@ export const priceListFile = (folder: string) => join(folder, 'prices.sqlite')
 
 /**
  * Provides prices from the database that `load-prices` writes to a folder. Each call reads in one transaction, and so sees
- * one price list as a whole. Methods throw if there is none yet.
+ * one price list as a whole. If there is no price list yet, methods that read it throw an error.
  */
 export function openPriceList(folder: string, now: () => number = Date.now): Required<PriceProvider> {
   let opened: Queries | undefined
@@ -82,7 +82,7 @@ function prepareQueries(db: DatabaseSync) {
       SELECT category, coalesce(prices.price, items.price) AS price
       FROM items LEFT JOIN prices ON item = code AND store = :store WHERE code = :item`),
     member: db.prepare('SELECT 1 FROM members WHERE number = ?'),
-    // Among discounts of the same kind, the largest percentage or amount is the best one, or the lowest price.
+    // Among discounts of one kind, the best is the largest percentage, the largest amount, or the lowest price.
     discounts: db.prepare(`
       SELECT max(percent) AS percent, max(amount) AS amount, min(price) AS price FROM discounts
       WHERE (item, category) IN (VALUES (:item, ''), ('', :category), ('', ''))

@@ -31,15 +31,15 @@ export function createConnections(sql: Sql) {
     sql
       .all(`SELECT * FROM builder_connections WHERE ${where} ORDER BY number`, ...values)
       .map((row) => connectionSchema.parse(row))
-  /** The latest connection or request. */
+  /** The latest connection or request of a builder with a supplier. */
   const between = (builder: string, supplier: string) =>
     select('builder = ? AND supplier = ?', builder, supplier).at(-1)
 
   return {
     between,
     /**
-     * Asks to connect. This is accepted at once if the supplier pre-approved the ExternalRef, or if `isKnown`. Undefined while an
-     * earlier request is pending or accepted.
+     * Asks to connect. The request is accepted at once if the supplier pre-approved the ExternalRef, or if `isKnown`. Returns
+     * undefined, and does nothing, if an earlier request is pending or accepted.
      */
     ask(builder: string, supplier: string, externalRef: string, isKnown = false) {
       const earlier = between(builder, supplier)
@@ -51,13 +51,13 @@ export function createConnections(sql: Sql) {
       return between(builder, supplier)
     },
     pending: (supplier: string) => select("supplier = ? AND state = 'pending'", supplier),
-    /** False if the supplier has no such pending request. */
+    /** Returns false if the supplier has no such pending request. */
     decide(supplier: string, id: string, state: 'accepted' | 'rejected'): boolean {
       const where = "integrationConnectionId = ? AND supplier = ? AND state = 'pending'"
       const update = `UPDATE builder_connections SET state = ? WHERE ${where}`
       return sql.run(update, state, id, supplier).changes === 1
     },
-    /** The catalogues that a builder sees (specification 2.5): Public when connected, Managed when granted as well. */
+    /** The catalogues that a connected builder sees (specification 2.5): Public ones, and Managed ones with a grant. */
     visible(builder: string, supplier: string): SandboxCatalogue[] {
       const connection = between(builder, supplier)
       if (connection?.state !== 'accepted') return []

@@ -18,7 +18,7 @@ const optionsSchema = z.object({
   connected: z.array(connectionSchema.pick({ builder: true, supplier: true, externalRef: true })).default([]),
 })
 
-/** Builders ask a supplier to connect, and see its catalogues; the supplier learns of it by webhook and decides by API. */
+/** Builders ask a supplier to connect, and see its catalogues. The supplier learns of a request by webhook, and decides by API. */
 export default {
   schema: SCHEMA,
   create(core, given) {

@@ -14,14 +14,14 @@ import type { Webhooks } from './webhooks.ts'
 /** The account numbers that the sample supplier's live pricing knows, from its sample price list. */
 export const SAMPLE_MEMBERS = ['CUST1001', 'CUST1002', 'CUST1003', 'CUST2001']
 
-/** On a catalogue's page: buttons of a form that sends the picked items as `item`. If there are none, nothing can be picked. */
+/** Buttons on a catalogue's page, in a form that sends the picked items as `item`. Without buttons, no items can be picked. */
 export const PICKED_ITEMS: Place<{ supplier: string; catalogue: SandboxCatalogue; path: string }> = {
   name: 'picked items',
 }
 
 const ITEMS_PER_PAGE = 50
 
-/** The builder and the supplier in an address. Undefined if it has already answered, with a problem or the login page. */
+/** Returns the builder and the supplier in an address. Returns undefined if it has answered with a problem or the login page. */
 function partiesOf(req: Request, res: Response): { builder: Business; supplier: string } | undefined {
   if (!req.account && req.method === 'GET') {
     res.redirect(303, loginUrl(req.originalUrl))
@@ -34,7 +34,7 @@ function partiesOf(req: Request, res: Response): { builder: Business; supplier: 
   return undefined
 }
 
-/** The catalogue in an address, with its path, if the builder may see it. Undefined if it has already answered. */
+/** Returns the catalogue in an address, with its path, if the builder may see it. Returns undefined if it has answered. */
 export function visibleCatalogue(sql: Sql, req: Request, res: Response) {
   const parties = partiesOf(req, res)
   if (!parties) return undefined
@@ -86,7 +86,7 @@ export function suppliersRoutes({ sql, sectionsAt }: SandboxCore, webhooks: Webh
       if (request) webhooks.emit(supplier, 'integration-connection.requested', describeRequest(request))
       leaveNotice(
         res,
-        'The request was sent. The supplier sees it in the app under Builder requests, and accepts or rejects it.',
+        'The request was sent. It is accepted at once if the supplier has approved this account number in advance. Otherwise, the supplier sees it in the app under Builder requests.',
       )
       res.redirect(303, '/suppliers')
     })

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { leaveNotice, problem } from '../../../pages.ts'
 import { ownBusiness } from '../business-setup/index.ts'
 
-/** A webhook as a supplier registers it; a blank secret is generated. */
+/** A webhook as a supplier registers it. If the secret is blank, the sandbox generates one. */
 export const webhookSchema = z.object({
   url: z
     .string()

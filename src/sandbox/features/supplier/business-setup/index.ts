@@ -10,7 +10,7 @@ import { type Tenant, tenantsOf } from '../businesses.ts'
 export const ACCOUNT_SETUP: Place<Account> = { name: 'account setup' }
 export const BUSINESS_SETUP: Place<Tenant> = { name: 'business setup' }
 
-/** Business setup: the settings of a business for the API. No feature of the app has this name, because several add to the page. */
+/** Business setup: the settings of a business for the API. It has no counterpart in the app, because several features add to it. */
 export default {
   create: (core) => ({
     routes: businessSetupRoutes(core),
@@ -18,7 +18,7 @@ export default {
   }),
 } satisfies SandboxFeature
 
-/** The business that a form's address names; answers 404 when the account has none of that name. */
+/** Returns the business that a form's address names. Answers 404 if the account has no such business. */
 export function ownBusiness(req: Request, res: Response): Tenant | undefined {
   const { bxcontext } = req.params
   const business = req.account && tenantsOf(req.account).find((tenant) => tenant.bxcontext === bxcontext)

@@ -22,7 +22,7 @@ export default {
           technical: 'expire first-party refresh tokens',
           run() {
             const expired = tokens.expire('refresh')
-            const message = `Expired ${expired} refresh tokens of first-party access. The next job logs in again by API key.`
+            const message = `Expired ${expired} refresh tokens of first-party access. A job logs in again by API key when its access token expires.`
             return { expired, message }
           },
         },

@@ -6,7 +6,7 @@ const MAX_REFRESH_TOKENS = 200
 type Kind = 'access' | 'refresh'
 export type FirstPartyTokens = ReturnType<typeof createFirstPartyTokens>
 
-/** The tokens of first-party access (specification 5.2), until the sandbox stops: clients then log in again. */
+/** The tokens of first-party access (specification 5.2). They last until the sandbox stops. Clients then log in again. */
 export function createFirstPartyTokens(accessTokenSeconds: number) {
   /** The oldest first. */
   const tokens = new Map<string, { kind: Kind; account: string; bxcontext: string; expiresAt: number }>()

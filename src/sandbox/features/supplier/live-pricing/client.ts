@@ -44,7 +44,7 @@ type Line = { itemId: string; storeId: string; quantity: number }
 
 /**
  * The platform as a client of a supplier's live pricing (specification 4.1, 5.1), with a token for the calls of one page.
- * All of it throws `LivePricingCallError`.
+ * This function and the methods of its result throw `LivePricingCallError`.
  */
 export async function openLivePricing(registration: Registration | undefined, journal: Journal) {
   if (!registration)
@@ -73,7 +73,7 @@ export async function openLivePricing(registration: Registration | undefined, jo
     nearest: (place: { latitude: string; longitude: string; radius: string }) =>
       send('stores', `/stores/nearest?${new URLSearchParams(place)}`, z.array(storeSchema), { headers }),
 
-    /** An answer for each line, in their order. */
+    /** Resolves to an answer for each line, in the order of the lines. */
     async prices(items: Line[], memberNumber: string): Promise<PriceAnswer[]> {
       const body = JSON.stringify({ ...(memberNumber && { memberNumber }), items })
       const schema = z.array(z.unknown()).length(items.length)

@@ -12,7 +12,7 @@ import { registrationSchema } from './client.ts'
 import { livePricesRoutes } from './routes.ts'
 import { sampleItems } from './samples.ts'
 
-/** A catalogue with prices needs the options of catalogues as well. */
+/** Live prices need a published catalogue, so these options extend those of sample catalogues. */
 const optionsSchema = samplesSchema.extend({
   /** Registered live pricing, by the supplier's bxcontext. */
   registered: z.record(z.string(), registrationSchema).default({}),

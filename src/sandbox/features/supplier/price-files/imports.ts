@@ -17,14 +17,14 @@ export interface SandboxImport {
   message?: string
 }
 
-/** Imports into catalogues; an import's progress follows from the time. */
+/** Imports into catalogues. The progress of an import is computed from the time. */
 export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTiming) {
   const items = createItems(sql)
   const rowOf = (catalogue: string, batchId: string) =>
     sql.all('SELECT * FROM imports WHERE catalogue = ? AND batch_id = ?', catalogue, batchId)[0]
 
   return {
-    /** False when the batch id is in use. */
+    /** Returns false if the batch id is in use. */
     start: (catalogue: string, batchId: string): boolean =>
       sql.run(
         'INSERT OR IGNORE INTO imports (catalogue, batch_id, received, started_at) VALUES (?, ?, 0, ?)',
@@ -33,7 +33,7 @@ export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTimi
         Date.now(),
       ).changes === 1,
 
-    /** Stores the items, each code once; false when there is no such import. */
+    /** Stores the items, each code once. Returns false if there is no such import. */
     add(catalogue: string, batchId: string, uploaded: SandboxItem[]): boolean {
       const row = rowOf(catalogue, batchId)
       if (!row) return false
@@ -57,7 +57,7 @@ export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTimi
       return true
     },
 
-    /** The import's current state; calls `fails` once, when the import would complete, to ask whether it fails instead. */
+    /** The current state of an import. Whenever it would be completed, calls `fails` to ask whether it has failed instead. */
     state(catalogue: string, batchId: string, fails: () => boolean): SandboxImport | undefined {
       const row = rowOf(catalogue, batchId)
       if (!row) return undefined

@@ -171,16 +171,6 @@ describe('after sending', () => {
     expect(second).toMatchObject({ isUnfinished: false, isOwn: false, files: [{ number: 2 }] })
   })
 
-  test('what is merged batch by batch is one file', () => {
-    const whole = sent(['A', 'B', 'C'])
-    const batches = [whole.items.slice(0, 1), whole.items.slice(1), []]
-    const merged = batches.reduce<Received | null>(
-      (before, items) => afterSending(before, { ...whole, items, isComplete: items.length === 0 }),
-      null,
-    )
-    expect(merged).toEqual(afterSending(null, whole))
-  })
-
   test('the last file of each set of headings is remembered, at most five', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'a', 'f']
     const received = names.reduce<Received | null>(

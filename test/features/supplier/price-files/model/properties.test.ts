@@ -7,7 +7,7 @@ import type { Found } from '../../../../../src/features/supplier/price-files/fou
 import { stopsUnattended } from '../../../../../src/features/supplier/price-files/unattended.ts'
 import { foundIn, read, send } from './support.ts'
 
-const RUNS = process.env.LONG_TESTS ? 1_000 : 40
+const RUNS = process.env.LONG_TESTS ? 1_000 : 20
 
 /** Few codes, so that some are twice, in capitals or not. */
 const code = fc.constantFrom('A', 'a', 'B', 'C', 'D', 'E', 'F', 'G', 'H1', 'h1', 'TOTAL', '', '', '1-Feb')

@@ -90,16 +90,6 @@ describe('a row is not sent, for this reason:', () => {
     expect(sent).toBe('B1=2 C1=3 D1=4')
     expect(not).toEqual([2, 4, 6, 9, 10].map((row) => expect.stringMatching(`^${row}: otherPrice \\d+$`)))
   })
-
-  test('left out by hand, whatever its capitals', async () => {
-    const content = 'Code,Price\nA,1\nTOTAL,99\n'
-    const received = send(await choose(content))
-    const { found, items } = await read(content, { received, leftOut: ['total'] })
-    expect(items).toEqual([{ code: 'A', price: 1 }])
-    expect(found?.rejected).toMatchObject([
-      { reason: 'leftOut', count: 1, rows: [{ code: 'TOTAL', row: 3 }] },
-    ])
-  })
 })
 
 describe('a price is sent', () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connected } from '../../../../support/flow.ts'
 import { type Pages, rowsOf, SAM, startPages } from '../pages-support.ts'
+import { readHere } from '../read-here.ts'
 
 let pages: Pages
 let to: string
@@ -10,6 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 beforeEach(async () => {
+  readHere()
   await fetch(`${pages.app.platform}/sandbox/faults`, { method: 'DELETE' })
   to = await pages.newCatalogue('Another')
 })

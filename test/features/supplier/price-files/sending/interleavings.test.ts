@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openSqlite } from '../../../../../src/connect/stores.ts'
 import { createCatalogues } from '../../../../../src/features/catalogues/catalogues.ts'
 import { createCatalogueImports } from '../../../../../src/features/supplier/price-files/catalogue-imports.ts'
-import type { Import } from '../../../../../src/features/supplier/price-files/import.ts'
+import { commandLineImport, type Import } from '../../../../../src/features/supplier/price-files/import.ts'
 import { readPriceFile } from '../../../../../src/features/supplier/price-files/read-price-file.ts'
-import { sendFolder } from '../../../../../src/features/supplier/price-files/send-folder.cli.ts'
+import { sendFile } from '../../../../../src/features/supplier/price-files/send-file.cli.ts'
 import { openTurns } from '../../../../../src/features/supplier/price-files/turns.ts'
 import { tempDir } from '../../../../support/env.ts'
 import { type ApiKeyAccess, openAccess } from '../../first-party/support.ts'
@@ -86,27 +86,13 @@ async function openWorld() {
     const turns = openTurns(store, API_URL)
     const { revision, received } = await turns.received.read(id)
     const how = { draft: CHOICE, goOn: true, leftOut: [], received, itemsPath }
-    const { found } = await readPriceFile(write(fileOf(of)), how)
-    const batchId = randomUUID()
+    const reading = await readPriceFile(write(fileOf(of)), how)
+    const read = { checkId: randomUUID(), reading, itemsPath, leftOut: [], receivedRevision: revision }
+    const job = commandLineImport('prices.csv', { id }, read)
     const { signal } = new AbortController()
-    const to = {
-      catalogueImports: { ...api, uploadItems },
-      source: access.source,
-      turns,
-      catalogueId: id,
-      batchId,
-    }
-    if (!found) throw new Error('it was chosen how the file is read')
-    const isSent = await sendFolder({
-      ...to,
-      revision,
-      found,
-      fileName: 'prices.csv',
-      itemsPath,
-      signal,
-    }).finally(remove)
-    if (!isSent) return
-    named[batchId] = of
+    const to = { catalogueImports: { ...api, uploadItems }, source: access.source, turns, signal }
+    if (!(await sendFile(job, read, to).finally(remove))) return
+    named[job.id] = of
     revisions.push(revision)
   }
   /** Of the process with this number: 0 or 1. */

@@ -1,3 +1,6 @@
+import { join } from 'node:path'
+import { openSqlite } from '../../../../../src/connect/stores.ts'
+import { turnKey } from '../../../../../src/features/supplier/price-files/turns.ts'
 import { command, type Program, run } from '../../../../support/process.ts'
 import type { SupplierPlatform } from '../support.ts'
 import { CHOICE } from './service-support.ts'
@@ -38,4 +41,11 @@ export async function printed(program: Program, words: string | RegExp): Promise
     )
     check()
   })
+}
+
+/** Ends the turns of killed processes with files in this folder: the next process would wait 10 s for them. */
+export async function endTurns(dataDir: string): Promise<void> {
+  const store = openSqlite({ file: join(dataDir, 'store.sqlite') })
+  for (const { key } of await store.ofOwner(turnKey('').owner)) await store.delete(key)
+  await store.close()
 }

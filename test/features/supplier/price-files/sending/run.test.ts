@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { PlatformUnavailableError, StoreUnavailableError } from '../../../../../src/connect/errors.ts'
+import { PlatformUnavailableError } from '../../../../../src/connect/errors.ts'
 import { platform as contract, createApi, createHttp } from '../../../../../src/connect/index.ts'
 import { firstCode } from '../../../../../src/features/supplier/price-files/batches.ts'
 import {
@@ -13,7 +13,7 @@ import { serve } from '../../../../support/ports.ts'
 import { itemOf, itemsOfRows, supplierOfEachTest } from '../support.ts'
 import { ACCEPTING, ALL, SOURCE } from './service-support.ts'
 
-const { platform, items, send } = supplierOfEachTest()
+const { items, send } = supplierOfEachTest()
 
 /** A platform that has an import `old` in this state, and completes any other. Records each upload with its import and first row. */
 function platformWith(state: ImportJob) {
@@ -51,17 +51,6 @@ describe('an import', () => {
     }
     await send(2_000, { catalogueImports: { ...ACCEPTING, uploadItems } })
     expect(sent).toEqual([0, 0, 1_000].map((row) => itemOf(row).code))
-  })
-
-  test('that is stopped ends at once, also while it waits for the delay that the platform requested', async () => {
-    await platform().fault('items', '429', undefined, 3600)
-    const stop = new AbortController()
-    const importing = send(3_000, {
-      signal: stop.signal,
-      retryTimeoutMs: 10_000_000,
-      onProgress: ({ waiting }) => waiting && stop.abort(new Error('stopped')),
-    })
-    await expect(importing).rejects.toThrow('stopped')
   })
 })
 
@@ -109,14 +98,6 @@ describe('an interrupted import', () => {
     }
     await send(3_000, { catalogueImports: { ...ACCEPTING, uploadItems }, save })
     expect(events).toEqual(['sent', 'saved 1', 'sent', 'saved 2', 'sent', 'saved 3'])
-  })
-
-  test('keeps retrying while the store is unavailable', async () => {
-    let failures = 1
-    const save = async () => {
-      if (failures-- > 0) throw new StoreUnavailableError('down')
-    }
-    expect(await send(2_000, { save })).toBeNull()
   })
 })
 

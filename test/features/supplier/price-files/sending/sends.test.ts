@@ -230,23 +230,6 @@ describe('Send', () => {
     const none = await upload(imports, 'code,price\nA,-1\n')
     await expect(press(imports, none)).rejects.toMatchObject({ status: 400, code: 'invalid_input' })
   })
-
-  test('of two users at once sends one; the other is refused, and shown anew when that has ended', async () => {
-    const release = Promise.withResolvers<typeof ALL>()
-    const platform = { uploadItems: () => release.promise }
-    const [one, two] = [open(platform), open(platform)]
-    const [mine, theirs] = [await upload(one, rowsOf(3)), await upload(two, rowsOf(4), 'alex')]
-    const results = await Promise.allSettled([press(one, mine), press(two, theirs)])
-    const refused = { status: 409, code: 'conflict' }
-    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    expect(results.find((result) => 'reason' in result)).toMatchObject({ reason: refused })
-    const [sent, other, by] = 'value' in (results[0] ?? {}) ? [mine, theirs, two] : [theirs, mine, one]
-    expect(await by.stored.get(other)).toMatchObject({ state: 'ready', run: 0 })
-    release.resolve(ALL)
-    expect(await settled(one, sent)).toMatchObject({ state: 'completed' })
-    await vi.waitFor(async () => expect((await receivedOf()).isUnfinished).toBe(false))
-    expect(await press(by, other)).toBeNull()
-  })
 })
 
 describe('while the store fails,', () => {
@@ -324,19 +307,10 @@ test('a write that the client of the store repeats, because its answer was lost,
     ...store,
     compareAndSet: async (...write) => (await store.compareAndSet(...write)) && lost-- <= 0,
   }
-  const sent = {
-    fileName: 'b.csv',
-    at: '2026-10-02T00:00:00.000Z',
-    by: null,
-    choice: CHOICE,
-    isComplete: true,
-  }
   const memory = { headings: ['code', 'price'], texts: [], values: [] }
-  await new ReceivedStore(repeating, API_URL).merge('1', {
-    ...sent,
-    memory,
-    items: [{ code: 'NEW', price: 1 }],
-  })
+  const file = { fileName: 'b.csv', at: new Date().toISOString(), by: null, choice: CHOICE, memory }
+  const sent = { ...file, items: [{ code: 'NEW', price: 1 }], isComplete: true }
+  await new ReceivedStore(repeating, API_URL).merge('1', sent)
   expect((await receivedOf()).prices).toEqual([...pricesOf(3), ['NEW', 1]])
 })
 

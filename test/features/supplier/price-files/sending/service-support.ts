@@ -4,9 +4,9 @@ import type { CatalogueImports } from '../../../../../src/features/supplier/pric
 import type { Choice } from '../../../../../src/features/supplier/price-files/choice.ts'
 import type { Import } from '../../../../../src/features/supplier/price-files/import.ts'
 import { Imports, type ImportsOptions } from '../../../../../src/features/supplier/price-files/imports.ts'
-import { readPriceFile } from '../../../../../src/features/supplier/price-files/read-price-file.ts'
 import { createLog } from '../../../../../src/runtime/log.ts'
 import { tempDir } from '../../../../support/env.ts'
+import { readHere } from '../read-here.ts'
 
 export const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
 export const API_URL = 'https://api.platform.example'
@@ -51,6 +51,7 @@ export function openImports(
   platform: Partial<CatalogueImports> = {},
   options: Partial<ImportsOptions> = {},
 ): Imports {
+  readHere()
   const { dir, remove } = tempDir()
   const imports = new Imports({
     store,
@@ -58,8 +59,6 @@ export function openImports(
     apiUrl: API_URL,
     maxBytes: 1_000_000,
     totalBytes: 20_000_000,
-    // Here, not in a process: what a file may do to it is tested elsewhere.
-    read: ({ path, ...how }) => readPriceFile(path, how),
     catalogueImports: { ...ACCEPTING, ...platform },
     source: () => SOURCE,
     log: createLog('silent'),

@@ -33,13 +33,13 @@ const listRoute = describeRoute({
   errors: READ_ERRORS,
 })
 const entryRoute = describeRoute({
-  summary: 'One of them.',
+  summary: 'An entry of the list.',
   response: entrySchema,
   errors: [...READ_ERRORS, 'not_found'],
 })
 // template: write
 const createRoute = describeRoute({
-  summary: 'Creates one. Fields: `name` (required), `notes`. Answers `201` with what was created.',
+  summary: 'Creates an entry. Fields: `name` (required), `notes`. Answers `201` with what was created.',
   body: newEntrySchema,
   status: 201,
   response: entrySchema,

@@ -30,7 +30,7 @@ export default {
 function entriesApi(core: SandboxCore): Router {
   const list = (bxcontext: string): { id: string }[] => [
     // template: write
-    // Created ones, the latest first.
+    // The created entries come first, with the latest at the top.
     ...core.sql
       .all('SELECT id, entry FROM "created spare-parts" WHERE bxcontext = ? ORDER BY id DESC', bxcontext)
       .map(({ id, entry }) => ({ id: `${bxcontext}-N${id}`, ...JSON.parse(String(entry)) })),
@@ -58,7 +58,7 @@ function entriesApi(core: SandboxCore): Router {
   return router
 }
 
-/** The sample spare parts of a business. */
+/** Generates the sample spare parts of a business, the same ones each time. */
 function samplesOf(bxcontext: string) {
   const random = seededRandom(`spare-parts ${bxcontext}`)
   return Array.from({ length: 30 + random(16) }, (_, index) => ({
