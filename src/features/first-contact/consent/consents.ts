@@ -14,7 +14,7 @@ import {
   checkUsedCode,
 } from './grants.ts'
 import { ask, ignoreNoAnswer, type Round } from './round.ts'
-import { errorCodeOf } from './shape.ts'
+import { errorCodeOf, refusalOf } from './shape.ts'
 import { compareTokenResponse } from './token-response.ts'
 
 export interface ConsentsOptions {
@@ -143,7 +143,7 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
   if (!answer) return 'The code was not exchanged: the token endpoint had no usable answer.'
   const { access_token: accessToken, refresh_token: refreshToken } = Object(answer.json)
   if (answer.status > 299 || typeof accessToken !== 'string') {
-    const said = `${answer.status} \`${errorCodeOf(answer.json) ?? 'no error code'}\``
+    const said = refusalOf(answer)
     comparisons.differ('token-request', `the code exchange: ${said}`, false)
     return `The code exchange failed: ${said}.`
   }

@@ -2,7 +2,7 @@ import { platform } from '../../../connect/index.ts'
 import type { ProbeAnswer } from '../../../web/kit.ts'
 import { requestOf } from '../platform/target.ts'
 import { apiRequest, ask, type Grant, type Round } from './round.ts'
-import { errorCodeOf } from './shape.ts'
+import { refusalOf } from './shape.ts'
 import { compareRefusal, compareRotation } from './token-response.ts'
 
 interface Refreshed {
@@ -50,8 +50,7 @@ export async function checkRefresh(round: Round, grant: Grant): Promise<void> {
   }
   const { isRefreshed, answer } = await refresh(round, grant, before)
   if (isRefreshed) return compareRotation(comparisons, answer, before)
-  const seen = `${answer.status} \`${errorCodeOf(answer.json) ?? 'no error code'}\``
-  comparisons.differ('token-request', `the refresh: ${seen}`, false)
+  comparisons.differ('token-request', `the refresh: ${refusalOf(answer)}`, false)
 }
 
 /** Refreshes with the refresh token of the exchange again. A platform that rotates tokens may end the grant because of that. */

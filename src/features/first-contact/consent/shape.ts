@@ -47,6 +47,12 @@ export function errorCodeOf(json: unknown): string | undefined {
   return ERROR_CODE.test(error) ? error : 'another_code'
 }
 
+/** What a response that refuses says: its status and its error code. */
+export function refusalOf({ status, json }: ProbeAnswer): string {
+  const code = errorCodeOf(json)
+  return `${status}${code ? ` \`${code}\`` : ', without an error code of RFC 6749'}`
+}
+
 /** The names of the headers that tell what is left of a rate limit. */
 export const limitHeadersOf = ({ headers }: ProbeAnswer): string[] =>
   Object.keys(headers)

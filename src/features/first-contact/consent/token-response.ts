@@ -2,7 +2,7 @@ import { InvalidGrantError, PlatformUnavailableError } from '../../../connect/er
 import { platform, tokenFailure, tokenSchema } from '../../../connect/index.ts'
 import type { ProbeAnswer } from '../../../web/kit.ts'
 import type { Comparisons } from './comparisons.ts'
-import { describeFields, errorCodeOf, fieldsOf, typeOf } from './shape.ts'
+import { describeFields, fieldsOf, refusalOf, typeOf } from './shape.ts'
 
 const MAX_TOKEN_MS = 30_000
 
@@ -101,12 +101,10 @@ export function compareRotation(comparisons: Comparisons, answer: ProbeAnswer, b
 export function compareRefusal(
   comparisons: Comparisons,
   id: 'used-code' | 'revoked-refresh-token',
-  { status, text, json }: ProbeAnswer,
+  answer: ProbeAnswer,
 ): void {
-  if (status < 400) return void comparisons.differ(id, `${status}: it was accepted`, false)
-  const code = errorCodeOf(json)
-  const seen = `${status}${code ? ` \`${code}\`` : ', without an error code of RFC 6749'}`
-  const failure = tokenFailure({ status, text, retryAfterMs: undefined })
+  if (answer.status < 400) return void comparisons.differ(id, `${answer.status}: it was accepted`, false)
+  const failure = tokenFailure(answer)
   const isRefusal = failure instanceof PlatformUnavailableError && failure.kind === 'refused'
-  comparisons.compare(id, failure instanceof InvalidGrantError, seen, isRefusal)
+  comparisons.compare(id, failure instanceof InvalidGrantError, refusalOf(answer), isRefusal)
 }

@@ -103,7 +103,7 @@ function notFound(target: Target, said: string, metadata: Metadata | undefined):
     const value = tokenEndpoint.slice(0, -tokenPath.length)
     return failure('token.not-found', SETTING, `${what}. Set ${SETTING}=${value}`, value)
   }
-  const cure = `The server's metadata names ${tokenEndpoint}: change \`tokenPath\` in ${CONTRACT} to the part of this address after ${SETTING}`
+  const cure = `The server's metadata names ${tokenEndpoint}: ${SETTING} and \`tokenPath\` in ${CONTRACT} must together be this address`
   return failure('token.not-found', SETTING, `${what}. ${cure}`)
 }
 
