@@ -19,15 +19,17 @@ export type Comparisons = ReturnType<typeof createComparisons>
  */
 export function createComparisons(contracts: readonly Contract[]) {
   const observations = new Map<string, Observation>()
+  const hidden: string[] = []
 
   function add(id: string, status: Observation['status'], text: string): void {
     if (!contracts.some(({ assumptions }) => assumptions.some((known) => known.id === id)))
       throw new Error(`no contract has the assumption ${id}`)
     const before = observations.get(id)
     if (before && RANK[before.status] > RANK[status]) return
+    const shown = hidden.reduce((rest, value) => rest.replaceAll(value, '(a value)'), text)
     // Only the latest reason why something was not seen counts.
     const isMore = before !== undefined && status !== 'not seen' && RANK[before.status] === RANK[status]
-    const seen = isMore ? [...new Set([...before.seen, text])] : [text]
+    const seen = isMore ? [...new Set([...before.seen, shown])] : [shown]
     observations.set(id, { status: isMore && before.status === 'failure' ? 'failure' : status, seen })
   }
 
@@ -43,6 +45,10 @@ export function createComparisons(contracts: readonly Contract[]) {
       isAsAssumed ? confirm(id, seen) : differ(id, seen, copes),
     /** `how`: how another run could see it. */
     notSeen: (id: string, how: string): void => add(id, 'not seen', how),
+    /** Keeps these values out of every finding, in case the platform uses them as names. */
+    hide(...values: (string | null | undefined)[]): void {
+      for (const value of values) if (value && value.length > 3) hidden.push(value)
+    },
     /** A finding for each assumption of all contracts, the most important ones first. */
     findings: (): Finding[] =>
       contracts

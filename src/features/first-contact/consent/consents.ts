@@ -120,6 +120,7 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
   const { target, comparisons, grants } = round
   const { bxcontext } = flow
   const [code, iss] = ['code', 'iss'].map((name) => callbackUrl.searchParams.get(name) ?? undefined)
+  comparisons.hide(bxcontext, flow.state, flow.codeVerifier, code)
   compareBxcontext(comparisons, bxcontext)
   const error = errorCodeOf({ error: callbackUrl.searchParams.get('error') })
   if (error === 'access_denied') {
@@ -148,6 +149,7 @@ async function exchange(round: Round, callbackUrl: URL, flow: Flow): Promise<str
     return `The code exchange failed: ${said}.`
   }
   const issued = typeof refreshToken === 'string' && refreshToken !== '' ? refreshToken : undefined
+  comparisons.hide(accessToken, issued)
   comparisons.confirm('consent-url', 'consent was given')
   comparisons.confirm('token-request', `the code was exchanged, with ${target.tokenEndpointAuthMethod}`)
   compareTokenResponse(comparisons, answer, ms, target.scopes)
