@@ -3,7 +3,6 @@ import { startAll } from '../support/app.ts'
 import { openChromium, startWalk } from '../support/chromium.ts'
 import { CHROMIUM, withChromium } from '../support/programs.ts'
 
-// More walks are among the long tests.
 test.skipIf(!CHROMIUM)(
   `a new user connects, denies, is revoked, reconnects and signs out; each page is accessible and fits in every window${withChromium}`,
   async () => {
