@@ -154,7 +154,7 @@ test('npm run reencrypt re-encrypts the addresses with the first key, and report
 
 test('email and password: the mail goes to the address of the account', async () => {
   const server = await startServer()
-  const app = await start(server.env, {}, undefined, undefined, passwordSignIn)
+  const app = await start(server.env, {}, undefined, passwordSignIn)
   await new PasswordAccounts(app.services.store).create(EMAIL, 'correct horse')
   const visitor = createVisitor()
   await visitor.post(`${app.url}/sign-in`, { form: { email: EMAIL, password: 'correct horse' } })
