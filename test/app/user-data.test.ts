@@ -75,7 +75,7 @@ async function openEveryPage(app: Running, visitor: Visitor): Promise<void> {
 test.each(Object.keys(signIns))('of a user of %s who is deleted, the store has nothing', async (name) => {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   const { env, own, enter } = (await signIns[name]?.()) ?? expect.fail(name)
-  const app = await startAll(env, {}, undefined, undefined, own)
+  const app = await startAll(env, {}, undefined, own)
   onTestFinished(async () => {
     vi.restoreAllMocks()
     await app.close()

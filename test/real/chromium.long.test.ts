@@ -1,4 +1,4 @@
-/** What only a browser shows; the whole walk is in test/e2e/walk.test.ts. */
+/** What only a browser shows; the whole walk is in test/e2e/walk.long.test.ts. */
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { createServer } from 'node:https'

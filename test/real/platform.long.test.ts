@@ -47,7 +47,7 @@ async function connect() {
 async function connectedWith(settings: Record<string, string>, options?: { rotates: boolean }) {
   const port = await freePort()
   platform = await startPlatform(`http://localhost:${port}`, options)
-  app = await startAll({ ...platform.env, ...settings }, {}, undefined, port)
+  app = await startAll({ ...platform.env, ...settings }, {}, port)
   visitor = await signedIn(app)
   expect((await connect()).text).toContain(' is connected.')
 }

@@ -26,7 +26,7 @@ afterEach(async () => {
 async function start(only?: (typeof METHODS)[number], settings: Record<string, string> = {}) {
   const port = await freePort()
   provider = await startSignInProvider(`http://localhost:${port}`, only)
-  app = await startAll({ ...provider.env, ...settings }, {}, undefined, port)
+  app = await startAll({ ...provider.env, ...settings }, {}, port)
 }
 
 /** Goes through the provider's pages, as far as the callback, which is not yet opened. */

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs'
 import { afterEach, vi } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
-import { createHttpPools, platform } from '../../src/connect/index.ts'
 import { ready } from '../../src/connect/stores.ts'
 import { createDependencies, type Dependencies } from '../../src/dependencies.ts'
 import { featureOptions, loadFeatures } from '../../src/features/load.ts'
@@ -63,8 +62,6 @@ export interface ScriptedAnswer {
 export async function startAll(
   env: Record<string, string> | ((sandbox: { authUrl: string }) => Record<string, string>) = {},
   sandboxOptions: Partial<SandboxOptions> = {},
-  // Shorter than in production, where the token endpoint may take half a minute.
-  pools: Parameters<typeof createHttpPools>[1] = { tokenTimeoutMs: 3_000 },
   /** The app's port; a free one by default. */
   port?: number,
   ownSignIn: OwnSignIn | null = null,
@@ -113,13 +110,7 @@ export async function startAll(
   )
   const logLines: string[] = []
   const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })
-  const services = await createDependencies(
-    config,
-    log,
-    [...features, probe],
-    createHttpPools(platform, pools),
-    ownSignIn,
-  )
+  const services = await createDependencies(config, log, [...features, probe], undefined, ownSignIn)
   // As `main.ts` does.
   await ready(services.store).catch(() => {})
   appServer.server.on('request', createApp(services))

@@ -28,14 +28,8 @@ export const CLIENT = { clientId: 'client', clientSecret: 'client secret' }
 export const consent = (vault: Vault, granted: Partial<Tokens> = {}, ref = REF) =>
   vault.connect(ref, async () => ({ ...GRANTED, ...granted }))
 
-/** An OAuth client with the same timeouts as in production, unless `stepTimeoutMs` says otherwise. */
-export function oauthFor(
-  authUrl: string,
-  {
-    stepTimeoutMs = 32_000,
-    revocationUrl,
-  }: { stepTimeoutMs?: number; revocationUrl?: string | undefined } = {},
-) {
+/** An OAuth client with the same timeouts as in production. */
+export function oauthFor(authUrl: string, { revocationUrl }: { revocationUrl?: string | undefined } = {}) {
   return createOAuth({
     platform,
     appUrl: authUrl,
@@ -46,11 +40,11 @@ export function oauthFor(
     authorizeParams: {},
     pkce: true,
     revocationUrl,
-    http: createHttp({ stepTimeoutMs, deadlineMs: stepTimeoutMs + 8_000 }),
+    http: createHttp({ stepTimeoutMs: 32_000, deadlineMs: 40_000 }),
   })
 }
 
-type SetupOptions = Partial<VaultOptions> & { stepTimeoutMs?: number; canRevoke?: boolean }
+type SetupOptions = Partial<VaultOptions> & { canRevoke?: boolean }
 
 /**
  * A vault with a store, a scripted token endpoint and a clock that only `later` moves. `canRevoke`: the endpoint is one for
@@ -63,7 +57,7 @@ export async function vaultSetup(options: SetupOptions = {}) {
   const now = () => time
   const store = options.store ?? openSqlite({ file: ':memory:', now })
   const logLines: string[] = []
-  const oauth = options.oauth ?? oauthFor(endpoint.authUrl, { ...options, revocationUrl })
+  const oauth = options.oauth ?? oauthFor(endpoint.authUrl, { revocationUrl })
   const settings: VaultOptions = {
     platform,
     store,

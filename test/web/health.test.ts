@@ -1,4 +1,4 @@
-import { copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
@@ -30,27 +30,11 @@ test.each<[string, () => void]>([
   ['was overwritten', () => writeFileSync(file, 'x'.repeat(50_000))],
   ['was cut off', () => truncateSync(file, 4096)],
   ['is empty', () => truncateSync(file, 0)],
+  // What else happens to a process whose file is gone is in sqlite.test.ts.
   ['was deleted', () => rmSync(file)],
-  [
-    'was replaced by a copy',
-    () => {
-      copyFileSync(file, `${file}.copy`)
-      renameSync(`${file}.copy`, file)
-    },
-  ],
 ])('a process whose SQLite file %s is not ready', async (_what, harm) => {
   harm()
   expect(await readiness()).toBe(503)
-})
-
-test('a process whose SQLite file was moved away is not ready until it starts again', async () => {
-  renameSync(file, `${file}.away`)
-  expect(await readiness()).toBe(503)
-  renameSync(`${file}.away`, file)
-  expect(await readiness()).toBe(503)
-  await store.close()
-  store = openSqlite({ file })
-  expect(await readiness()).toBe(200)
 })
 
 test('a process is not ready while another one keeps the SQLite file locked', async () => {

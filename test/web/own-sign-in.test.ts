@@ -14,7 +14,7 @@ describe('an app with a sign-in of its own', () => {
   let app: Running
   let accounts: PasswordAccounts
   beforeAll(async () => {
-    app = await startAll({}, {}, undefined, undefined, passwordSignIn)
+    app = await startAll({}, {}, undefined, passwordSignIn)
     accounts = new PasswordAccounts(app.services.store)
     await accounts.create('Ann@ridgeline.example', 'correct horse')
   })
@@ -137,7 +137,7 @@ describe('an app with a sign-in of its own', () => {
 // docs/teams.md. A test of recipes does the same with OpenID Connect.
 test('two people for whom it returns one id have one connection, which stays when the one who made it leaves', async () => {
   const members: Record<string, string> = { ann: 'acme', bob: 'acme', cy: 'other' }
-  const app = await startAll({}, {}, undefined, undefined, (options) => ({
+  const app = await startAll({}, {}, undefined, (options) => ({
     ...passwordSignIn(options),
     routes: Router().get('/sign-in', async (req, res) => {
       const name = String(req.query.name)
@@ -180,7 +180,7 @@ test.each([
 })
 
 test('signIn refuses an invalid id; the log says why, and nobody is signed in', async () => {
-  const app = await startAll({}, {}, undefined, undefined, (options) => ({
+  const app = await startAll({}, {}, undefined, (options) => ({
     ...passwordSignIn(options),
     routes: Router().get('/sign-in', async (req, res) => {
       await signIn(req, { id: '', name: 'Ann' })

@@ -40,7 +40,7 @@ describe.skipIf(!REDIS)(`with Redis${withRedis}`, () => {
       const env = name === 'OpenID Connect' ? provider.env : {}
       // The flow inspector keeps what it shows.
       const settings = { ...env, REDIS_URL: redis.url, FLOW_INSPECTOR: 'false' }
-      app = await startAll(settings, {}, undefined, undefined, own)
+      app = await startAll(settings, {}, undefined, own)
       await new PasswordAccounts(app.services.store).create('ann@ridgeline.example', 'correct horse')
     })
     afterAll(async () => {

@@ -238,16 +238,19 @@ describe('what an API answer means', () => {
 
   test.each<[what: string, Handler]>([
     ['500', json({}, 500)],
-    ['a stall', () => {}],
     ['a dropped connection', (_req, res) => void res.destroy()],
   ])('%s once: a read is retried and works', async (_what, handler) => {
     handlers = [handler, json([])]
-    // A busy machine answers the second request late.
-    const http = createHttp({ stepTimeoutMs: 300, deadlineMs: 10_000 })
-    const baseUrl = `http://127.0.0.1:${server.port}`
-    const patient = createApi({ platform, baseUrl, http, deadlineMs: 30_000 })
-    expect(await patient.list(source(), RECORDS, {})).toMatchObject({ items: [], total: null })
+    expect(await list()).toMatchObject({ items: [], total: null })
     expect(requests).toHaveLength(2)
+  })
+
+  test('a stall once: a read is retried and works', async () => {
+    handlers = [() => {}, json([])]
+    const http = createHttp({ stepTimeoutMs: 1_000, deadlineMs: 10_000 })
+    const baseUrl = `http://127.0.0.1:${server.port}`
+    const impatient = createApi({ platform, baseUrl, http, deadlineMs: 30_000 })
+    expect(await impatient.list(source(), RECORDS, {})).toMatchObject({ items: [], total: null })
     await http.close()
   })
 

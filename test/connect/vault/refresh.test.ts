@@ -138,11 +138,11 @@ describe('a refresh that fails', () => {
   test.each<[what: string, answer: Scripted, trouble: string]>([
     ['500', oauthError('server_error', 500), 'error'],
     ['a redirect, which is not followed', { status: 307, text: '', headers: { location: '/' } }, 'error'],
-    ['no answer in time', () => {}, 'no_answer'],
+    ['no answer', (res) => void res.destroy(), 'no_answer'],
   ])(
     'by %s: 503 and one request, and the connection is degraded until the next',
     async (_what, answer, trouble) => {
-      setup = await expiredSetup({ stepTimeoutMs: 100 })
+      setup = await expiredSetup()
       setup.endpoint.answers(answer, tokens({ access_token: 'next' }))
       for (const vault of [setup.vault, setup.vault, setup.anotherVault()]) {
         await expect(vault.accessToken(REF)).rejects.toMatchObject(OUTAGE)

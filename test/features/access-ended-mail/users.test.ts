@@ -146,7 +146,7 @@ test('the sign-in re-encrypts its addresses with the first key, and reports one 
 
 test('email and password: the mail goes to the address of the account', async () => {
   const server = await startServer()
-  const app = await start(server.env, {}, undefined, undefined, passwordSignIn)
+  const app = await start(server.env, {}, undefined, passwordSignIn)
   await new PasswordAccounts(app.services.store).create(EMAIL, 'correct horse')
   const visitor = createVisitor()
   await visitor.post(`${app.url}/sign-in`, { form: { email: EMAIL, password: 'correct horse' } })
