@@ -3,8 +3,23 @@ import { defaultExclude, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import config, { projectsOf } from './vitest.config.ts'
 
-/** Words in the names of those that take longest, the longest first. */
-const LONGEST = ['/starter/', 'redis-modes', 'browser', 'demo-script', 'chromium', 'proxies', 'kill']
+/** Words in the names of those that take longest, the longest first: those that mostly wait run beside those that compute. */
+const LONGEST = [
+  'product.long',
+  'doors',
+  'ended-mail/kill',
+  'alerts',
+  'update',
+  'checks/kill',
+  'proxies',
+  '/starter/',
+  'outage',
+  'push',
+  'browser',
+  'demo-script',
+  'chromium',
+  'kill',
+]
 
 /** What is promised within seconds of a failure. It runs at the end, one file at a time: other tests would take its seconds. */
 const ONE_BY_ONE = ['test/real/failover.long.test.ts', 'test/real/vault-processes.long.test.ts']

@@ -96,7 +96,8 @@ export interface Unused {
 
 /** Finds them with knip. Throws if knip cannot run. */
 export function findUnused({ root }: Project): Unused {
-  const args = ['--include', 'files,dependencies', '--reporter', 'json', '--no-exit-code', '--no-progress']
+  const what = ['--include', 'files,dependencies', '--cache']
+  const args = [...what, '--reporter', 'json', '--no-exit-code', '--no-progress']
   const { failure, stdout } = runTool(root, 'knip', ...args)
   if (failure) throw new Error(`knip failed: ${failure}\nNothing was changed.`)
   const { issues }: { issues: Record<'files' | 'dependencies' | 'devDependencies', { name: string }[]>[] } =

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { placesOf } from '../../src/cli/removal.ts'
 import { git } from '../../src/cli/repository.ts'
-import { groupsOf } from '../../src/features/folders.ts'
+import { featureFolders, groupsOf, nameOf } from '../../src/features/folders.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { ROOT } from '../support/documents.ts'
 import { freePort } from '../support/ports.ts'
@@ -32,10 +32,7 @@ test.skipIf(!OLD)(
     const starter = openStarter()
     const product = openZip(starter.dir, OLD ?? '')
     onTestFinished(product.remove)
-    const features = product
-      .git('ls-files', 'src/features/*/index.ts')
-      .split('\n')
-      .map((file) => file.split('/')[2] ?? '')
+    const features = featureFolders(product.git('ls-files', 'src/features').split('\n')).map(nameOf)
     const kept = features.filter((name) => !REMOVED.includes(name))
     // As its own package.json starts it.
     await product.npm('run', 'init', '--', '--name', 'Acme Link', '--features', kept.join(), '--yes')
@@ -48,7 +45,7 @@ test.skipIf(!OLD)(
     const places = REMOVED.flatMap((name) => placesOf(name, groupsOf(folders)))
     expect(places.filter((place) => existsSync(join(product.dir, place)))).toEqual([])
     await product.npm('ls')
-    await product.runTests('test/web/', 'test/features/leads/', 'test/config.test.ts')
+    await product.runTests('test/web/pages.test.ts', 'test/features/leads/', 'test/config.test.ts')
     const [port, sandboxPort] = [String(await freePort()), String(await freePort())]
     const settings = { PORT: port, SANDBOX_PORT: sandboxPort, DATA_DIR: join(product.dir, '.data/demo') }
     const demo = run(join(product.dir, 'src/demo.ts'), settings, { cwd: product.dir })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { placesOfAll } from '../../src/cli/removal.ts'
 import { loadFeatures } from '../../src/features/load.ts'
+import { ROOT } from '../support/documents.ts'
 import { tempDir } from '../support/env.ts'
 import { openClone, openZip } from './clones.ts'
 
@@ -93,6 +94,12 @@ afterAll(() => {
   product.remove()
 })
 
+/**
+ * A feature that `npm run add-feature -- orders --write` made once. It is never edited: products have such features, and no update
+ * may break them.
+ */
+const KEPT_FEATURE = join(ROOT, 'test/starter/kept-feature.patch')
+
 /** A product that began with a ZIP of the older version: without two features, with two of its own, a file edited, one deleted. */
 async function makeProduct(): Promise<void> {
   product = openZip(starter.dir, 'HEAD')
@@ -101,7 +108,7 @@ async function makeProduct(): Promise<void> {
   const kept = names.filter((name) => ![...REMOVED, NEW_FEATURE].includes(name))
   await product.command('init', '--name', 'Acme Link', '--features', kept.join())
   product.commit('init')
-  await product.command('add-feature', 'orders', '--write')
+  product.git('apply', KEPT_FEATURE)
   await product.command('add-feature', 'invoices')
   product.edit('src/web/texts.ts', "onPlatform: 'On the platform:'", "onPlatform: 'There:'")
   addPackage(product, OWN)
@@ -159,7 +166,12 @@ describe('a product from a ZIP of an older version', () => {
     for (const name of [DROPPED, LEFT_OUT]) expect(dependencies).not.toHaveProperty(name)
     await product.npm('ls')
     await product.npm('ci', '--dry-run', '--offline')
-    await product.runTests('test/features/orders', 'test/features/invoices', 'test/web/pages.test.ts')
+    const ofOwnFeatures = ['test/features/orders', 'test/features/invoices']
+    await product.runTests(
+      ...ofOwnFeatures,
+      'test/features/first-contact/comparisons',
+      'test/web/pages.test.ts',
+    )
     product.commit('updated')
     expect(await update()).toContain('has everything of that version already')
   })

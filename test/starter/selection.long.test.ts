@@ -1,0 +1,56 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { placesOfAll } from '../../src/cli/removal.ts'
+import { loadFeatures } from '../../src/features/load.ts'
+import { openClone } from './clones.ts'
+
+const features = await loadFeatures()
+
+/** These features, and those that need them. */
+function withDependents(names: readonly string[]): string[] {
+  const dependents = features.filter(({ needs = [] }) => needs.some((need) => names.includes(need)))
+  const all = [...new Set([...names, ...dependents.map(({ name }) => name)])]
+  return all.length === names.length ? all : withDependents(all)
+}
+
+/** Also a word of JavaScript, and one that is no regular plural. */
+const NOUNS = ['constructors', 'news', 'purchase-orders']
+
+/** Features with any name are added to a clone. */
+async function addFeatures(clone: ReturnType<typeof openClone>): Promise<void> {
+  for (const noun of ['constructors', 'news']) await clone.command('add-feature', noun, '--write')
+  const options = ['--title', 'POs', '--scope', 'po:read', '--path', '/v2/po']
+  await clone.command('add-feature', 'purchase-orders', ...options)
+  expect(clone.read('src/features/purchase-orders/texts.ts')).not.toContain('to create')
+}
+
+/** A clone gets the own sign-in that the starter brings. */
+async function replaceSignIn(clone: ReturnType<typeof openClone>): Promise<void> {
+  clone.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')
+  const imported = "import { passwordSignIn } from './password-sign-in.ts'\nimport { demoEmailOf"
+  clone.edit('src/web/sign-in.ts', 'import { demoEmailOf', imported)
+  await clone.bin('biome', 'check', '--write', 'src/web/sign-in.ts')
+}
+
+// No file refers to a feature that it may be without (needs.test.ts), so that one selection stands for all. The removal of all
+// of them, by the command, is in product.long.test.ts.
+test('any word makes a feature that passes the check and its tests without an edit; so do the tests that look at all features, with an own sign-in, and after the folders of every second feature were deleted by hand', async () => {
+  const clone = openClone()
+  onTestFinished(clone.remove)
+  await addFeatures(clone)
+  await replaceSignIn(clone)
+  const chosen = features.filter((_, index) => index % 2 === 0).map(({ name }) => name)
+  const folders = features.map(({ folder }) => folder)
+  for (const place of placesOfAll(folders, withDependents(chosen)))
+    rmSync(join(clone.dir, place), { recursive: true, force: true })
+  await clone.check()
+  const ofAll = [
+    'test/config.test.ts',
+    'test/web/openapi',
+    'test/web/pages.test.ts',
+    'test/app/connections-command',
+  ]
+  const ofStarter = ['test/starter/docs', 'test/starter/needs']
+  await clone.runTests(...ofAll, ...ofStarter, ...NOUNS.map((name) => `test/features/${name}/`))
+})
