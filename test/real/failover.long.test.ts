@@ -26,10 +26,8 @@ describe
   .concurrent(`with Redis Sentinel and two processes${withSentinel}`, () => {
     test.for([
       {
-        what: 'five planned failovers, in which the former masters go on',
-        fail: async (servers: SentinelServers) => {
-          for (let turn = 0; turn < 5; turn++) await servers.failOver()
-        },
+        what: 'a planned failover, in which the former master goes on',
+        fail: (servers: SentinelServers) => servers.failOver(),
       },
       {
         what: 'a restart of the master',
@@ -49,7 +47,7 @@ describe
       'no consent, disconnect or sign-out that was acknowledged is lost or undone by $what, but those of the moment of the promotion, and users are served within two seconds after it',
       async ({ fail, isAlone = false }) => {
         const { acknowledged, lost, promotions, unservedMs } = await failover(fail)
-        expect(acknowledged.length).toBeGreaterThan(150)
+        expect(acknowledged.length).toBeGreaterThan(100)
         expect(unservedMs).toBeLessThan(SERVED_MS + BUSY_MS)
         const isExcused = (at: number) =>
           promotions.some(

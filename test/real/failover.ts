@@ -79,7 +79,7 @@ function watchPromotions({ nodes }: SentinelServers): () => number[] {
   const masters = new Set(nodes.slice(0, 1))
   let isOver = false
   const watch = async () => {
-    for (; !isOver; await pause(20))
+    for (; !isOver; await pause(100))
       for (const node of nodes) {
         const at = Date.now()
         const is = await isMaster(node)

@@ -88,7 +88,7 @@ export async function startCluster({
 
 export interface SentinelServers extends RedisServers {
   sentinels: Sentinel[]
-  /** A planned failover, in which the former master goes on. Resolves when most sentinels name another one. */
+  /** A planned failover, in which the first master goes on. Resolves when most sentinels name another one. */
   failOver(): Promise<void>
   /** Cuts the first master off from the replicas and the sentinels, but not from clients. */
   cutOff(): void
@@ -160,12 +160,7 @@ export async function startSentinel({
     cutOff: proxy.cutOff,
     async failOver() {
       const before = await masterOf()
-      const others = nodes.filter((node) => node !== before)
-      // The sentinels make the master of an earlier failover a replica after ten seconds.
-      for (const other of others)
-        if (await isMaster(other)) await ask(other, 'replicaof', '127.0.0.1', String(before.port))
-      await until('replication', async () => (await Promise.all(others.map(isLinked))).every(Boolean))
-      // While an earlier failover is not over, or no replica is known to be fit, there is none.
+      // While no replica is known to be fit, there is none.
       await until('the failover', async () => {
         for (const each of sentinels)
           if ((await ask(each, 'sentinel', 'failover', MASTER_NAME))?.startsWith('+OK')) return true
