@@ -1,7 +1,7 @@
 /**
- * `npm run docs`: writes the generated parts of the documentation. It writes what the contracts of the core and of the features
- * assume to docs/assumptions.md. It writes the settings to docs/configuration.md, to docs/GROUP/configuration.md for each group of
- * features, and to .env.example. It removes the rows of features and groups that are gone from README.md.
+ * `npm run docs`: writes the generated parts of the documentation. To docs/assumptions.md, it writes what the contracts of
+ * the core and of the features assume. It writes the settings to docs/configuration.md, to docs/GROUP/configuration.md for each group
+ * of features, and to .env.example. From README.md, it removes the rows of features and groups that no longer exist.
  */
 
 import { fileURLToPath } from 'node:url'

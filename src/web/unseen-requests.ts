@@ -1,10 +1,10 @@
-/** Requests that never reach the app: those that cannot be read, and those that arrive before the previous one is answered. */
+/** Requests that the app does not answer: those that cannot be read, and those that arrive before the previous one is answered. */
 import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { texts } from './texts.ts'
 
-// This is no import, for the reason in `serve.ts`.
+// Not imported, for the reason given in `src/runtime/serve.ts`.
 const { IncomingMessage, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** How long a connection stays open after the answer to a request that cannot be read, in ms: the client may still be sending. */
@@ -16,11 +16,11 @@ const ANSWER_MS = 10_000
 const answering = new WeakMap<Duplex, ServerResponse>()
 
 /**
- * A request on a connection with one request at a time: browsers and proxies wait for the answer before they send the next. A
- * request that does not wait tells Node, by `upgrade`, that it changes to another protocol. Node then reads nothing more from the
- * connection, not even the thousands of requests that fit into a single packet. Answering each of them would keep other users
- * waiting for seconds. It is not documented that Node reads `upgrade`, but there is no other way to stop Node. `serve.test.ts`
- * would notice a change.
+ * A request on a connection with one request at a time: browsers and proxies wait for the answer before they send the next. If a
+ * request did not wait, its `upgrade` is true, so that Node takes the connection for one that changes to another protocol. Node then
+ * reads nothing more from it, not even the thousands of requests that fit into a single read. Answering each of them would keep other
+ * users waiting for seconds. It is not documented that Node looks at `upgrade`, but there is no other way to make it stop reading.
+ * `serve.test.ts` would notice a change.
  */
 export class SingleRequest extends IncomingMessage {
   readonly #isEarly = answering.has(this.socket)
@@ -32,7 +32,7 @@ export class SingleRequest extends IncomingMessage {
 }
 
 /**
- * Answers requests that cannot be read with a short page, and logs a line for each. If a request did not wait, its connection
+ * Sends a short page in answer to each request that cannot be read, and logs a line. If a request did not wait, its connection
  * ends after the answer to the previous request.
  */
 export function refuseUnseen(server: Server<typeof SingleRequest>, log?: Logger): void {
@@ -61,7 +61,7 @@ function statusOf(code: string | undefined): keyof typeof texts.unreadRequests {
   return code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
 }
 
-/** A page for the browser that may have sent the request, with its headers (RFC 9112). */
+/** A whole response (RFC 9112): the headers, and a page in case a browser sent the request. */
 function answerOf(status: keyof typeof texts.unreadRequests): string {
   const { title, detail } = texts.unreadRequests[status]
   const page = `<!doctype html>

@@ -1,24 +1,37 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy in front of a local server, for tests that cut the line without a word. */
+/** A TCP proxy in front of a local server, for tests that stop at a message or cut the line without a word. */
 export async function tapProxy(port: number) {
   const sockets: Socket[] = []
   const pairs: { inbound: Socket; outbound: Socket }[] = []
+  /** Decides about the next chunk that a client sends: whether it is delivered. */
+  let onNext: (() => Promise<boolean>) | undefined
+
   const server = createServer((inbound) => {
     const outbound = connect(port, '127.0.0.1')
     sockets.push(inbound, outbound)
     pairs.push({ inbound, outbound })
     for (const socket of [inbound, outbound]) socket.on('error', () => {})
     outbound.pipe(inbound)
-    inbound.pipe(outbound)
+    inbound.on('data', (chunk) => {
+      const decide = onNext
+      onNext = undefined
+      if (!decide) return void outbound.write(chunk)
+      void decide().then((delivered) => delivered && outbound.write(chunk))
+    })
+    inbound.on('end', () => outbound.end())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
+    /** Hands the next chunk that a client sends to `decide`. */
+    tap(decide: () => Promise<boolean>): void {
+      onNext = decide
+    },
     /** Connections that are open now stay open and deliver nothing any more, in either direction. */
     fallSilent(): void {
       for (const { inbound, outbound } of pairs) {
-        inbound.unpipe().resume()
+        inbound.removeAllListeners('data').resume()
         outbound.unpipe().resume()
       }
     },

@@ -3,7 +3,7 @@ import { CoreError } from '../app-error.ts'
 /** What can go wrong between this app and the platform: one class per meaning. The pages have the texts for users. */
 export abstract class PlatformError extends CoreError {}
 
-/** The user has no connection to this bxcontext. */
+/** The user has no connection to this business (`bxcontext`). */
 export class NotConnectedError extends PlatformError {
   readonly code = 'not_connected'
   readonly status = 404
@@ -26,7 +26,7 @@ export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'
   readonly status = 409
   readonly endReason: EndReason
-  /** `revokedAt`: when the end was noticed, in ms since 1970. */
+  /** `revokedAt`: when the token expired, or when the end was noticed, in ms since 1970. */
   constructor(revokedAt: number, revokedReason: EndReason) {
     super('access to this account has ended', {
       details: { revokedAt: new Date(revokedAt).toISOString(), revokedReason },
@@ -35,7 +35,7 @@ export class ConnectionRevokedError extends PlatformError {
   }
 }
 
-/** The platform answered `invalid_grant`: the code or refresh token is invalid or expired (RFC 6749 section 5.2). */
+/** The platform answered `invalid_grant`: the code or refresh token is invalid, expired or revoked (RFC 6749 section 5.2). */
 export class InvalidGrantError extends PlatformError {
   readonly code = 'grant_rejected'
   readonly status = 409
@@ -58,9 +58,9 @@ export class InsufficientScopeError extends PlatformError {
 
 /**
  * Why the platform gave no usable answer. `paused`: this app did not ask, because it is backing off or stopping, or another
- * process is asking. `rejected`: the API rejects an access token that was just refreshed. `refused`: the token endpoint answered
- * a 4xx other than `invalid_grant` and `invalid_client`. Some servers answer a dead token like this. `rejected` and `refused` do
- * not say whether access was revoked, so the vault decides.
+ * process is asking. `rejected`: the API rejects an access token that was just refreshed, or cannot be. `refused`: the token endpoint
+ * answered a 4xx without the error code `invalid_grant` or `invalid_client`, and not for a reason that passes. Some servers answer a
+ * dead token like this. `rejected` and `refused` do not say whether access was revoked, so the vault decides.
  */
 export type OutageKind = (typeof OUTAGE_KINDS)[number]
 export const OUTAGE_KINDS = [
@@ -73,17 +73,17 @@ export const OUTAGE_KINDS = [
   'refused',
 ] as const
 
-/** The longest `Retry-After` that is honoured, in ms. A longer one would lock out an account after a single odd answer. */
+/** A longer `Retry-After` is cut to this, in ms. Otherwise, a single odd answer would lock out an account. */
 export const MAX_RETRY_AFTER_MS = 300_000
 
-/** The platform does not answer, says that it cannot right now, or refuses without saying why. The connection is kept. */
+/** There is no usable answer of the platform, for one of the reasons of `OutageKind`. The connection is kept. */
 export class PlatformUnavailableError extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
   readonly kind: OutageKind
   /** The beginning of an answer that is neither JSON nor a web page; otherwise empty. It is never logged. */
   readonly platformMessage: string
-  /** `retryAfterMs`: in ms from now, if the platform asks for a time. */
+  /** `retryAfterMs`: how long to wait, in ms: as the platform asks, or until this app's pause ends. */
   constructor(kind: OutageKind, reason: string, retryAfterMs?: number, platformMessage = '') {
     super(`the platform is not available: ${reason}`, { retryAfterMs, reason })
     this.kind = kind
@@ -100,11 +100,11 @@ export class RefreshTooSoonError extends PlatformError {
   }
 }
 
-/** The platform has no such resource for this account. */
+/** The platform has no such resource for this account, or the path of the call cannot be one of its resources. */
 export class NotFoundError extends PlatformError {
   readonly code = 'not_found'
   readonly status = 404
-  /** What users read, if the call says it. */
+  /** What users read, if the call has a text for it (`notFound` of `Call`). */
   readonly text: string | undefined
   constructor(text?: string) {
     super(text ?? 'there is no such resource in this account')
@@ -113,7 +113,8 @@ export class NotFoundError extends PlatformError {
 }
 
 /**
- * The platform refused the call, or its answer has an unexpected format. `field` names what is wrong, if known.
+ * The platform refused the call, its answer has an unexpected format, or there is no refresh token for it. `field` names what is
+ * wrong, if known.
  * `platformMessage`: what a refusal says (`messageIn`), or how an unexpected answer begins; may be empty. It is never logged.
  */
 export class PlatformRejectedError extends PlatformError {
@@ -127,7 +128,7 @@ export class PlatformRejectedError extends PlatformError {
   }
 }
 
-/** This app's registration or keys are wrong. Users cannot correct them, and their connections are kept. */
+/** This app's registration or credentials are wrong. Users cannot correct them, and their connections are kept. */
 export class ConfigurationError extends PlatformError {
   readonly code = 'misconfigured'
   readonly status = 500

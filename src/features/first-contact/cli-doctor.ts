@@ -4,7 +4,7 @@
  * so the app must not run. Exits with 1 if a check fails. With `--strict`, exits with 2 if the worst finding is a warning.
  */
 import '../../runtime/env-file.ts'
-import { writeFileSync } from 'node:fs'
+import { accessSync, constants, writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import { type Config, unknownSettings } from '../../config.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
@@ -77,6 +77,15 @@ async function check(isJson: boolean, isStrict: boolean): Promise<void> {
   process.exitCode = has('failure') ? 1 : has('warning') && isStrict ? 2 : 0
 }
 
+/** Throws an error if the report cannot be written, before somebody gives a consent in vain. */
+function requireWritable(): void {
+  try {
+    accessSync('.', constants.W_OK)
+  } catch {
+    throw new Error(`--consent: ${REPORT} cannot be written to this folder`)
+  }
+}
+
 /** Asks for a consent at the app's own address, until the process is stopped. */
 async function askForConsent(write: boolean): Promise<void> {
   const config = configOf(process.env, await loadFeatures())
@@ -139,6 +148,7 @@ await createCommand(
   )
   .action(async ({ json, strict, consent, write }: Options) => {
     if (write && !consent) throw new Error('--write needs --consent')
+    if (consent) requireWritable()
     await check(json, strict)
     if (consent) await askForConsent(write)
   })

@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
-import { type FeatureDeps, requireUser } from '../../web/kit.ts'
+import { type FeatureDeps, type Finding, requireUser } from '../../web/kit.ts'
 import { loadContracts } from '../contracts.ts'
 import { readReport, sectionsOf, summaryOf } from './consent/report.ts'
 import { checkFailed, isSandbox, runDoctor } from './doctor.ts'
@@ -21,11 +21,10 @@ export function setupPage(deps: FeatureDeps): Router {
 
 function handler(deps: FeatureDeps): RequestHandler {
   const { config, connect, hasDemoSignIn } = deps
+  const check = remembered(() => Array.fromAsync(runDoctor(deps)))
   return async (req, res) => {
     const userId = requireUser(req)
-    const findings = await Array.fromAsync(runDoctor(deps)).catch((error: Error) => [
-      checkFailed('doctor', error),
-    ])
+    const findings = await check()
     const compared = readReport(config.platform.apiUrl)
     const state = {
       isSandbox: isSandbox(config.platform),
@@ -46,5 +45,23 @@ function handler(deps: FeatureDeps): RequestHandler {
       registration,
       styles: ['/assets/first-contact/first-contact.css'],
     })
+  }
+}
+
+const FRESH_MS = 60_000
+
+/**
+ * Runs the checks at most once a minute, however many pages ask: they send wrong credentials, for which a platform may lock an app
+ * out.
+ */
+export function remembered(
+  check: () => Promise<Finding[]>,
+  now = () => performance.now(),
+): () => Promise<Finding[]> {
+  let last: { findings: Promise<Finding[]>; at: number } | undefined
+  return () => {
+    if (!last || now() - last.at > FRESH_MS)
+      last = { at: now(), findings: check().catch((error: Error) => [checkFailed('doctor', error)]) }
+    return last.findings
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readReport } from '../../../src/features/first-contact/consent/report.ts'
 import firstContact from '../../../src/features/first-contact/index.ts'
+import { remembered } from '../../../src/features/first-contact/page.ts'
 import { type SetupState, stepsOf } from '../../../src/features/first-contact/steps.ts'
 import type { Finding } from '../../../src/web/kit.ts'
 import { sharedApp } from '../../support/app.ts'
@@ -35,6 +36,28 @@ describe('the page for developers', () => {
   test('is not there in production', () => {
     const config = { ...app.config, environment: 'production' as const }
     expect(firstContact.create({ ...app.services.deps, config })).toEqual({})
+  })
+})
+
+describe('the checks of the page', () => {
+  const finding: Finding = { id: 'x', status: 'ok', text: 'fine' }
+
+  test('run at most once a minute, however many pages ask', async () => {
+    let now = 0
+    let runs = 0
+    const check = remembered(
+      async () => [{ ...finding, text: String(++runs) }],
+      () => now,
+    )
+    expect(await Promise.all([check(), check()])).toEqual([await check(), await check()])
+    expect(runs).toBe(1)
+    now = 60_001
+    expect(await check()).toEqual([{ ...finding, text: '2' }])
+  })
+
+  test('that fail are a finding', async () => {
+    const check = remembered(() => Promise.reject(new Error('no memory')))
+    expect(await check()).toMatchObject([{ id: 'check.failed', status: 'failure' }])
   })
 })
 

@@ -6,8 +6,8 @@ export function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Letters with one or two digits at most. Anything else may be a value. */
-const NAME = /^(?=.{1,30}$)[A-Za-z_$]+(\d{1,2}[A-Za-z_$]*)?$/
+/** Letters with one or two digits at most; long names with capitals have no digit. Anything else may be a value. */
+const NAME = /^(?=.{1,30}$)(?!(?=.*[A-Z])(?=.*\d).{12})[A-Za-z_$]+(\d{1,2}[A-Za-z_$]*)?$/
 
 /** The name of a field as a report may show it. It does not show a name that may be a value, such as an email address as a key. */
 export const nameOf = (name: string): string => (NAME.test(name) ? name : '(a name that may be a value)')

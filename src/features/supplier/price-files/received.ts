@@ -73,10 +73,11 @@ export interface Sent extends Omit<SentFile, 'number'> {
   isComplete: boolean
 }
 
-/** What a catalogue has received after a file was sent, as far as the platform has accepted it. */
+/** What a catalogue has received after a file was sent, as far as the platform has accepted it. The same file again (`at`) changes nothing. */
 export function afterSending(received: Received | null, { items, isComplete, ...file }: Sent): Received {
   const before: Received = received ?? { isUnfinished: false, files: [], prices: [], isOwn: false }
-  const number = (before.files[0]?.number ?? 0) + 1
+  const last = before.files[0]
+  const number = last?.at === file.at ? last.number : (last?.number ?? 0) + 1
   const prices = new Map(before.prices.map((one) => [one.code.toLowerCase(), one]))
   let accepted = 0
   for (const { code, price } of items) {

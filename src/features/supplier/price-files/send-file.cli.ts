@@ -3,6 +3,7 @@ import { StoreUnavailableError } from '../../../connect/errors.ts'
 import { retry, type TokenSource } from '../../../connect/index.ts'
 import { print } from '../../../runtime/print.ts'
 import { format } from '../../../web/kit.ts'
+import { readBatch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { type Import, NOTHING_SENT, type Progress, type Read } from './import.ts'
 import { runImport } from './run.ts'
@@ -47,7 +48,8 @@ export async function sendFile(
       catalogueId,
       items,
       batchId: job.id,
-      bodyOf: (index) => stored.body(job, index),
+      // The items are read from this folder, so that a store that fails for a moment ends nothing.
+      bodyOf: (index) => readBatch(read.itemsPath, index),
       save: () => save(),
       onProgress: (next) => {
         progress = next

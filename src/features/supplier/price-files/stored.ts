@@ -9,12 +9,14 @@ import { appOwner, type Key, type KeyValueStore, update } from '../../../connect
 import { batchCount, type Item, readBatch } from './batches.ts'
 import { fileGone, importNotFound } from './errors.ts'
 import type { Reading } from './found.ts'
-import { type Import, type ImportRef, parseImport, type Read } from './import.ts'
+import { type Import, type ImportRef, isOfCommandLine, parseImport, type Read } from './import.ts'
 import { PART_BYTES, Parts } from './parts.ts'
 import { receiveFile } from './work-folder.ts'
 
 /** How long the store keeps the parts of an import, in ms. */
 const PARTS_MS = 31 * 86_400_000
+/** The same for a command that was killed, in ms: the next one, which settles it, may run a month later or more. */
+const COMMAND_PARTS_MS = 400 * 86_400_000
 
 const IMPORT = 'import'
 const importKey = ({ userId, id }: ImportRef): Key => ({ kind: IMPORT, owner: userId, id })
@@ -42,9 +44,11 @@ const readingOf = ({ id, checkId }: Pick<Import, 'id' | 'checkId'>) => ({ owner:
 export class StoredImports {
   readonly #store: KeyValueStore
   readonly #parts: Parts
+  readonly #partsOfCommand: Parts
   constructor(store: KeyValueStore) {
     this.#store = store
     this.#parts = new Parts(store, 'import-part', PARTS_MS)
+    this.#partsOfCommand = new Parts(store, 'import-part', COMMAND_PARTS_MS)
   }
 
   /** An import of a user; null if there is none that this version can read. */
@@ -119,11 +123,12 @@ export class StoredImports {
   }
 
   /** Stores the items, and then what was found, without which nothing can be sent. */
-  async addReading({ id }: Pick<Import, 'id'>, { checkId, reading, itemsPath }: Read): Promise<void> {
-    const of = readingOf({ id, checkId })
+  async addReading(job: ImportRef, { checkId, reading, itemsPath }: Read): Promise<void> {
+    const of = readingOf({ id: job.id, checkId })
+    const parts = isOfCommandLine(job) ? this.#partsOfCommand : this.#parts
     for (let index = 0; index < batchCount(reading.found?.items ?? 0); index++)
-      await this.#parts.write(of, index + 1, await readBatch(itemsPath, index))
-    await this.#parts.write(of, 0, Buffer.from(JSON.stringify(reading)))
+      await parts.write(of, index + 1, await readBatch(itemsPath, index))
+    await parts.write(of, 0, Buffer.from(JSON.stringify(reading)))
   }
 
   /** What was found in the file; null if it is gone. */

@@ -38,14 +38,14 @@ export interface ClientOptions {
 /** The fields of a complete token request (specification 4.1). */
 export type Credentials = Readonly<Record<'grant_type' | 'client_id' | 'client_secret', string>>
 
-/** A search with the stores that it found; none if its answer is not an array. */
+/** A search with the stores that it found; none unless its answer is 200 with an array. */
 export interface Search {
   place: Place
   exchange: Exchange
   stores: FoundStore[]
 }
 
-/** A price request. `answers`: one for each line; none if there are more or fewer, or the call did not succeed. */
+/** A price request. `answers`: one for each line; empty unless the call returned exactly one object for each line. */
 export interface PriceRequest {
   lines: readonly Line[]
   exchange: Exchange
@@ -55,7 +55,7 @@ export interface PriceRequest {
 const REAL_CLOCK: Clock = { now: Date.now, sleep: (ms) => sleep(ms) }
 const [JSON_TYPE, FORM_TYPE] = ['application/json', 'application/x-www-form-urlencoded']
 
-/** How often a call that is limited (429) is sent, and the longest wait that is honoured, in ms. */
+/** How many times at most a limited call (429) is sent, and the longest wait that the check accepts, in ms. */
 const [MAX_ATTEMPTS, MAX_WAIT_MS] = [6, 60_000]
 
 /** The part of its lifetime after which a token is replaced. */
@@ -80,7 +80,7 @@ export const storePath = (id: StoreId) =>
 export class SupplierClient {
   readonly searches: Search[] = []
   readonly priceRequests: PriceRequest[] = []
-  /** Every token that was issued, in this order. */
+  /** Every token, in the order of issue. */
   readonly tokens: Token[] = []
   /** Refusals of tokens whose lifetime had not passed, while other tokens were accepted. */
   readonly earlyEnds: WrongError[] = []
@@ -106,7 +106,7 @@ export class SupplierClient {
   /** Removes all secrets from a text. */
   redact = (text: string): string => redact(text, this.#secrets)
 
-  /** Throws `UnprovenError` if the supplier limits the number of calls and a wait does not help. */
+  /** Throws `UnprovenError` if the supplier limits the number of calls, and says no wait that the check accepts. */
   async call(path: string, call: RequestInit): Promise<Exchange> {
     for (let attempt = 1; ; attempt++) {
       const exchange = await this.#send(path, call)
@@ -177,7 +177,7 @@ export class SupplierClient {
   /** How old a token is, in ms. */
   ageMs = ({ exchange }: Token): number => this.clock.now() - exchange.sentAt
 
-  /** Calls a path with a token, which is replaced when it has expired, and when it is refused. */
+  /** Calls a path with a token. Replaces the token when most of its life is over, or if it is refused and a new one is not. */
   async withToken(path: string, body?: unknown): Promise<Exchange> {
     let token = this.#current ?? (await this.firstToken())
     if (this.ageMs(token) > certainMs(token) * RENEW_AT) token = await this.newToken()

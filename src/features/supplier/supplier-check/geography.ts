@@ -44,8 +44,8 @@ export function distanceKm(a: Coordinates, b: Coordinates): number {
 }
 
 /**
- * How much a distance may differ from ours, in kilometres: models of the Earth differ by half a percent, and coordinates with
- * two decimals by a kilometre.
+ * How much a distance may differ from ours: 1 %, because models of the Earth differ by half a percent either way, and 1 km, because
+ * coordinates may have only two decimals.
  */
 export const slackKm = (km: number) => km * 0.01 + 1
 

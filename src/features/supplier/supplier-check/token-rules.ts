@@ -81,7 +81,7 @@ export const TOKEN_RULES: Rules = {
     },
   },
   'token.not-ended': {
-    given: ['2.1', 'Neither another token nor a refused token request ends a token.'],
+    given: ['2.1', 'A token stays valid when another is issued, and when a token request is refused.'],
     needs: ['token.accepted'],
     async check({ client }) {
       const tokens = [await client.newToken()]
@@ -138,7 +138,7 @@ export const LIFETIME_RULES: Rules = {
   'token.lifetime': {
     given: [
       '2.1',
-      'A token is accepted for its whole life (expires_in), or so far if that is longer than --wait.',
+      'A token is accepted for its whole life (expires_in). If that is longer than --wait, only its first seconds are checked.',
     ],
     needs: ['token.accepted', 'token.expires-in'],
     async check({ client, known }) {

@@ -166,7 +166,7 @@ export const TRUE_PRICE_RULES: Rules = {
   'price.other-store': {
     given: [
       '2.3',
-      'Each line is for its own store: lines for other stores, before or beside it, do not change its price.',
+      'Each line is for its own store: lines for other stores, in this or an earlier request, do not change its price.',
     ],
     needs: ['prices.amounts'],
     async check(supplier) {

@@ -171,6 +171,16 @@ describe('after sending', () => {
     expect(second).toMatchObject({ isUnfinished: false, isOwn: false, files: [{ number: 2 }] })
   })
 
+  test('the same file again changes nothing, so that a merge may be repeated', () => {
+    const first = afterSending(null, sent(['A']))
+    const again = sent(['B'])
+    const merged = Array.from({ length: 2 * FORGOTTEN_AFTER }).reduce<Received>(
+      (before) => afterSending(before, again),
+      first,
+    )
+    expect(codesOf(merged)).toBe('A 1,B 2')
+  })
+
   test('the last file of each set of headings is remembered, at most five', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'a', 'f']
     const received = names.reduce<Received | null>(

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { PlatformUnavailableError } from '../../../../../src/connect/errors.ts'
+import { PlatformUnavailableError, StoreUnavailableError } from '../../../../../src/connect/errors.ts'
 import { platform as contract, createApi, createHttp } from '../../../../../src/connect/index.ts'
 import { firstCode } from '../../../../../src/features/supplier/price-files/batches.ts'
 import {
@@ -98,6 +98,14 @@ describe('an interrupted import', () => {
     }
     await send(3_000, { catalogueImports: { ...ACCEPTING, uploadItems }, save })
     expect(events).toEqual(['sent', 'saved 1', 'sent', 'saved 2', 'sent', 'saved 3'])
+  })
+
+  test('keeps retrying while the store is unavailable', async () => {
+    let failures = 1
+    const save = async () => {
+      if (failures-- > 0) throw new StoreUnavailableError('down')
+    }
+    expect(await send(2_000, { save })).toBeNull()
   })
 })
 
