@@ -5,7 +5,7 @@ export type Selection = ReturnType<typeof selectFiles>
 
 /** Files that are the product's own since `init`, and files that programs write as a whole. */
 const NOT_COMPARED =
-  /^((README|CHANGELOG|docs\/(assumptions|configuration))\.md|package-lock\.json|\.env\.example)$/
+  /^((README|CHANGELOG|docs\/(assumptions|([a-z-]+\/)?configuration))\.md|package-lock\.json|\.env\.example)$/
 
 /**
  * Selects the files of an update, from those of the version that a clone began with, of the new version, and of the clone. What
@@ -37,7 +37,7 @@ export function selectFiles(files: Record<'base' | 'theirs' | 'ours', string[]>,
   const formerPlaces = (file: string) =>
     groups.filter((group) => file.includes(`/${group}/`)).map((group) => file.replace(`/${group}/`, '/'))
   const isLeftOut = (file: string): boolean =>
-    NOT_COMPARED.test(file) ||
+    (NOT_COMPARED.test(file) && ours.has(file)) ||
     [file, ...formerPlaces(file)]
       .flatMap(withFolders)
       .some((place) => left.has(place) || (base.has(place) && !ours.has(place)))

@@ -34,7 +34,10 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
       callback(Object.assign(new Error('Not today, ann@demo.example'), next))
     },
     async onData(stream, session, callback) {
-      const raw = Buffer.concat(await stream.toArray()).toString('latin1')
+      const chunks = await stream.toArray().catch(() => null)
+      // The sender has ended before it had sent the whole mail.
+      if (!chunks) return
+      const raw = Buffer.concat(chunks).toString('latin1')
       const next = refusals.shift()
       if (next) {
         refused.push(raw)
