@@ -302,6 +302,7 @@ test('a write that the client of the store repeats, because its answer was lost,
   const { store } = faulty
   const imports = open()
   await sendAll(imports, await upload(imports, rowsOf(3)))
+  await receives(3)
   let lost = 1
   const repeating: KeyValueStore = {
     ...store,
