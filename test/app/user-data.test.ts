@@ -90,7 +90,8 @@ test.each(Object.keys(signIns))('of a user of %s who is deleted, the store has n
   const wanted = [MARK, userId]
   // Flows are written a moment after the request, or when the app stops.
   await Promise.all(app.services.parts.map((part) => part.stop?.()))
-  expect((await foundInStore(app, wanted)).length).toBeGreaterThan(3)
+  // The connection, the session, and the connect flow that has begun; features keep more.
+  expect((await foundInStore(app, wanted)).length).toBeGreaterThan(2)
 
   const exported = JSON.stringify(await exportUser(app.services, userId))
   for (const text of [MARK, 'harbour-homes', ...(own ? [EMAIL] : [])]) expect(exported).toContain(text)
