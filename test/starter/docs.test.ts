@@ -74,6 +74,21 @@ test('the README has at most 110 lines', () => {
   expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(110)
 })
 
+/** Sections that the specification is cited by: `specification 4.1, 5.1`, or `given 5.3.4 and 5.3.6` in a contract. */
+const citedIn = (text: string) =>
+  all(text, /\b(?:specification|given) \(?(\d(?:\.\d)*(?:(?:, | and | to )\d(?:\.\d)*)*)/g).flatMap((cited) =>
+    all(cited, /\d(?:\.\d)*/g),
+  )
+
+test('each cited section of the specification is on its page', () => {
+  const sections = all(read('docs/specification.md'), /^(?:#+|-) (\d(?:\.\d)*) /gm)
+  const cited = new Set(
+    [...files('{src,views,test}/**/*.{ts,eta}'), ...DOCS].flatMap((path) => citedIn(read(path))),
+  )
+  expect(cited.size).toBeGreaterThan(10)
+  expect([...cited].filter((section) => !sections.includes(section))).toEqual([])
+})
+
 describe('what the documents refer to', () => {
   test.each(WRITTEN)('%s links to files and headings that exist', (doc) => {
     const targets = all(textOf(doc), /\]\(([^()\s]+)\)/g).filter((target) => !/^[a-z]+:/.test(target))
