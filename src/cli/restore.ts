@@ -1,27 +1,17 @@
-/** `npm run restore -- FILE`: puts a backup in place of the embedded store, while nothing has it open. */
+/** `npm run restore -- FILE`: replaces the embedded store with the entries of a backup, while the app is stopped. */
 import '../runtime/env-file.ts'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { openSqlite } from '../connect/stores.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { embeddedStore } from './embedded-store.ts'
 
-const COUNT = 'SELECT count(*) FROM (SELECT kind, owner, id, value, expires_at FROM entries)'
-
-/** Returns the first value of each query. Removes the log beside the file: SQLite allows that only if nothing else has it open. */
-function queryAlone(file: string, ...queries: string[]): unknown[] {
-  const db = new DatabaseSync(file)
-  try {
-    db.exec('PRAGMA journal_mode = DELETE')
-    return queries.map((query) => Object.values(db.prepare(query).get() ?? {})[0])
-  } finally {
-    db.close()
-  }
-}
-
-function restore(file: string, store: string): void {
+async function restore(file: string, store: string): Promise<void> {
+  if (!fs.existsSync(file)) throw new Error(`There is no file ${file}. Nothing was changed.`)
   fs.mkdirSync(dirname(store), { recursive: true, mode: 0o700 })
   // The copy is in a folder beside the store, so that it can take the store's place in one step.
   const folder = fs.mkdtempSync(join(dirname(store), 'restore-'))
@@ -30,7 +20,8 @@ function restore(file: string, store: string): void {
   const exists = fs.existsSync(store)
   let state = 'nothing was changed'
   try {
-    const records = copyChecked(file, copy)
+    await openSqlite({ file: copy }).close()
+    print(`${file} has ${copyEntries(file, copy)} entries.`)
     if (exists) {
       ensureUnused(store)
       fs.linkSync(store, former)
@@ -38,7 +29,7 @@ function restore(file: string, store: string): void {
     }
     for (const log of ['-wal', '-shm']) fs.rmSync(store + log, { force: true })
     fs.renameSync(copy, store)
-    print(`Restored ${file}: ${records} records.`)
+    print('They are now the store.')
     if (exists) print(`The former store is ${former}. Delete it once you no longer need it.`)
   } catch (error) {
     const reason = error instanceof Error ? error.message : error
@@ -48,31 +39,46 @@ function restore(file: string, store: string): void {
   }
 }
 
-/** Copies a backup. Returns the number of its records. Throws if it is not a whole store. */
-function copyChecked(file: string, copy: string): unknown {
+/**
+ * Copies the entries of a backup into a new store, in one transaction, and returns how many there were. The tables, triggers and
+ * views of the backup stay behind. Throws if the backup is damaged, or is not a store.
+ */
+function copyEntries(file: string, copy: string): number | bigint {
   if (fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
     throw new Error(`it is not complete without ${file}-wal. Use a file of npm run backup`)
-  fs.copyFileSync(file, copy)
-  fs.chmodSync(copy, 0o600)
-  const [damage, records] = queryAlone(copy, 'PRAGMA integrity_check', COUNT)
-  if (damage !== 'ok') throw new Error(String(damage))
-  // What was copied must be on the disk before it takes the store's place.
-  fs.appendFileSync(copy, '', { flush: true })
-  return records
+  const db = new DatabaseSync(copy)
+  try {
+    // An immutable file is read without a lock or a log beside it, so its folder need not be writable.
+    db.prepare('ATTACH ? AS backup').run(`${pathToFileURL(file)}?immutable=1`)
+    const [damage] = Object.values(db.prepare('PRAGMA backup.integrity_check').get() ?? {})
+    if (damage !== 'ok') throw new Error(String(damage))
+    // A view and a virtual table run whatever they are made of, and have no page of their own.
+    const tables = db.prepare("SELECT 1 FROM backup.sqlite_schema WHERE name = 'entries' AND rootpage > 0")
+    if (!tables.get()) throw new Error('it has no table of entries. Use a file of npm run backup')
+    const columns = 'kind, owner, id, value, expires_at'
+    return db.prepare(`INSERT INTO main.entries (${columns}) SELECT ${columns} FROM backup.entries`).run()
+      .changes
+  } finally {
+    db.close()
+  }
 }
 
 /** Throws if a process has the store open. Accepts a damaged store, which is what backups are for. */
 function ensureUnused(store: string): void {
+  const db = new DatabaseSync(store)
   try {
-    queryAlone(store)
+    // Removes the log beside the file, which SQLite allows only if no other process has it open.
+    db.exec('PRAGMA journal_mode = DELETE')
   } catch (error) {
     // SQLITE_CORRUPT and SQLITE_NOTADB (https://sqlite.org/rescode.html).
     if ([11, 26].includes(Object(error).errcode & 0xff)) return
     throw new Error(`${store} is in use. Stop the app, and whatever else has it open`)
+  } finally {
+    db.close()
   }
 }
 
-await createCommand('npm run restore --', 'Puts a backup in place of the embedded store.')
+await createCommand('npm run restore --', 'Replaces the embedded store with the entries of a backup.')
   .argument('<file>', 'the backup')
   .action((file: string) => restore(file, embeddedStore()))
   .parseAsync()

@@ -62,6 +62,12 @@ describe('npm run restore', () => {
     await store.close()
     return connections.map((connection) => connection !== null)
   }
+  const change = (file: string, sql: string) => {
+    const db = new DatabaseSync(file)
+    db.exec(sql)
+    db.close()
+  }
+  const WITHOUT_KEY = `CREATE TABLE copied AS SELECT * FROM entries; DROP TABLE entries; ALTER TABLE copied RENAME TO entries`
   const namesIn = (dir: string) =>
     readdirSync(dir).filter((name) => name.startsWith('store') || name.startsWith('restore'))
 
@@ -72,13 +78,30 @@ describe('npm run restore', () => {
     await store.close()
     const { code, output } = await restore(copy)
     expect(code, output).toBe(0)
-    expect(output).toMatch(/^Restored .*backup\.sqlite: \d+ records\.\nThe former store is /)
+    expect(output).toMatch(/backup\.sqlite has \d+ entries\.\nThey are now the store\.\nThe former store is /)
     expect(statSync(storeFile()).mode & 0o777).toBe(0o600)
     const [, former = ''] = /former store is (.*\d\dZ)\./.exec(output) ?? []
     expect([await found(), await found(former)]).toEqual([
       [true, false],
       [false, true],
     ])
+  })
+
+  test('copies the entries only: the key of its table is ours, and a trigger of the backup never runs', async () => {
+    const { store, copy } = await backedUp()
+    await store.close()
+    change(
+      copy,
+      `${WITHOUT_KEY}; CREATE TRIGGER loses AFTER INSERT ON entries BEGIN DELETE FROM entries; END`,
+    )
+    expect(await restore(copy)).toMatchObject({ code: 0 })
+    const restored = openSqlite({ file: storeFile() })
+    onTestFinished(() => restored.close())
+    const key = { kind: 'thing', owner: 'ann', id: 'x' }
+    await restored.set(key, 'first')
+    await restored.set(key, 'second')
+    expect(await restored.get(key)).toBe('second')
+    expect(await vaultOn(restored).find(REF)).not.toBeNull()
   })
 
   test('after a process was killed: its log is not replayed over the backup, and the former store has it', async () => {
@@ -115,7 +138,7 @@ describe('npm run restore', () => {
     expect(await restore(copy)).toMatchObject({ code: 0 })
     expect(await found()).toEqual([true, false])
     rmSync(dataDir(), { recursive: true })
-    expect((await restore(copy)).output).toMatch(/^Restored .* records\.\n$/)
+    expect((await restore(copy)).output).toMatch(/ entries\.\nThey are now the store\.\n$/)
     expect(await found()).toEqual([true, false])
   })
 
@@ -127,10 +150,30 @@ describe('npm run restore', () => {
         rmSync(copy)
         new DatabaseSync(copy).exec('CREATE TABLE other (id TEXT)')
       },
-      /no such table: entries/,
+      /no table of entries/,
     ],
     ['is no database', (copy) => writeFileSync(copy, 'x'.repeat(50_000)), /not a database/],
-    ['does not exist', (copy) => rmSync(copy), /no such file/],
+    [
+      'does not exist',
+      (copy) => rmSync(copy),
+      /^There is no file .*backup\.sqlite\. Nothing was changed\.\n$/,
+    ],
+    [
+      'has a view in place of the table',
+      (copy) =>
+        change(copy, 'ALTER TABLE entries RENAME TO others; CREATE VIEW entries AS SELECT * FROM others'),
+      /no table of entries/,
+    ],
+    [
+      'has an entry twice, in a table without a key',
+      (copy) => change(copy, `${WITHOUT_KEY}; INSERT INTO entries SELECT * FROM entries`),
+      /UNIQUE constraint/,
+    ],
+    [
+      'has a value that is not text',
+      (copy) => change(copy, `${WITHOUT_KEY}; UPDATE entries SET value = x'00'`),
+      /cannot store BLOB/,
+    ],
     ['is one part of a store', (copy) => writeFileSync(`${copy}-wal`, 'x'), /not complete without/],
   ])('changes nothing if the file %s', async (_what, harm, reason) => {
     const { store, copy } = await backedUp()
