@@ -4,10 +4,6 @@ import type { Dependencies } from '../dependencies.ts'
 import { loadTools } from '../features/load.ts'
 import { print } from '../runtime/print.ts'
 import { connectionView } from '../web/connection-view.ts'
-import type { SignInParts } from '../web/user.ts'
-
-/** The app, with the sign-in that keeps data about the user. */
-type App = Omit<Dependencies, 'signIn'> & { signIn: Omit<SignInParts, 'routes'> }
 
 export const CONSENT: Record<Revocation, string> = {
   revoked: 'The platform has ended the consent.',
@@ -19,7 +15,7 @@ export const CONSENT: Record<Revocation, string> = {
  * Returns everything that the sign-in, the core and each feature keep about a user, without tokens, passwords, and the content of
  * files. Throws an error if nothing is kept.
  */
-export async function exportUser({ config, store, connect, signIn, deps }: App, userId: string) {
+export async function exportUser({ config, store, connect, signIn, deps }: Dependencies, userId: string) {
   const connections = (await connect.vault.list(userId)).map(connectionView)
   const others = (await store.ofOwner(userId))
     .filter(({ key }) => key.kind !== connectionKind(connect.platform.name))
@@ -39,7 +35,11 @@ export async function exportUser({ config, store, connect, signIn, deps }: App, 
  * what would be deleted. Throws the errors of `exportUser`, but only after the deletion, because what cannot be exported must be
  * deleted too.
  */
-export async function deleteUser(app: App, userId: string, { yes }: { yes?: boolean }): Promise<void> {
+export async function deleteUser(
+  app: Dependencies,
+  userId: string,
+  { yes }: { yes?: boolean },
+): Promise<void> {
   const { config, store, connect, signIn, parts, deps } = app
   const kept = exportUser(app, userId)
   if (!yes) {

@@ -108,11 +108,6 @@ export const texts = {
     signIn: 'Sign in',
     name: 'Your name',
     namePlaceholder: 'Ann',
-    email: 'Email',
-    password: 'Password',
-    wrongPassword: 'The email address or the password is wrong.',
-    tooManyAttempts: (minutes: number) =>
-      `Too many sign-ins have failed. Please try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
     nameRule: 'enter a name of 1 to 100 characters',
     demo: 'This is a demo: use any name, no password needed.',
     openDemo:
@@ -361,10 +356,6 @@ export const texts = {
     sign_in_unavailable: {
       title: 'Sign-in is not available',
       detail: "The sign-in service isn't responding. Please try again in a moment.",
-    },
-    too_many_attempts: {
-      title: 'Too many sign-ins have failed',
-      detail: 'Too many sign-ins have failed. Please try again later.',
     },
     /** For a link to a connection. */
     not_connected: {

@@ -25,11 +25,11 @@ async function addFeatures(clone: ReturnType<typeof openClone>): Promise<void> {
   expect(clone.read('src/features/purchase-orders/texts.ts')).not.toContain('to create')
 }
 
-/** A clone gets the own sign-in that the starter brings. */
+/** A clone gets a sign-in of its own. */
 async function replaceSignIn(clone: ReturnType<typeof openClone>): Promise<void> {
-  clone.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')
-  const imported = "import { passwordSignIn } from './password-sign-in.ts'\nimport { demoEmailOf"
-  clone.edit('src/web/sign-in.ts', 'import { demoEmailOf', imported)
+  const parts =
+    'routes: Router(), deleteUser: async () => {}, exportUser: async () => null, emailOf: async () => null'
+  clone.edit('src/web/sign-in.ts', 'OwnSignIn | null = null', `OwnSignIn | null = () => ({ ${parts} })`)
   await clone.bin('biome', 'check', '--write', 'src/web/sign-in.ts')
 }
 

@@ -1,12 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { deleteUser, exportUser } from '../../../src/cli/user-data.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
-import { PasswordAccounts } from '../../../src/web/password-accounts.ts'
-import { passwordSignIn } from '../../../src/web/password-sign-in.ts'
 import { createUserEmails } from '../../../src/web/user-emails.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn, toCallback } from '../../support/flow.ts'
 import { envOf, startOwnProvider } from '../../support/openid-provider.ts'
+import { ownSignIn } from '../../support/own-sign-in.ts'
 import { foundInStore } from '../../support/store-texts.ts'
 import { newKey } from '../../support/vault.ts'
 import { createVisitor } from '../../support/visitor.ts'
@@ -144,12 +143,11 @@ test('the sign-in re-encrypts its addresses with the first key, and reports one 
   ])
 })
 
-test('email and password: the mail goes to the address of the account', async () => {
+test('a sign-in of your own: the email goes to the address that it names', async () => {
   const server = await startServer()
-  const app = await start(server.env, {}, undefined, passwordSignIn)
-  await new PasswordAccounts(app.services.store).create(EMAIL, 'correct horse')
+  const app = await start(server.env, {}, undefined, ownSignIn)
   const visitor = createVisitor()
-  await visitor.post(`${app.url}/sign-in`, { form: { email: EMAIL, password: 'correct horse' } })
+  await visitor.post(`${app.url}/sign-in`, { form: { email: EMAIL } })
   expect((await visitor.get(await toCallback(app, visitor))).status).toBe(303)
   await app.sandbox('revoke')
   await visitor.get(app.url + PROBE)
