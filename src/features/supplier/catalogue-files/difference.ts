@@ -1,0 +1,149 @@
+/** What differs between a file and the items that a catalogue has received before. Pure. */
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { type Item, keyOf, type RightFile } from './items.ts'
+
+/** A price that is higher or lower than before. */
+export interface Change {
+  code: string
+  name?: string
+  before: number
+  after: number
+  /** By how much, to a tenth of a percent and at least that; null if the price was 0. */
+  percent: number | null
+}
+
+/** Why a person has to tick a box before the file is sent, with the first case of each reason. */
+export type Question =
+  | { kind: 'zero' | 'halved' | 'doubled'; count: number; first: Change }
+  /** A new code equals one that is missing, without its leading zeros. */
+  | { kind: 'leadingZeros'; count: number; code: string; missing: string }
+  /** `of`: how many codes the catalogue received before. */
+  | { kind: 'gone'; count: number; of: number }
+
+export interface Difference {
+  /** Whether the catalogue has received no file before. */
+  isFirst: boolean
+  /** `otherTexts`: the price is the same, and the name, description, unit or category isn't. */
+  counts: Record<Verdict | 'gone', number>
+  /** The changes with the largest ratios first, at most twenty. */
+  changes: Change[]
+  /** The first twenty new items, in the order of the file. */
+  added: Item[]
+  /** The first twenty items that are no longer in the file. They stay in the catalogue. */
+  gone: Item[]
+  asks: Question[]
+  /** Stands for exactly this file and this comparison: 16 hex digits. */
+  code: string
+}
+
+type Verdict = 'added' | 'higher' | 'lower' | 'otherTexts' | 'same'
+
+const SHOWN = 20
+/** How many items are compared before other requests are let in. */
+const BATCH = 1_000
+
+/**
+ * Compares a file with the items that its catalogue has received, by `keyOf` their codes; null if it has received no file. An
+ * item with another price counts as higher or lower, whether its texts differ or not.
+ */
+export async function compare(
+  { items, hash }: RightFile,
+  received: ReadonlyMap<string, Item> | null,
+): Promise<Difference> {
+  const before = received ?? new Map<string, Item>()
+  const code = createHash('sha256').update(`${hash} ${received === null}`)
+  const counts = { added: 0, higher: 0, lower: 0, otherTexts: 0, same: 0, gone: 0 }
+  const changes = new Changes()
+  const keys = new Set<string>()
+  const added = new Map<string, Item>()
+  for (const [index, item] of items.entries()) {
+    if (index % BATCH === 0) await setImmediate()
+    const key = keyOf(item.code)
+    const old = before.get(key)
+    const verdict = verdictOf(item, old)
+    keys.add(key)
+    counts[verdict]++
+    if (verdict !== 'same') code.update(JSON.stringify([index, old]))
+    if (!old) added.set(key, item)
+    else if (item.price !== old.price) changes.add(item, old.price)
+  }
+  const missing = await missingItems(before, keys)
+  for (const item of missing) code.update(JSON.stringify(item))
+  counts.gone = missing.length
+  return {
+    isFirst: received === null,
+    counts,
+    changes: changes.largest,
+    added: [...added.values().take(SHOWN)],
+    gone: missing.slice(0, SHOWN),
+    asks: [...changes.asks(), ...zerosLost(missing, added), ...manyGone(missing.length, before.size)],
+    code: code.digest('hex').slice(0, 16),
+  }
+}
+
+const TEXTS = ['name', 'description', 'unit', 'category'] as const
+
+function verdictOf(item: Item, old: Item | undefined): Verdict {
+  if (!old) return 'added'
+  if (item.price !== old.price) return item.price > old.price ? 'higher' : 'lower'
+  return TEXTS.every((field) => item[field] === old[field]) ? 'same' : 'otherTexts'
+}
+
+/** The items that were received before and have none of these keys. */
+async function missingItems(before: ReadonlyMap<string, Item>, keys: ReadonlySet<string>): Promise<Item[]> {
+  const missing: Item[] = []
+  let seen = 0
+  for (const [key, item] of before) {
+    if (seen++ % BATCH === 0) await setImmediate()
+    if (!keys.has(key)) missing.push(item)
+  }
+  return missing
+}
+
+/** Keeps the largest changes, and counts those that a person has to confirm. */
+class Changes {
+  readonly largest: Change[] = []
+  readonly #asked = new Map<'zero' | 'halved' | 'doubled', { count: number; first: Change }>()
+
+  add({ code, name, price }: Item, before: number): void {
+    const change = { code, ...(name && { name }), before, after: price, percent: percentOf(before, price) }
+    const place = this.largest.findLastIndex((other) => ratioOf(other) >= ratioOf(change)) + 1
+    if (place < SHOWN) this.largest.splice(place, 0, change)
+    this.largest.length = Math.min(this.largest.length, SHOWN)
+    const kind =
+      price === 0 ? 'zero' : price <= before / 2 ? 'halved' : price >= before * 2 ? 'doubled' : null
+    if (kind === null) return
+    const { count, first } = this.#asked.get(kind) ?? { count: 0, first: change }
+    this.#asked.set(kind, { count: count + 1, first })
+  }
+
+  asks(): Question[] {
+    return (['zero', 'halved', 'doubled'] as const).flatMap((kind) => {
+      const asked = this.#asked.get(kind)
+      return asked ? [{ kind, ...asked }] : []
+    })
+  }
+}
+
+/** How many times the smaller price the larger one is: Infinity if one of them is 0. */
+const ratioOf = ({ before, after }: Change): number => Math.max(before, after) / Math.min(before, after)
+
+function percentOf(before: number, after: number): number | null {
+  if (before === 0) return null
+  const percent = Math.round((after / before - 1) * 1000) / 10
+  return percent === 0 ? Math.sign(after - before) / 10 : percent
+}
+
+/** A spreadsheet that takes codes for numbers drops their leading zeros: the old codes are missing, and others are new. */
+function zerosLost(missing: readonly Item[], added: ReadonlyMap<string, Item>): Question[] {
+  const lost = missing.flatMap(({ code }) => {
+    const item = added.get(keyOf(code).replace(/^0+(?=.)/, ''))
+    return item ? [{ code: item.code, missing: code }] : []
+  })
+  const [first] = lost
+  return first ? [{ kind: 'leadingZeros', count: lost.length, ...first }] : []
+}
+
+const manyGone = (count: number, of: number): Question[] =>
+  count * 10 > of ? [{ kind: 'gone', count, of }] : []
