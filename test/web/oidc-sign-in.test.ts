@@ -62,6 +62,19 @@ describe('sign-in at a provider', () => {
     expect(await signedInAs(app, visitor)).toBeUndefined()
   })
 
+  test('two callbacks at once send the code once', async () => {
+    const visitor = createVisitor()
+    const atProvider = await visitor.get(
+      (await visitor.get(`${app.url}/sign-in`)).headers.get('location') ?? '',
+    )
+    const callback = atProvider.headers.get('location') ?? ''
+    const answers = await Promise.all([visitor.get(callback, JSON_TYPE), visitor.get(callback, JSON_TYPE)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 400])
+    const refused = answers.find(({ status }) => status === 400)
+    // The provider's own refusal of a used code reads "could not be completed".
+    expect(refused?.json().detail).toMatch(/already been completed/)
+  })
+
   test('leaves the cookies of a user who is signed in as they are', async () => {
     const visitor = createVisitor()
     await logIn(visitor)

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
 import {
   NotFoundError,
@@ -54,6 +55,19 @@ describe('the callback', () => {
     expect(all.map(({ headers }) => headers.get('location'))).toEqual(Array(10).fill('/connections'))
     expect(exchanges).toHaveBeenCalledTimes(1)
     expect((await visitor.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
+  })
+
+  test('redirects when the outcome is stored, so that every later visit finds it', async () => {
+    const { flows } = app.services.connect
+    const store = flows.end.bind(flows)
+    const stored = vi.fn()
+    vi.spyOn(flows, 'end').mockImplementation(async (...outcome) => {
+      await setTimeout(50)
+      await store(...outcome)
+      stored()
+    })
+    await visitor.get(await toCallback(app, visitor))
+    expect(stored).toHaveBeenCalledTimes(1)
   })
 
   test('responds with a redirect only, so that the code leaves the address bar', async () => {

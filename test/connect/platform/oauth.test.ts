@@ -149,8 +149,15 @@ describe('the code exchange', () => {
     expect(got.scopes).toEqual(['leads'])
   })
 
-  test('is not sent if the callback came from another issuer', async () => {
-    const exchange = oauth().exchangeCode({ ...callback, iss: 'https://elsewhere.example' })
+  test.each([
+    ['another host', () => 'https://elsewhere.example'],
+    ['a longer host', () => `${endpoint.authUrl}.evil.example`],
+    ['a path', () => `${endpoint.authUrl}/tenant`],
+    ['two slashes', () => `${endpoint.authUrl}//`],
+    ['a part', () => endpoint.authUrl.slice(0, -1)],
+    ['nothing', () => ''],
+  ])('is not sent if the callback came from another issuer: %s', async (_what, issuer) => {
+    const exchange = oauth().exchangeCode({ ...callback, iss: issuer() })
     await expect(exchange).rejects.toMatchObject({ code: 'platform_rejected' })
     expect(endpoint.requests).toEqual([])
   })
