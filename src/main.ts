@@ -22,16 +22,18 @@ async function finishStart() {
   globalThis.gc?.({ type: 'major', flavor: 'last-resort' })
 }
 
+let app: Awaited<ReturnType<typeof start>> | undefined
+// Before the start, because the first process of a container ignores a signal for which it has no handler.
+onStopSignal(async () => app?.close())
 try {
   const features = await loadFeatures()
   const config = configOf(process.env, features)
   const log = createLog(config.logLevel, await destination())
   for (const name of unknownSettings(process.env, featureOptions(features).features, namesInEnvFile))
     log.warn({ name }, 'there is no setting of this name; .env.example lists them all')
-  const app = await start(config, features, log)
+  app = await start(config, features, log)
   const { sandboxUrl } = config.platform
   if (sandboxUrl) log.info({ url: sandboxUrl }, 'the platform is the sandbox; npm run sandbox starts it')
-  onStopSignal(() => app.close())
   flushCompileCache()
   setTimeout(finishStart, 1000).unref()
 } catch (error) {

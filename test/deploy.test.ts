@@ -57,7 +57,12 @@ describe('compose.yaml', () => {
   const { services } = parse(read('compose.yaml'))
   test('sets only settings that exist, runs two processes, and nothing can write outside its folders', () => {
     for (const name of Object.keys(services.app.environment)) expect(settings).toContain(name)
-    expect(services.app).toMatchObject({ read_only: true, deploy: { replicas: 2 }, cap_drop: ['ALL'] })
+    expect(services.app).toMatchObject({
+      init: true,
+      read_only: true,
+      deploy: { replicas: 2 },
+      cap_drop: ['ALL'],
+    })
     expect(services.app.volumes).toEqual([services.app.environment.DATA_DIR])
   })
   test('has a Redis that persists and does not evict', () => {
@@ -79,7 +84,7 @@ test.each([
 describe('docs/deploy/kubernetes.yaml', () => {
   test('sets only settings that exist, and runs as a user without rights', () => {
     for (const { name } of container.env) expect(settings).toContain(name)
-    expect(pod.securityContext.runAsNonRoot).toBe(true)
+    expect(pod).toMatchObject({ enableServiceLinks: false, securityContext: { runAsNonRoot: true } })
     expect(container.securityContext.readOnlyRootFilesystem).toBe(true)
   })
   test('probes addresses that answer, and leaves time to stop', async () => {

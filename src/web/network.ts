@@ -1,5 +1,10 @@
-/** The IPv4 address, or the /64 network of an IPv6 address, as a host can use any address in its network. */
-export function networkOf(ip: string): string {
+/**
+ * The IPv4 address, or the /64 network of an IPv6 address, as a host can use any address in its network. Some proxies add the
+ * port to an address in `X-Forwarded-For`, as in `203.0.113.7:4711` or `[2001:db8::1]:4711`: it does not count.
+ */
+export function networkOf(address: string): string {
+  const [, six, four] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(address) ?? []
+  const ip = six ?? four ?? address
   if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip
   const [head = '', tail] = ip.split('::')
   const first = head.split(':').filter(Boolean)

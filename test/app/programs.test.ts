@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -77,6 +79,18 @@ describe('the app', () => {
     for (const name of ['SESSION_SECRET', 'TOKEN_ENCRYPTION_KEYS', 'PLATFORM_APP_URL'])
       expect(output).toContain(name)
     expect(output).not.toContain('weak\n')
+  })
+
+  test('ends at SIGTERM during its start too', async () => {
+    // A Redis that never answers: the start waits for it.
+    const port = await freePort()
+    const silent = createServer().listen(port, '127.0.0.1')
+    const asked = once(silent, 'connection')
+    const env = await settingsOf({ REDIS_URL: `redis://127.0.0.1:${port}` })
+    const program = started(runProgram('src/main.ts', env))
+    await asked
+    expect(await program.kill('SIGTERM')).toBe(0)
+    silent.close()
   })
 
   test('names a setting in .env that does not exist; at SIGTERM it is not ready for DRAIN_SECONDS and goes on, then lets requests in flight finish and accepts no new ones', async () => {

@@ -144,6 +144,9 @@ describe('POST /connect/token', () => {
     for (let guess = 0; guess < 32; guess++) strangers.push(await wrong('203.0.113.7', `nobody-${guess}`))
     expect(strangers.slice(28)).toEqual([401, 401, 429, 429])
     expect(await from('203.0.113.7', FULL)).toBe(200)
+    // Some proxies add the port, which is another one for each connection.
+    expect(await wrong('203.0.113.7:4711')).toBe(429)
+    expect(await wrong('[2001:db8::99]:4711')).toBe(429)
   })
 })
 
