@@ -22,7 +22,6 @@ import type { FeatureParts } from './web/feature.ts'
 import { healthRoutes } from './web/health.ts'
 import { noteMount, type Part } from './web/mount.ts'
 import { notices } from './web/notice.ts'
-import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
@@ -69,12 +68,9 @@ export function partsOf(dependencies: Dependencies): Parts {
     connectionTests: features.flatMap((feature) => feature.connectionTest ?? []),
   }
   const flow = { connect, baseUrl, pages: createConnectPages(vault), onHop, log }
-  const all: Parts = {
+  return {
     server: parts.flatMap(({ serverRoutes }) => serverRoutes ?? []),
-    open: [
-      { path: '/health', router: healthRoutes(store, drainSignal) },
-      { path: '/openapi.json', router: openApiRoute(baseUrl, () => Object.values(all).flat()) },
-    ],
+    open: [{ path: '/health', router: healthRoutes(store, drainSignal) }],
     core: [
       { path: '/', router: signIn.routes },
       { path: '/', router: homeRoute(ofConnections) },
@@ -85,7 +81,6 @@ export function partsOf(dependencies: Dependencies): Parts {
     ],
     features: parts.flatMap(({ routes }) => routes ?? []),
   }
-  return all
 }
 
 /** Mounts each part as one layer, so that a request skips the parts of other paths. The guard protects what is below a connection. */

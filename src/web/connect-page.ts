@@ -1,7 +1,5 @@
 import { Router } from 'express'
-import * as z from 'zod'
-import { describeRoute } from '../connect/express.ts'
-import { connectionView, connectionViewSchema } from './connection-view.ts'
+import { connectionView } from './connection-view.ts'
 import type { ConnectionsOptions } from './connections.ts'
 import { notSignedIn, WebError } from './errors.ts'
 import { sendPageOrJson } from './respond.ts'
@@ -17,33 +15,19 @@ export const connectPageRoute = ({
   vault,
   requestedScopes,
 }: Pick<ConnectionsOptions, 'vault' | 'requestedScopes'>): Router =>
-  Router().get(
-    '/connect',
-    describeRoute({
-      summary:
-        'The page to link to: says who is signed in and what happens next, and has the button that posts to `/connect`. `bxcontext`: the connection to reconnect. Answers `{user, scopes, connection}`; `connection` is `null` without `bxcontext`.',
-      query: z.object({ bxcontext: z.string().optional() }),
-      response: z.object({
-        user: z.object({ name: z.string() }),
-        scopes: z.array(z.string()),
-        connection: connectionViewSchema.nullable(),
-      }),
-      errors: ['not_connected'],
-    }),
-    async (req, res) => {
-      const user = currentUser(req)
-      if (!user) throw notSignedIn()
-      const { bxcontext } = req.query
-      const stored = bxcontext ? await vault.list(user.id) : []
-      const found = stored.find((one) => one.bxcontext === bxcontext)
-      if (bxcontext && !found) throw new WebError(404, 'not_connected')
-      const connection = found ? connectionView(found) : null
-      sendPageOrJson(req, res, {
-        view: 'app/connect',
-        title: connection ? texts.connectPage.reconnect(connection.name) : texts.connections.connect,
-        // A program may open this page, so the notices stay for the next page that the user opens.
-        data: { connection, requestedScopes, keepNotice: true },
-        json: { user: { name: user.name }, scopes: requestedScopes, connection },
-      })
-    },
-  )
+  Router().get('/connect', async (req, res) => {
+    const user = currentUser(req)
+    if (!user) throw notSignedIn()
+    const { bxcontext } = req.query
+    const stored = bxcontext ? await vault.list(user.id) : []
+    const found = stored.find((one) => one.bxcontext === bxcontext)
+    if (bxcontext && !found) throw new WebError(404, 'not_connected')
+    const connection = found ? connectionView(found) : null
+    sendPageOrJson(req, res, {
+      view: 'app/connect',
+      title: connection ? texts.connectPage.reconnect(connection.name) : texts.connections.connect,
+      // A program may open this page, so the notices stay for the next page that the user opens.
+      data: { connection, requestedScopes, keepNotice: true },
+      json: { user: { name: user.name }, scopes: requestedScopes, connection },
+    })
+  })

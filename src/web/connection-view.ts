@@ -1,39 +1,35 @@
-import * as z from 'zod'
-import { CONNECTION_STATES, type Connection, type UnreadableConnection } from '../connect/index.ts'
+import type { CONNECTION_STATES, Connection, UnreadableConnection } from '../connect/index.ts'
 import { texts } from './texts.ts'
 
-const time = z.iso.datetime().nullable()
-
 /** A connection as shown by pages and JSON. Times are ISO 8601, or null. */
-export const connectionViewSchema = z.object({
-  bxcontext: z.string(),
+export interface ConnectionJson {
+  bxcontext: string
   /** The name that people see: the label, else the name that the platform reports, else the end of the id. */
-  name: z.string(),
+  name: string
   /** The name that the user has given to the connection. */
-  label: z.string().nullable(),
-  businessName: z.string().nullable(),
-  userName: z.string().nullable(),
-  status: z.enum(CONNECTION_STATES),
+  label: string | null
+  businessName: string | null
+  userName: string | null
+  status: keyof typeof CONNECTION_STATES
   /** Describes the status in a sentence or two. */
-  summary: z.string(),
+  summary: string
   /** Whether to offer a new consent. */
-  canReconnect: z.boolean(),
+  canReconnect: boolean
   /** Whether there are tokens that may work. There are none after access has ended for good. */
-  canTest: z.boolean(),
-  scopes: z.array(z.string()).nullable(),
+  canTest: boolean
+  scopes: readonly string[] | null
   /**
    * Requested scopes that were not granted, if the platform reports the granted scopes, and scopes whose absence made
    * the platform reject a call.
    */
-  missingScopes: z.array(z.string()),
-  expiresAt: time,
-  connectedAt: time,
-  refreshedAt: time,
-  lastUsedAt: time,
-  revokedAt: time,
-  revokedReason: z.string().nullable(),
-})
-export type ConnectionJson = z.infer<typeof connectionViewSchema>
+  missingScopes: readonly string[]
+  expiresAt: string | null
+  connectedAt: string | null
+  refreshedAt: string | null
+  lastUsedAt: string | null
+  revokedAt: string | null
+  revokedReason: string | null
+}
 
 /** Why a connection cannot be read. `missingKeyId`: the key that the app does not have, if that is the reason. */
 export const unreadableText = (missingKeyId: string | null): string =>

@@ -1,12 +1,12 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
-import { type ConnectPages, describeRoute } from '../connect/express.ts'
+import type { ConnectPages } from '../connect/express.ts'
 import type { Api, Connection, ConnectionRef, UnreadableConnection, Vault } from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
-import { connectionView, connectionViewSchema, nameOf, unnamed } from './connection-view.ts'
+import { connectionView, nameOf, unnamed } from './connection-view.ts'
 import { notSignedIn, problemOf, rejectForm, WebError } from './errors.ts'
-import { sendVersion, versionSchema } from './live.ts'
+import { sendVersion } from './live.ts'
 import { type Notice, sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import { textField } from './text-field.ts'
 import { texts } from './texts.ts'
@@ -37,17 +37,6 @@ export interface ConnectionsOptions {
   connectedAppsUrl: string | undefined
 }
 
-const CALL_ERRORS = [
-  'not_connected',
-  'connection_revoked',
-  'refresh_too_soon',
-  'platform_unavailable',
-  'misconfigured',
-]
-const resultSchema = z.object({ connection: connectionViewSchema.nullable() })
-
-const listSchema = z.object({ connections: z.array(connectionViewSchema) })
-
 /** The longest label, in characters. */
 const MAX_LABEL = 60
 /** Text without control characters, line breaks, and characters that change the direction of what follows. */
@@ -76,16 +65,7 @@ export function homeRoute(options: ConnectionsOptions): Router {
     const json = { signedIn: false, scopes: requestedScopes }
     sendPageOrJson(req, res, { view: 'app/home', title: texts.home.pageTitle, data, json })
   }
-  return Router().get(
-    '/',
-    describeRoute({
-      isPublic: true,
-      summary:
-        "The start page, or the user's connections. As JSON, a visitor who is not signed in gets `{signedIn, scopes}`.",
-      response: z.union([z.object({ signedIn: z.literal(false), scopes: z.array(z.string()) }), listSchema]),
-    }),
-    (req, res, next) => (currentUser(req) ? list : home)(req, res, next),
-  )
+  return Router().get('/', (req, res, next) => (currentUser(req) ? list : home)(req, res, next))
 }
 
 /** The list of connections, and the actions on one of them in any state; mounted at `/connections`. */
@@ -104,35 +84,17 @@ function listRoutes(options: ConnectionsOptions): Router {
   const { vault } = options
   const list = listHandler(options)
   return Router()
-    .get(
-      '/',
-      describeRoute({ summary: "`{connections}`: the user's connections.", response: listSchema }),
-      list,
-    )
-    .get(
-      '/live',
-      describeRoute({
-        summary: '`{version}` of the connections, for open pages.',
-        response: versionSchema,
-      }),
-      async (req, res) => {
-        const userId = requireUser(req)
-        const stored = await vault.list(userId)
-        const cards = await Promise.all(stored.map((one) => cardOf(options, userId, one)))
-        sendVersion(
-          res,
-          cards.map(({ connection, links }) => [connection, links]),
-        )
-      },
-    )
-    .get(
-      '/:bxcontext/label',
-      describeRoute({
-        summary: "The user's connections, at the address to which the form for a name posts.",
-        response: listSchema,
-      }),
-      list,
-    )
+    .get('/', list)
+    .get('/live', async (req, res) => {
+      const userId = requireUser(req)
+      const stored = await vault.list(userId)
+      const cards = await Promise.all(stored.map((one) => cardOf(options, userId, one)))
+      sendVersion(
+        res,
+        cards.map(({ connection, links }) => [connection, links]),
+      )
+    })
+    .get('/:bxcontext/label', list)
 }
 
 /** The page with these connections of the user. */
@@ -194,11 +156,6 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
   return Router()
     .post(
       '/:bxcontext/refresh',
-      describeRoute({
-        summary: 'Refreshes the access token now, at most once in 5 seconds. Answers `{connection}`.',
-        response: resultSchema,
-        errors: CALL_ERRORS,
-      }),
       renewing(async (ref) => {
         const name = await sureName(vault, ref)
         const { renewed, notRenewable } = texts.notices
@@ -207,17 +164,6 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
     )
     .post(
       '/:bxcontext/test',
-      describeRoute({
-        summary:
-          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took. `call` is null if there is neither a test nor a refresh token.',
-        response: resultSchema.extend({
-          ok: z.literal(true),
-          summary: z.string(),
-          call: z.string().nullable(),
-          ms: z.number().int().nonnegative(),
-        }),
-        errors: [...CALL_ERRORS, 'insufficient_scope', 'platform_rejected'],
-      }),
       renewing(async (ref) => {
         const { summary, call, ms } = await testConnection({ vault, api }, connectionTests, ref)
         const details = call === null ? undefined : `${call}, ${ms} ms`
@@ -229,27 +175,18 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
 /** A form that cannot be saved is shown again in its card. */
 function labelRoutes(options: ConnectionsOptions): Router {
   const { vault } = options
-  return Router().post(
-    '/:bxcontext/label',
-    describeRoute({
-      summary: `Gives the connection a name of the user's own. Fields: \`label\`, at most ${MAX_LABEL} characters, empty for none; and \`shown\`, the label that the user saw. If the connection has another label by now, nothing changes. Answers \`{connection}\`.`,
-      body: z.object({ label: z.string(), shown: z.string().optional() }),
-      response: resultSchema,
-      errors: ['not_connected', 'label_changed'],
-    }),
-    async (req, res) => {
-      const ref = refOf(req)
-      try {
-        const { label, shown } = labelSchema.parse(req.body ?? {})
-        if (!(await vault.label(ref, label, shown))) throw new WebError(409, 'label_changed')
-      } catch (error) {
-        return rejectForm(req, res, error, async () =>
-          listPage(options, req, res, await vault.list(ref.userId)),
-        )
-      }
-      await sendConnection(vault, req, res, { notice: texts.notices.labelled(await sureName(vault, ref)) })
-    },
-  )
+  return Router().post('/:bxcontext/label', async (req, res) => {
+    const ref = refOf(req)
+    try {
+      const { label, shown } = labelSchema.parse(req.body ?? {})
+      if (!(await vault.label(ref, label, shown))) throw new WebError(409, 'label_changed')
+    } catch (error) {
+      return rejectForm(req, res, error, async () =>
+        listPage(options, req, res, await vault.list(ref.userId)),
+      )
+    }
+    await sendConnection(vault, req, res, { notice: texts.notices.labelled(await sureName(vault, ref)) })
+  })
 }
 
 /** Disconnecting cannot be undone, so a page names the business and what stops working, and asks first. */
@@ -258,48 +195,31 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
   const { disconnected, withdrawThere } = texts.notices
   const whereToWithdraw = connectedAppsUrl ? { href: connectedAppsUrl, label: withdrawThere } : undefined
   return Router()
-    .get(
-      '/:bxcontext/disconnect',
-      describeRoute({
-        summary: 'Asks whether to disconnect, and says what stops working.',
-        response: z.object({ connection: connectionViewSchema }),
-        errors: ['not_connected'],
-      }),
-      async (req, res) => {
-        const { userId, bxcontext } = refOf(req)
-        const stored = (await vault.list(userId)).find((one) => one.bxcontext === bxcontext)
-        if (!stored) throw new NotConnectedError()
-        const { connection, links } = await cardOf(options, userId, stored)
-        const { canTest, name } = connection
-        const uses = links.filter(({ isForDevelopers }) => !isForDevelopers).map(({ label }) => label)
-        const { title } = canTest ? texts.disconnect : texts.disconnect.remove
-        const data = { bxcontext, uses, canTest, connectedAppsUrl }
-        const json = { connection }
-        sendPageOrJson(req, res, { view: 'app/disconnect', title: title(name), data, json })
-      },
-    )
-    .post(
-      '/:bxcontext/disconnect',
-      describeRoute({
-        summary:
-          'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `revoked`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not confirm its end).',
-        response: resultSchema.extend({ consent: z.enum(['revoked', 'remains', 'unknown']) }),
-        errors: ['not_connected'],
-      }),
-      async (req, res) => {
-        const ref = refOf(req)
-        const name = await sureName(vault, ref)
-        const consent = await vault.disconnect(ref)
-        if (!consent) throw new NotConnectedError()
-        await sendConnection(vault, req, res, {
-          notice: disconnected[consent](name),
-          tone: consent === 'unknown' ? 'wait' : 'good',
-          link: consent === 'revoked' ? undefined : whereToWithdraw,
-          connectAgain: ref.bxcontext,
-          json: { consent },
-        })
-      },
-    )
+    .get('/:bxcontext/disconnect', async (req, res) => {
+      const { userId, bxcontext } = refOf(req)
+      const stored = (await vault.list(userId)).find((one) => one.bxcontext === bxcontext)
+      if (!stored) throw new NotConnectedError()
+      const { connection, links } = await cardOf(options, userId, stored)
+      const { canTest, name } = connection
+      const uses = links.filter(({ isForDevelopers }) => !isForDevelopers).map(({ label }) => label)
+      const { title } = canTest ? texts.disconnect : texts.disconnect.remove
+      const data = { bxcontext, uses, canTest, connectedAppsUrl }
+      const json = { connection }
+      sendPageOrJson(req, res, { view: 'app/disconnect', title: title(name), data, json })
+    })
+    .post('/:bxcontext/disconnect', async (req, res) => {
+      const ref = refOf(req)
+      const name = await sureName(vault, ref)
+      const consent = await vault.disconnect(ref)
+      if (!consent) throw new NotConnectedError()
+      await sendConnection(vault, req, res, {
+        notice: disconnected[consent](name),
+        tone: consent === 'unknown' ? 'wait' : 'good',
+        link: consent === 'revoked' ? undefined : whereToWithdraw,
+        connectAgain: ref.bxcontext,
+        json: { consent },
+      })
+    })
 }
 
 /** The name of a connection for its user, or null if it does not exist. If it cannot be read, the name is made from its id. */

@@ -1,7 +1,5 @@
 /** While somebody shows the demo to customers, one switch hides what is for developers, here and in the sandbox. */
 import { type Request, type Response, Router } from 'express'
-import * as z from 'zod'
-import { describeRoute } from '../connect/express.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
 import { requireUser } from './user.ts'
@@ -18,19 +16,11 @@ export const showDeveloperPages = (res: Response): void => void res.clearCookie(
 
 /** The switch, which pages show if the app uses the sandbox. */
 export function customerViewRoute(): Router {
-  return Router().post(
-    '/',
-    describeRoute({
-      summary: 'Hides the pages for developers in this browser, or shows them again. Field: `on`.',
-      body: z.object({ on: z.union([z.boolean(), z.string()]).optional(), returnTo: z.string().optional() }),
-      response: z.object({ on: z.boolean() }),
-    }),
-    async (req, res) => {
-      requireUser(req)
-      const on = req.body?.on === 'true' || req.body?.on === true
-      if (on) res.cookie(COOKIE, '1', { httpOnly: true, sameSite: 'lax', secure: req.secure })
-      else showDeveloperPages(res)
-      await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on })
-    },
-  )
+  return Router().post('/', async (req, res) => {
+    requireUser(req)
+    const on = req.body?.on === 'true' || req.body?.on === true
+    if (on) res.cookie(COOKIE, '1', { httpOnly: true, sameSite: 'lax', secure: req.secure })
+    else showDeveloperPages(res)
+    await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on })
+  })
 }

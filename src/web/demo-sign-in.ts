@@ -1,6 +1,4 @@
 import { Router } from 'express'
-import * as z from 'zod'
-import { describeRoute } from '../connect/express.ts'
 import { badInput, rejectForm } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
@@ -20,26 +18,17 @@ export const demoEmailOf = async (userId: string): Promise<string> =>
  * `requestedScopes`: shown on the start page after an invalid name.
  */
 export function demoSignIn({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
-  return Router().post(
-    '/sign-in',
-    describeRoute({
-      isPublic: true,
-      summary: 'Signs in with the demo sign-in. Fields: `name`, and `returnTo` (a path of this app).',
-      body: z.object({ name: z.string(texts.signIn.nameRule), returnTo: z.string().optional() }),
-      response: z.object({ user: z.object({ name: z.string() }) }),
-    }),
-    async (req, res) => {
-      const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
-      if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
-        const error = badInput('name', texts.signIn.nameRule)
-        return rejectForm(req, res, error, async () => ({
-          view: 'app/home',
-          title: texts.home.pageTitle,
-          data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
-        }))
-      }
-      await signIn(req, { id: name, name })
-      await sendResultOrRedirect(req, res, signedInPath(req.body.returnTo), { user: { name } })
-    },
-  )
+  return Router().post('/sign-in', async (req, res) => {
+    const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
+    if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
+      const error = badInput('name', texts.signIn.nameRule)
+      return rejectForm(req, res, error, async () => ({
+        view: 'app/home',
+        title: texts.home.pageTitle,
+        data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
+      }))
+    }
+    await signIn(req, { id: name, name })
+    await sendResultOrRedirect(req, res, signedInPath(req.body.returnTo), { user: { name } })
+  })
 }

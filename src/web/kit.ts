@@ -22,8 +22,7 @@ export { currentUser, requireUser, signIn, type User } from './user.ts'
 
 export { badInput, problemOf, rejectForm, WebError } from './errors.ts'
 export { format } from './format.ts'
-export { sendVersion, versionSchema } from './live.ts'
-export { READ_ERRORS } from './openapi.ts'
+export { sendVersion } from './live.ts'
 export { assets, type PageSection, pages } from './pages.ts'
 export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 export { localPath } from './return-to.ts'
@@ -33,7 +32,7 @@ export { texts as webTexts } from './texts.ts'
 // Lists of the platform, page by page.
 
 export { listPages } from './list-pages.ts'
-export { type ListFields, listQuery, pageOfSchema, pageQuery } from './paging.ts'
+export { type ListFields, pageQuery } from './paging.ts'
 
 // For a command of a feature, and for a server of its own.
 

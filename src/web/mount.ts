@@ -2,7 +2,7 @@ import type { RequestHandler, Router } from 'express'
 
 /** A router, and where `app.ts` mounts it: `app.use(path, router)`. */
 export interface Part {
-  /** In the syntax of Express, such as `/connections/:bxcontext/leads`. The log, the metrics and the OpenAPI document name it. */
+  /** In the syntax of Express, such as `/connections/:bxcontext/leads`. The log and the metrics name it. */
   path: string
   /** Its routes, and those of routers that it uses without a path, are below the path. Routes below another path are another part. */
   router: Router

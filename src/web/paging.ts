@@ -118,12 +118,3 @@ function addressOf({ top, skip, keep, ...chosen }: ListChoice): string {
 /** The first page, the last one, and those beside the current one. */
 const numbersNear = (current: number, last: number): number[] =>
   [...new Set([1, current - 1, current, current + 1, last])].filter((number) => number >= 1 && number <= last)
-
-/** The schema of a page of a list. */
-export const pageOfSchema = <T extends z.ZodType>(item: T) =>
-  z.object({
-    items: z.array(item),
-    total: z.number().nullable(),
-    next: z.object({ skip: z.number().int(), after: z.string() }).nullable(),
-    repeated: z.boolean(),
-  })

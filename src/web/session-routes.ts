@@ -1,6 +1,4 @@
 import { type Request, Router } from 'express'
-import * as z from 'zod'
-import { describeRoute } from '../connect/express.ts'
 import { signInFailed } from './errors.ts'
 import { sendOnward, sendResultOrRedirect, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
@@ -19,36 +17,17 @@ export const signedInPath = (returnTo: unknown): string =>
  */
 export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null>): Router =>
   Router()
-    .get(
-      SIGNED_IN,
-      describeRoute({
-        summary: 'Goes on to `returnTo` after a sign-in, or says that the browser keeps no cookie.',
-        query: z.object({ returnTo: z.string().optional() }),
-        status: 303,
-        isPublic: true,
-        errors: ['sign_in_failed'],
-      }),
-      (req, res) => {
-        // Without this page, a user whose browser has not kept the cookie would see the sign-in again, without an explanation.
-        if (!currentUser(req)) throw signInFailed(texts.signIn.cookiesBlocked)
-        res.redirect(303, localPath(req.query.returnTo) ?? '/')
-      },
-    )
-    .post(
-      '/sign-out',
-      describeRoute({
-        summary:
-          'Signs out. Answers `{user: null, logoutUrl}`: the page that ends the session at the sign-in service as well, or `null`.',
-        isPublic: true,
-        response: z.object({ user: z.null(), logoutUrl: z.string().nullable() }),
-      }),
-      async (req, res) => {
-        const user = currentUser(req)
-        // `logoutUrl` needs the session, so it begins before the session ends. A service that does not answer keeps nobody signed in.
-        const asked = logoutUrl(req).catch(() => null)
-        await signOut(req)
-        const elsewhere = await asked
-        if (user && elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)
-        await sendResultOrRedirect(req, res, '/', { user: null, logoutUrl: elsewhere })
-      },
-    )
+    .get(SIGNED_IN, (req, res) => {
+      // Without this page, a user whose browser has not kept the cookie would see the sign-in again, without an explanation.
+      if (!currentUser(req)) throw signInFailed(texts.signIn.cookiesBlocked)
+      res.redirect(303, localPath(req.query.returnTo) ?? '/')
+    })
+    .post('/sign-out', async (req, res) => {
+      const user = currentUser(req)
+      // `logoutUrl` needs the session, so it begins before the session ends. A service that does not answer keeps nobody signed in.
+      const asked = logoutUrl(req).catch(() => null)
+      await signOut(req)
+      const elsewhere = await asked
+      if (user && elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)
+      await sendResultOrRedirect(req, res, '/', { user: null, logoutUrl: elsewhere })
+    })

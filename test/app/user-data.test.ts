@@ -5,6 +5,7 @@ import { type Running, startAll } from '../support/app.ts'
 import { toCallback } from '../support/flow.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
 import { ownSignIn } from '../support/own-sign-in.ts'
+import { browserPaths } from '../support/routes.ts'
 import { foundInStore } from '../support/store-texts.ts'
 import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -59,10 +60,9 @@ async function leaveTraces(app: Running, visitor: Visitor): Promise<void> {
 
 /** Whatever pages store: that does not depend on the sign-in. */
 async function openEveryPage(app: Running, visitor: Visitor): Promise<void> {
-  const { paths } = (await visitor.get(`${app.url}/openapi.json`)).json()
-  for (const path of Object.keys(paths)) {
+  for (const path of browserPaths(app.services, MARK)) {
     if (/sign-|disconnect|callback|live$/.test(path)) continue
-    const url = app.url + path.replaceAll('{bxcontext}', 'harbour-homes').replaceAll(/\{\w+\}/g, MARK)
+    const url = app.url + path.replace(`/connections/${MARK}`, '/connections/harbour-homes')
     await visitor.get(url)
     await visitor.post(url, { form: { name: MARK, on: 'true' } })
   }

@@ -7,17 +7,18 @@ import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { partsOf } from '../../src/app.ts'
 import { generatedFiles, withoutGoneFolders } from '../../src/cli/docs.ts'
+import { CONNECTION_STATES } from '../../src/connect/index.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
 import { groupsOf } from '../../src/features/folders.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { ACCOUNTS } from '../../src/sandbox/accounts.ts'
 import { variablesOf } from '../../src/settings/read.ts'
-import { connectionViewSchema } from '../../src/web/connection-view.ts'
-import { routesOf } from '../../src/web/openapi.ts'
 import { texts } from '../../src/web/texts.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { all, codeIn, files, ROOT, read, rows } from '../support/documents.ts'
+import { connected, connectionsOf } from '../support/flow.ts'
 import { probe } from '../support/probe.ts'
+import { routesOf } from '../support/routes.ts'
 
 const features = await loadFeatures()
 
@@ -46,7 +47,7 @@ const isOfAbsent = (path: string) => {
 }
 
 /** What a connection can be. */
-const STATES = connectionViewSchema.shape.status.options
+const STATES = Object.values(CONNECTION_STATES)
 
 // The section of a feature whose folder was deleted stays until `npm run docs` runs.
 test('what is generated has each section that `npm run docs` writes', async () => {
@@ -243,33 +244,43 @@ describe('with the app and the sandbox', () => {
     expect(documented.sort()).toEqual([...new Set(real)].sort())
   })
 
-  test('the document of a list names what narrows it, and its orders', async () => {
-    interface Parameter {
-      in: string
-      name: string
-      schema: { enum?: string[] }
-    }
-    const answer = await fetch(`${app.url}/openapi.json`)
-    const { paths } = (await answer.json()) as {
-      paths: Record<string, { get?: { parameters?: Parameter[] } }>
-    }
-    const described = new Map(rowsOfAll('Route').map(([route, text]) => [codeIn(route)[0], codeIn(text)]))
-    const unnamed = Object.entries(paths).flatMap(([path, { get }]) => {
-      const route = `GET ${path.replace(/\{(\w+)\}/g, ':$1')}`
-      const known = ['', 'top', 'skip', 'after', 'starts', ...(described.get(route) ?? [])]
-      return (get?.parameters ?? [])
-        .filter((parameter) => parameter.in === 'query')
-        .flatMap(({ name, schema }) => [name, ...(name === 'order' ? (schema.enum ?? []) : [])])
-        .filter((name) => !known.includes(name))
-        .map((name) => `${route}: ${name}`)
-    })
-    expect(unnamed).toEqual([])
+  test('the row of a route begins with "Public" if it answers a visitor who is not signed in, and with nothing like it if not', async () => {
+    const { open, core, features } = partsOf(app.services)
+    const routes = [...open, ...core, ...features].flatMap(routesOf)
+    const described = new Map(rowsOfAll('Route').map(([route, text = '']) => [codeIn(route)[0], text]))
+    for (const { path, route } of routes.filter(({ path }) => !path.includes(`/${probe.name}`)))
+      for (const { method } of route.stack.filter(({ method }) => method === 'get' || method === 'post')) {
+        const url = app.url + path.replaceAll(/:\w+/g, 'x')
+        const answer = await fetch(url, {
+          method,
+          headers: { accept: 'application/json' },
+          redirect: 'manual',
+        })
+        const { code } = JSON.parse((await answer.text()) || '{}')
+        const row = `${method.toUpperCase()} ${path}`
+        const isPublic = described.get(row)?.startsWith('Public. ')
+        expect(isPublic, row).toBe(code !== 'unauthenticated')
+      }
   })
 
-  test('docs/http-api.md names exactly the fields of a connection', () => {
+  test('the row of a list names each of its orders', async () => {
+    const visitor = await connected(app)
+    const lists = rowsOfAll('Route').filter(([, text = '']) => text.includes('`order`'))
+    for (const [route, text] of lists) {
+      const path = codeIn(route)[0]?.replace('GET ', '').replace(':bxcontext', 'harbour-homes')
+      const page = await visitor.get(app.url + path)
+      const [, select = ''] = /<select[^>]* name="order"[^>]*>([\s\S]*?)<\/select>/.exec(page.text) ?? []
+      const orders = all(select, /<option value="(\w+)"/g)
+      expect(orders.length, path).toBeGreaterThan(1)
+      expect(codeIn(text), path).toEqual(expect.arrayContaining(orders))
+    }
+  })
+
+  test('docs/http-api.md names exactly the fields of a connection', async () => {
+    const [connection = {}] = await connectionsOf(app, await connected(app, { name: 'fields' }))
     const text = read('docs/http-api.md')
     const fields = rows(text, 'Field').flatMap(([field]) => codeIn(field))
-    expect(fields.sort()).toEqual(Object.keys(connectionViewSchema.shape).sort())
+    expect(fields.sort()).toEqual(Object.keys(connection).sort())
     for (const state of STATES) expect(text).toContain(`\`${state}\``)
   })
 

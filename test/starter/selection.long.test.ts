@@ -47,7 +47,7 @@ test('any word makes a feature that passes the check and its tests without an ed
   await clone.check()
   const ofAll = [
     'test/config.test.ts',
-    'test/web/openapi',
+    'test/web/mount.test.ts',
     'test/web/pages.test.ts',
     'test/app/connections-command',
   ]

@@ -2,10 +2,10 @@ import { type RequestHandler, Router } from 'express'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createApp, partsOf } from '../../src/app.ts'
 import { connectionRef } from '../../src/web/connection-guard.ts'
-import { routesOf } from '../../src/web/openapi.ts'
 import { sharedApp } from '../support/app.ts'
 import { connected, newUser, signedIn } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
+import { routesOf } from '../support/routes.ts'
 import type { Visitor } from '../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }

@@ -9,12 +9,12 @@ import manifest from '../../package.json' with { type: 'json' }
 import { createApp, partsOf } from '../../src/app.ts'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { bodyDeadline } from '../../src/web/body-deadline.ts'
-import { routesOf } from '../../src/web/openapi.ts'
 import { localPath } from '../../src/web/return-to.ts'
 import { sessionCookie } from '../../src/web/session.ts'
 import { sharedApp, startAll } from '../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
+import { routesOf } from '../support/routes.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 const app = await sharedApp()

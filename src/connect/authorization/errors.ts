@@ -39,7 +39,6 @@ const FAILURES = {
 } as const
 
 export type FailureCode = keyof typeof FAILURES
-export const FAILURE_CODES = Object.keys(FAILURES)
 
 export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)

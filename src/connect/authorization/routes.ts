@@ -1,16 +1,11 @@
 import { type RequestHandler, Router } from 'express'
-import * as z from 'zod'
 import { noteFlow } from '../context.ts'
-import { describeRoute } from '../describe-route.ts'
 import type { Platform } from '../platform/contract.ts'
 import { handleCallback, showFailure } from './callback.ts'
-import { ConnectError, FAILURE_CODES } from './errors.ts'
+import { ConnectError } from './errors.ts'
 import { type Consenting, questionOf } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
 import { arrival, browserSession, type ConnectRoutesOptions, type Onward } from './visit.ts'
-
-/** What programs get as the answer to a form: the address to open next. */
-const onwardSchema = z.object({ location: z.string() })
 
 /**
  * The routes of the delegated flow in the browser (specification 5.3), to be mounted at `/connect`. They start the flow, receive
@@ -33,122 +28,60 @@ const getOnly: RequestHandler = (_req, res) => void res.status(405).set('Allow',
 function startRoute(options: ConnectRoutesOptions): Router {
   const { connect, baseUrl, pages } = options
   const { platform, flows, oauth } = connect
-  return Router().post(
-    '/',
-    describeRoute({
-      summary:
-        'Starts a connect flow. Answers `{location}`, the address on the platform to open in the browser. A browser gets a page that opens this address by itself. Field: `bxcontext`, the business to reconnect (optional).',
-      // The handler checks the value, so that a wrong one is an `invalid_bxcontext`.
-      body: z.object({ bxcontext: z.unknown().optional().meta({ type: 'string' }) }),
-      response: onwardSchema,
-      errors: ['invalid_bxcontext'],
-    }),
-    async (req, res) => {
-      const { browser, hop } = arrival(options, req)
-      const value: unknown = req.body?.bxcontext
-      const bxcontext = value ? parseBxcontext(value, platform) : undefined
-      const { id } = await flows.start(browser, bxcontext)
-      const target = oauth.startUrl(redirectUrls(baseUrl)[0]).href
-      pages.goOn(req, res, await hop({ hop: 'start', target, status: 200, flow: { id, bxcontext } }))
-    },
-  )
+  return Router().post('/', async (req, res) => {
+    const { browser, hop } = arrival(options, req)
+    const value: unknown = req.body?.bxcontext
+    const bxcontext = value ? parseBxcontext(value, platform) : undefined
+    const { id } = await flows.start(browser, bxcontext)
+    const target = oauth.startUrl(redirectUrls(baseUrl)[0]).href
+    pages.goOn(req, res, await hop({ hop: 'start', target, status: 200, flow: { id, bxcontext } }))
+  })
 }
 
 /** Step 2: the browser comes back with the business, and goes to the consent page. */
 function contextRoute(options: ConnectRoutesOptions): Router {
   const { platform, flows } = options.connect
-  return Router().get(
-    '/context',
-    describeRoute({
-      summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
-      query: z.object({ [platform.startPage.bxcontext]: z.string() }),
-      status: 303,
-      errors: ['invalid_bxcontext', 'missing_authorization_request', 'consent_expired', 'not_a_navigation'],
-    }),
-    topLevelOnly,
-    async (req, res) => {
-      const { browser, hop } = arrival(options, req)
-      try {
-        const bxcontext = parseBxcontext(req.query[platform.startPage.bxcontext], platform)
-        const flow = await flows.arrive(browser, bxcontext)
-        const { id } = flow
-        const onward: Onward =
-          flow.phase === 'consenting'
-            ? toConsent(options, flow, 303)
-            : { hop: 'confirm', target: `/connect/confirm/${id}`, status: 303, flow: { id, bxcontext } }
-        res.redirect(303, await hop(onward))
-      } catch (error) {
-        if (error instanceof ConnectError) {
-          const { status, code: failure, flowId: id } = error
-          await hop({ hop: 'consent', target: redirectUrls('')[0], status, failure, flow: { id } })
-        }
-        throw error
+  return Router().get('/context', topLevelOnly, async (req, res) => {
+    const { browser, hop } = arrival(options, req)
+    try {
+      const bxcontext = parseBxcontext(req.query[platform.startPage.bxcontext], platform)
+      const flow = await flows.arrive(browser, bxcontext)
+      const { id } = flow
+      const onward: Onward =
+        flow.phase === 'consenting'
+          ? toConsent(options, flow, 303)
+          : { hop: 'confirm', target: `/connect/confirm/${id}`, status: 303, flow: { id, bxcontext } }
+      res.redirect(303, await hop(onward))
+    } catch (error) {
+      if (error instanceof ConnectError) {
+        const { status, code: failure, flowId: id } = error
+        await hop({ hop: 'consent', target: redirectUrls('')[0], status, failure, flow: { id } })
       }
-    },
-  )
+      throw error
+    }
+  })
 }
 
 /** The question whether to connect the business that came back in place of the expected one. */
 function confirmRoutes(options: ConnectRoutesOptions): Router {
   const { connect, pages } = options
   const { flows } = connect
-  const errors = ['missing_authorization_request', 'consent_expired']
   return Router()
-    .get(
-      '/confirm/:id',
-      describeRoute({
-        summary:
-          'Asks the user what to do if the platform returns a different business from the one to reconnect. No connection is stored yet.',
-        response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
-        errors,
-      }),
-      async (req, res) => {
-        const question = questionOf(await flows.read(browserSession(req, pages)), req.params.id)
-        noteFlow(question.id)
-        await pages.askAboutMismatch(req, res, question)
-      },
-    )
-    .post(
-      '/confirm/:id',
-      describeRoute({
-        summary: 'Continues with the different business. Answers `{location}`, as `POST /connect` does.',
-        response: onwardSchema,
-        errors,
-      }),
-      async (req, res) => {
-        const { browser, hop } = arrival(options, req)
-        const flow = await flows.confirm(browser, req.params.id)
-        pages.goOn(req, res, await hop(toConsent(options, flow, 200)))
-      },
-    )
+    .get('/confirm/:id', async (req, res) => {
+      const question = questionOf(await flows.read(browserSession(req, pages)), req.params.id)
+      noteFlow(question.id)
+      await pages.askAboutMismatch(req, res, question)
+    })
+    .post('/confirm/:id', async (req, res) => {
+      const { browser, hop } = arrival(options, req)
+      const flow = await flows.confirm(browser, req.params.id)
+      pages.goOn(req, res, await hop(toConsent(options, flow, 200)))
+    })
 }
 
 /** Step 3: the browser comes back with the code, which is exchanged once, and goes on to the outcome. */
 function callbackRoutes(options: ConnectRoutesOptions): Router {
-  return Router()
-    .get(
-      '/callback',
-      describeRoute({
-        isPublic: true,
-        summary:
-          'Receives `code` and `state`, or `error`. Exchanges the code once and redirects, so that the code leaves the address bar.',
-        query: z.object({ state: z.string(), code: z.string().optional(), error: z.string().optional() }),
-        status: 303,
-      }),
-      topLevelOnly,
-      handleCallback(options),
-    )
-    .get(
-      '/failed',
-      describeRoute({
-        summary:
-          'Shows why a connect flow failed. `error`: the code of the failure. `flow`: the id of the flow, which the page names if it belongs to this browser session.',
-        query: z.object({ error: z.string(), flow: z.string().optional() }),
-        status: 303,
-        errors: FAILURE_CODES,
-      }),
-      showFailure(options),
-    )
+  return Router().get('/callback', topLevelOnly, handleCallback(options)).get('/failed', showFailure(options))
 }
 
 /** The hop to the consent page. */

@@ -1,27 +1,17 @@
 import { type Request, Router } from 'express'
 import * as z from 'zod'
-import { describeRoute } from '../../connect/express.ts'
 import {
   connectionRef,
   type FeatureDeps,
   type ListFields,
   listPages,
-  listQuery,
-  pageOfSchema,
-  READ_ERRORS,
   rejectForm,
   sendPageOrJson,
   sendResultOrRedirect,
 } from '../../web/kit.ts'
 import { createCatalogues, createdKey } from './catalogues.ts'
-import {
-  accessControlSchema,
-  type Catalogue,
-  catalogueSchema,
-  externalRefSchema,
-  newCatalogueSchema,
-} from './contract.ts'
-import { createGrants, grantSchema } from './grants.ts'
+import { accessControlSchema, type Catalogue, externalRefSchema, newCatalogueSchema } from './contract.ts'
+import { createGrants } from './grants.ts'
 import { doneNow } from './history.ts'
 import { cataloguePage } from './page.ts'
 import { texts } from './texts.ts'
@@ -53,35 +43,6 @@ const accessControlBody = z.preprocess((fields) => {
 const pathOf = (bxcontext: string, id: string) =>
   `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(id)}`
 
-const listRoute = describeRoute({
-  summary:
-    'A page of catalogues: those whose name has the text `search` and whose visibility is `filter`, in the `order` `latest` or `name`.',
-  query: listQuery(FIELDS),
-  response: pageOfSchema(catalogueSchema),
-  errors: READ_ERRORS,
-})
-const createRoute = describeRoute({
-  summary:
-    'Creates a catalogue. Fields: `name`, and `scope` (`Public` or `Managed`). Answers `201` with the catalogue.',
-  body: catalogueBody,
-  status: 201,
-  response: catalogueSchema,
-  errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
-})
-const catalogueRoute = describeRoute({
-  summary: 'Get a catalogue. `granted`: the access that was granted to builders here.',
-  response: catalogueSchema.extend({ granted: z.array(grantSchema) }),
-  errors: [...READ_ERRORS, 'not_found'],
-})
-const grantRoute = describeRoute({
-  summary:
-    "Lets a builder see a Managed catalogue. Fields: `externalRef` (the builder's account number with the supplier, 1 to 255 letters and digits) and `isPreApproved` (also accepts the builder's later request to connect). Answers `201`.",
-  body: accessControlBody,
-  status: 201,
-  response: accessControlSchema.extend({ catalogueId: z.string() }),
-  errors: [...READ_ERRORS, 'not_found', 'invalid_input'],
-})
-
 /** Routes that list, show and create the catalogues of a connection, and grant builders access. */
 export function cataloguesRoutes({ connect, store, config }: FeatureDeps): Router {
   const { vault } = connect
@@ -96,8 +57,8 @@ export function cataloguesRoutes({ connect, store, config }: FeatureDeps): Route
     data: (req) => ({ account: accountOf(req), catalogueTexts: texts }),
     keep: (req) => ({ account: accountOf(req) }),
   })
-  router.get('/', listRoute, pages.send)
-  router.post('/', createRoute, async (req, res) => {
+  router.get('/', pages.send)
+  router.post('/', async (req, res) => {
     const ref = connectionRef(req)
     try {
       const given = catalogueBody.parse(req.body ?? {})
@@ -109,13 +70,13 @@ export function cataloguesRoutes({ connect, store, config }: FeatureDeps): Route
       await rejectForm(req, res, error, () => pages.afterForm(req))
     }
   })
-  router.get('/:id', catalogueRoute, async (req, res) => {
+  router.get('/:id', async (req, res) => {
     const ref = connectionRef(req)
     const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
     const { data, ...page } = await cataloguePage(res, ref, catalogue, { grants })
     sendPageOrJson(req, res, { ...page, data: { ...data, account: accountOf(req) } })
   })
-  router.post('/:id/access-controls', grantRoute, async (req, res) => {
+  router.post('/:id/access-controls', async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
     const source = vault.tokenSource(ref)

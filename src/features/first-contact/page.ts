@@ -1,6 +1,4 @@
 import { type RequestHandler, Router } from 'express'
-import * as z from 'zod'
-import { describeRoute } from '../../connect/express.ts'
 import { type FeatureDeps, type Finding, requireUser } from '../../web/kit.ts'
 import { loadContracts } from '../contracts.ts'
 import { readReport, sectionsOf, summaryOf } from './consent/report.ts'
@@ -10,13 +8,7 @@ import { stepsOf } from './steps.ts'
 
 /** The page for the developers of this app, which does not exist in production. */
 export function setupPage(deps: FeatureDeps): Router {
-  const description = {
-    summary:
-      'The steps from a clone to production, what is next, and what the doctor finds. It waits for the checks.',
-    response: z.string(),
-    responseType: 'text/html',
-  }
-  return Router().get('/', describeRoute(description), handler(deps))
+  return Router().get('/', handler(deps))
 }
 
 function handler(deps: FeatureDeps): RequestHandler {

@@ -1,8 +1,6 @@
 import { promisify } from 'node:util'
 import { type RequestHandler, Router } from 'express'
-import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
-import { describeRoute } from '../../connect/express.ts'
 import {
   localPath,
   requireUser,
@@ -11,10 +9,10 @@ import {
   sendResultOrRedirect,
   webTexts as texts,
 } from '../../web/kit.ts'
-import { type Flow, parameterSchema } from './flow.ts'
+import type { Flow } from './flow.ts'
 import type { FlowStore } from './flow-store.ts'
 import type { Masking } from './masking.ts'
-import { type Pause, type Pauses, STAGES, type Stage } from './pauses.ts'
+import type { Pause, Pauses, Stage } from './pauses.ts'
 import { STEP_TEXTS, type StepText } from './step-texts.ts'
 import { splitUrl } from './steps.ts'
 import { PAGE_DATA, showParameter, showSteps } from './view.ts'
@@ -38,49 +36,16 @@ class PauseOverError extends AppError {
   }
 }
 
-const pauseSchema = z.object({
-  stage: z.enum(STAGES),
-  request: z.object({ method: z.string(), url: z.string(), parameters: z.array(parameterSchema) }),
-  flow: z.string().nullable(),
-})
-
 /** Routes that switch the step-by-step mode, and show and end its pauses. */
 export function pauseRoutes(options: PauseRoutesOptions): Router {
   return Router()
-    .post(
-      '/step-by-step',
-      describeRoute({
-        summary: 'Turns the step-by-step mode of this browser session on or off. Field: `on`.',
-        body: z.object({
-          on: z.union([z.boolean(), z.string()]).optional(),
-          returnTo: z.string().optional(),
-        }),
-        response: z.object({ on: z.boolean() }),
-      }),
-      turnStepByStep,
-    )
-    .get(
-      '/pauses/:id',
-      describeRoute({
-        summary: 'The next request of the browser in a connect flow that is paused.',
-        response: pauseSchema,
-        errors: ['not_found'],
-      }),
-      pauseHandler(options),
-    )
-    .post(
-      '/pauses/:id/continue',
-      describeRoute({
-        summary: 'Ends the pause. Answers `{location}`, the next address to open in the browser.',
-        response: z.object({ location: z.string() }),
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        const pause = await options.pauses.end(req, req.params.id)
-        if (!pause) throw new PauseOverError()
-        sendOnward(req, res, pause.target, texts.toPlatform)
-      },
-    )
+    .post('/step-by-step', turnStepByStep)
+    .get('/pauses/:id', pauseHandler(options))
+    .post('/pauses/:id/continue', async (req, res) => {
+      const pause = await options.pauses.end(req, req.params.id)
+      if (!pause) throw new PauseOverError()
+      sendOnward(req, res, pause.target, texts.toPlatform)
+    })
 }
 
 const turnStepByStep: RequestHandler = async (req, res) => {

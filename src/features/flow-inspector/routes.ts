@@ -1,18 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type Request, type Response, Router } from 'express'
-import * as z from 'zod'
-import { describeRoute } from '../../connect/express.ts'
-import { requireUser, sendPageOrJson, sendVersion, versionSchema, WebError } from '../../web/kit.ts'
+import { requireUser, sendPageOrJson, sendVersion, WebError } from '../../web/kit.ts'
 import type { FlowStore } from './flow-store.ts'
-import {
-  type FlowView,
-  flowViewSchema,
-  listedFlowSchema,
-  PAGE_DATA,
-  rowOf,
-  stepViewSchema,
-  viewOf,
-} from './view.ts'
+import { type FlowView, listedFlowSchema, PAGE_DATA, rowOf, viewOf } from './view.ts'
 
 export interface FlowRoutesOptions {
   flows: FlowStore
@@ -29,87 +19,52 @@ export function flowRoutes(options: FlowRoutesOptions): Router {
 function listRoutes(options: FlowRoutesOptions): Router {
   const { flows } = options
   return Router()
-    .get(
-      '/',
-      describeRoute({
-        summary:
-          '`{flows: [{id, kind, startedAt, endedAt, outcome, call, bxcontext, businessName, steps, requests}]}`. `call` is the method and path of an API call, such as `GET /leads`. `steps` and `requests` are numbers. `kind` is `connect`, `refresh`, `api_call`, `revocation`, or `disconnect`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code. With `id`, the id of a flow or of one of its requests, redirects to that flow.',
-        query: z.object({ id: z.string().optional() }),
-        response: z.object({ flows: z.array(listedFlowSchema) }),
-      }),
-      async (req, res) => {
-        const { id } = req.query
-        // The page's form sends the id that the user searches for.
-        if (typeof id === 'string' && id.trim() !== '')
-          return res.redirect(303, `/flows/${encodeURIComponent(id.trim())}`)
-        const userId = requireUser(req)
-        const names = await options.names(userId)
-        const rows = (await flows.list(userId)).map((summary) => ({
-          ...rowOf(summary),
-          name: names.get(summary.bxcontext ?? '') ?? summary.bxcontext,
-        }))
-        const json = { flows: rows.map((row) => listedFlowSchema.parse(row)) }
-        const data = { ...PAGE_DATA, rows }
-        sendPageOrJson(req, res, { view: 'flow-inspector/flows', title: 'Flows', data, json })
-      },
-    )
-    .get(
-      '/live',
-      describeRoute({
-        summary: '`{version}` of the flows, for open pages.',
-        response: versionSchema,
-      }),
-      async (req, res) => sendVersion(res, await flows.list(requireUser(req))),
-    )
+    .get('/', async (req, res) => {
+      const { id } = req.query
+      // The page's form sends the id that the user searches for.
+      if (typeof id === 'string' && id.trim() !== '')
+        return res.redirect(303, `/flows/${encodeURIComponent(id.trim())}`)
+      const userId = requireUser(req)
+      const names = await options.names(userId)
+      const rows = (await flows.list(userId)).map((summary) => ({
+        ...rowOf(summary),
+        name: names.get(summary.bxcontext ?? '') ?? summary.bxcontext,
+      }))
+      const json = { flows: rows.map((row) => listedFlowSchema.parse(row)) }
+      const data = { ...PAGE_DATA, rows }
+      sendPageOrJson(req, res, { view: 'flow-inspector/flows', title: 'Flows', data, json })
+    })
+    .get('/live', async (req, res) => sendVersion(res, await flows.list(requireUser(req))))
 }
 
 function showRoutes(options: FlowRoutesOptions): Router {
   return Router()
-    .get(
-      '/:id',
-      describeRoute({
-        summary:
-          'The flow with this id, or with a request of this id, and its steps: `{number, at, ms, from, to, topic, title, request, response}`, with `failure` if the step failed. `request` and `response` have `headers` and `parameters`, each with a `value` or a `fingerprint`.',
-        response: flowViewSchema,
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        const view = await load(options, req)
-        sendPageOrJson(req, res, {
-          view: 'flow-inspector/flow',
-          title: view.title,
-          data: view,
-          json: view.json,
-        })
-      },
-    )
-    .get(
-      '/:id/export',
-      describeRoute({
-        summary: 'The flow as one HTML file that needs nothing else.',
-        response: z.string(),
-        responseType: 'text/html',
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        const view = await load(options, req)
-        res.attachment(`flow-${req.params.id.slice(0, 8)}.html`)
-        res.page('flow-inspector/export', { ...view, css: inlineStyles() })
-      },
-    )
+    .get('/:id', async (req, res) => {
+      const view = await load(options, req)
+      sendPageOrJson(req, res, {
+        view: 'flow-inspector/flow',
+        title: view.title,
+        data: view,
+        json: view.json,
+      })
+    })
+    .get('/:id/export', async (req, res) => {
+      const view = await load(options, req)
+      res.attachment(`flow-${req.params.id.slice(0, 8)}.html`)
+      res.page('flow-inspector/export', { ...view, css: inlineStyles() })
+    })
 }
 
 /** The pages of one step: one to understand it, one to present it, and one for the person who presents it. */
 function stepRoutes(options: FlowRoutesOptions): Router {
   const router = Router()
-  for (const [page, view, summary] of [
-    ['steps', 'step', 'One step.'],
-    ['present', 'present', 'The same step; as a page, for presenting it.'],
-    ['notes', 'notes', 'The same step; as a page, with the notes of who presents it.'],
+  for (const [page, view] of [
+    ['steps', 'step'],
+    ['present', 'present'],
+    ['notes', 'notes'],
   ] as const)
     router.get(
       `/:id/${page}/:number`,
-      describeRoute({ summary, response: stepViewSchema, errors: ['not_found'] }),
       async (req: Request<{ id: string; number: string }>, res: Response) => {
         const number = Number(req.params.number)
         const flow = await load(options, req, number)

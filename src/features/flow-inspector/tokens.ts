@@ -1,7 +1,6 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { ConnectionRevokedError, NotConnectedError } from '../../connect/errors.ts'
-import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef, nameOf, sendPageOrJson } from '../../web/kit.ts'
 import type { FlowStore } from './flow-store.ts'
@@ -34,41 +33,33 @@ const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOStrin
 
 /** `GET /connections/:bxcontext/tokens`: what is known of a connection's tokens, never a token. */
 export function tokenRoutes({ vault, flows, requestedScopes }: TokenRoutesOptions): Router {
-  return Router().get(
-    '/',
-    describeRoute({
-      summary: 'What is known of the tokens of a connection, without the tokens.',
-      response: tokensSchema,
-      errors: ['not_connected', 'connection_revoked'],
-    }),
-    async (req, res) => {
-      const ref = connectionRef(req)
-      const { bxcontext } = ref
-      const connection = await vault.find(ref)
-      if (!connection) throw new NotConnectedError()
-      const { view, tokens, scopes } = connection
-      if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
-      if (!tokens) throw new NotConnectedError()
-      const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
-      // Successful calls are not events of a connection.
-      const rows = ofConnection.filter(({ outcome }) => outcome !== 'answered').map(rowOf)
-      const panel: z.input<typeof tokensSchema> = {
-        bxcontext,
-        issuedAt: iso(tokens.issuedAt),
-        expiresAt: iso(tokens.expiresAt),
-        lastUsedAt: iso(connection.lastUsedAt),
-        refreshes: tokens.refreshes,
-        renewable: tokens.renewable,
-        requestedScopes: [...requestedScopes],
-        scopes,
-        events: rows.map(({ startedAt: at, kind, outcome, id: flow }) => ({ at, kind, outcome, flow })),
-      }
-      sendPageOrJson(req, res, {
-        view: 'flow-inspector/tokens',
-        title: `Tokens of ${nameOf(connection)}`,
-        data: { panel, rows, bxcontext, ...PAGE_DATA },
-        json: panel,
-      })
-    },
-  )
+  return Router().get('/', async (req, res) => {
+    const ref = connectionRef(req)
+    const { bxcontext } = ref
+    const connection = await vault.find(ref)
+    if (!connection) throw new NotConnectedError()
+    const { view, tokens, scopes } = connection
+    if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
+    if (!tokens) throw new NotConnectedError()
+    const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
+    // Successful calls are not events of a connection.
+    const rows = ofConnection.filter(({ outcome }) => outcome !== 'answered').map(rowOf)
+    const panel: z.input<typeof tokensSchema> = {
+      bxcontext,
+      issuedAt: iso(tokens.issuedAt),
+      expiresAt: iso(tokens.expiresAt),
+      lastUsedAt: iso(connection.lastUsedAt),
+      refreshes: tokens.refreshes,
+      renewable: tokens.renewable,
+      requestedScopes: [...requestedScopes],
+      scopes,
+      events: rows.map(({ startedAt: at, kind, outcome, id: flow }) => ({ at, kind, outcome, flow })),
+    }
+    sendPageOrJson(req, res, {
+      view: 'flow-inspector/tokens',
+      title: `Tokens of ${nameOf(connection)}`,
+      data: { panel, rows, bxcontext, ...PAGE_DATA },
+      json: panel,
+    })
+  })
 }

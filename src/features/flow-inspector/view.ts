@@ -183,10 +183,8 @@ export function compareTokens(steps: readonly Step[]): 'same' | 'rotated' | 'not
 /** A flow of the list as JSON: its summary without the members that only the store needs. */
 export const listedFlowSchema = summarySchema.omit({ storedAt: true, requestIds: true })
 
-/** A step of a flow as JSON. */
-export const stepViewSchema = stepSchema.extend({ number: z.number().int() })
 /** A flow with its steps as JSON. */
 export const flowViewSchema = listedFlowSchema.extend({
   omitted: z.number().int(),
-  steps: z.array(stepViewSchema),
+  steps: z.array(stepSchema.extend({ number: z.number().int() })),
 })

@@ -1,19 +1,15 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { describeRoute } from '../../connect/express.ts'
 import type { Connect } from '../../connect/index.ts'
 import {
   connectionRef,
   type ListFields,
   listPages,
-  listQuery,
-  pageOfSchema,
-  READ_ERRORS,
   rejectForm,
   sendPageOrJson,
   sendResultOrRedirect,
 } from '../../web/kit.ts'
-import { CALLS, leadSchema, newLeadSchema } from './contract.ts'
+import { CALLS, newLeadSchema } from './contract.ts'
 import { texts } from './texts.ts'
 
 /** How the list can be narrowed and ordered. */
@@ -32,27 +28,6 @@ const leadBody = z.preprocess(
   newLeadSchema,
 )
 
-const listRoute = describeRoute({
-  summary:
-    'A page of leads: those whose name has the text `search` and whose status is `filter`, in the `order` `newest` or `name`.',
-  query: listQuery(FIELDS),
-  response: pageOfSchema(leadSchema),
-  errors: READ_ERRORS,
-})
-const createRoute = describeRoute({
-  summary:
-    'Creates a lead. Fields: `name` (required), `email`, `phone`, `suburb`, `projectType`, `notes`. Answers `201` with the lead.',
-  body: leadBody,
-  status: 201,
-  response: leadSchema,
-  errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
-})
-const leadRoute = describeRoute({
-  summary: 'Get a lead.',
-  response: leadSchema,
-  errors: [...READ_ERRORS, 'not_found'],
-})
-
 /** Routes that list, show and create the leads of a connection. */
 export function leadsRoutes({ api, vault }: Connect): Router {
   const router = Router()
@@ -63,8 +38,8 @@ export function leadsRoutes({ api, vault }: Connect): Router {
     load: (ref, page) => api.list(vault.tokenSource(ref), CALLS.list, page),
     data: () => ({ leadTexts: texts }),
   })
-  router.get('/', listRoute, pages.send)
-  router.post('/', createRoute, async (req, res) => {
+  router.get('/', pages.send)
+  router.post('/', async (req, res) => {
     const ref = connectionRef(req)
     try {
       const lead = await api.post(vault.tokenSource(ref), CALLS.create, leadBody.parse(req.body ?? {}))
@@ -74,7 +49,7 @@ export function leadsRoutes({ api, vault }: Connect): Router {
       await rejectForm(req, res, error, () => pages.afterForm(req))
     }
   })
-  router.get('/:id', leadRoute, async (req, res) => {
+  router.get('/:id', async (req, res) => {
     const ref = connectionRef(req)
     const lead = await api.get(vault.tokenSource(ref), CALLS.lead(req.params.id))
     const data = { bxcontext: ref.bxcontext, lead, leadTexts: texts }

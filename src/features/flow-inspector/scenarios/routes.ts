@@ -1,6 +1,4 @@
 import { Router } from 'express'
-import * as z from 'zod'
-import { describeRoute } from '../../../connect/express.ts'
 import {
   badInput,
   currentUser,
@@ -12,15 +10,8 @@ import {
   WebError,
 } from '../../../web/kit.ts'
 import { PAGE_DATA } from '../view.ts'
-import { DEMO_USER, resultSchema, type ScenarioPlayer } from './player.ts'
+import { DEMO_USER, type ScenarioPlayer } from './player.ts'
 import { SCENARIOS } from './scenarios.ts'
-
-const scenarioSchema = z.object({
-  name: z.string(),
-  title: z.string(),
-  expect: z.string(),
-  result: resultSchema.nullable(),
-})
 
 const NAME_RULE = `must be ${DEMO_USER.name}`
 const NEW_DEMO = 'A new demo: you are Alex, who has no connections, and the sandbox has its samples.'
@@ -28,83 +19,47 @@ const NEW_DEMO = 'A new demo: you are Alex, who has no connections, and the sand
 /** Routes that list and play scenarios. */
 export function scenarioRoutes(player: ScenarioPlayer): Router {
   return Router()
-    .get(
-      '/',
-      describeRoute({
-        summary: '`{scenarios}`, each with its latest `result`.',
-        response: z.object({ scenarios: z.array(scenarioSchema) }),
-      }),
-      (req, res) => {
-        const results = player.results(requireUser(req))
-        const scenarios = SCENARIOS.map(({ name, title, expect }) => {
-          return { name, title, expect, result: results[name] ?? null }
-        })
-        sendPageOrJson(req, res, {
-          view: 'flow-inspector/scenarios',
-          title: 'Scenarios',
-          data: { scenarios, ...PAGE_DATA },
-          json: { scenarios },
-        })
-      },
-    )
-    .post(
-      '/:id/run',
-      describeRoute({
-        summary:
-          'Runs a scenario; the id is its `name`. Answers `{name, asExpected, at, seconds, observations, flows}`.',
-        response: resultSchema,
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        requireUser(req)
-        const user = currentUser(req)
-        const scenario = SCENARIOS.find(({ name }) => name === req.params.id)
-        if (!scenario || !user) throw new WebError(404, 'not_found', 'There is no such scenario.')
-        const result = await player.play(scenario, user)
-        await sendResultOrRedirect(req, res, `/scenarios#${scenario.name}`, result)
-      },
-    )
+    .get('/', (req, res) => {
+      const results = player.results(requireUser(req))
+      const scenarios = SCENARIOS.map(({ name, title, expect }) => {
+        return { name, title, expect, result: results[name] ?? null }
+      })
+      sendPageOrJson(req, res, {
+        view: 'flow-inspector/scenarios',
+        title: 'Scenarios',
+        data: { scenarios, ...PAGE_DATA },
+        json: { scenarios },
+      })
+    })
+    .post('/:id/run', async (req, res) => {
+      requireUser(req)
+      const user = currentUser(req)
+      const scenario = SCENARIOS.find(({ name }) => name === req.params.id)
+      if (!scenario || !user) throw new WebError(404, 'not_found', 'There is no such scenario.')
+      const result = await player.play(scenario, user)
+      await sendResultOrRedirect(req, res, `/scenarios#${scenario.name}`, result)
+    })
 }
 
 /** The page from which a demonstration begins, and its button. */
 export function demoRoutes(player: ScenarioPlayer): Router {
   return Router()
-    .get(
-      '/',
-      describeRoute({
-        isPublic: true,
-        summary:
-          'The page from which a demonstration begins, for everybody. Answers `{name}`, the field of the form.',
-        response: z.object({ name: z.literal(DEMO_USER.name) }),
-      }),
-      (req, res) => {
-        const { name } = DEMO_USER
-        sendPageOrJson(req, res, {
-          view: 'flow-inspector/demo',
-          title: 'Show this app to somebody',
-          data: { keepNotice: true, ...PAGE_DATA },
-          json: { name },
-        })
-      },
-    )
-    .post(
-      '/',
-      describeRoute({
-        isPublic: true,
-        summary:
-          "Starts a new demo: resets the sandbox, deletes what belongs to the demo's user, shows the pages for developers, and signs in as that user. Field: `name`, which is `Alex`.",
-        body: z.object({ name: z.literal(DEMO_USER.name, NAME_RULE) }),
-        response: z.object({ user: z.object({ name: z.string() }) }),
-        errors: ['invalid_input', 'platform_unavailable'],
-      }),
-      async (req, res) => {
-        // Only the button starts a demo, so that nothing is stored for a visitor who has not pressed it.
-        if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
-        await player.startDemo()
-        showDeveloperPages(res)
-        await signIn(req, DEMO_USER)
-        const { name } = DEMO_USER
-        await sendResultOrRedirect(req, res, '/connections', { user: { name } }, { notice: NEW_DEMO })
-      },
-    )
+    .get('/', (req, res) => {
+      const { name } = DEMO_USER
+      sendPageOrJson(req, res, {
+        view: 'flow-inspector/demo',
+        title: 'Show this app to somebody',
+        data: { keepNotice: true, ...PAGE_DATA },
+        json: { name },
+      })
+    })
+    .post('/', async (req, res) => {
+      // Only the button starts a demo, so that nothing is stored for a visitor who has not pressed it.
+      if (req.body?.name !== DEMO_USER.name) throw badInput('name', NAME_RULE)
+      await player.startDemo()
+      showDeveloperPages(res)
+      await signIn(req, DEMO_USER)
+      const { name } = DEMO_USER
+      await sendResultOrRedirect(req, res, '/connections', { user: { name } }, { notice: NEW_DEMO })
+    })
 }

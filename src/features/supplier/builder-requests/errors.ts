@@ -8,7 +8,6 @@ const WEBHOOK_ERRORS = {
   invalid_event: { status: 400, title: 'Invalid event payload' },
   stale_event: { status: 400, title: 'Event too old' },
 }
-export const WEBHOOK_CODES = Object.keys(WEBHOOK_ERRORS)
 
 const FAILURES = {
   ...WEBHOOK_ERRORS,

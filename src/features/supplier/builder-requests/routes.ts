@@ -1,22 +1,19 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { NotFoundError } from '../../../connect/errors.ts'
-import { describeRoute } from '../../../connect/express.ts'
 import type { ConnectionRef, Vault } from '../../../connect/index.ts'
 import {
   connectionRef,
-  READ_ERRORS,
   sendPageOrJson,
   sendResultOrRedirect,
   sendVersion,
-  versionSchema,
   wantsJson,
 } from '../../../web/kit.ts'
-import { type Grant, grantSchema } from '../../catalogues/grants.ts'
+import type { Grant } from '../../catalogues/grants.ts'
 import { doneNow, type History } from '../../catalogues/history.ts'
 import type { BuilderRequests } from './builder-requests.ts'
-import { builderRequestSchema, revisionOf } from './contract.ts'
-import { type Decision, decisionSchema } from './decisions.ts'
+import { revisionOf } from './contract.ts'
+import type { Decision } from './decisions.ts'
 import { BuilderRequestError } from './errors.ts'
 import type { Pending } from './pending.ts'
 import { texts } from './texts.ts'
@@ -33,33 +30,20 @@ export interface BuilderRequestsOptions {
   hasWebhook: boolean
 }
 
-/** A decision, and the access that was granted here to the builder's account number. */
-const decidedSchema = decisionSchema.extend({
-  access: z.array(grantSchema),
-})
+/** `shown`: the revision of the request that the page showed. Only a form has it. */
+const answerSchema = z.object({ shown: z.string().optional() })
 
 /** The two decisions: their names in addresses of the platform and of this app, and their names once they are made. */
 const OUTCOMES = { accept: 'accepted', reject: 'rejected' } as const
 type Answer = keyof typeof OUTCOMES
 
-const listRoute = describeRoute({
-  summary:
-    '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, by, at, access}`, with the catalogues to which the builder was granted access here.',
-  response: z.object({ items: z.array(builderRequestSchema), decided: z.array(decidedSchema) }),
-  errors: READ_ERRORS,
-})
-const liveRoute = describeRoute({
-  summary: '`{version}` of what is known of the requests, for open pages.',
-  response: versionSchema,
-  errors: READ_ERRORS,
-})
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pending, decisions, grants, events, hasWebhook } = options
   // How often the app polls the platform, however many pages are open. A webhook does not replace polling: deliveries may be lost.
   const pollMs = hasWebhook ? 60_000 : 10_000
   const router = Router()
-  router.get('/', listRoute, async (req, res) => {
+  router.get('/', async (req, res) => {
     const ref = connectionRef(req)
     const requests = await pending.fetch(ref)
     const granted = await grants.list(ref)
@@ -76,7 +60,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       json: { items: requests, decided },
     })
   })
-  router.get('/live', liveRoute, async (req, res) => {
+  router.get('/live', async (req, res) => {
     const ref = connectionRef(req)
     await pending.fetchIfOlder(ref, pollMs)
     sendVersion(res, await pending.snapshot(ref))
@@ -89,12 +73,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
 function answerRoutes(router: Router, decision: Answer, options: BuilderRequestsOptions): void {
   const { builderRequests, pending, decisions, vault } = options
   const status = OUTCOMES[decision]
-  const askRoute = describeRoute({
-    summary: `Asks whether to ${decision} a request, and says what that means.`,
-    response: builderRequestSchema,
-    errors: [...READ_ERRORS, 'not_found'],
-  })
-  router.get(`/:id/${decision}`, askRoute, async (req, res) => {
+  router.get(`/:id/${decision}`, async (req, res) => {
     const ref = connectionRef(req)
     const request = await findRequest(pending, ref, req.params.id)
     if (!request) throw new NotFoundError(texts.notFound)
@@ -104,18 +83,12 @@ function answerRoutes(router: Router, decision: Answer, options: BuilderRequests
     sendPageOrJson(req, res, { view: 'supplier/builder-requests/answer', title, data, json: request })
   })
 
-  const decisionRoute = describeRoute({
-    summary: `${decision === 'accept' ? 'Accepts' : 'Rejects'} a request. Field: \`shown\`, the revision of the request that the page showed (optional). If the request has changed since then, nothing happens.`,
-    body: z.object({ shown: z.string().optional() }),
-    response: z.object({ integrationConnectionId: z.string(), status: z.literal(status) }),
-    errors: [...READ_ERRORS, 'not_found', 'request_changed'],
-  })
-  router.post(`/:id/${decision}`, decisionRoute, async (req, res) => {
+  router.post(`/:id/${decision}`, async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
     const path = `/connections/${encodeURIComponent(ref.bxcontext)}`
     const request = await findRequest(pending, ref, id)
-    const shown = req.body?.shown
+    const { shown } = answerSchema.parse(req.body ?? {})
     if (shown !== undefined && shown !== (request && revisionOf(request))) {
       const changed = new BuilderRequestError('request_changed', texts.changed.detail)
       if (wantsJson(req)) throw changed

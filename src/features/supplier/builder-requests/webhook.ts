@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
-import * as z from 'zod'
-import { describeRoute } from '../../../connect/express.ts'
 import { rawBody } from '../../../web/kit.ts'
-import { isStale, webhookEventSchema } from './contract.ts'
+import { isStale } from './contract.ts'
 import { isSigned, MAX_BODY, readEvent } from './delivery.ts'
-import { BuilderRequestError, WEBHOOK_CODES } from './errors.ts'
+import { BuilderRequestError } from './errors.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 import type { Events } from './webhook-events.ts'
 
@@ -16,21 +14,7 @@ import type { Events } from './webhook-events.ts'
  * platform with the tokens of their connections.
  */
 export function webhookRoutes(settings: BuilderRequestsSettings, events: Events, log: Logger): Router {
-  return Router().post(
-    '/',
-    describeRoute({
-      isPublic: true,
-      summary: 'Receives events of the platform. It checks a signature in place of a session.',
-      body: webhookEventSchema,
-      bodyType: 'application/json',
-      status: 202,
-      response: z.object({ received: z.string(), fresh: z.boolean() }),
-      errors: WEBHOOK_CODES,
-    }),
-    acceptsEvents(settings),
-    rawBody(MAX_BODY),
-    receiveEvent(settings, events, log),
-  )
+  return Router().post('/', acceptsEvents(settings), rawBody(MAX_BODY), receiveEvent(settings, events, log))
 }
 
 /** Refuses what cannot be an event, before its body is read. */

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
-import { describeRoute, type RouteDescription } from '../../../connect/express.ts'
 import type { Vault } from '../../../connect/index.ts'
 import {
   connectionRef,
@@ -11,7 +10,6 @@ import {
   sendResultOrRedirect,
   sendVersion,
   UPLOAD_MS,
-  versionSchema,
   wantsJson,
 } from '../../../web/kit.ts'
 import type { Catalogues } from '../../catalogues/catalogues.ts'
@@ -21,7 +19,7 @@ import { draftSchema } from './choice.ts'
 import { fileGone, ImportError, importNotFound } from './errors.ts'
 import { filledIn, readDraft } from './form.ts'
 import type { Outline } from './found.ts'
-import { type Import, importPath, importSchema } from './import.ts'
+import { type Import, importPath } from './import.ts'
 import type { Imports } from './imports.ts'
 import { badgeOf, choosePage, comparePage, importView, listIn, progressPage, readingView } from './page.ts'
 import { texts } from './texts.ts'
@@ -35,17 +33,6 @@ export interface ImportRoutesOptions extends CataloguePageOptions {
 
 type ImportRequest = Request<{ id: string }>
 
-const ERRORS = ['not_found', 'conflict']
-
-/** An import as JSON. */
-const importViewSchema = importSchema
-  .omit({ userId: true, items: true })
-  .extend({ itemCount: importSchema.shape.items })
-/** The JSON of the page of an import. `items`: all items that will be sent, while page two is shown. */
-const pageSchema = importViewSchema.extend({
-  reading: z.looseObject({}).nullable(),
-  items: z.array(z.looseObject({ code: z.string(), price: z.number() })).optional(),
-})
 const chooseSchema = z.object({ draft: draftSchema, goOn: z.boolean(), seen: z.string().optional() })
 const sendSchema = z.object({
   seen: z.string(),
@@ -80,77 +67,41 @@ async function importIn({ stored }: Imports, req: ImportRequest): Promise<Import
 /** Uploads a price file for a catalogue. */
 export function uploadRoute(options: ImportRoutesOptions): Router {
   const { imports, catalogues, vault } = options
-  return Router().post(
-    '/:id/imports',
-    describeRoute({
-      summary:
-        'Uploads a price file as `multipart/form-data`, within 15 minutes. Reads it and sends nothing. Answers `201` with the import.',
-      body: z.string(),
-      bodyType: 'multipart/form-data',
-      status: 201,
-      response: importViewSchema,
-      errors: ['not_connected', 'payload_too_large', 'storage_full', 'file_unreadable', 'conflict'],
-    }),
-    async (req, res) => {
-      const ref = connectionRef(req)
-      const { id } = req.params
-      req.extendBodyDeadline(UPLOAD_MS)
-      let catalogue: Catalogue = { id }
-      try {
-        catalogue = await catalogues.get(vault.tokenSource(ref), id)
-        const job = await receiveUpload(req, (file, fileName) =>
-          imports.upload(ref, { catalogue, fileName }, file),
-        )
-        await sendResultOrRedirect(req, res, importPath(job), importView(job), { status: 201 })
-      } catch (error) {
-        await rejectForm(req, res, error, async () => {
-          const page = await cataloguePage(res, ref, catalogue, options)
-          return { ...page, data: { ...page.data, uploadRejected: true } }
-        })
-      }
-    },
-  )
+  return Router().post('/:id/imports', async (req, res) => {
+    const ref = connectionRef(req)
+    const { id } = req.params
+    req.extendBodyDeadline(UPLOAD_MS)
+    let catalogue: Catalogue = { id }
+    try {
+      catalogue = await catalogues.get(vault.tokenSource(ref), id)
+      const job = await receiveUpload(req, (file, fileName) =>
+        imports.upload(ref, { catalogue, fileName }, file),
+      )
+      await sendResultOrRedirect(req, res, importPath(job), importView(job), { status: 201 })
+    } catch (error) {
+      await rejectForm(req, res, error, async () => {
+        const page = await cataloguePage(res, ref, catalogue, options)
+        return { ...page, data: { ...page.data, uploadRejected: true } }
+      })
+    }
+  })
 }
 
 /** Routes that show an import and its progress, say how its file is read, and send, stop and discard it. */
 export function importRoutes(options: ImportRoutesOptions): Router {
   const { imports } = options
   const router = Router()
-  router.get(
-    '/:id',
-    describeRoute({
-      summary:
-        'An import: how its file was read (`reading`), and, while it can be sent, all `items`. `change` shows page one.',
-      query: z.object({ change: z.string().optional() }),
-      response: pageSchema,
-      errors: ERRORS,
-    }),
-    async (req, res) => {
-      const job = await importIn(imports, req)
-      res.vary('Accept')
-      if (wantsJson(req)) return sendJson(imports, job, res)
-      const { view, title, data } = await pageOf(options, job, req.query.change !== undefined)
-      res.page(view, { title, ...data })
-    },
-  )
-  router.get(
-    '/:id/live',
-    describeRoute({
-      summary: '`{version}` of an import, for its open page.',
-      response: versionSchema,
-      errors: ERRORS,
-    }),
-    async (req, res) => sendVersion(res, importView(await importIn(imports, req))),
-  )
+  router.get('/:id', async (req, res) => {
+    const job = await importIn(imports, req)
+    res.vary('Accept')
+    if (wantsJson(req)) return sendJson(imports, job, res)
+    const { view, title, data } = await pageOf(options, job, req.query.change !== undefined)
+    res.page(view, { title, ...data })
+  })
+  router.get('/:id/live', async (req, res) => sendVersion(res, importView(await importIn(imports, req))))
   for (const action of actionsOf(options)) addAction(router, options, action)
-  return router.get(
-    '/:id/:action',
-    describeRoute({
-      summary: 'The address of a form that was refused, opened again: redirects to the import.',
-      status: 303,
-      errors: ['not_found'],
-    }),
-    async (req, res) => res.redirect(303, importPath(await importIn(imports, req))),
+  return router.get('/:id/:action', async (req, res) =>
+    res.redirect(303, importPath(await importIn(imports, req))),
   )
 }
 
@@ -184,7 +135,8 @@ async function pageOf({ imports, vault }: ImportRoutesOptions, job: Import, isCh
 /** What a user does with an import. */
 interface Action {
   name: string
-  description: Partial<RouteDescription> & { summary: string }
+  /** The status of a successful answer; 200 by default. */
+  status?: number
   /** Resolves to null if nothing was done, because the page was out of date. */
   run(job: Import, req: ImportRequest): Promise<Import | null>
   /** Where a browser goes after the action; to the page of the import by default. */
@@ -197,29 +149,21 @@ const isStale = ({ checkId, state }: Import, { body }: ImportRequest): boolean =
 
 /** Adds the route of an action. It answers with the import as it is then, or with its page and why the action was refused. */
 function addAction(router: Router, options: ImportRoutesOptions, action: Action): void {
-  const { name, run, pathOf = importPath } = action
-  const { errors = [], ...description } = action.description
-  router.post(
-    `/:id/${name}`,
-    describeRoute({ response: importViewSchema, ...description, errors: [...ERRORS, ...errors] }),
-    async (req: ImportRequest, res: Response) => {
-      const { imports } = options
-      const before = await importIn(imports, req)
-      try {
-        const job = isStale(before, req) ? null : await run(before, req)
-        if (job)
-          return await sendResultOrRedirect(req, res, pathOf(job), importView(job), {
-            status: description.status ?? 200,
-          })
-        if (wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
-        const notice = name === 'send' ? texts.send.shownAgain : texts.errors.readOtherwise
-        await sendResultOrRedirect(req, res, importPath(before), null, { notice, tone: 'wait' })
-      } catch (error) {
-        const page = async () => pageOf(options, await imports.stored.get(before), name === 'choice')
-        await rejectForm(req, res, error, page)
-      }
-    },
-  )
+  const { name, run, status = 200, pathOf = importPath } = action
+  router.post(`/:id/${name}`, async (req: ImportRequest, res: Response) => {
+    const { imports } = options
+    const before = await importIn(imports, req)
+    try {
+      const job = isStale(before, req) ? null : await run(before, req)
+      if (job) return await sendResultOrRedirect(req, res, pathOf(job), importView(job), { status })
+      if (wantsJson(req)) throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+      const notice = name === 'send' ? texts.send.shownAgain : texts.errors.readOtherwise
+      await sendResultOrRedirect(req, res, importPath(before), null, { notice, tone: 'wait' })
+    } catch (error) {
+      const page = async () => pageOf(options, await imports.stored.get(before), name === 'choice')
+      await rejectForm(req, res, error, page)
+    }
+  })
 }
 
 function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[] {
@@ -228,12 +172,6 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
   return [
     {
       name: 'choice',
-      description: {
-        summary:
-          'Reads the file again, in the way that `draft` says. With `goOn`, the import then has the items that can be sent, unless something is missing (`reading.missing`).',
-        body: chooseSchema,
-        errors: ['invalid_input', 'not_connected'],
-      },
       async run(job, req) {
         const reading = await imports.reading(job)
         if (!reading) throw fileGone()
@@ -244,13 +182,7 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
     },
     {
       name: 'send',
-      description: {
-        summary:
-          'Sends the items of the page whose `checkId` is `seen`, and answers `202`. `leaveOut`: codes that are not sent. If they differ from `leftOut`, nothing is sent: the file is read again without them, and the answer is `409`. It is also `409` if the page has changed. `confirm`: must be true if `reading.found.box` has reasons.',
-        body: sendSchema,
-        status: 202,
-        errors: ['invalid_input', 'not_connected'],
-      },
+      status: 202,
       async run(job, req) {
         // Another tab has already sent the import.
         if (job.state !== 'ready' && !wantsJson(req)) return job
@@ -261,12 +193,7 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
     },
     {
       name: 'resume',
-      description: {
-        summary:
-          'Sends the rest of an import that was stopped or has failed, and answers `202`. If something else was sent into the catalogue meanwhile, the file is read again, and the answer is `409`.',
-        status: 202,
-        errors: ['not_connected'],
-      },
+      status: 202,
       async run(job) {
         await seesCatalogue(job)
         return imports.resume(job)
@@ -274,15 +201,10 @@ function actionsOf({ imports, catalogues, vault }: ImportRoutesOptions): Action[
     },
     {
       name: 'stop',
-      description: { summary: 'Stops sending: the state is then `stopped`. `resume` goes on.' },
       run: (job) => imports.stop(job),
     },
     {
       name: 'discard',
-      description: {
-        summary:
-          'Deletes an import that is not running, with its file. Answers with the import as it was. What was sent stays in the catalogue.',
-      },
       run: (job) => imports.discard(job),
       pathOf: ({ bxcontext, catalogueId }) =>
         `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`,

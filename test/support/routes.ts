@@ -1,0 +1,20 @@
+import type { IRoute, Router } from 'express'
+import { partsOf } from '../../src/app.ts'
+import type { Dependencies } from '../../src/dependencies.ts'
+import { type Part, templateOf } from '../../src/web/mount.ts'
+
+/** The routes of a part, each with its whole path. */
+export const routesOf = ({ path, router }: Part): { path: string; route: IRoute }[] =>
+  router.stack.flatMap(({ route, handle }) => {
+    if (route) return [{ path: templateOf(path, route.path), route }]
+    return isRouter(handle) ? routesOf({ path, router: handle }) : []
+  })
+
+const isRouter = (handler: unknown): handler is Router => typeof handler === 'function' && 'stack' in handler
+
+/** The paths of all routes for browsers, with this text in the place of each parameter. */
+export function browserPaths(dependencies: Dependencies, parameter: string): string[] {
+  const { open, core, features } = partsOf(dependencies)
+  const paths = [...open, ...core, ...features].flatMap(routesOf).map(({ path }) => path)
+  return [...new Set(paths)].map((path) => path.replaceAll(/:\w+/g, parameter))
+}
