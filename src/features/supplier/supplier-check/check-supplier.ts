@@ -1,65 +1,58 @@
-import type { SupplierClient } from './client.ts'
-import { CREDENTIAL_RULES } from './credential-rules.ts'
-import type { Exchange } from './http.ts'
-import { NEAREST_RULES } from './nearest-rules.ts'
-import { UnprovenError, WrongError } from './outcomes.ts'
-import { PRICE_RULES } from './price-rules.ts'
-import type { Rule, Rules, Supplier } from './rule.ts'
-import { STORE_RULES } from './store-rules.ts'
-import { LIFETIME_RULES, TOKEN_RULES } from './token-rules.ts'
-import { TRUE_PRICE_RULES } from './true-price-rules.ts'
-
-/** The rules about stores and prices: each needs endpoints that accept the token. */
-const WITH_TOKEN: Rules = { ...NEAREST_RULES, ...STORE_RULES, ...PRICE_RULES, ...TRUE_PRICE_RULES }
-
-/** Every rule, in the order in which they are checked. The wrong secrets come last, as a supplier may limit those. */
-export const RULES: Rules = { ...TOKEN_RULES, ...WITH_TOKEN, ...LIFETIME_RULES, ...CREDENTIAL_RULES }
+import { NotPassedError } from './answer.ts'
+import { SupplierClient } from './client.ts'
+import type { Rule, Supplier } from './rule.ts'
+import { RULES } from './rules.ts'
+import type { SupplierFile } from './supplier-file.ts'
 
 /** What the check found out about a rule. */
 export interface Finding {
   id: string
   rule: Rule
-  outcome: 'proven' | 'wrong' | 'unproven'
-  /** Why the rule is wrong or unproven, without secrets. */
-  reason?: string
-  /** The call that shows it, without secrets. The status is 0 if there was no answer. */
-  call?: { request: string; status: number; answer: string }
+  outcome: 'passed' | 'failed' | 'undecided' | 'skipped'
+  /** Why the rule has not passed, and the request that shows it. */
+  reasons: readonly string[]
 }
 
-/** Checks a supplier against every rule, in order. Never throws. A rule is checked only if those that it needs are proven. */
-export async function* checkSupplier(supplier: Supplier): AsyncGenerator<Finding> {
-  const outcomes = new Map<string, Finding['outcome']>()
+/** Checks a supplier against every rule, in order. */
+export async function* checkSupplier(file: SupplierFile): AsyncGenerator<Finding> {
+  const supplier = { ...file, client: new SupplierClient(file) }
+  const passed = new Set<string>()
   for (const [id, rule] of Object.entries(RULES)) {
-    const needs = [...(id in WITH_TOKEN ? ['token.accepted'] : []), ...(rule.needs ?? [])]
-    const need = needs.find((other) => outcomes.get(other) !== 'proven')
-    const reason = `it needs ${need}, which is ${outcomes.get(need ?? '')}`
-    const finding =
-      need === undefined ? await decide(rule, supplier) : { outcome: 'unproven' as const, reason }
-    outcomes.set(id, finding.outcome)
-    yield { id, rule, ...finding }
+    const finding = { id, rule, ...(await decide(rule, supplier, passed)) }
+    if (finding.outcome === 'passed') passed.add(id)
+    yield finding
   }
 }
 
-async function decide(rule: Rule, supplier: Supplier): Promise<Omit<Finding, 'id' | 'rule'>> {
-  const { client } = supplier
+async function decide(
+  { needs, skip, check }: Rule,
+  supplier: Supplier,
+  passed: ReadonlySet<string>,
+): Promise<Pick<Finding, 'outcome' | 'reasons'>> {
+  const skipped = skip?.(supplier)
+  if (skipped !== undefined) return { outcome: 'skipped', reasons: [skipped] }
+  if (needs !== undefined && !passed.has(needs))
+    return { outcome: 'undecided', reasons: [`It needs ${needs}, which has not passed.`] }
   try {
-    return { outcome: 'proven', call: show(await rule.check(supplier), client) }
+    await check(supplier)
+    return { outcome: 'passed', reasons: [] }
   } catch (error) {
-    const message = client.redact(error instanceof Error ? error.message : String(error))
-    if (error instanceof WrongError)
-      return { outcome: 'wrong', reason: message, call: show(error.exchange, client) }
-    if (error instanceof UnprovenError) return { outcome: 'unproven', reason: message }
-    return { outcome: 'unproven', reason: `an answer could not be processed (${message})` }
+    if (!(error instanceof NotPassedError)) throw error
+    return { outcome: error.outcome, reasons: [error.message, `> ${error.exchange.request}`] }
   }
 }
 
-const SHOWN_LENGTH = 10_000
-/** Far more than is shown, so that no secret is cut before it is hidden. */
-const READ_LENGTH = 100_000
+const MARKS = { passed: 'passed   ', failed: 'FAILED   ', undecided: 'undecided', skipped: 'skipped  ' }
 
-function show({ request, status, text, json }: Exchange, client: SupplierClient) {
-  // JSON may escape any character of a secret: parsing it undoes that.
-  const answer = text.includes('\\') && json !== undefined ? JSON.stringify(json) : text
-  const shown = (part: string) => client.redact(part.slice(0, READ_LENGTH)).slice(0, SHOWN_LENGTH)
-  return { request: shown(request), status, answer: shown(answer) }
+/** A finding as lines of text. */
+export function linesOf({ id, rule, outcome, reasons }: Finding): string[] {
+  const [section, sentence] = rule.given
+  const head = `${MARKS[outcome]}  ${id.padEnd(19)}  ${sentence} (§${section})`
+  return [head, ...reasons.map((line) => `           ${line}`)]
+}
+
+/** 1 if a rule has failed, 2 if a rule is undecided, and otherwise 0. */
+export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
+  const outcomes = new Set(findings.map(({ outcome }) => outcome))
+  return outcomes.has('failed') ? 1 : outcomes.has('undecided') ? 2 : 0
 }

@@ -1,142 +1,144 @@
-import { type Exchange, isClientError } from './http.ts'
-import { expectThat, firstOf, inTurn } from './outcomes.ts'
 import {
-  askPrices,
+  type Exchange,
   expectUnderstood,
-  lineOf,
-  NO_PRICES,
-  namedPrices,
-  priceStore,
-  unknownStore,
-} from './prices.ts'
-import { AMOUNTS, type AnsweredLine, amountsOf, costOf, type Line, textsOf } from './read.ts'
-import { type Rules, type Supplier, UNKNOWN_ID } from './rule.ts'
+  fieldOf,
+  isRecord,
+  NotPassedError,
+  namedField,
+  shapeOf,
+} from './answer.ts'
+import { type Check, judge, type Rules, type Supplier, UNKNOWN_ID } from './rule.ts'
+import type { SupplierFile } from './supplier-file.ts'
 
-/** The quantities for which a total is checked, and for how many items. An item may have no price for some quantities. */
-const [QUANTITIES, MAX_ITEMS] = [[1, 2, 7, 12, 300, 9_999, 2.5], 4]
+/** The quantities for which a total is checked. */
+const QUANTITIES = [1, 3]
 
-/** Half a cent, plus the error of floating-point numbers. */
+/** How much an amount may differ, in dollars: half a cent, and the error of floating-point numbers. */
 const HALF_CENT = 0.005 + 1e-9
 
-/** Lines for items that do not exist: a made-up code, a code that begins like that of an item, and a wildcard. */
-async function unknownLines(supplier: Supplier): Promise<Line[]> {
-  const store = await priceStore(supplier)
-  const [named] = namedPrices(supplier)
-  return [UNKNOWN_ID, `${named?.code}-${UNKNOWN_ID}`, '%'].map((code) => lineOf(code, store))
+/** The amounts of a price item (specification 2.4). */
+const AMOUNTS = ['unitPrice', 'discount', 'totalPrice'] as const
+
+/** The price items in an answer. Throws `NotPassedError` if it isn't an array of objects, one for each line. */
+function itemsIn(answer: Exchange, length: number): object[] {
+  const { status, json } = answer
+  if (status === 200 && Array.isArray(json) && json.length === length && json.every(isRecord)) return json
+  const message = `A request of ${length} prices must return as many objects in an array, not ${shapeOf(answer)}.`
+  throw new NotPassedError('failed', message, answer)
 }
 
-/** A line for each item that has a price without a member number. */
-async function knownLines(supplier: Supplier): Promise<Line[]> {
-  const store = await priceStore(supplier)
-  return supplier.known.prices.map(({ code }) => lineOf(code, store))
+/** The true price of one unit, for a member or without a member number. */
+interface KnownPrice {
+  itemId: string
+  price: number
+  memberNumber: string | undefined
 }
 
-/** Every line of this check that was answered. */
-const allAnswers = ({ client }: Supplier) => client.priceRequests.flatMap(({ answers }) => answers)
+const listOf = (prices: SupplierFile['prices'], memberNumber?: string): KnownPrice[] =>
+  Object.entries(prices).map(([itemId, price]) => ({ itemId, price, memberNumber }))
 
-/** Finds the texts of an answer that may be its error code and message, because no answer with a price has them. */
-function errorTexts(supplier: Supplier): (answered: AnsweredLine) => string[] {
-  const priced = allAnswers(supplier).filter(({ answer }) => amountsOf(answer))
-  const usual = new Set(priced.flatMap(textsOf))
-  return (answered) => textsOf(answered).filter((text) => !usual.has(text))
+const pricesOf = ({ prices }: Supplier) => listOf(prices)
+const memberPricesOf = ({ memberPrices }: Supplier) =>
+  Object.entries(memberPrices).flatMap(([number, prices]) => listOf(prices, number))
+
+const askUnknown = async ({ client }: Supplier) => [await client.requestPrices([UNKNOWN_ID], 1)]
+
+/** Requests each price alone, because a promotion may join items. */
+async function askEach({ client }: Supplier, prices: readonly KnownPrice[]) {
+  const answers = []
+  for (const known of prices)
+    for (const quantity of QUANTITIES) {
+      const answer = await client.requestPrices([known.itemId], quantity, known.memberNumber)
+      answers.push({ ...answer, known, quantity })
+    }
+  return answers
 }
 
-/** Asks for lines that cannot be priced, around lines that can. Throws `WrongError` if one has a price and no error. */
-async function expectErrors(supplier: Supplier, lines: readonly Line[]): Promise<Exchange> {
-  const asked = [...lines.slice(0, 1), ...(await knownLines(supplier)), ...lines.slice(1)]
-  const answers = (await askPrices(supplier, asked)).filter(({ line }) => lines.includes(line))
-  const errorsOf = errorTexts(supplier)
-  return inTurn(answers, (answered) => {
-    const { itemId, storeId } = answered.line
-    const message = `Item ${itemId} at store ${storeId} cannot be priced, and has a price and no error.`
-    const holds = costOf(answered) === undefined || errorsOf(answered).length > 0
-    return expectThat(holds, answered.exchange, message)
-  })
+/** The amounts of a price item; undefined unless it has a unit price and a total. */
+function amountsOf(item: unknown) {
+  const [unitPrice, discount, totalPrice] = AMOUNTS.map((name) => fieldOf(item, name))
+  if (typeof unitPrice !== 'number' || typeof totalPrice !== 'number') return undefined
+  return { unitPrice, discount: typeof discount === 'number' ? discount : 0, totalPrice }
 }
 
-/** The price request and its errors (specification 2.3, 2.4, 4.1, 7). */
-export const PRICE_RULES: Rules = {
-  'prices.without-member': {
-    given: ['2.3', 'The member number is optional: a price request without one returns 200.'],
-    async check(supplier) {
-      const lines = [...(await knownLines(supplier)), ...(await unknownLines(supplier))].slice(0, 1)
-      const request = await supplier.client.requestPrices(lines)
-      const [member] = supplier.known.memberPrices
-      // If the request is understood with a member number, it must be understood without one.
-      if (isClientError(request.exchange)) await supplier.client.requestPrices(lines, member?.memberNumber)
-      return expectUnderstood(supplier, request)
+/** Whether one unit costs the known price in a price item for one. */
+function costs(item: unknown, { price }: KnownPrice): boolean {
+  const amounts = amountsOf(item)
+  return amounts !== undefined && Math.abs(amounts.unitPrice - amounts.discount - price) <= HALF_CENT
+}
+
+/** A check that items have their known prices, and the totals that follow. */
+const trueTotals = (knownOf: (supplier: Supplier) => readonly KnownPrice[]): Check =>
+  judge(
+    (supplier) => askEach(supplier, knownOf(supplier)),
+    ({ known, quantity, ...answer }) => {
+      const [item] = itemsIn(answer, 1)
+      const amounts = amountsOf(item)
+      if (quantity === 1 && !costs(item, known))
+        return `One ${known.itemId} must cost ${known.price}, unitPrice - discount. It has ${JSON.stringify(amounts) ?? 'no price'}.`
+      if (!amounts) return undefined
+      const due = amounts.unitPrice * quantity - amounts.discount
+      return Math.abs(due - amounts.totalPrice) <= HALF_CENT
+        ? undefined
+        : `The totalPrice of ${quantity} ${known.itemId} is ${amounts.totalPrice}, not ${due}.`
     },
-  },
+  )
+
+/** The price request (specification 1, 2.4, 4.1, 7). */
+export const PRICE_RULES: Rules = {
   'prices.array': {
     given: [
-      '4.1',
-      'A price request returns a JSON array with an element for each line, even if it has one line.',
+      '2.4',
+      'POST /request-prices returns a JSON array of price items, whose amounts are numbers or null.',
     ],
-    needs: ['prices.without-member'],
-    async check(supplier) {
-      const lines = [...(await knownLines(supplier)), ...(await unknownLines(supplier))]
-      const [one, all] = [await askPrices(supplier, lines.slice(0, 1)), await askPrices(supplier, lines)]
-      return inTurn([...one, ...all], ({ exchange }) => exchange)
-    },
+    needs: 'token.issued',
+    check: judge(
+      async (supplier) => [...(await askUnknown(supplier)), ...(await askEach(supplier, pricesOf(supplier)))],
+      (answer) => {
+        expectUnderstood(answer)
+        const [item] = itemsIn(answer, 1)
+        const wrong = AMOUNTS.find((name) => typeof (fieldOf(item, name) ?? 0) !== 'number')
+        return wrong && `${wrong} is a ${typeof fieldOf(item, wrong)}.`
+      },
+    ),
   },
-  'prices.unpriced-item': {
-    given: ['7', 'An item that is unknown, or not in range (--not-in-range), has an error in its line.'],
-    needs: ['prices.array'],
-    async check(supplier) {
-      const notInRange = supplier.known.notInRange.map(({ itemId, storeId }) => lineOf(itemId, storeId))
-      return expectErrors(supplier, [...(await unknownLines(supplier)), ...notInRange])
-    },
+  'prices.true': {
+    given: ['2.4', 'Items have their true price before tax; totalPrice is unitPrice * quantity - discount.'],
+    needs: 'prices.array',
+    check: trueTotals(pricesOf),
   },
-  'prices.unknown-store': {
-    given: ['7', 'An item at a store that does not exist has an error in its line.'],
-    needs: ['prices.unpriced-item'],
-    async check(supplier) {
-      const { code } = firstOf(namedPrices(supplier), NO_PRICES)
-      return expectErrors(supplier, [lineOf(code, await unknownStore(supplier))])
-    },
+  'prices.member': {
+    given: ['1', 'With a member number, items have the builder’s own price, and its total.'],
+    needs: 'prices.array',
+    skip: (supplier) => (memberPricesOf(supplier).length > 0 ? undefined : 'You gave no memberPrices.'),
+    check: trueTotals(memberPricesOf),
   },
-  'prices.amounts': {
-    given: ['2.4', 'unitPrice, discount and totalPrice are numbers or null.'],
-    needs: ['prices.array'],
-    check: async (supplier) =>
-      inTurn(allAnswers(supplier), ({ line, answer, exchange }) => {
-        const name = AMOUNTS.find((amount) => typeof (answer[amount] ?? 0) !== 'number')
-        const message = `${name} of ${line.itemId} is ${JSON.stringify(answer[name ?? ''])}.`
-        return expectThat(name === undefined, exchange, message)
-      }),
+  'prices.unknown-item': {
+    given: ['7', 'The line of an unknown item has an error code and an error message.'],
+    needs: 'prices.array',
+    check: judge(askUnknown, (answer, { names }) => {
+      const [item] = itemsIn(answer, 1)
+      if (amountsOf(item) && fieldOf(item, names.errorCode) === undefined)
+        return 'It has a price and no error.'
+      const texts = [names.errorCode, names.errorMessage].map((name) => namedField(answer, name, item))
+      return texts.every((text) => typeof text === 'string') ? undefined : 'They must be texts.'
+    }),
   },
-  'prices.code-and-message': {
-    given: ['7', 'A line without a price carries an error code and an error message, both texts.'],
-    needs: ['prices.unpriced-item', 'prices.amounts'],
-    async check(supplier) {
-      const errorsOf = errorTexts(supplier)
-      const unpriced = allAnswers(supplier).filter(({ answer }) => !amountsOf(answer))
-      return inTurn(unpriced, (answered) => {
-        const { length } = errorsOf(answered)
-        const message = `Item ${answered.line.itemId} has no price, and ${length} texts, not a code and a message.`
-        return expectThat(length > 1, answered.exchange, message)
-      })
-    },
+  'prices.others': {
+    given: ['4.1', 'An item keeps its price beside an unknown item, as the call doesn’t fail as a whole.'],
+    needs: 'prices.true',
+    check: judge(
+      async (supplier) => {
+        const answers = []
+        for (const known of pricesOf(supplier))
+          answers.push({ ...(await supplier.client.requestPrices([UNKNOWN_ID, known.itemId], 1)), known })
+        return answers
+      },
+      // The specification doesn't show how an answer names its line.
+      ({ known, ...answer }) =>
+        itemsIn(answer, 2).some((item) => costs(item, known))
+          ? undefined
+          : `No line has the price of ${known.itemId}, ${known.price}.`,
+    ),
   },
-  'prices.total': {
-    given: ['2.4', 'totalPrice is unitPrice * quantity - discount, to the cent.'],
-    needs: ['prices.amounts'],
-    async check(supplier) {
-      const store = await priceStore(supplier)
-      for (const { code, memberNumber } of namedPrices(supplier).slice(0, MAX_ITEMS))
-        for (const quantity of QUANTITIES)
-          await supplier.client.requestPrices([lineOf(code, store, quantity)], memberNumber)
-      const priced = allAnswers(supplier).filter(({ answer }) => amountsOf(answer))
-      return inTurn(priced, expectTotal, NO_PRICES)
-    },
-  },
-}
-
-/** Throws `WrongError` unless the amounts of an answer that has a price add up. */
-function expectTotal({ line: { itemId, quantity }, answer, exchange }: AnsweredLine): Exchange {
-  const { unitPrice = 0, discount = 0, totalPrice = 0 } = amountsOf(answer) ?? {}
-  const due = unitPrice * quantity - discount
-  const sum = `${unitPrice} * ${quantity} - ${discount} is ${Number(due.toFixed(6))}`
-  const message = `totalPrice of ${itemId} is ${totalPrice}, and ${sum}.`
-  return expectThat(Math.abs(due - totalPrice) <= HALF_CENT + due * 1e-12, exchange, message)
 }
