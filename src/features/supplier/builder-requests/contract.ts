@@ -41,21 +41,8 @@ export function revisionOf(request: BuilderRequest): string {
 /** given 6: the only event type that is defined. */
 export const BUILDER_REQUESTED = 'integration-connection.requested'
 
-/** Parses the time of an event to ms since 1970. Returns NaN if it is not a time. */
-function timeOf(value: string | number): number {
-  const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
-  if (typeof number !== 'number') return Date.parse(number)
-  // Smaller numbers are seconds: as milliseconds, they would be before 1973.
-  return number < 100_000_000_000 ? number * 1000 : number
-}
-
-const TIME_RULE = 'must be a time: ISO 8601, or seconds or milliseconds since 1970'
-const timeSchema = z
-  .union([z.string(), z.number()], TIME_RULE)
-  .refine((value) => Number.isFinite(timeOf(value)), TIME_RULE)
-
 /**
- * assumed: the body of a webhook, as JSON or as a CloudEvent in structured mode (whose time is `time`). The specification
+ * assumed: the body of a webhook, as JSON or as a CloudEvent in structured mode. The specification
  * doesn't define it, so a body without a usable `id` or `type` is accepted as an event of unknown type.
  */
 export const webhookEventSchema = z.looseObject(
@@ -65,23 +52,12 @@ export const webhookEventSchema = z.looseObject(
       .nullish()
       .catch(null),
     type: z.string().min(1).max(200).nullish().catch(null),
-    occurredAt: timeSchema.nullish(),
-    time: timeSchema.nullish().catch(null),
     /** `bxcontext` identifies the business. */
     data: z.looseObject({ bxcontext: platform.bxcontextSchema.nullish() }).nullish().catch(null),
   },
   'must be a JSON object',
 )
 export type WebhookEvent = z.infer<typeof webhookEventSchema>
-
-/** Maximum difference between the time of an event and the current time, in ms, to prevent replays. */
-const MAX_AGE_MS = 300_000
-
-/** Whether an event has a time that is too far from now. */
-export function isStale({ occurredAt, time }: WebhookEvent): boolean {
-  const at = occurredAt ?? time
-  return at != null && Math.abs(Date.now() - timeOf(at)) > MAX_AGE_MS
-}
 
 /** assumed: the default header of the signature, the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`. */
 export const WEBHOOK_HEADER = 'X-Webhook-Signature'
@@ -119,7 +95,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'webhook-event',
     topic: 'The body of a webhook',
     assumed:
-      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`, or the same as `application/cloudevents+json` with `time`; plain or gzip. Any other JSON object is an event of unknown type, which its body identifies. An event without a bxcontext may concern any connection. The time of an event is within 5 minutes of its first delivery.',
+      'JSON `{id, type, data?: {bxcontext?}}`, or the same as `application/cloudevents+json`; plain or gzip. Any other JSON object is an event of unknown type, which its body identifies. An event without a bxcontext may concern any connection.',
     importance: 2,
     code: 'webhookEventSchema',
     cure: 'Change the schema to the fields that the platform sends.',

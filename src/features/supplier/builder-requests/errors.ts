@@ -6,7 +6,6 @@ const WEBHOOK_ERRORS = {
   invalid_signature: { status: 401, title: 'Invalid signature' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   invalid_event: { status: 400, title: 'Invalid event payload' },
-  stale_event: { status: 400, title: 'Event too old' },
 }
 
 const FAILURES = {

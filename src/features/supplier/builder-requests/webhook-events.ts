@@ -22,8 +22,8 @@ type ReceivedEvent = z.infer<typeof receivedSchema>
 
 export type Events = ReturnType<typeof createEvents>
 
-/** How long events are kept to recognise them when they come again, in ms. */
-const KEPT_MS = 24 * 3_600_000
+/** How long events are kept to recognise them when they come again, in ms. Platforms repeat a delivery for days. */
+const KEPT_MS = 7 * 24 * 3_600_000
 /** How many events are kept of a bxcontext. */
 const MAX_RECENT = 10
 
@@ -40,13 +40,10 @@ const recentKey = (bxcontext: string | null): Key => ({
 
 /** Stores the events received by the webhook. Its methods throw `StoreUnavailableError`. */
 export function createEvents(store: KeyValueStore) {
-  /** Whether the event was received in the last 24 hours. */
-  const isKnown = async (id: string) => (await store.get(seenKey(id))) !== null
   return {
-    isKnown,
-    /** Stores an event. Resolves to false if it is known already. */
+    /** Stores an event. Resolves to false if it was received in the last seven days. */
     async add({ id, type, data }: Pick<WebhookEvent, 'type' | 'data'> & { id: string }): Promise<boolean> {
-      if (await isKnown(id)) return false
+      if ((await store.get(seenKey(id))) !== null) return false
       const event: ReceivedEvent = {
         id,
         type: type ?? 'unknown',

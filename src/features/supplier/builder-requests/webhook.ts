@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
 import { rawBody } from '../../../web/kit.ts'
-import { isStale } from './contract.ts'
 import { isSigned, MAX_BODY, readEvent } from './delivery.ts'
 import { BuilderRequestError } from './errors.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
@@ -50,11 +49,6 @@ function receiveEvent(
     const event = readEvent(req.body, req.get('content-encoding'))
     // An event without an id is identified by its body.
     const id = event.id ?? createHash('sha256').update(req.body).digest('hex')
-    // A known event is acknowledged however late it is repeated. Otherwise the platform would go on sending it.
-    if (isStale(event) && !(await events.isKnown(id))) {
-      const message = 'The time of the event differs from the server time by more than 5 minutes.'
-      throw new BuilderRequestError('stale_event', message)
-    }
     const fresh = await events.add({ ...event, id })
     res.status(fresh ? 202 : 200).json({ received: id, fresh })
     log.info({ type: event.type ?? 'unknown', fresh }, 'webhook')
