@@ -1,7 +1,7 @@
 /** What differs between a file and the items that a catalogue has received before. Pure. */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { type Item, keyOf, type RightFile } from './items.ts'
+import { type Item, keyOf, OPTIONAL, type RightFile } from './items.ts'
 
 /** A price that is higher or lower than before. */
 export interface Change {
@@ -82,12 +82,10 @@ export async function compare(
   }
 }
 
-const TEXTS = ['name', 'description', 'unit', 'category'] as const
-
 function verdictOf(item: Item, old: Item | undefined): Verdict {
   if (!old) return 'added'
   if (item.price !== old.price) return item.price > old.price ? 'higher' : 'lower'
-  return TEXTS.every((field) => item[field] === old[field]) ? 'same' : 'otherTexts'
+  return OPTIONAL.every((field) => item[field] === old[field]) ? 'same' : 'otherTexts'
 }
 
 /** The items that were received before and have none of these keys. */

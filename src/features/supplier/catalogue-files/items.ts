@@ -11,10 +11,11 @@ export interface Item {
   category?: string
 }
 
-/** The columns of the template: the fields of an item. The first two are required. */
-export const COLUMNS = ['code', 'price', 'name', 'description', 'unit', 'category'] as const
+/** The columns of the template: the fields of an item. */
+export const REQUIRED = ['code', 'price'] as const
+export const OPTIONAL = ['name', 'description', 'unit', 'category'] as const
+export const COLUMNS = [...REQUIRED, ...OPTIONAL] as const
 export type Column = (typeof COLUMNS)[number]
-export const REQUIRED: readonly Column[] = ['code', 'price']
 
 /** A right file: its items in their order, and the SHA-256 of its bytes in hex. */
 export interface RightFile {

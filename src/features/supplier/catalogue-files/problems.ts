@@ -1,4 +1,6 @@
 /** What is wrong in a file: the first problems of each kind, and how many there are. */
+import { INVISIBLE } from './cells.ts'
+import { type Expectation, texts } from './texts.ts'
 
 /** A place in a file that isn't as the template requires. */
 export interface Problem {
@@ -25,4 +27,55 @@ export interface ProblemKind {
 export interface FileProblems {
   listed: Problem[]
   kinds: ProblemKind[]
+}
+
+const MAX_OF_A_KIND = 10
+const MAX_LISTED = 100
+const MAX_FOUND = 40
+
+/** Collects the problems of a file. */
+export class Problems {
+  readonly #listed: Problem[] = []
+  readonly #kinds = new Map<string, ProblemKind>()
+
+  get isEmpty(): boolean {
+    return this.#kinds.size === 0
+  }
+
+  get all(): FileProblems {
+    return { listed: this.#listed.slice(0, MAX_LISTED), kinds: [...this.#kinds.values()] }
+  }
+
+  /** `also`: where else the same cell is, in words. */
+  add(line: number, column: string, { expected, cure }: Expectation, found: string, also = ''): void {
+    if (!this.#isListed({ column, expected, cure })) return
+    const cell = shown(found)
+    this.#listed.push({ line, column, found: also ? texts.also(cell, also) : cell, expected })
+  }
+
+  /** Adds why the whole file is refused, before everything else. */
+  refuse(expected: string): void {
+    this.#isListed({ column: '', expected, cure: '' })
+    this.#listed.unshift({ line: null, column: '', found: '', expected })
+  }
+
+  /** Counts a problem. Returns whether it is among the first ones of its kind. */
+  #isListed(kind: Omit<ProblemKind, 'count'>): boolean {
+    const key = `${kind.column}\n${kind.expected}`
+    const counted = this.#kinds.get(key) ?? { ...kind, count: 0 }
+    this.#kinds.set(key, counted)
+    counted.count++
+    return counted.count <= MAX_OF_A_KIND && this.#listed.length < MAX_LISTED
+  }
+}
+
+const EACH_INVISIBLE = new RegExp(INVISIBLE, 'gu')
+
+/** A cell as it is shown: its beginning, with the numbers of the characters that can't be seen. */
+export function shown(cell: string): string {
+  const characters = [...cell.slice(0, 2 * MAX_FOUND + 1)]
+  const start = characters.length > MAX_FOUND ? `${characters.slice(0, MAX_FOUND - 1).join('')}…` : cell
+  return start.replace(EACH_INVISIBLE, (character) =>
+    texts.invisible((character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')),
+  )
 }

@@ -1,0 +1,76 @@
+/** Reads the line that names the columns. */
+import { COLUMNS, type Column, REQUIRED } from './items.ts'
+import { type Expectation, expectations, texts, unknownColumn } from './texts.ts'
+
+/** What is wrong with a name, at its column, or with a name that is missing. */
+interface NameFault {
+  column: string
+  expectation: Expectation
+  found: string
+  /** Where the same name is, in words. */
+  also?: string
+}
+
+export interface Header {
+  /** The names in lower case, '' for a column without a name. */
+  names: string[]
+  /** Where each column of the template stands, from 0. */
+  places: Map<Column, number>
+  faults: NameFault[]
+}
+
+/** Finds the columns among their names; null if no name is one of the template's. */
+export function readHeader(cells: readonly string[]): Header | null {
+  const names = cells.map((cell) => cell.toLowerCase())
+  const found = COLUMNS.filter((column) => names.includes(column))
+  if (found.length === 0) return null
+  const absent = COLUMNS.filter((column) => !names.includes(column))
+  const missing = REQUIRED.filter((column) => absent.includes(column))
+  const { missingColumn } = expectations
+  return {
+    names,
+    places: new Map(found.map((column) => [column, names.indexOf(column)])),
+    faults: [
+      ...cells.flatMap((name, place) => nameFault(name, place, { names, absent })),
+      ...missing.map((column) => ({ column, expectation: missingColumn, found: cells.join(', ') })),
+    ],
+  }
+}
+
+function nameFault(
+  name: string,
+  place: number,
+  { names, absent }: { names: readonly string[]; absent: readonly Column[] },
+): NameFault[] {
+  const key = name.toLowerCase()
+  if (key === '') return []
+  const column = texts.column(place + 1)
+  if (!COLUMNS.some((one) => one === key))
+    return [{ column, expectation: unknownColumn(suggestionFor(key, absent), absent), found: name }]
+  const first = names.indexOf(key)
+  if (first === place) return []
+  return [{ column, expectation: expectations.doubledColumn, found: name, also: texts.column(first + 1) }]
+}
+
+/** The nearest name among the absent ones, or else the price or the code if it is absent: the column is likely to be that. */
+function suggestionFor(name: string, absent: readonly Column[]): Column | undefined {
+  const near = absent.find(
+    (column) =>
+      name.includes(column) || (name.length > 2 && column.startsWith(name)) || distance(name, column) <= 2,
+  )
+  return near ?? REQUIRED.toReversed().find((column) => absent.includes(column))
+}
+
+/** Levenshtein's distance: how many characters must be added, removed or replaced. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (const [at, char] of [...a].entries()) {
+    const next = [at + 1]
+    for (let to = 0; to < b.length; to++) {
+      const replaced = (row[to] ?? 0) + (char === b[to] ? 0 : 1)
+      next.push(Math.min(replaced, (row[to + 1] ?? 0) + 1, (next[to] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

@@ -1,0 +1,127 @@
+/** Reads a catalogue file in the form of the template: everything in it, or its problems. */
+import { createHash, type Hash } from 'node:crypto'
+import { faultOf } from './cells.ts'
+import { type Header, readHeader } from './header.ts'
+import { BOUNDS, type Column, type Item, keyOf, OPTIONAL, type RightFile } from './items.ts'
+import { type Cells, cellsOf, RefusedFileError, readLines, separatorOf } from './lines.ts'
+import { type FileProblems, Problems, shown } from './problems.ts'
+import { expectations, texts } from './texts.ts'
+
+export type ReadFile = ({ ok: true } & RightFile) | { ok: false; problems: FileProblems }
+
+/** Reads a file while it arrives, and lets other requests in. A file with a problem yields no items. Throws only errors of `chunks`. */
+export async function readTemplate(chunks: AsyncIterable<Uint8Array>): Promise<ReadFile> {
+  const hash = createHash('sha256')
+  const reader = new Reader()
+  try {
+    for await (const lines of readLines(hashed(chunks, hash))) for (const line of lines) reader.read(line)
+    reader.end()
+  } catch (error) {
+    if (!(error instanceof RefusedFileError)) throw error
+    reader.problems.refuse(error.message)
+  }
+  const { problems, items } = reader
+  if (problems.isEmpty) return { ok: true, items, hash: hash.digest('hex') }
+  return { ok: false, problems: problems.all }
+}
+
+async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** How the lines after the names are read. */
+interface Table {
+  header: Header
+  separator: string
+  notBlank: RegExp
+}
+
+class Reader {
+  readonly items: Item[] = []
+  readonly problems = new Problems()
+  #line = 0
+  #table: Table | undefined
+  #itemLines = 0
+  /** The lines of the codes, by `keyOf`. */
+  readonly #codes = new Map<string, number>()
+
+  /** Reads the next line. Throws `RefusedFileError`. */
+  read(text: string): void {
+    this.#line++
+    if (this.#table) this.#readLine(text, this.#table)
+    else if (/[^\s,;]/.test(text)) this.#readNames(text)
+  }
+
+  /** Throws `RefusedFileError` for a file without items. */
+  end(): void {
+    if (!this.#table) throw new RefusedFileError(texts.refused.empty)
+    if (this.#itemLines === 0) throw new RefusedFileError(texts.refused.noItems)
+  }
+
+  #readNames(text: string): void {
+    const separator = separatorOf(text)
+    const { cells, broken } = this.#cellsOf(text, separator)
+    if (broken) this.#add(texts.column(cells.length + 1), broken.kind, broken.found)
+    const header = readHeader(cells)
+    if (!header) throw new RefusedFileError(texts.refused.noHeader(shown(text)))
+    for (const { column, expectation, found, also } of header.faults)
+      this.problems.add(this.#line, column, expectation, found, also)
+    this.#table = { header, separator, notBlank: new RegExp(`[^\\s${separator}]`) }
+  }
+
+  #readLine(text: string, { header, separator, notBlank }: Table): void {
+    // Lines of separators aren't split, because that would take long.
+    if (!notBlank.test(text)) return
+    const { cells, broken } = this.#cellsOf(text, separator)
+    if (!broken && cells.every((cell) => cell === '')) return
+    if (++this.#itemLines > BOUNDS.items) throw new RefusedFileError(texts.refused.manyItems)
+    const { names } = header
+    const nameOf = (place: number) => names[place] || texts.column(place + 1)
+    const surplus = cells.findIndex((cell, place) => place >= names.length && cell !== '')
+    // If the cells of a line are others than those of the columns, more about them would mislead.
+    if (broken) this.#add(nameOf(cells.length), broken.kind, broken.found)
+    else if (surplus >= 0) this.#add(nameOf(surplus), 'surplus', cells[surplus] ?? '')
+    else this.#readItem(cells, header)
+  }
+
+  #cellsOf(text: string, separator: string): Cells {
+    const split = cellsOf(text, separator)
+    if (split.cells.length > BOUNDS.cells) throw new RefusedFileError(texts.refused.manyCells(this.#line))
+    return split
+  }
+
+  #readItem(cells: readonly string[], { names, places }: Header): void {
+    for (const [column, place] of places) {
+      const cell = cells[place] ?? ''
+      const fault = faultOf(column, cell)
+      if (fault) this.#add(column, fault, cell)
+      else if (column === 'code') this.#checkDoubled(cell)
+    }
+    const unnamed = cells.findIndex((cell, place) => names[place] === '' && cell !== '')
+    if (unnamed >= 0) this.#add(texts.column(unnamed + 1), 'unnamed', cells[unnamed] ?? '')
+    if (this.problems.isEmpty) this.items.push(itemOf((column) => cells[places.get(column) ?? -1] ?? ''))
+  }
+
+  #checkDoubled(code: string): void {
+    const key = keyOf(code)
+    const first = this.#codes.get(key)
+    if (first === undefined) this.#codes.set(key, this.#line)
+    else this.#add('code', 'doubledCode', code, texts.line(first))
+  }
+
+  #add(column: string, fault: keyof typeof expectations, found: string, also?: string): void {
+    this.problems.add(this.#line, column, expectations[fault], found, also)
+  }
+}
+
+function itemOf(cellOf: (column: Column) => string): Item {
+  const item: Item = { code: cellOf('code'), price: Number(cellOf('price')) }
+  for (const column of OPTIONAL) {
+    const cell = cellOf(column)
+    if (cell !== '') item[column] = cell
+  }
+  return item
+}
