@@ -29,12 +29,14 @@ export async function createDependencies(
   ownSignIn = config.environment === 'test' ? null : OWN_SIGN_IN,
 ) {
   const { store, sessionStore } = await createStore(config, log)
-  const { platform: client, tokenEncryptionKeys: encryptionKeys, oidc, baseUrl } = config
+  const { platform: client, tokenEncryptionKeys: encryptionKeys, oidc, baseUrl, dataDir } = config
   const connect = createConnect({ store, keys: encryptionKeys, platform, client, log, http })
   const { scopes: requestedScopes } = connect.oauth
   const mailsUsers = features.some((feature) => feature.mailsUsers?.(config.features[feature.name]))
-  const signInOptions = { oidc, store, baseUrl, encryptionKeys, requestedScopes, http: http.api, mailsUsers }
-  const signIn = await createSignIn(signInOptions, ownSignIn)
+  const signIn = await createSignIn(
+    { oidc, store, baseUrl, dataDir, encryptionKeys, requestedScopes, http: http.api, mailsUsers },
+    ownSignIn,
+  )
   const draining = new AbortController()
   const shutdown = new AbortController()
   const deps: FeatureDeps = {

@@ -16,7 +16,7 @@ import { createUserEmails } from './user-emails.ts'
  * The sign-in of your product, or null. It is a function that returns a router, and functions for the data that it keeps about
  * users (`SignInParts`). The router has `GET /sign-in`, to which pages link. It calls `signIn` of `user.ts`, which begins the
  * session, and then redirects to `signedInPath(req.query.returnTo)` of `session-routes.ts`. The form on the page is yours: pages
- * only send `returnTo` in the address. Tests run the app with the demo's sign-in (`NODE_ENV=test`).
+ * only send `returnTo` in the address. docs/recipes.md has one for email and password. Tests run the app with the demo's sign-in (`NODE_ENV=test`).
  */
 export const OWN_SIGN_IN: OwnSignIn | null = null
 
@@ -25,6 +25,8 @@ export interface SignInOptions {
   store: KeyValueStore
   /** The app's public origin. */
   baseUrl: string
+  /** The folder for files. */
+  dataDir: string
   /** The first encrypts, all of them decrypt. */
   encryptionKeys: readonly EncryptionKey[]
   requestedScopes: readonly string[]
@@ -39,7 +41,7 @@ export interface SignIn extends SignInParts {
 }
 
 export async function createSignIn(options: SignInOptions, own: OwnSignIn | null): Promise<SignIn> {
-  const parts = own ? own(options) : await builtIn(options)
+  const parts = own ? await own(options) : await builtIn(options)
   const shared = sessionRoutes(async (req) => (await parts.logoutUrl?.(req)) ?? null)
   return { ...parts, routes: Router().use(shared, parts.routes), isDemo: !own && !options.oidc }
 }

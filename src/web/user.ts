@@ -39,7 +39,9 @@ export type OwnSignIn = (options: {
   store: KeyValueStore
   /** The app's public origin, without a trailing slash. */
   baseUrl: string
-}) => SignInParts
+  /** The folder for files. */
+  dataDir: string
+}) => SignInParts | Promise<SignInParts>
 
 /** Returns the signed-in user, or null. */
 export function currentUser(req: Request): User | null {

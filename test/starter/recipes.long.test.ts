@@ -318,6 +318,62 @@ test('the people of a company share a connection, whoever made it; another compa
     expect((await enter('Ann', company)).page.text).toContain('The sign-in service did not say who you are.')
 })
 
+describe('a sign-in with email and password', () => {
+  let own: Running
+  beforeAll(async () => {
+    // knip reads no documents: without this, a product would keep the package of the recipe.
+    import.meta.resolve('better-auth')
+    vi.stubEnv('BETTER_AUTH_SECRET', randomBytes(32).toString('base64'))
+    const { ownSignIn } = await import(pathToFileURL(join(project.dir, 'src/web/own-sign-in.ts')).href)
+    own = await support.startAll({ ...ENV, TRUST_PROXY: '1' }, {}, undefined, ownSignIn)
+    return () => own.close()
+  })
+  afterAll(() => void vi.unstubAllEnvs())
+
+  const EMAIL = 'ann@ridgeline.example'
+  let addresses = 0
+  /** Posts the form, from an IP address of its own unless it is given. */
+  const enter = async (pressed: string, password: string, ip = `192.0.2.${++addresses}`) => {
+    const visitor = createVisitor()
+    const form = { email: EMAIL, password, do: pressed }
+    const headers = { 'x-forwarded-for': ip }
+    const answer = await visitor.post(`${own.url}/sign-in?returnTo=/connections`, { form, headers })
+    return { visitor, answer }
+  }
+
+  test('creates an account, and signs in with its password and with no other', async () => {
+    const { visitor, answer } = await enter('create', 'correct horse battery')
+    expect(answer.headers.get('location')).toBe('/signed-in?returnTo=%2Fconnections')
+    expect((await visitor.get(`${own.url}/connections`)).text).toContain(`class="who">${EMAIL}<`)
+    for (const pressed of ['sign-in', 'create']) {
+      const { answer } = await enter(pressed, 'wrong horse battery')
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain(`value="${EMAIL}"`)
+      expect(answer.text).not.toContain('horse')
+    }
+    expect((await enter('sign-in', 'correct horse battery')).answer.status).toBe(303)
+  })
+
+  test('refuses the right password too after many wrong ones from one address', async () => {
+    const guesses = Array.from({ length: 20 }, () => enter('sign-in', 'wrong horse battery', '192.0.2.200'))
+    await Promise.all(guesses)
+    const { answer } = await enter('sign-in', 'correct horse battery', '192.0.2.200')
+    expect(answer.text).toContain('Too many requests')
+  })
+
+  test('names no address that is not verified, and deletes an account with its user', async () => {
+    const { signIn } = own.services
+    const db = new DatabaseSync(join(own.config.dataDir, 'accounts.sqlite'))
+    onTestFinished(() => db.close())
+    const userId = String(db.prepare('SELECT id FROM user').get()?.id)
+    expect(await signIn.exportUser(userId)).toMatchObject({ email: EMAIL })
+    expect(JSON.stringify(await signIn.exportUser(userId))).not.toMatch(/password|hash/i)
+    expect(await signIn.emailOf(userId)).toBeNull()
+    await signIn.deleteUser(userId)
+    expect(await signIn.exportUser(userId)).toBeNull()
+  })
+})
+
 test('the recipes pass the type check and the linter of the project', async () => {
   const { dir, recipes } = project
   expect(recipes.length).toBeGreaterThan(0)

@@ -3,11 +3,13 @@ import { dirname, join } from 'node:path'
 import { ROOT, read } from '../support/documents.ts'
 import { tempDir } from '../support/env.ts'
 
-/** The features of these documents as they are written, by their files, which the first lines name. */
+/** The code of these documents as it is written, by its files, which the first lines name. Most are files of a feature. */
 const RECIPES = new Map(
   ['docs/recipes.md', 'docs/other-languages.md']
-    .flatMap((doc) => [...read(doc).matchAll(/```ts\n(\/\/ (\S+)\n[\s\S]*?)```/g)])
-    .map(([, code = '', file = '']) => [`src/features/${file}`, code]),
+    .flatMap((doc) => [
+      ...read(doc).matchAll(/```(?:ts|html)\n((?:\/\/|<%\/\*) (\S+)(?: \*\/%>)?\n[\s\S]*?)```/g),
+    ])
+    .map(([, code = '', file = '']) => [/^(src|views)\//.test(file) ? file : `src/features/${file}`, code]),
 )
 
 /** The change of docs/teams.md to a line of this file. */
@@ -24,13 +26,15 @@ function ofTeams(code: string): string {
 /** A copy of the project with the recipes as features, and the change for teams. `recipes`: their files. */
 export function projectWithRecipes() {
   const { dir, remove } = tempDir()
-  for (const path of ['node_modules', 'views', 'package.json', 'biome.json', 'tsconfig.json'])
+  for (const path of ['node_modules', 'package.json', 'biome.json', 'tsconfig.json'])
     symlinkSync(join(ROOT, path), join(dir, path))
-  for (const path of ['src', 'test/support']) cpSync(join(ROOT, path), join(dir, path), { recursive: true })
+  for (const path of ['src', 'views', 'test/support'])
+    cpSync(join(ROOT, path), join(dir, path), { recursive: true })
   for (const [file, code] of RECIPES) {
     mkdirSync(join(dir, dirname(file)), { recursive: true })
     writeFileSync(join(dir, file), code)
   }
   writeFileSync(join(dir, TEAMS), ofTeams(read(TEAMS)))
-  return { dir, remove, recipes: [...RECIPES.keys(), TEAMS] }
+  const recipes = [...RECIPES.keys(), TEAMS].filter((file) => file.endsWith('.ts'))
+  return { dir, remove, recipes }
 }

@@ -54,8 +54,8 @@ describe('an app with a sign-in of its own', () => {
 // docs/teams.md. A test of recipes does the same with OpenID Connect.
 test('two people for whom it returns one id have one connection, which stays when the one who made it leaves', async () => {
   const members: Record<string, string> = { ann: 'acme', bob: 'acme', cy: 'other' }
-  const app = await startAll({}, {}, undefined, (options) => ({
-    ...ownSignIn(options),
+  const app = await startAll({}, {}, undefined, async (options) => ({
+    ...(await ownSignIn(options)),
     routes: Router().get('/sign-in', async (req, res) => {
       const name = String(req.query.name)
       const companyId = members[name]
@@ -97,8 +97,8 @@ test.each([
 })
 
 test('signIn refuses an invalid id; the log says why, and nobody is signed in', async () => {
-  const app = await startAll({}, {}, undefined, (options) => ({
-    ...ownSignIn(options),
+  const app = await startAll({}, {}, undefined, async (options) => ({
+    ...(await ownSignIn(options)),
     routes: Router().get('/sign-in', async (req, res) => {
       await signIn(req, { id: '', name: 'Ann' })
       res.redirect('/')
