@@ -9,7 +9,7 @@ const RECIPES = new Map(
     .flatMap((doc) => [
       ...read(doc).matchAll(/```(?:ts|html)\n((?:\/\/|<%\/\*) (\S+)(?: \*\/%>)?\n[\s\S]*?)```/g),
     ])
-    .map(([, code = '', file = '']) => [/^(src|views)\//.test(file) ? file : `src/features/${file}`, code]),
+    .map(([, code = '', file = '']) => [join('src/features', file), code]),
 )
 
 /** The change of docs/teams.md to a line of this file. */
