@@ -19,11 +19,10 @@ export interface Header {
   faults: NameFault[]
 }
 
-/** Finds the columns among their names; null if no name is one of the template's. */
-export function readHeader(cells: readonly string[]): Header | null {
+/** Finds the columns of the template among the names. */
+export function readHeader(cells: readonly string[]): Header {
   const names = cells.map((cell) => cell.toLowerCase())
   const found = COLUMNS.filter((column) => names.includes(column))
-  if (found.length === 0) return null
   const absent = COLUMNS.filter((column) => !names.includes(column))
   const missing = REQUIRED.filter((column) => absent.includes(column))
   const { missingColumn } = expectations

@@ -66,9 +66,12 @@ class Reader {
     const { cells, broken } = this.#cellsOf(text, separator)
     if (broken) this.#add(texts.column(cells.length + 1), broken.kind, broken.found)
     const header = readHeader(cells)
-    if (!header) throw new RefusedFileError(texts.refused.noHeader(shown(text)))
-    for (const { column, expectation, found, also } of header.faults)
+    const isHeader = header.places.size > 0
+    // A line with a single other text is a title, or of another format.
+    const faults = isHeader || cells.filter((cell) => cell !== '').length > 1 ? header.faults : []
+    for (const { column, expectation, found, also } of faults)
       this.problems.add(this.#line, column, expectation, found, also)
+    if (!isHeader) throw new RefusedFileError(texts.refused.noHeader(shown(text)))
     this.#table = { header, separator, notBlank: new RegExp(`[^\\s${separator}]`) }
   }
 

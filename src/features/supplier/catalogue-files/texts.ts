@@ -93,7 +93,7 @@ export const unknownColumn = (suggestion: string | undefined, others: readonly s
   expected: suggestion
     ? `a column of the template: rename it to ${suggestion} if it is that, or delete it`
     : others.length > 0
-      ? `a column of the template: rename it to ${new Intl.ListFormat('en', { type: 'disjunction' }).format(others)} if it is that, or delete it`
+      ? `a column of the template: rename it to ${new Intl.ListFormat('en-AU', { type: 'disjunction' }).format(others)} if it is that, or delete it`
       : 'a column of the template: delete it',
   cure: `The columns of the template are ${TEMPLATE}.`,
 })
@@ -128,7 +128,7 @@ export const texts = {
     empty: 'This file is empty.',
     noItems: 'This file contains no items: each line after the column names is an item.',
     noHeader: (found: string) =>
-      `The first line must name the columns, separated by commas, semicolons or tabs: ${TEMPLATE}. This file begins with “${found}”. Delete the lines above the names, or add the names. ${SAVE_AS_CSV}`,
+      `The first line must name the columns, separated by commas, semicolons or tabs: ${TEMPLATE}. This file begins with “${found}”. Delete everything above the names, or add them; save a file of another format as CSV.`,
     large: `This file is larger than ${BOUNDS.bytes / 1e6} MB. Split it into several catalogues.`,
     manyItems: `This file contains more than ${count(BOUNDS.items)} items. Split it into several catalogues.`,
     manyLines: `This file contains more than ${count(BOUNDS.lines)} lines. Delete the blank lines.`,
