@@ -27,18 +27,17 @@ export function tokenEndpoint(tokens: Tokens, clients: readonly Client[]): Reque
   const areValid = knownCredentials(clients)
 
   return async (req, res) => {
-    const credentials = readTokenRequest(req.headers, bodyOf(req))
-    const valid = credentials.find(areValid)
-    if (!valid) {
+    const credentials = readTokenRequest(req.get('content-type'), bodyOf(req))
+    if (!areValid(credentials)) {
       // Somebody who guesses secrets must not lock out the client, which may have the same address or proxy.
       const address = networkOf(req.ip ?? '')
       await count(ofAddress, address, 'temporarily_unavailable')
-      await count(ofClient, `${address} ${credentials[0]?.clientId.slice(0, 100)}`, 'temporarily_unavailable')
+      await count(ofClient, `${address} ${credentials.clientId.slice(0, 100)}`, 'temporarily_unavailable')
       throw new LivePricingError('invalid_client')
     }
     // RFC 6749 section 5.1
     res.set('Pragma', 'no-cache')
-    const access_token = await tokens.issue(valid.clientId)
+    const access_token = await tokens.issue(credentials.clientId)
     const answer: TokenResponse = { access_token, token_type: 'Bearer', expires_in: tokens.lifetime }
     res.json(answer)
   }

@@ -4,7 +4,7 @@ import type { field } from '../../../web/kit.ts'
 import { LIMITS, PATHS } from '../api/contract.ts'
 import { type Client, requireToken, tokenEndpoint } from './access.ts'
 import { LivePricingError } from './errors.ts'
-import type { PriceProvider } from './price-provider.ts'
+import { type PriceProvider, PriceProviderError } from './price-provider.ts'
 import { priceItems, readPriceRequest } from './pricing.ts'
 import { providerCalls } from './provider-call.ts'
 import { bodyOf, readBody } from './request-body.ts'
@@ -25,9 +25,6 @@ export interface LivePricingOptions extends TokenOptions {
 /** Options of a router that tells `/stores` from `/Stores` and `/stores/`, as the API does. */
 export const EXACT_PATHS = { caseSensitive: true, strict: true }
 
-/** How many items with an invalid price one line of the log lists at most. */
-const MAX_LOGGED = 20
-
 /**
  * The live pricing API (specification 4.1), to be mounted at its base URL: `POST /connect/token`, `GET /stores/nearest`,
  * `GET /stores/{id}` and `POST /request-prices`. Add `errorResponse` for its errors.
@@ -38,16 +35,16 @@ export function livePricingApi(options: LivePricingOptions): Router {
   const authenticate = requireToken(tokens, clients, options.rateLimit)
   const ask = providerCalls(log, options.timeoutMs)
 
-  /** Sends as JSON what the provider finds, or 404 for undefined. A result that cannot be JSON counts as a failure of the provider. */
+  /** Sends as JSON what the provider finds, or 404 for undefined. */
   const stores =
     (find: (req: Request) => (signal: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
       const call = find(req)
-      const json = await ask(res, async (signal) => JSON.stringify(await call(signal))).catch(() => {
+      const found = await ask(res, call).catch(() => {
         throw new LivePricingError('stores_unavailable', { retryAfterMs: 30_000 })
       })
-      if (json === undefined) throw new LivePricingError('not_found')
-      res.type('json').send(json)
+      if (found === undefined) throw new LivePricingError('not_found')
+      res.json(found)
     }
 
   const nearest = stores((req) => {
@@ -69,12 +66,12 @@ export function livePricingApi(options: LivePricingOptions): Router {
       ask(res, async (signal) => {
         const results = await provider.prices(lines, memberNumber, signal)
         if (!Array.isArray(results) || results.length !== lines.length)
-          throw new Error(`it returned ${results?.length} results for ${lines.length} lines`)
+          throw new PriceProviderError(`it returned ${results?.length} results for ${lines.length} lines`)
         return results
       }).catch(() => undefined),
     )
-    const found = { items: invalid.slice(0, MAX_LOGGED), count: invalid.length }
-    if (found.count > 0) log.error(found, 'the price provider returned invalid prices')
+    const [first] = invalid
+    if (first) log.error({ ...first, count: invalid.length }, 'the price provider returned invalid prices')
     res.json(priced)
   }
 

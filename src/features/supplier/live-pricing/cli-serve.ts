@@ -8,18 +8,9 @@ import { withDevelopmentSecrets } from '../../../runtime/dev-secrets.ts'
 import { createLog } from '../../../runtime/log.ts'
 import { fail, GRACE_MS, listen, onStopSignal } from '../../../runtime/serve.ts'
 import { ConfigError, readSettings } from '../../../settings/read.ts'
-import {
-  assets,
-  bodyDeadline,
-  errorHandler,
-  healthRoutes,
-  noteMount,
-  notFound,
-  pages,
-  requestLog,
-  securityHeaders,
-} from '../../../web/kit.ts'
-import { livePricingBases } from './routes.ts'
+import { bodyDeadline, healthRoutes, noteMount, requestLog } from '../../../web/kit.ts'
+import { errorResponse } from './errors.ts'
+import { endpointNotFound, livePricing } from './routes.ts'
 import { livePricingSettings } from './settings.ts'
 
 createCommand(
@@ -36,25 +27,21 @@ try {
       settings: livePricingSettings(env),
     }),
   )
-  const { baseUrl, trustProxy, port, host } = config
+  const { trustProxy, port, host } = config
   const log = createLog(config.logLevel)
-  const bases = livePricingBases(config, config.settings, log)
-  if (bases.length === 0)
+  if (config.settings.clients.length === 0)
     throw new ConfigError(['LIVE_PRICING_CLIENTS is required (id:secret for each client)'])
+  const { path, router, url, provider, pricesLoaded } = livePricing(config, config.settings, log)
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy)
-  app.use(requestLog(log), bodyDeadline(), pages(config))
-  for (const { path, router } of bases) app.use(path, noteMount(path), router)
-  app.use(securityHeaders(baseUrl))
-  app.use('/assets', assets)
-  // Readiness follows production if it is served: missing prices for staging must not take production out of service.
-  app.use('/health', healthRoutes({ ping: async () => bases[0]?.pricesLoaded() }))
-  app.use(notFound)
-  app.use(errorHandler)
+  app.use(requestLog(log), bodyDeadline())
+  app.use(path, noteMount(path), router)
+  app.use('/health', healthRoutes({ ping: pricesLoaded }))
+  app.use(endpointNotFound, errorResponse)
   const listening = await listen(app, { port, host, variable: 'PORT', log })
-  for (const { url } of bases) log.info({ url }, 'live pricing')
+  log.info({ url }, 'live pricing')
   onStopSignal(async () => {
     await listening.stop(GRACE_MS)
-    for (const { provider } of bases) provider.close?.()
+    provider.close?.()
   })
 } catch (error) {
   fail(error)

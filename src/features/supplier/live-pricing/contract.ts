@@ -13,7 +13,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'live-pricing-token',
     topic: 'The token request and response',
     assumed:
-      'The request: form-encoded or JSON, or HTTP Basic. The response: exactly `access_token`, `token_type` (`Bearer`) and `expires_in`; sent as `Authorization: Bearer`. Errors as in RFC 6749 section 5.2.',
+      'The request: form-encoded or JSON. The response: exactly `access_token`, `token_type` (`Bearer`) and `expires_in`; sent as `Authorization: Bearer`. Errors as in RFC 6749 section 5.2.',
     code: '../api/contract.ts#tokenResponseSchema',
   },
   {

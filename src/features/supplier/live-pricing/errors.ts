@@ -80,13 +80,9 @@ export const errorResponse: ErrorRequestHandler = (thrown, req, res, _next) => {
   recordFailure(res, thrown, error)
   res.status(status)
   if (retryAfterMs !== undefined) res.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
-  if (req.path === PATHS.token) {
-    if (status === 401) res.set('WWW-Authenticate', 'Basic realm="live-pricing", charset="UTF-8"')
-    res.json(tokenErrorOf(code, message))
-    return
-  }
-  const challenge = `Bearer realm="live-pricing"${code === 'no_token' ? '' : `, error="${code}"`}`
-  if (status === 401) res.set('WWW-Authenticate', challenge)
+  const reason = code === 'invalid_token' ? `, error="${code}"` : ''
+  if (status === 401) res.set('WWW-Authenticate', `Bearer realm="live-pricing"${reason}`)
+  if (req.path === PATHS.token) return void res.json(tokenErrorOf(code, message))
   res.type('application/problem+json').json({ ...problemOf(code, message), errors, requestId: req.id })
 }
 

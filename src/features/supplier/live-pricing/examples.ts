@@ -1,4 +1,4 @@
-/** Examples of requests and answers for the OpenAPI document and its page. They work with the sample price list. */
+/** Examples of requests and answers for the OpenAPI document. They work with the sample price list. */
 import type * as z from 'zod'
 import {
   DAYS,

@@ -11,11 +11,10 @@ export default {
   contract: { assumptions: ASSUMPTIONS },
   demo: () => import('./demo.ts'),
   async create({ config, log }, settings) {
-    const { production, staging } = settings.clients
-    if (production.length + staging.length === 0) return {}
+    if (settings.clients.length === 0) return {}
     // Loaded only where it is served.
-    const { livePricingBases } = await import('./routes.ts')
-    const bases = livePricingBases(config, settings, log)
-    return { serverRoutes: bases, stop: async () => bases.forEach(({ provider }) => void provider.close?.()) }
+    const { livePricing } = await import('./routes.ts')
+    const { path, router, provider } = livePricing(config, settings, log)
+    return { serverRoutes: [{ path, router }], stop: async () => provider.close?.() }
   },
 } satisfies Feature<LivePricingSettings>

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { Big } from 'big.js'
+import { PriceProviderError } from './price-provider.ts'
 
 declare global {
   interface JSON {
@@ -27,26 +28,29 @@ const MAX_EXPONENT = 30
 
 const DECIMAL = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/** Parses a provider's amount. Throws a `TypeError` if it is no decimal, and a `RangeError` if it is negative or out of range. */
+/** Parses a provider's amount. Throws `PriceProviderError` if it is no decimal, negative, or out of range. */
 function parseAmount(amount: unknown, name: string): Big {
   const text = typeof amount === 'number' ? String(amount) : amount
   if (typeof text !== 'string' || text.length > MAX_TEXT || !DECIMAL.test(text))
-    throw new TypeError(`${name} is ${inspect(amount, { depth: -1 }).slice(0, 40)}, not a decimal number`)
+    throw new PriceProviderError(
+      `${name} is ${inspect(amount, { depth: -1 }).slice(0, 40)}, not a decimal number`,
+    )
   const value = new Big(text)
-  if (value.lt(0)) throw new RangeError(`${name} is negative`)
-  if (!value.eq(0) && Math.abs(value.e) > MAX_EXPONENT) throw new RangeError(`${name} is out of range`)
+  if (value.lt(0)) throw new PriceProviderError(`${name} is negative`)
+  if (!value.eq(0) && Math.abs(value.e) > MAX_EXPONENT)
+    throw new PriceProviderError(`${name} is out of range`)
   return value
 }
 
 /**
  * Computes `totalPrice = unitPrice * quantity - discount` (specification 2.4) with exact decimal arithmetic, not rounded.
  * Amounts are dollars, as decimal text or numbers. A number counts as the shortest decimal that parses to it: 0.1 is one tenth.
- * Throws if an amount is not a decimal number or is negative, or if the discount exceeds the price.
+ * Throws `PriceProviderError` if an amount is not a decimal number or is negative, or if the discount exceeds the price.
  */
 export function computeTotals(unitPrice: unknown, quantity: number, discount: unknown = 0): Money {
   const [unit, reduction] = [parseAmount(unitPrice, 'unitPrice'), parseAmount(discount, 'discount')]
   const gross = unit.times(quantity)
-  if (reduction.gt(gross)) throw new RangeError('discount is larger than the price of the quantity')
+  if (reduction.gt(gross)) throw new PriceProviderError('discount is larger than the price of the quantity')
   return {
     unitPrice: toExactNumber(unit),
     discount: toExactNumber(reduction),

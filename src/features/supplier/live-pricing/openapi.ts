@@ -57,9 +57,9 @@ const OPERATIONS = {
     post: {
       operationId: 'token',
       summary: 'Get an access token',
-      security: [{}, { basic: [] }],
+      security: [],
       description:
-        'The client credentials grant of RFC 6749 section 4.4. Send the credentials in a form, as JSON or with HTTP Basic.',
+        'The client credentials grant of RFC 6749 section 4.4. Send the credentials in a form or as JSON.',
       requestBody: {
         required: true,
         content: { 'application/x-www-form-urlencoded': tokenRequest, 'application/json': tokenRequest },
@@ -146,7 +146,7 @@ export const openApi = (baseUrl: string) => ({
   security: [{ bearer: [] }],
   paths: OPERATIONS,
   components: {
-    securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, basic: { type: 'http', scheme: 'basic' } },
+    securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     schemas: schemas(),
   },
 })

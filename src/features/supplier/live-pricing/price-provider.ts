@@ -27,6 +27,9 @@ export interface NoPrice {
   message?: string
 }
 
+/** A failure of a price provider, whose message goes to the log: it must not contain a secret. */
+export class PriceProviderError extends Error {}
+
 export interface Place {
   /** Degrees; south and west are negative. */
   latitude: number
@@ -48,7 +51,7 @@ export interface NearStore {
  * Fields that are not part of `Store` are not sent.
  *
  * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each valid line, and store
- * requests return 503. Callers never see the text of the error; the log has it. `signal` is aborted after these ten seconds, or
+ * requests return 503. Callers never see the error; the log has its type and place, and the message of a `PriceProviderError`. `signal` is aborted after these ten seconds, or
  * earlier if the caller disconnects. Pass `signal` to `fetch` or to your database, so that they stop when nobody needs the result.
  */
 export interface PriceProvider {

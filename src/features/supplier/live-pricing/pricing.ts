@@ -3,7 +3,7 @@ import { parseJson } from '../../../connect/index.ts'
 import { ITEM_ERRORS, LIMITS, looseRequestSchema, type PriceItem } from '../api/contract.ts'
 import { badInput, LivePricingError } from './errors.ts'
 import { computeTotals, type ExactNumber, type Money } from './money.ts'
-import type { NoPrice, Price, PriceLine } from './price-provider.ts'
+import { type NoPrice, type Price, type PriceLine, PriceProviderError } from './price-provider.ts'
 import { reasonOf } from './provider-call.ts'
 
 export type PriceRequest = z.infer<typeof looseRequestSchema>
@@ -52,7 +52,7 @@ export async function priceItems(
     try {
       return pricedLine(line, result)
     } catch (error) {
-      invalid.push({ itemId: line.itemId, storeId: line.storeId, reason: reasonOf(error, 'message') })
+      invalid.push({ itemId: line.itemId, storeId: line.storeId, reason: reasonOf(error) })
       return failed(line, { error: 'price_unavailable' })
     }
   })
@@ -74,13 +74,14 @@ const idError = (name: string, id: unknown): NoPrice => ({
   message: id === undefined ? `${name} is missing.` : `${name} must be text.`,
 })
 
-/** A result of the price provider, which may not be type-checked. Throws a `TypeError` or `RangeError` if it is invalid. */
+/** A result of the price provider, which may not be type-checked. Throws `PriceProviderError` if it is invalid. */
 function pricedLine(line: PriceLine, result: Price | NoPrice | undefined): PricedItem {
-  if (typeof result !== 'object' || result === null) throw new TypeError('the result is not an object')
+  if (typeof result !== 'object' || result === null)
+    throw new PriceProviderError('the result is not an object')
   const { unitPrice, discount, error, message }: Partial<Price & NoPrice> = result
   if (error === undefined) return { ...line, ...computeTotals(unitPrice, line.quantity, discount ?? 0) }
   if (typeof error !== 'string' || !Object.hasOwn(ITEM_ERRORS, error))
-    throw new TypeError(`the error code ${JSON.stringify(String(error).slice(0, 40))} is unknown`)
+    throw new PriceProviderError(`the error code ${JSON.stringify(String(error).slice(0, 40))} is unknown`)
   return failed(line, { error, ...(typeof message === 'string' && message !== '' && { message }) })
 }
 

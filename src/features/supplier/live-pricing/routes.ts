@@ -1,51 +1,44 @@
-import { join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
-import { type Config, readiness, securityHeaders } from '../../../web/kit.ts'
+import { type Config, readiness } from '../../../web/kit.ts'
 import { EXACT_PATHS, livePricingApi } from './api.ts'
-import { openPriceList, PRICE_LIST_FOLDERS } from './csv-price-provider/price-list.ts'
-import { livePricingDocs } from './docs.ts'
+import { openPriceList, priceListFolder } from './csv-price-provider/price-list.ts'
 import { errorResponse, LivePricingError } from './errors.ts'
+import { openApi } from './openapi.ts'
 import type { PriceProvider } from './price-provider.ts'
 import type { LivePricingSettings } from './settings.ts'
 
-const PATHS = { production: '/live-pricing', staging: '/live-pricing-staging' } as const
+/** The path of the API in the app. */
+const PATH = '/live-pricing'
 
 /**
- * The bases of production and staging, if they have clients. Each base has its own clients and prices. It serves the API, its
- * readiness and its documentation, and answers 404 at all other paths. To use your own `PriceProvider`, replace `openPriceList`.
+ * The API with its readiness and its OpenAPI document, for the clients of the settings. It answers 404 at all other paths. To use
+ * your own `PriceProvider`, replace `openPriceList`.
  */
-export function livePricingBases(
-  {
-    baseUrl,
-    dataDir,
-    tokenEncryptionKeys: keys,
-  }: Pick<Config, 'baseUrl' | 'dataDir' | 'tokenEncryptionKeys'>,
-  settings: LivePricingSettings,
+export function livePricing(
+  config: Pick<Config, 'baseUrl' | 'dataDir' | 'tokenEncryptionKeys'>,
+  { clients, rateLimit }: LivePricingSettings,
   log: Logger,
 ) {
-  return (['production', 'staging'] as const).flatMap((environment) => {
-    const clients = settings.clients[environment]
-    if (clients.length === 0) return []
-    const path = PATHS[environment]
-    const url = baseUrl + path
-    const folder = join(dataDir, PRICE_LIST_FOLDERS[environment])
-    const provider: PriceProvider = openPriceList(folder)
-    const pricesLoaded = async () => {
-      if (provider.loaded?.() === false) throw new Error(`${path} has no price list`)
-    }
-    const none = `${path} has no price list yet: run npm run feature -- live-pricing load-prices FOLDER`
-    void pricesLoaded().catch(() => log.warn({ folder }, none))
-    const router = Router().use(
-      livePricingApi({ provider, clients, keys, baseUrl: url, rateLimit: settings.rateLimit, log }),
-      securityHeaders(baseUrl),
-      Router(EXACT_PATHS).get('/health/ready', readiness(pricesLoaded)),
-      livePricingDocs(url),
-      endpointNotFound,
-      errorResponse,
-    )
-    return { path, router, url, provider, pricesLoaded }
-  })
+  const { tokenEncryptionKeys: keys } = config
+  const baseUrl = config.baseUrl + PATH
+  const folder = priceListFolder(config.dataDir)
+  const provider: PriceProvider = openPriceList(folder)
+  const pricesLoaded = async () => {
+    if (provider.loaded?.() === false) throw new Error('there is no price list')
+  }
+  const none = 'there is no price list yet: run npm run feature -- live-pricing load-prices FOLDER'
+  void pricesLoaded().catch(() => log.warn({ folder }, none))
+  const document = openApi(baseUrl)
+  const router = Router().use(
+    livePricingApi({ provider, clients, keys, baseUrl, rateLimit, log }),
+    Router(EXACT_PATHS)
+      .get('/health/ready', readiness(pricesLoaded))
+      .get('/openapi.json', (_req, res) => void res.json(document)),
+    endpointNotFound,
+    errorResponse,
+  )
+  return { path: PATH, router, url: baseUrl, provider, pricesLoaded }
 }
 
 /** Throws 404 for every request. */

@@ -6,25 +6,26 @@ export type LivePricingSettings = SettingsOf<typeof livePricingSettings>
 
 export const livePricingSettings = (env: Environment) =>
   z.object({
-    /** A base without clients is not served. */
-    clients: z.object({
-      production: clients(env).meta({
+    /** The API is not served without clients. */
+    clients: field
+      .list()
+      .transform((entries, ctx): Client[] =>
+        entries.flatMap((entry, index) => {
+          // An id may occur several times, with different secrets, for rotation.
+          const [, id, secret = ''] = /^([\x21-\x39\x3b-\x7e]{1,100}):([\x21-\x7e]+)$/.exec(entry) ?? []
+          const isWeak = field.isWeak(secret, 16, 8) || field.isSandboxSecret(secret)
+          if (id !== undefined && !(isWeak && field.isProduction(env))) return { id, secret }
+          const weak = "has a weak secret (use 16 random characters or more, and not the sandbox's)"
+          ctx.addIssue(`entry ${index + 1} ${id === undefined ? 'must have the form id:secret' : weak}`)
+          return []
+        }),
+      )
+      .meta({
         variable: 'LIVE_PRICING_CLIENTS',
         description:
           'The clients that may call `/live-pricing`, as `id:secret`, separated by commas. To replace a secret, list the same id twice, with the old and the new secret. Unset: not served.',
         example: 'sandbox-platform:sandbox-platform-secret',
       }),
-      staging: clients(env)
-        .refine((staging) => {
-          const { data: live = [] } = clients(env).safeParse(env.LIVE_PRICING_CLIENTS)
-          return !staging.some(({ secret }) => live.some((other) => other.secret === secret))
-        }, 'must not share a secret with LIVE_PRICING_CLIENTS')
-        .meta({
-          variable: 'LIVE_PRICING_STAGING_CLIENTS',
-          description:
-            'The same for `/live-pricing-staging`. The two must not share a secret. Unset: not served.',
-        }),
-    }),
     /** The limit for each client in each process; null if there is none. */
     rateLimit: field
       .wholeNumber({ min: 0, max: 9_999_999, default: 3000 })
@@ -35,16 +36,3 @@ export const livePricingSettings = (env: Environment) =>
           'How many requests each process accepts from one client in 10 seconds. `0` means no limit.',
       }),
   })
-
-/** Parses a list of `id:secret`. An id may occur several times, with different secrets, for rotation. */
-const clients = (env: Environment) =>
-  field.list().transform((entries, ctx): Client[] =>
-    entries.flatMap((entry, index) => {
-      const [, id, secret = ''] = /^([\x21-\x39\x3b-\x7e]{1,100}):([\x21-\x7e]+)$/.exec(entry) ?? []
-      const isWeak = field.isWeak(secret, 16, 8) || field.isSandboxSecret(secret)
-      if (id !== undefined && !(isWeak && field.isProduction(env))) return { id, secret }
-      const weak = "has a weak secret (use 16 random characters or more, and not the sandbox's)"
-      ctx.addIssue(`entry ${index + 1} ${id === undefined ? 'must have the form id:secret' : weak}`)
-      return []
-    }),
-  )

@@ -1,7 +1,7 @@
-import * as z from 'zod'
+import { fieldOf } from '../../../connect/index.ts'
 import { NEAREST_RANGES, type Store, storeSchema } from '../api/contract.ts'
 import { badInput, type InputProblem } from './errors.ts'
-import type { NearStore, Place } from './price-provider.ts'
+import { type NearStore, type Place, PriceProviderError } from './price-provider.ts'
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
@@ -20,33 +20,18 @@ export function parseSearch(parameters: URLSearchParams): Place {
   return { latitude, longitude, radiusKm }
 }
 
-const storeShape = storeSchema.omit({ distance: true })
+const publicSchema = storeSchema.omit({ distance: true })
 
-/** A copy with only the fields of the schema, at every level, because a provider's objects may have private fields. */
-function onlyFields(schema: z.core.$ZodType, value: unknown): unknown {
-  if (schema instanceof z.ZodOptional)
-    return value === undefined ? undefined : onlyFields(schema.unwrap(), value)
-  if (schema instanceof z.ZodArray)
-    return Array.isArray(value) ? value.map((entry) => onlyFields(schema.element, entry)) : null
-  if (schema instanceof z.ZodObject) {
-    const record: Record<string, unknown> = Object(value)
-    return Object.fromEntries(
-      Object.entries(schema.shape).map(([name, field]) => [name, onlyFields(field, record[name])]),
-    )
-  }
-  // Any other field is text or a number.
-  return typeof value === 'object' ? null : value
+/** A store with the fields of the contract only: a provider's objects may have private ones. Throws `PriceProviderError` if one is wrong. */
+export function publicStore(store: Store): Store {
+  const { data, error } = publicSchema.safeParse(store)
+  if (data) return data
+  throw new PriceProviderError(`a store is not as in the contract: ${fieldOf(error)}`)
 }
 
-/** A store with the fields of the contract. Throws a `TypeError` if it is no object. */
-export function publicStore(store: Store): unknown {
-  if (typeof store !== 'object' || store === null) throw new TypeError('the store is not an object')
-  return onlyFields(storeShape, store)
-}
-
-/** A search result with its distance in kilometres, rounded to metres. Throws a `TypeError` if the distance is invalid. */
-export function publicNearStore({ store, distanceKm }: NearStore): unknown {
+/** A search result with its distance in kilometres, rounded to metres. Throws `PriceProviderError` if the distance is wrong. */
+export function publicNearStore({ store, distanceKm }: NearStore): Store {
   if (typeof distanceKm !== 'number' || !(distanceKm >= 0 && distanceKm < Number.POSITIVE_INFINITY))
-    throw new TypeError('distanceKm is not a number of kilometres')
-  return { ...Object(publicStore(store)), distance: Math.round(distanceKm * 1000) / 1000 }
+    throw new PriceProviderError('distanceKm is not a number of kilometres')
+  return { ...publicStore(store), distance: Math.round(distanceKm * 1000) / 1000 }
 }

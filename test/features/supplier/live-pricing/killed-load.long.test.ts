@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { loadPriceList } from '../../../../src/features/supplier/live-pricing/csv-price-provider/load.ts'
 import {
   openPriceList,
-  PRICE_LIST_FOLDERS,
+  priceListFolder,
 } from '../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
 import { tempDir } from '../../../support/env.ts'
 import { command, run } from '../../../support/process.ts'
@@ -14,7 +14,7 @@ const LOAD = 'src/features/supplier/live-pricing/cli-load-prices.ts'
 
 test('npm run feature -- live-pricing load-prices killed at eight moments of a load leaves the prices unchanged, and the next load works', async () => {
   const { dir, remove } = tempDir()
-  const [csv, lists] = [writeFiles(join(dir, 'csv'), SMALL), join(dir, PRICE_LIST_FOLDERS.production)]
+  const [csv, lists] = [writeFiles(join(dir, 'csv'), SMALL), priceListFolder(dir)]
   await loadPriceList(csv, lists)
   const list = openPriceList(lists)
   const line = { itemId: 'A', storeId: 'S1', quantity: 1 }

@@ -6,7 +6,7 @@ import { FILES, TABLES } from '../../../../src/features/supplier/live-pricing/cs
 import { loadPriceList } from '../../../../src/features/supplier/live-pricing/csv-price-provider/load.ts'
 import {
   openPriceList,
-  PRICE_LIST_FOLDERS,
+  priceListFolder,
 } from '../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
 import { codeIn, read, rows } from '../../../support/documents.ts'
 import { tempDir } from '../../../support/env.ts'
@@ -15,7 +15,7 @@ import { type Files, line, loadPrices, SAMPLE, SMALL, testSupplier, writeFiles }
 const { dir, remove } = tempDir()
 afterEach(() => remove())
 
-const LIST = join(dir, PRICE_LIST_FOLDERS.production)
+const LIST = priceListFolder(dir)
 const { stores = [] } = SMALL
 /** The smallest price list there is, with other items. */
 const only = (...items: string[]): Files => ({ stores, items: ['code,price', ...items] })
@@ -242,13 +242,10 @@ test('a load that has a problem, or begins during another, is refused and leaves
 })
 
 describe('npm run feature -- live-pricing load-prices', () => {
-  test('loads the sample for production, or a list for staging, and says what it loaded', async () => {
+  test('loads the sample, and says what it loaded', async () => {
     const live = await loadPrices(dir, SAMPLE)
     expect(live.code).toBe(0)
     expect(live.output).toMatch(/^Loaded 40 rows of stores\.csv, .*1,960 rows of items\.csv, .*live\.\n$/)
-    expect(live.output).not.toContain('for staging')
-    const staging = await loadPrices(dir, writeFiles(join(dir, 'csv'), only('A,1')), '--staging')
-    expect(staging).toMatchObject({ code: 0, output: expect.stringContaining('for staging') })
   })
 
   test('explains what is wrong and exits with 1', async () => {

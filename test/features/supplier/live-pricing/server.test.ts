@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { loadPriceList } from '../../../../src/features/supplier/live-pricing/csv-price-provider/load.ts'
-import { PRICE_LIST_FOLDERS } from '../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
+import { priceListFolder } from '../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
 import { tempDir } from '../../../support/env.ts'
 import { freePort } from '../../../support/ports.ts'
 import { answering, command, type Program, run } from '../../../support/process.ts'
-import { type Files, form, GRANT, line, SMALL, writeFiles } from './support.ts'
+import { form, GRANT, line, SMALL, writeFiles } from './support.ts'
 
 const { dir, remove } = tempDir()
 let program: Program | undefined
@@ -29,31 +29,24 @@ async function unitPrice(base: string, access: string | undefined): Promise<unkn
   const [{ unitPrice, errorCode }] = (await answer.json()) as [{ unitPrice: unknown; errorCode?: string }]
   return unitPrice ?? errorCode
 }
-const load = (environment: keyof typeof PRICE_LIST_FOLDERS, files: Files) =>
-  loadPriceList(writeFiles(join(dir, environment), files), join(dir, 'data', PRICE_LIST_FOLDERS[environment]))
-
 describe('npm run feature -- live-pricing serve', () => {
-  test('serves only live pricing, without platform settings: ready once it has prices, with staging and production apart', async () => {
+  test('serves only live pricing, without platform settings, and is ready once it has prices', async () => {
     const port = String(await freePort())
-    const clients = { LIVE_PRICING_CLIENTS: 'p:production', LIVE_PRICING_STAGING_CLIENTS: 'p:staging' }
-    program = run(SERVE, { DATA_DIR: join(dir, 'data'), PORT: port, ...clients })
+    const data = join(dir, 'data')
+    program = run(SERVE, { DATA_DIR: data, PORT: port, LIVE_PRICING_CLIENTS: 'p:a-secret' })
     const url = `http://localhost:${port}`
     await answering(`${url}/health/live`, program)
-    const [live, staging] = [`${url}/live-pricing`, `${url}/live-pricing-staging`]
+    const live = `${url}/live-pricing`
     expect((await fetch(`${url}/connections`, { redirect: 'manual' })).status).toBe(404)
-    expect((await fetch(live)).status).toBe(200)
-    expect(await token(live, 'staging')).toBeUndefined()
-    const [ofLive, ofStaging] = [await token(live, 'production'), await token(staging, 'staging')]
-    expect(await unitPrice(live, ofLive)).toBe('price_unavailable')
-    const paths = ['/health/ready', '/live-pricing/health/ready', '/live-pricing-staging/health/ready']
+    expect(await token(live, 'other')).toBeUndefined()
+    const access = await token(live, 'a-secret')
+    expect(await unitPrice(live, access)).toBe('price_unavailable')
+    const paths = ['/health/ready', '/live-pricing/health/ready']
     const statuses = () => Promise.all(paths.map(async (path) => (await fetch(url + path)).status))
-    expect(await statuses()).toEqual([503, 503, 503])
-    await load('production', SMALL)
-    await expect.poll(statuses).toEqual([200, 200, 503])
-    await load('staging', { stores: SMALL.stores ?? [], items: ['code,price', 'A,1'] })
-    await expect.poll(statuses).toEqual([200, 200, 200])
-    expect([await unitPrice(live, ofLive), await unitPrice(staging, ofStaging)]).toEqual([12.5, 1])
-    expect([await unitPrice(live, ofStaging), await unitPrice(staging, ofLive)]).toEqual([401, 401])
+    expect(await statuses()).toEqual([503, 503])
+    await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), priceListFolder(data))
+    await expect.poll(statuses).toEqual([200, 200])
+    expect([await unitPrice(live, access), await unitPrice(live, 'other')]).toEqual([12.5, 401])
   })
 
   test('does not start without callers, and says which setting is missing', async () => {

@@ -15,21 +15,16 @@ function problems(env: Environment): readonly string[] {
 }
 
 test('clients have one secret each, or two during a rotation', () => {
-  const production = 'a:first-secret, a:second:secret, b:third'
-  const { clients } = read({ LIVE_PRICING_CLIENTS: production, LIVE_PRICING_STAGING_CLIENTS: 'a:other' })
+  const { clients } = read({ LIVE_PRICING_CLIENTS: 'a:first-secret, a:second:secret, b:third' })
   const a = ['first-secret', 'second:secret'].map((secret) => ({ id: 'a', secret }))
-  expect(clients).toEqual({
-    production: [...a, { id: 'b', secret: 'third' }],
-    staging: [{ id: 'a', secret: 'other' }],
-  })
-  expect(read({}).clients).toEqual({ production: [], staging: [] })
+  expect(clients).toEqual([...a, { id: 'b', secret: 'third' }])
+  expect(read({}).clients).toEqual([])
 })
 
 test.each([
   ['LIVE_PRICING_CLIENTS', 'no-colon'],
   ['LIVE_PRICING_CLIENTS', ':nameless'],
   ['LIVE_PRICING_CLIENTS', 'a:with space'],
-  ['LIVE_PRICING_STAGING_CLIENTS', 'no-colon'],
   ['LIVE_PRICING_RATE_LIMIT', 'many'],
 ])('%s=%s is rejected by name, and the value is not repeated', (name, value) => {
   const reported = problems({ [name]: value })
@@ -51,10 +46,3 @@ test.each(['a:short', `a:${'x'.repeat(40)}`, 'a:sandbox-platform-secret'])(
     expect(problems({ LIVE_PRICING_CLIENTS: client })).toEqual([])
   },
 )
-
-test('staging needs different secrets', () => {
-  const same = { LIVE_PRICING_CLIENTS: 'a:short', LIVE_PRICING_STAGING_CLIENTS: 'b:short' }
-  expect(problems(same)).toEqual([
-    'LIVE_PRICING_STAGING_CLIENTS must not share a secret with LIVE_PRICING_CLIENTS',
-  ])
-})

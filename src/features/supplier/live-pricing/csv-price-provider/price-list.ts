@@ -2,11 +2,17 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { storeSchema } from '../../api/contract.ts'
 import { bestDiscount } from '../money.ts'
-import type { NoPrice, Price, PriceLine, PriceProvider } from '../price-provider.ts'
+import {
+  type NoPrice,
+  type Price,
+  type PriceLine,
+  type PriceProvider,
+  PriceProviderError,
+} from '../price-provider.ts'
 import { NONE, POA } from './files.ts'
 
-/** Folders in `DATA_DIR` to which `load-prices` writes price lists and from which the app reads them. */
-export const PRICE_LIST_FOLDERS = { production: 'price-lists', staging: 'price-lists-staging' } as const
+/** The folder in `DATA_DIR` to which `load-prices` writes the price list and from which the app reads it. */
+export const priceListFolder = (dataDir: string) => join(dataDir, 'price-list')
 
 /** The database file in the folder of a price list. */
 export const priceListFile = (folder: string) => join(folder, 'prices.sqlite')
@@ -63,7 +69,7 @@ function openQueries(folder: string) {
   } catch (error) {
     db?.close()
     const problem = `no price list in ${folder}: run npm run feature -- live-pricing load-prices FOLDER`
-    throw new Error(problem, { cause: error })
+    throw new PriceProviderError(problem, { cause: error })
   }
 }
 

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadPriceList } from '../../../../../src/features/supplier/live-pricing/csv-price-provider/load.ts'
-import { PRICE_LIST_FOLDERS } from '../../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
+import { priceListFolder } from '../../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
 import { SAMPLE } from '../../../../features/supplier/live-pricing/support.ts'
 import { type Running, startAll } from '../../../../support/app.ts'
 import { inspect, openChromium, openPage } from '../../../../support/chromium.ts'
@@ -26,7 +25,7 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
     const samples = { 'summit-supplies': { id: 'range', name: 'Summit trade range', items: ITEMS } }
     const features = { catalogues: { samples }, 'builder-requests': { connected } }
     ;[browser, app] = await Promise.all([openChromium(), startAll({}, { features })])
-    await loadPriceList(SAMPLE, join(app.config.dataDir, PRICE_LIST_FOLDERS.production))
+    await loadPriceList(SAMPLE, priceListFolder(app.config.dataDir))
   })
   afterAll(async () => {
     await browser?.close()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Router } from 'express'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadPriceList } from '../../../../../src/features/supplier/live-pricing/csv-price-provider/load.ts'
-import { PRICE_LIST_FOLDERS } from '../../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
+import { priceListFolder } from '../../../../../src/features/supplier/live-pricing/csv-price-provider/price-list.ts'
 import { createItems } from '../../../../../src/sandbox/features/catalogues/items.ts'
 import { SAMPLE_MEMBERS } from '../../../../../src/sandbox/features/supplier/builder-requests/suppliers.ts'
 import { loadSandboxFeatures, type NamedSandboxFeature } from '../../../../../src/sandbox/load.ts'
@@ -55,7 +55,7 @@ let builder: Visitor
 beforeAll(async () => {
   app = await startAll({}, { features: SAMPLE, simulated: [...FEATURES, probe, imports] })
   const { dataDir } = app.config
-  await loadPriceList(writeFiles(join(dataDir, 'csv'), SMALL), join(dataDir, PRICE_LIST_FOLDERS.production))
+  await loadPriceList(writeFiles(join(dataDir, 'csv'), SMALL), priceListFolder(dataDir))
   builder = await logIn('marcus@ridgeline.example')
   await vi.waitFor(async () => expect((await prices({ ...NEAR, item: 'A' })).text).toContain('$12.50'), 5_000)
 })
