@@ -53,7 +53,8 @@ export const serverSettings = (env: Environment) =>
         "The app's public address as browsers see it: an origin, without a path. Unset: `http://localhost` with the port, or its address in a GitHub Codespace.",
       example: 'https://app.example.com',
     }),
-    trustProxy: field.wholeNumber({ min: 0, max: 9, default: 0 }).meta({
+    // In a GitHub Codespace, its proxy is in front of each port.
+    trustProxy: field.wholeNumber({ min: 0, max: 9, default: env.CODESPACE_NAME ? 1 : 0 }).meta({
       variable: 'TRUST_PROXY',
       description:
         'How many reverse proxies are in front of the app. Their `X-Forwarded-*` headers are trusted.',
@@ -109,12 +110,12 @@ export function oidcSettings(env: Environment) {
             'The issuer of your OpenID Connect provider. Its `/.well-known/openid-configuration` must be reachable. A user is the issuer and the subject (`sub`) together: if you change the issuer, users lose their connections. Unset: the demo sign-in, or your own.',
           example: 'https://login.example.com',
         }),
-      clientId: needed.meta({
+      clientId: field.ofClient(needed).meta({
         variable: 'OIDC_CLIENT_ID',
         description:
           'The client id of this app at the provider. Required with `OIDC_ISSUER`. Register `BASE_URL/sign-in/callback` as the redirect URL, and `BASE_URL/` as the address to return to after logout.',
       }),
-      clientSecret: needed.meta({
+      clientSecret: field.ofClient(needed).meta({
         variable: 'OIDC_CLIENT_SECRET',
         description: 'The client secret. Required with `OIDC_ISSUER`.',
       }),
@@ -229,13 +230,13 @@ const registration = (env: Environment) => ({
     description: "The platform's identity provider, and the expected issuer. May have a path.",
     example: 'https://identity.platform.example',
   }),
-  clientId: field.required(ASK_SUPPORT).meta({
+  clientId: field.ofClient(field.required(ASK_SUPPORT)).meta({
     variable: 'PLATFORM_CLIENT_ID',
     description: 'The client id of your app.',
     sandbox: 'sandbox-client',
   }),
   clientSecret: field
-    .required(ASK_SUPPORT)
+    .ofClient(field.required(ASK_SUPPORT))
     .refine(
       (secret) => !field.isProduction(env) || !field.isSandboxSecret(secret),
       `is the sandbox's (${ASK_SUPPORT})`,
@@ -370,6 +371,14 @@ export function readConfig(env: Environment, { hasOwnSignIn, features = {}, scop
     },
   }
 }
+
+/**
+ * What is wrong with `TRUST_PROXY`, or undefined. Each program speaks http, so an https `BASE_URL` shows that a proxy is in front of it.
+ */
+export const proxyProblem = ({ baseUrl, trustProxy }: Pick<Config, 'baseUrl' | 'trustProxy'>) =>
+  trustProxy === 0 && baseUrl.startsWith('https:')
+    ? 'it is 0, so X-Forwarded-For does not count, but BASE_URL is https, so a proxy is in front of the app. Set the number of proxies'
+    : undefined
 
 /** Names that belong in `.env` and are not the app's: of Node, OpenTelemetry, and Docker Compose. */
 const OF_OTHERS = /^((NODE|OTEL|COMPOSE|DOCKER)_\w+|TZ|NO_COLOR|FORCE_COLOR|UV_THREADPOOL_SIZE|HOST_NAME)$/

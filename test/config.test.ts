@@ -175,6 +175,8 @@ test.each([
   ['HTTPS_PROXY', 'proxy.example:3128'],
   ['HTTPS_PROXY', 'http://user:50%off@proxy.example:3128'],
   ['PLATFORM_PKCE', 'off'],
+  ['PLATFORM_CLIENT_SECRET', '\u201csecret\u201d'],
+  ['PLATFORM_CLIENT_ID', 'client\u00a0id'],
 ])('%s=%s is refused by name', (name, value) => {
   expect(problems(good({ [name]: value }))).toEqual(startingWith(name))
 })

@@ -50,7 +50,7 @@ export {
   randomCodeVerifier,
   randomState,
 } from './platform/oauth.ts'
-export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
+export { formsOf, type Tokens } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { type RetryOptions, retry, sleep } from './retry.ts'
 // The vault.

@@ -6,7 +6,7 @@ import { type Environment, givenOf } from '../settings/read.ts'
 /**
  * Loads `.env`, if there is one, into the environment, whose own values take precedence. The `demo` takes only the ports from it,
  * unless `.env` is for the sandbox. So the sandbox never gets the secrets of another platform. Returns all names that were read,
- * including those that the environment overrides.
+ * including those that the environment overrides. Throws an error of one line if the file is in UTF-16.
  */
 export function loadEnvFile({ demo }: { demo: boolean }): string[] {
   const { PORT, SANDBOX_PORT, ...rest } = readEnvFile()
@@ -19,8 +19,11 @@ export function loadEnvFile({ demo }: { demo: boolean }): string[] {
 
 function readEnvFile() {
   if (!existsSync('.env')) return {}
+  const bytes = readFileSync('.env')
+  // PowerShell and Notepad write it. No text of a UTF-8 file has such a byte.
+  if (bytes.includes(0)) throw new Error('.env is in UTF-16: save it as UTF-8')
   // Editors on Windows begin a file with a byte order mark, which would become part of the first name.
-  return parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, ''))
+  return parseEnv(bytes.toString('utf8').replace(/^\uFEFF/, ''))
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { createApp } from '../app.ts'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, proxyProblem, readConfig } from '../config.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies } from '../dependencies.ts'
 import { featureOptions, type NamedFeature } from '../features/load.ts'
@@ -37,6 +37,8 @@ export async function start(
     log,
   })
   if (isDemo && config.demoAllowRemote) log.warn(OPEN_DEMO)
+  const problem = proxyProblem(config)
+  if (problem) log.warn(`TRUST_PROXY: ${problem}`)
   for (const part of dependencies.parts) part.start?.()
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {

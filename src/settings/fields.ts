@@ -14,6 +14,13 @@ export const isProduction = (env: Environment): boolean => env.NODE_ENV === 'pro
 /** Text that has to be set; `hint` says where to get it. */
 export const required = (hint: string) => z.string(`is required (${hint})`)
 
+/** A client id or a client secret: visible ASCII and spaces (RFC 6749, appendices A.1 and A.2). */
+export const ofClient = <T extends z.ZodType<string>>(text: T) =>
+  text.refine(
+    (value) => /^[\x20-\x7E]*$/.test(value),
+    'has a character that is not ASCII, such as a typographic quote: copy it again, without quotes',
+  )
+
 /** Text of a certain form. */
 export const pattern = (form: RegExp, rule: string) => z.string().regex(form, rule)
 

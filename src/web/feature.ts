@@ -1,14 +1,13 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { OnHop } from '../connect/express.ts'
-import type { Assumption, Connect, ConnectionRef, HttpPools, Reencryption } from '../connect/index.ts'
+import type { Assumption, Connect, ConnectionRef, Http, HttpPools, Reencryption } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from './connection-actions.ts'
 import type { ConnectionLink } from './connections.ts'
 import type { Part } from './mount.ts'
 import type { PageSection } from './pages.ts'
-import type { CheckContext, Finding, Gauge, Probe } from './tools.ts'
 
 /**
  * A removable part of the app. It is the folder `src/features/NAME`, whose `index.ts` default-exports this value. The app finds
@@ -84,12 +83,44 @@ export interface FeatureParts {
   stop?(): Promise<void>
 }
 
+/** What the check of a feature can use. */
+export interface CheckContext {
+  /** Goes through the proxies, with short timeouts. */
+  readonly http: Http
+  /** `{base_url}`. */
+  readonly apiUrl: string
+  /** Whether the platform is the sandbox. */
+  readonly isSandbox: boolean
+  /** The finding for a server at `address` that did not answer, whose error has this code or message. */
+  noAnswer(setting: string, address: string, error: string): Finding
+}
+
+/** One result of a check; the documentation has each id with its cure. */
+export interface Finding {
+  /** Stable, for scripts, such as `consent.client-id`. */
+  id: string
+  /** `warning`: the app works, but something should be changed or could not be proven. */
+  status: 'ok' | 'warning' | 'failure'
+  /** One line: what was checked, what came back, and what to change. */
+  text: string
+  /** The setting to change. */
+  setting?: string
+  /** The value that it probably needs, if that is known and is no secret. */
+  value?: string
+}
+
+/** A figure that goes up and down. A label must not have many values: no user id, and no bxcontext. */
+export interface Gauge {
+  /** Such as `connect_connections`. */
+  name: string
+  help: string
+  values: { labels: Readonly<Record<string, string>>; value: number }[]
+}
+
 /** What tools need of a feature. Each is the default export of a file. `settings` are those of the feature. */
 export interface Tools<Settings = unknown> {
   /** Checks its settings and the platform, changing nothing. A problem is a finding, not an error. */
   check?(): Tool<(context: CheckContext, settings: Settings) => Promise<Finding[]>>
-  /** Compares the platform with the assumptions of its contract. */
-  probe?(): Tool<(probe: Probe, settings: Settings) => Promise<void>>
   /** Prepares its files in `DATA_DIR` for `npm run demo`. */
   demo?(): Tool<(dataDir: string) => Promise<void>>
   /** Its figures of this process for `/metrics`. */

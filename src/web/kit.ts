@@ -8,7 +8,17 @@
 export type { Config } from '../config.ts'
 export * as field from '../settings/fields.ts'
 export type { ConfigError, Environment, SettingsOf } from '../settings/read.ts'
-export type { Feature, FeatureDeps, FeatureParts, PathOf, ToolOf, Tools } from './feature.ts'
+export type {
+  CheckContext,
+  Feature,
+  FeatureDeps,
+  FeatureParts,
+  Finding,
+  Gauge,
+  PathOf,
+  ToolOf,
+  Tools,
+} from './feature.ts'
 export { noteMount, type Part } from './mount.ts'
 
 // Who is asking, and about which connection.
@@ -38,27 +48,9 @@ export { type ListFields, pageQuery } from './paging.ts'
 
 export { bodyDeadline, UPLOAD_MS } from './body-deadline.ts'
 export { createStore } from './create-store.ts'
-export { csrfProtection } from './cross-site.ts'
 export { errorHandler, notFound, recordFailure } from './errors.ts'
 export { healthRoutes, readiness } from './health.ts'
 export { networkOf } from './network.ts'
 export { rawBody } from './raw-body.ts'
 export { onRequest, requestLog } from './request-log.ts'
 export { securityHeaders } from './security-headers.ts'
-
-// What tools need of it: the doctor, the demo, the metrics, the commands about users.
-
-export type { OidcProvider } from './oidc-discovery.ts'
-export type {
-  CheckContext,
-  Creation,
-  Finding,
-  Gauge,
-  Probe,
-  ProbeAnswer,
-  ReceivedRequest,
-  RecordsCheck,
-} from './tools.ts'
-
-/** Imports it on demand, since it loads openid-client, which few processes need. */
-export const oidcDiscovery = () => import('./oidc-discovery.ts')

@@ -45,10 +45,6 @@ describe('the demo in a GitHub Codespace with private ports', () => {
     expect(text).toContain('Access to Ridgeline Build was renewed')
   })
 
-  test.skipIf(!existsSync('src/features/first-contact'))('has nothing that the doctor finds', async () => {
-    expect((await visitor.get(`${at.app}/setup`)).text).toContain('everything is fine')
-  })
-
   test.skipIf(!existsSync('src/features/flow-inspector'))('plays a scenario', async () => {
     const accept = 'application/json'
     await visitor.post(`${at.app}/demo`, { form: { name: 'Alex' } })

@@ -81,6 +81,15 @@ describe('the app', () => {
     expect(output).not.toContain('weak\n')
   })
 
+  test('warns once, at its start, if BASE_URL is https and TRUST_PROXY is 0', async () => {
+    const env = await settingsOf({ BASE_URL: 'https://app.example' })
+    const program = started(runProgram('src/main.ts', env))
+    const url = `http://localhost:${env.PORT}/health/live`
+    await answering(url, program)
+    await fetch(url, { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    expect(program.output().match(/TRUST_PROXY: it is 0/g)).toHaveLength(1)
+  })
+
   test('ends at SIGTERM during its start too', async () => {
     // A Redis that never answers: the start waits for it.
     const port = await freePort()

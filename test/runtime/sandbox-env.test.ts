@@ -84,6 +84,18 @@ test('commands work on the data of the demo if nothing names another platform, a
   }
 })
 
+/** Works in a folder with this `.env` until the end of the test. */
+function inFolderWith(content: string | Buffer): void {
+  const [folder, cwd, usual] = [tempDir(), process.cwd(), { ...process.env }]
+  onTestFinished(() => {
+    process.chdir(cwd)
+    Object.assign(process.env, usual)
+    folder.remove()
+  })
+  folder.write(content, '.env')
+  process.chdir(folder.dir)
+}
+
 describe('.env', () => {
   const OF_SANDBOX = 'SANDBOX_PORT=1\r\nA_KEY=z\r\n'
   const OF_ANOTHER = `PORT=2\n${OF_SANDBOX}PLATFORM_API_URL=https://api.example\n`
@@ -103,16 +115,16 @@ describe('.env', () => {
       ['SANDBOX_PORT', 'A_KEY'],
     ],
   ])('%s', (_what, options, content, names) => {
-    const [folder, cwd, usual] = [tempDir(), process.cwd(), { ...process.env }]
+    inFolderWith(content)
     onTestFinished(() => {
-      process.chdir(cwd)
       for (const name of names) delete process.env[name]
-      Object.assign(process.env, usual)
-      folder.remove()
     })
-    folder.write(content, '.env')
-    process.chdir(folder.dir)
     expect(loadEnvFile(options)).toEqual(names)
     expect(process.env).toMatchObject({ SANDBOX_PORT: '1' })
+  })
+
+  test.each(['\uFEFF', ''])('in UTF-16, with %j at its start, is named as such', (mark) => {
+    inFolderWith(Buffer.from(`${mark}${OF_SANDBOX}`, 'utf16le'))
+    expect(() => loadEnvFile({ demo: false })).toThrow('.env is in UTF-16: save it as UTF-8')
   })
 })

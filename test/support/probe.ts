@@ -5,50 +5,17 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { type Connect, idSchema } from '../../src/connect/index.ts'
-import type { Contract } from '../../src/features/contracts.ts'
 import type { NamedFeature } from '../../src/features/load.ts'
 import { API_FAULTS } from '../../src/sandbox/faults.ts'
 import type { NamedSandboxFeature } from '../../src/sandbox/load.ts'
 import { sendPage } from '../../src/sandbox/odata.ts'
 import { connectionRef } from '../../src/web/connection-guard.ts'
 import { rejectForm } from '../../src/web/errors.ts'
-import type { ToolOf } from '../../src/web/kit.ts'
 import { pageQuery } from '../../src/web/paging.ts'
 import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
 
 const recordSchema = z.object({ id: idSchema })
 const RECORDS = Array.from({ length: 40 }, (_, index) => ({ id: `P${index + 1}` }))
-
-/** What it assumes, for tests of the comparison with the platform. */
-export const probeContract: Contract = {
-  name: 'probe',
-  file: 'test/support/probe.ts',
-  assumptions: [
-    { id: 'probe-operations', topic: 'Reading', assumed: '', importance: 1, code: 'probe', cure: '' },
-    { id: 'probe-record', topic: 'A record', assumed: '', importance: 1, code: 'recordSchema', cure: '' },
-  ],
-  scopes: {},
-  paths: ['/probe'],
-}
-
-/** What it compares with the platform. */
-export const probeTool: ToolOf<'probe'> = async (probe) => {
-  for (const [path, scope] of [
-    ['/probe', 'leads'],
-    ['/probe-catalogues', 'catalogues'],
-  ] as const) {
-    await probe.checkRecords({
-      path,
-      scope,
-      record: (id) => `${path}/${encodeURIComponent(id)}`,
-      idField: 'id',
-      schema: recordSchema,
-      operations: 'probe-operations',
-      fields: 'probe-record',
-      paged: true,
-    })
-  }
-}
 
 /** The app's side. */
 export const probe: NamedFeature = {

@@ -25,11 +25,9 @@ export interface Assumption {
   code: string
   /** What to do if it is wrong, at that place. */
   cure: string
-  /** How people can find out, if a program cannot. */
-  otherwise?: string
 }
 
-/** The list for docs/assumptions.md, and for the checks that compare the platform with it. */
+/** The list for docs/assumptions.md, and for the questions to the platform's support team. */
 export const ASSUMPTIONS: readonly Assumption[] = assumptions
 
 /** given 5.3.6 for refresh; assumed for the consent url and the exchange: the parameter that carries the bxcontext. */

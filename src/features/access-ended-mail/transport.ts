@@ -24,14 +24,23 @@ export const openServer = ({ url, isTlsRequired }: MailSettings) =>
     socketTimeout: 30_000,
   })
 
+/** Whether an error of nodemailer is an answer of the server, or is about the user and the password. */
+export const hasAnswered = (error: unknown): boolean =>
+  Object(error).code === 'EAUTH' || Object(error).responseCode !== undefined
+
 /**
- * The `WebError` for an error of nodemailer, with its code and the status of the server's answer (RFC 5321, section 4.2). The text
- * of the answer stays out of the log, because it may repeat the address. From 500 on, the server does not want the mail again.
+ * The `WebError` for an error of nodemailer: what a wrong password is in words, or the code of the error and the status of the
+ * server's answer (RFC 5321, section 4.2). The text of the answer stays out of the log, because it may repeat the address. From 500
+ * on, the server does not want the mail again.
  */
 export function mailError(error: unknown): WebError {
-  const { code, responseCode }: { code?: unknown; responseCode?: unknown } = Object(error)
+  const { code, originalCode = code, responseCode }: Record<string, unknown> = Object(error)
   const isFinal = typeof responseCode === 'number' && responseCode >= 500
-  const reason = [code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown'
+  const parts = [originalCode, responseCode].filter((part) => part !== undefined)
+  const reason =
+    code === 'EAUTH'
+      ? 'the mail server refuses the user or the password in MAIL_URL'
+      : parts.join(' ') || 'unknown'
   return new WebError(isFinal ? 500 : 503, 'internal_error', undefined, { reason })
 }
 

@@ -9,7 +9,6 @@ export default {
   order: 20,
   scopes: SCOPES,
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
-  probe: () => import('./probe.ts'),
   connectionTest: {
     scope: CATALOGUES_SCOPE,
     async run(api, source) {

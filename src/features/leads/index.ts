@@ -8,7 +8,6 @@ export default {
   order: 10,
   scopes: SCOPES,
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
-  probe: () => import('./probe.ts'),
   connectionTest: {
     scope: LEADS_SCOPE,
     async run(api, source) {

@@ -1,13 +1,25 @@
 import { afterEach, expect, test } from 'vitest'
 import { createHttp } from '../../../src/connect/index.ts'
 import check from '../../../src/features/access-ended-mail/check.ts'
+import type { CheckContext } from '../../../src/web/kit.ts'
+import { CERTIFICATES } from '../../support/certificates.ts'
 import { freePort } from '../../support/ports.ts'
 import { type MailServer, startMailServer } from './mail-server.ts'
 
 let server: MailServer | undefined
 afterEach(() => server?.close())
 
-const context = { http: createHttp(), apiUrl: 'http://localhost', isSandbox: false }
+const context: CheckContext = {
+  http: createHttp(),
+  apiUrl: 'http://localhost',
+  isSandbox: false,
+  noAnswer: (setting, address, error) => ({
+    id: 'address',
+    status: 'failure',
+    setting,
+    text: `${address}: ${error}`,
+  }),
+}
 const settings = (url: string) => ({ url, from: 'no-reply@connect.example', isTlsRequired: false })
 
 test('the doctor signs in at the mail server and sends nothing; of a refusal it repeats no password', async () => {
@@ -22,7 +34,11 @@ test('the doctor signs in at the mail server and sends nothing; of a refusal it 
   expect(await at('right')).toMatchObject([{ id: 'access-ended-mail.server', status: 'ok' }])
   const findings = await at('secret-7')
   expect(findings).toMatchObject([
-    { status: 'failure', setting: 'MAIL_URL', text: expect.stringMatching(/EAUTH 535/) },
+    {
+      status: 'failure',
+      setting: 'MAIL_URL',
+      text: expect.stringMatching(/refuses the user or the password/),
+    },
   ])
   expect(JSON.stringify(findings)).not.toContain('secret-7')
   expect(server.mails).toEqual([])
@@ -31,8 +47,16 @@ test('the doctor signs in at the mail server and sends nothing; of a refusal it 
 test('the doctor names a mail server that does not answer, and says nothing without one', async () => {
   const port = await freePort()
   expect(await check(context, settings(`smtp://127.0.0.1:${port}`))).toMatchObject([
-    { status: 'failure', text: expect.stringContaining('ESOCKET') },
+    { id: 'address', setting: 'MAIL_URL', text: `127.0.0.1:${port}: ECONNREFUSED` },
   ])
   expect(await check(context, null)).toEqual([])
   expect(await check(context, settings('sandbox'))).toEqual([])
+})
+
+test('the doctor names a private certificate of the mail server by the code of the error', async () => {
+  server = await startMailServer(0, { secure: true, ...CERTIFICATES.valid })
+  const found = await check(context, settings(`smtps://localhost:${server.port}`))
+  expect(found).toMatchObject([
+    { id: 'address', text: expect.stringMatching(/UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED/) },
+  ])
 })

@@ -182,7 +182,7 @@ describe('while the mail server is down', () => {
     expect(JSON.parse(logLines[0] ?? '')).toMatchObject({
       level: 50,
       consent: expect.any(Number),
-      reason: 'ESOCKET',
+      reason: 'ECONNREFUSED',
       msg: 'the mail that access has ended was not sent',
     })
     expect(logLines[0]).not.toContain('ann')

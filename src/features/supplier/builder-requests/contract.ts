@@ -79,7 +79,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     importance: 2,
     code: 'PATHS',
     cure: 'Change the path.',
-    otherwise: 'Reject a request of a staging account in the app.',
   },
   {
     id: 'webhook-signature',

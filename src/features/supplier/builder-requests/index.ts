@@ -19,7 +19,6 @@ export default {
   scopes: SCOPES,
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
   check: () => import('./check.ts'),
-  probe: () => import('./probe.ts'),
   create({ connect, store, log }, settings) {
     const { vault } = connect
     const requests = createBuilderRequests(connect.api)

@@ -9,6 +9,5 @@ export default {
   settings: firstPartySettings,
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
   check: () => import('./check.ts'),
-  probe: () => import('./probe.ts'),
   reencrypt: () => import('./reencrypt.ts'),
 } satisfies Feature<FirstPartySettings>

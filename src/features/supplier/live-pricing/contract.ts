@@ -4,7 +4,6 @@ import type { Assumption } from '../../../connect/index.ts'
 const COMMON = {
   importance: 2,
   cure: 'Change the contract.',
-  otherwise: "Ask the platform's support team, and change the contract.",
 } as const
 
 export const ASSUMPTIONS: readonly Assumption[] = [

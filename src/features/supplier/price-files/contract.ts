@@ -102,7 +102,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     importance: 2,
     code: 'batches.ts#Item',
     cure: 'Rename the fields.',
-    otherwise: "Compare with the platform's documentation: a platform may accept an item and ignore fields.",
   },
   {
     id: 'upload-items',

@@ -17,7 +17,6 @@ export default {
   settings: priceFilesSettings,
   scopes: SCOPES,
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
-  probe: () => import('./probe.ts'),
   deleteUser: () => import('./delete-user.ts'),
   exportUser: () => import('./export-user.ts'),
   create({ connect, store, log, config, shutdownSignal }, settings) {

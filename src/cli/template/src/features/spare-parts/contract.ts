@@ -71,7 +71,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     importance: 2,
     code: 'newEntrySchema',
     cure: 'Change the schema to the fields that the platform accepts.',
-    otherwise: 'Create one on the page of the app.',
   },
   // end of template
 ]

@@ -9,7 +9,6 @@ export default {
   order: 200,
   scopes: SCOPES,
   contract: { assumptions: ASSUMPTIONS, paths: PATHS },
-  probe: () => import('./probe.ts'),
   connectionTest: {
     scope: SCOPE,
     async run(api, source) {

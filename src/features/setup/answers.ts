@@ -1,0 +1,110 @@
+/** An answer of the platform, and the evidence in it: the name of an OAuth error, or a difference to another answer. */
+import { type HttpRequest, type HttpResponse, parseJson } from '../../connect/index.ts'
+
+/** A response, or the reason why there is none. */
+export type Answer = Response | NoAnswer
+
+export interface Response extends HttpResponse {
+  /** Undefined if the body is not JSON. */
+  json: unknown
+  /** The address that a redirect leads to. */
+  location: URL | undefined
+  /** The values of the request, which the response may repeat. */
+  sent: string[]
+}
+
+export interface NoAnswer {
+  /** The code of the error, such as `ECONNREFUSED`. */
+  error: string
+}
+
+export function toResponse({ url, body = '' }: HttpRequest, response: HttpResponse): Response {
+  const { pathname, searchParams } = new URL(url)
+  const { status, text, header } = response
+  const target = status >= 300 && status < 400 ? header('location') : undefined
+  return {
+    ...response,
+    json: parseJson(text),
+    location: (target && URL.parse(target, url)) || undefined,
+    sent: [pathname, ...searchParams.values(), ...new URLSearchParams(String(body)).values()],
+  }
+}
+
+export const isResponse = (answer: Answer): answer is Response => !('error' in answer)
+
+export const isHtml = ({ header }: Response): boolean => /html/i.test(header('content-type') ?? '')
+
+/** Whether the server cannot answer now: a server error, or too many requests. */
+export const isOutage = ({ status }: Response): boolean => status >= 500 || status === 429
+
+/** Errors of RFC 6749 sections 4.1.2.1 and 5.2, of OpenID Connect Core section 3.1.2.6, and what servers call a wrong redirect url. */
+const ERROR =
+  /\b(invalid_(request|client|grant|scope|target|redirect_uri)|redirect_uri_mismatch|unauthorized_client|unsupported_(grant|response|token)_type|access_denied|(login|interaction|consent)_required|account_selection_required)\b/
+
+/**
+ * The name of the OAuth error in an answer: of a redirect, of a token endpoint (some send errors with status 200), or on a page.
+ * Undefined if there is none, so that no other text of the answer counts.
+ */
+export function oauthErrorOf(answer: Answer): string | undefined {
+  if (!isResponse(answer)) return undefined
+  const { location, json } = answer
+  if (location) return ERROR.exec(location.searchParams.get('error') ?? '')?.[0]
+  if (isHtml(answer)) return ERROR.exec(visibleText(answer.text))?.[0]
+  const { error } = Object(json)
+  return typeof error === 'string' && ERROR.exec(error)?.[0] === error ? error : undefined
+}
+
+/**
+ * Whether two answers mean the same: they agree in status, target and visible words. The order of the words, ids, numbers, and
+ * values of the request do not count.
+ */
+export const isSameAnswer = (one: Answer, other: Answer): boolean => meaningOf(one) === meaningOf(other)
+
+/** The most characters of an answer that are compared. */
+const MAX_COMPARED = 200_000
+
+function meaningOf(answer: Answer): string {
+  if (!isResponse(answer)) return `no answer: ${answer.error}`
+  const { status, location, sent, text } = answer
+  const target = location ? `${location.origin}${location.pathname} ${oauthErrorOf(answer)}` : ''
+  const shown = isHtml(answer) ? visibleText(text) : text
+  const known = sent
+    .filter((value) => value.length > 2)
+    .flatMap((value) => [value, encodeURIComponent(value)])
+    // The longest comes first, because one value may be the beginning of another one.
+    .toSorted((one, other) => other.length - one.length)
+  const rest = known.reduce(
+    (left, value) => left.replaceAll(value, ' '),
+    `${target} ${shown.slice(0, MAX_COMPARED)}`,
+  )
+  // Some servers write the fields of JSON in another order each time. A word with a digit, or a long one, is an id or a time.
+  const words = rest.split(/[^\w%+/=-]+/).filter((word) => !/\d/.test(word) && word.length < 16)
+  return [status, ...words.sort()].join(' ')
+}
+
+/**
+ * What a page, or an answer to a request without a secret, says: its status, the address that it redirects to, and the beginning of
+ * its text in quotes. Long values are left out, because they may be ids of a session.
+ */
+export function quoteOf(answer: Response): string {
+  const { status, location, text } = answer
+  const description = location?.searchParams.get('error_description') ?? ''
+  const to = location ? `, a redirect to ${location.origin}${location.pathname}` : ''
+  const said = location
+    ? `${oauthErrorOf(answer) ?? ''} ${description}`
+    : isHtml(answer)
+      ? visibleText(text)
+      : text
+  const line = said
+    .replace(/[\w-]{30,}/g, '…')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+  const quoted = line.length > 120 ? `${line.slice(0, 120)}…` : line
+  return `${status}${to}${quoted && `: "${quoted}"`}`
+}
+
+/** What a reader sees of the main part of a page. */
+function visibleText(html: string): string {
+  const [, main = html] = /<main\b[^>]*>([\s\S]*)<\/main>/i.exec(html) ?? []
+  return main.replace(/<(script|style|head|nav|header)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ')
+}

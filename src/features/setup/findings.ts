@@ -1,0 +1,73 @@
+import type { Finding } from '../../web/kit.ts'
+
+export const ok = (id: string, text: string): Finding => ({ id, status: 'ok', text })
+
+/**
+ * `settings`: the settings that the finding is about, such as `PLATFORM_CLIENT_ID, BASE_URL`. The one to change first comes first.
+ * `value`: what the value of that setting should probably be.
+ */
+const problem =
+  (status: 'warning' | 'failure') =>
+  (id: string, settings: string, text: string, value?: string): Finding => {
+    const [setting = ''] = settings.split(', ')
+    return { id, status, text: `${settings}: ${text}`, setting, ...(value !== undefined && { value }) }
+  }
+
+/** The app works, but something should be changed or could not be proven. */
+export const warning = problem('warning')
+/** The app does not work. */
+export const failure = problem('failure')
+
+/** The finding for an outage, which says nothing about the settings. */
+export const unavailable = (id: string, setting: string, url: string, status: number): Finding =>
+  warning(
+    id,
+    setting,
+    `${url} answered ${status}, so it could not be checked. Try again later; if it persists, check the address`,
+  )
+
+/** Why there was no response, by the code of the error or by the message of the Redis client or the mail client. */
+const REASONS: [id: string, codes: RegExp, text: string][] = [
+  ['address.unknown-host', /ENOTFOUND|EAI_AGAIN/, 'the host name is unknown. Check its spelling'],
+  [
+    'address.refused',
+    /ECONNREFUSED/,
+    'the connection was refused. Check the host and the port, and the address of the forward proxy if you use one. `npm run sandbox` starts the sandbox',
+  ],
+  [
+    'address.timeout',
+    /TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|no answer|not answer|not connected/i,
+    'there was no answer in time. Check the address and the firewall, and whether this network needs HTTPS_PROXY',
+  ],
+  [
+    'tls.unknown-issuer',
+    /SELF.SIGNED|UNABLE.TO.(VERIFY|GET.(LOCAL.)?ISSUER)|CERT_UNTRUSTED/i,
+    'this machine does not know who issued the certificate. Set NODE_EXTRA_CA_CERTS to the file with the certificate of the issuer, in the environment and not in .env',
+  ],
+  [
+    'tls.expired',
+    /CERT\w*.(HAS.EXPIRED|(IS.)?NOT.YET.VALID)/i,
+    "the certificate has expired or is not valid yet. Check this machine's clock; otherwise the server needs a new certificate",
+  ],
+  ['tls.wrong-name', /ALTNAME/i, 'the certificate is for another host name. Check the host name'],
+  [
+    'tls.not-tls',
+    /EPROTO|ERR_SSL_/,
+    'the server does not speak TLS there. Check the port; a server on your own machine may need http://',
+  ],
+]
+
+/** What undici reports if a proxy refuses a tunnel, or asks for a password. */
+const REFUSED_BY_PROXY = /^UND_ERR_(ABORTED|INVALID_ARG)$/
+
+/** The finding for an address that did not respond. `settings`: the settings that have this address. */
+export function noAnswer(settings: string, url: string, error: string): Finding {
+  if (REFUSED_BY_PROXY.test(error)) {
+    const setting = url.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+    const text = `the proxy refuses to connect. Check the user and the password in ${setting}, or list the platform's hosts in NO_PROXY`
+    return failure('proxy.rejected', setting, text)
+  }
+  const other = `the request failed (${error}). Check the address, and whether the server answers only https`
+  const [id, , text] = REASONS.find(([, codes]) => codes.test(error)) ?? ['address.no-answer', /$/, other]
+  return failure(id, settings, `${url}: ${text}`)
+}

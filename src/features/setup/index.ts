@@ -1,0 +1,18 @@
+import type { Feature } from '../../web/kit.ts'
+import { setupPage } from './page.ts'
+
+/**
+ * Leads the developers of this app from a clone to production. `npm run doctor` and the page `/setup` say what is missing and what is
+ * wrong.
+ */
+export default {
+  title: 'npm run doctor and the page /setup, which test a registration',
+  order: 90,
+  create(deps) {
+    if (deps.config.environment === 'production') return {}
+    return {
+      navigation: [{ href: '/setup', label: 'Setup' }],
+      routes: [{ path: '/setup', router: setupPage(deps) }],
+    }
+  },
+} satisfies Feature

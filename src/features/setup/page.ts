@@ -1,0 +1,49 @@
+import { Router } from 'express'
+import { type FeatureDeps, requireUser } from '../../web/kit.ts'
+import { loadContracts } from '../contracts.ts'
+import { isSandbox } from './doctor.ts'
+import { toSheet } from './registration.ts'
+
+export interface SetupState {
+  isSandbox: boolean
+  hasConnection: boolean
+  hasOwnSignIn: boolean
+}
+
+/** A step from a clone to production. The page has the texts of each. */
+export interface Step {
+  id: 'demo' | 'registration' | 'connect' | 'sign-in' | 'pages' | 'deploy'
+  status: 'done' | 'next' | 'open'
+}
+
+/** What is done, and what is next. A connection on the platform itself proves the settings. */
+export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn }: SetupState): Step[] {
+  const steps: [Step['id'], isDone: boolean][] = [
+    ['demo', hasConnection || !isSandbox],
+    ['registration', !isSandbox],
+    ['connect', !isSandbox && hasConnection],
+    ['sign-in', hasOwnSignIn],
+    ['pages', false],
+    ['deploy', false],
+  ]
+  const next = steps.findIndex(([, isDone]) => !isDone)
+  return steps.map(([id, isDone], index) => ({
+    id,
+    status: isDone ? 'done' : index === next ? 'next' : 'open',
+  }))
+}
+
+/** The page for the developers of this app, which does not exist in production. */
+export function setupPage({ config, connect, hasDemoSignIn }: FeatureDeps): Router {
+  return Router().get('/', async (req, res) => {
+    const state = {
+      isSandbox: isSandbox(config.platform),
+      hasConnection: (await connect.vault.list(requireUser(req))).length > 0,
+      hasOwnSignIn: !hasDemoSignIn,
+    }
+    const contracts = await loadContracts()
+    const sheet = toSheet({ baseUrl: config.baseUrl, scopes: connect.oauth.scopes, contracts })
+    const styles = ['/assets/setup/setup.css']
+    res.page('setup/setup', { title: 'Setup', ...state, steps: stepsOf(state), sheet, styles })
+  })
+}
