@@ -4,6 +4,7 @@
  */
 
 import { isUtf8 } from 'node:buffer'
+import { statSync } from 'node:fs'
 import * as z from 'zod'
 import { type EncryptionKey, platform } from './connect/index.ts'
 import { isSentinelUrl } from './connect/stores.ts'
@@ -162,12 +163,14 @@ export const storeSettings = (env: Environment) =>
       description:
         '`true` allows a plain `redis://` address of another machine in production, on a private network.',
     }),
-    dataDir: z.string().default('.data').meta({
+    dataDir: z.string().default('.data').refine(isNoFile, 'is a file: name a folder').meta({
       variable: 'DATA_DIR',
       description:
         'The folder for the embedded store and for files. The app creates it, and what it writes there, for its own user only.',
     }),
   })
+
+const isNoFile = (path: string) => !statSync(path, { throwIfNoEntry: false })?.isFile()
 
 /** For a program that calls the platform's API. */
 export const apiSettings = (env: Environment) =>

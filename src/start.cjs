@@ -2,6 +2,15 @@
  * Starts each program of ours: `node src/start.cjs src/demo.ts [ARGS…]`. Without a program, it only checks the version of Node.
  * It is CommonJS, so that it runs on any version: older ones cannot load TypeScript.
  */
+try {
+  require.resolve('zod')
+} catch {
+  console.error(
+    'The packages of this project are not installed. Run npm install, which also brings the Node for npm scripts.',
+  )
+  process.exit(1)
+}
+
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(
@@ -18,7 +27,7 @@ const { pathToFileURL } = require('node:url')
 // It halves the CPU time of a small process. TypeScript would be too late: Node loads its compiler for the first file that is not
 // in the cache.
 if (!process.env.NODE_COMPILE_CACHE)
-  process.env.NODE_COMPILE_CACHE = path.join(__dirname, '..', 'node_modules', '.cache', 'connect-starter')
+  process.env.NODE_COMPILE_CACHE = path.join(__dirname, '..', 'node_modules', '.cache', 'connect')
 nodeModule.enableCompileCache(process.env.NODE_COMPILE_CACHE)
 
 // Node 22 warns about its SQLite, and cron would mail that. The option --disable-warning would end older versions of Node,

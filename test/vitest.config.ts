@@ -38,7 +38,7 @@ export default defineConfig({
     pool: 'forks',
     restoreMocks: true,
     env: {
-      NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/connect-starter', import.meta.url)),
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/connect', import.meta.url)),
     },
     // Most tests wait for programs and clocks; so four files at a time are quicker than two, even on two cores.
     maxWorkers: Math.max(4, availableParallelism() - 1),

@@ -5,7 +5,6 @@ import { groupsOf } from '../features/folders.ts'
 import { loadFeatures } from '../features/load.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
-import { fail } from '../runtime/serve.ts'
 import { regenerate } from './programs.ts'
 import { openProject } from './project.ts'
 import { placesOf } from './removal.ts'
@@ -106,4 +105,3 @@ await createCommand('npm run add-feature --', "Adds a feature that reads a list 
   .option('--write', 'users can also create records', false)
   .action(addFeature)
   .parseAsync()
-  .catch(fail)

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
-import { fail } from '../runtime/serve.ts'
 import { embeddedStore } from './embedded-store.ts'
 
 async function copyStore(file: string): Promise<void> {
@@ -25,4 +24,3 @@ await createCommand('npm run backup --', 'Copies the embedded store to a new fil
   .argument('<file>', 'the new file')
   .action(copyStore)
   .parseAsync()
-  .catch(fail)

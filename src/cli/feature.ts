@@ -32,11 +32,9 @@ try {
   } else {
     const listed = ofFeature.length > 0 ? ofFeature : COMMANDS
     const list = listed.map((command) => `  ${command.feature} ${command.name}: ${purposeOf(command.file)}`)
-    const isKnown = feature === undefined || feature === '--help' || (ofFeature.length > 0 && !name)
-    if (!isKnown)
-      throw new Error(
-        `There is no command "${[feature, name].join(' ').trim()}". The commands are:\n${list.join('\n')}`,
-      )
+    const asked = [feature, name].filter((word) => word && word !== '--help').join(' ')
+    if (asked !== '' && (asked !== feature || ofFeature.length === 0))
+      throw new Error(`There is no command "${asked}". The commands are:\n${list.join('\n')}`)
     print('Usage: npm run feature -- NAME COMMAND [ARGS…]', '', ...list)
   }
 } catch (error) {

@@ -10,12 +10,13 @@ import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { nameProduct, slugOf } from './naming.ts'
 import { install, regenerate } from './programs.ts'
-import { openProject, readManifest, writeManifest } from './project.ts'
-import { placesOfAll, removeAll, requireFeatures, sizeOf } from './removal.ts'
-import { requireCommitted, requireGit } from './repository.ts'
+import { openProject, packagesOf, readManifest, writeManifest } from './project.ts'
+import { isOfStarter, placesOfAll, removeAll, requireFeatures, sizeOf } from './removal.ts'
+import { openRepository } from './repository.ts'
 
 const features = await loadFeatures().catch(fail)
 const project = openProject()
+const repository = openRepository(project.root)
 const NAMES = features.map(({ name }) => name)
 const FOLDERS = features.map(({ folder }) => folder)
 /** The features that are kept by default: those that are in no group. */
@@ -28,8 +29,7 @@ function problemOfName(name = ''): string | undefined {
     return 'one line of at most 60 characters, without " ` < > * _ [ ] | and \\'
   const slug = slugOf(name)
   if (!/[a-z]/.test(slug)) return 'it needs a letter from A to Z, for the name of the package'
-  const { dependencies, devDependencies } = readManifest(project)
-  const isPackage = Object.hasOwn({ ...dependencies, ...devDependencies }, slug)
+  const isPackage = packagesOf(readManifest(project)).includes(slug)
   return isPackage ? `this project uses a package named ${slug}` : undefined
 }
 
@@ -70,31 +70,23 @@ function purposeOf(group: string): string {
   return text.replaceAll('\n', ' ')
 }
 
-/** The tests and pages that are about the starter, and not about a product. */
-const OF_STARTER = [
-  ...['bench', 'chaos', 'real', 'scale', 'starter'].map((name) => `test/${name}`),
-  ...FOLDERS.map((folder) => `test/features/${folder}/bench`),
-  ...project.filesBelow('test/features').filter((file) => file.endsWith('/demo-script.long.test.ts')),
-  ...project.filesBelow('docs').filter((file) => file.startsWith('docs/demo-')),
-]
+const ofStarter = project.filesBelow('.').filter(isOfStarter)
 
 /** Lists what will be deleted, and asks once. Throws unless the answer is yes. */
 async function askForDeletion(removed: readonly string[]): Promise<void> {
   const gone = features.filter(({ name }) => removed.includes(name))
   const ofFeatures = gone.map((one) => `the feature ${one.name}: ${sizeOf(project, one)} files`)
-  const ofStarter = OF_STARTER.filter(
-    (path) => project.exists(path) && !gone.some(({ folder }) => path.startsWith(`test/features/${folder}/`)),
-  )
-  print('This deletes:', ...[...ofFeatures, ...ofStarter].map((line) => `  ${line}`))
+  print('This deletes:', ...ofFeatures.map((line) => `  ${line}`))
+  print(`  the tests and pages of the starter itself: ${ofStarter.length} files`)
   print('and the files and packages that nothing uses after that.')
   const answer = await confirm({ message: 'Delete it?' })
   if (answer !== true) throw new Error('Nothing was changed.')
 }
 
 function init(name: string, removed: readonly string[]): void {
-  const tree = requireGit(project.root, ['rev-parse', 'HEAD:./'])
+  const tree = repository.git('rev-parse', 'HEAD:./')
   print('Working. If you interrupt this command, put everything back with: git restore . && git clean -fdq .')
-  removeAll(project, [...OF_STARTER, ...placesOfAll(FOLDERS, removed)])
+  removeAll(project, [...ofStarter, ...placesOfAll(FOLDERS, removed)])
   nameProduct(project, name)
   project.write('README.md', productReadme(name))
   project.write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n')
@@ -103,7 +95,7 @@ function init(name: string, removed: readonly string[]): void {
     ...manifest,
     version: '0.1.0',
     description: `${name}: connects accounts on the platform.`,
-    starter: { name, version: manifest.version, tree },
+    starter: { version: manifest.version, tree },
     knip: knipOfProduct(),
   })
   regenerate(project)
@@ -117,6 +109,9 @@ function init(name: string, removed: readonly string[]): void {
     '3. Users sign in with any name; before production, see "Replace the sign-in" in the README',
     `4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}`,
     '5. npm run add-feature -- NAME adds a feature of your own; commit what is here first',
+    ...(removed.length > 0
+      ? [`You can bring back what you left out: npm run update -- URL --with ${removed[0]}`]
+      : []),
   )
 }
 
@@ -152,12 +147,12 @@ function productReadme(name: string): string {
 }
 
 async function start(flags: { name?: string; features?: string; yes: boolean }): Promise<void> {
-  const { starter } = readManifest(project)
+  const { starter, name: product } = readManifest(project)
   if (starter)
     throw new Error(
-      `This is ${starter.name} already. Nothing was changed. npm run remove-feature removes features; .env has the settings.`,
+      `This is ${product} already. Nothing was changed. npm run remove-feature removes features; .env has the settings.`,
     )
-  requireCommitted(project.root)
+  repository.requireCommitted()
   const asks = process.stdin.isTTY && !flags.yes
   const name = flags.name ?? (asks ? await askForName() : '')
   const named = flags.features?.split(',').flatMap((entry) => entry.trim() || [])
@@ -182,4 +177,3 @@ await createCommand('npm run init --', 'Makes this clone of the starter yours.')
   .option('--yes', 'do not ask; without --features, keep the features that are in no group', false)
   .action(start)
   .parseAsync()
-  .catch(fail)

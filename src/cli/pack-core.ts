@@ -3,7 +3,6 @@ import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
-import { fail } from '../runtime/serve.ts'
 import { runNpm, runTool, temporaryFolder } from './programs.ts'
 import { openProject, readManifest } from './project.ts'
 
@@ -53,4 +52,3 @@ await createCommand(
   .argument('[folder]', 'where to write it (default: this folder)', '.')
   .action(pack)
   .parseAsync()
-  .catch(fail)

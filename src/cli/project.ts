@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -31,8 +40,14 @@ export function openProject(root = fileURLToPath(new URL('../..', import.meta.ur
       mkdirSync(dirname(place(file)), { recursive: true })
       writeFileSync(place(file), text)
     },
-    /** Deletes a file or a folder, if it is there. */
-    remove: (path: string) => rmSync(place(path), { recursive: true, force: true }),
+    /** Deletes a file or a folder, if it is there, and the folders above it that are empty then. */
+    remove(path: string): void {
+      rmSync(place(path), { recursive: true, force: true })
+      for (let above = dirname(path); existsSync(place(above)); above = dirname(above)) {
+        if (readdirSync(place(above)).length > 0) return
+        rmdirSync(place(above))
+      }
+    },
   }
 }
 
@@ -51,15 +66,17 @@ export interface Manifest {
 }
 
 export interface Starter {
-  /** The product's name. */
-  name: string
   /** The version of the starter that the clone began with, or was last updated to. */
   version: string
-  /** The hash of the git tree of that version, which has all files of the starter. */
+  /** The hash of the git tree that the clone began with, which has all files of that version. */
   tree: string
   /** Where the last update came from. */
   source?: string
 }
+
+/** The names of all packages of a `package.json`. */
+export const packagesOf = ({ dependencies, devDependencies }: Manifest): string[] =>
+  Object.keys({ ...dependencies, ...devDependencies })
 
 export const readManifest = (project: Project): Manifest => JSON.parse(project.read('package.json'))
 

@@ -25,6 +25,38 @@ export const placesOf = (name: string, groups: readonly string[]): string[] =>
     `${place}.png`,
   ])
 
+/** Whether a file proves the starter, and not a product: `init` deletes it. */
+export const isOfStarter = (file: string): boolean =>
+  /^test\/(bench|chaos|real|scale|starter|features\/.+\/bench)\/|^docs\/demo-|demo-script\.long\.test\.ts$/.test(
+    file,
+  )
+
+/** Whether a file is at one of these places, or below one. */
+export const isBelow = (file: string, places: readonly string[]): boolean =>
+  places.some((place) => file === place || file.startsWith(`${place}/`))
+
+/** All folders that files are in. */
+export const foldersOf = (files: readonly string[]): string[] => {
+  const above = (file: string): string[] => (file === '.' ? [] : [file, ...above(posix.dirname(file))])
+  return [...new Set(files.map(posix.dirname).flatMap(above))]
+}
+
+/** Finds what a file imports: a relative path, or the name of a package. */
+const IMPORT = /(?:\bfrom |\bimport\(?\s*)'(\.[^']*|(?:@[^/']+\/)?[^/']+)/g
+
+/** The relative paths and the packages that a file of TypeScript imports. A file that is not there imports nothing. */
+export const importsOf = (project: Project, file: string): string[] =>
+  project.exists(file) && file.endsWith('.ts')
+    ? [...project.read(file).matchAll(IMPORT)].map(([, name = '']) => name)
+    : []
+
+/** The files that a file imports, and that are not there. */
+export const missingImports = (project: Project, file: string): string[] =>
+  importsOf(project, file)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => posix.join(posix.dirname(file), name))
+    .filter((target) => !project.exists(target))
+
 /** Replaces the name of each group by the names of its features. Throws if there is no such feature or group. */
 export function requireFeatures(features: readonly NamedFeature[], names: readonly string[]): string[] {
   const found = names.flatMap((asked) => {
@@ -52,6 +84,12 @@ export function placesOfAll(
   const empty = groups.filter((group) => !kept.includes(group))
   return [...names, ...empty].flatMap((name) => placesOf(name, [...groups, ...formerGroups]))
 }
+
+/** The places of the features with these names, and of the groups that they are in. */
+export const placesWithGroups = (folders: readonly string[], names: readonly string[]): string[] =>
+  [...names, ...groupsOf(folders.filter((folder) => names.includes(nameOf(folder))))].flatMap((name) =>
+    placesOf(name, groupsOf(folders)),
+  )
 
 /** How many files a feature has. */
 export const sizeOf = (project: Project, { name, folder }: Pick<NamedFeature, 'name' | 'folder'>): number =>

@@ -7,7 +7,7 @@ import { fail } from '../runtime/serve.ts'
 import { install, regenerate } from './programs.ts'
 import { openProject } from './project.ts'
 import { placesOfAll, removeAll, requireFeatures, sizeOf } from './removal.ts'
-import { requireCommitted } from './repository.ts'
+import { openRepository } from './repository.ts'
 
 const features = await loadFeatures().catch(fail)
 const project = openProject()
@@ -24,14 +24,21 @@ function listFeatures(): void {
   for (const group of groupsOf(folders)) print(`npm run remove-feature -- ${group} removes all of ${group}/.`)
 }
 
+/** These features, and all that need one of them. */
+function withDependents(names: readonly string[]): string[] {
+  const dependents = features.filter(({ needs = [] }) => needs.some((need) => names.includes(need)))
+  const all = [...new Set([...names, ...dependents.map(({ name }) => name)])]
+  return all.length === names.length ? all : withDependents(all)
+}
+
 function remove(asked: string[]): void {
   const names = requireFeatures(features, asked)
-  for (const { name, needs = [] } of features) {
-    const need = needs.find((need) => names.includes(need))
-    if (need !== undefined && !names.includes(name))
-      throw new Error(`${name} needs ${need}. Remove both, or none. Nothing was changed.`)
-  }
-  requireCommitted(project.root)
+  const all = withDependents(names)
+  if (all.length > names.length)
+    throw new Error(
+      `Other features need ${asked.join(', ')}. To remove all of them: npm run remove-feature -- ${all.join(' ')}. Nothing was changed.`,
+    )
+  openRepository(project.root).requireCommitted()
   const { files, packages } = removeAll(project, placesOfAll(folders, names))
   print(`Removed ${names.join(', ')}, with their pages, tests and docs.`)
   if (files.length > 0) print(`Files that nothing uses any more: ${files.join(', ')}.`)
@@ -46,4 +53,3 @@ await createCommand('npm run remove-feature --', 'Removes features. Without a na
   .argument('[names...]', 'features or groups to remove')
   .action((names: string[]) => (names.length === 0 ? listFeatures() : remove(names)))
   .parseAsync()
-  .catch(fail)

@@ -7,7 +7,6 @@ import { pathToFileURL } from 'node:url'
 import { openSqlite } from '../connect/stores.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
-import { fail } from '../runtime/serve.ts'
 import { embeddedStore } from './embedded-store.ts'
 
 async function restore(file: string, store: string): Promise<void> {
@@ -82,4 +81,3 @@ await createCommand('npm run restore --', 'Replaces the embedded store with the 
   .argument('<file>', 'the backup')
   .action((file: string) => restore(file, embeddedStore()))
   .parseAsync()
-  .catch(fail)

@@ -3,7 +3,7 @@ import '../runtime/env-file.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
 import { openSandbox, sandboxSettings } from '../runtime/run-sandbox.ts'
-import { fail, onStopSignal } from '../runtime/serve.ts'
+import { onStopSignal } from '../runtime/serve.ts'
 
 await createCommand('npm run sandbox --', 'Starts the sandbox, for use with npm start.')
   .action(async () => {
@@ -12,4 +12,3 @@ await createCommand('npm run sandbox --', 'Starts the sandbox, for use with npm 
     onStopSignal(() => sandbox.close())
   })
   .parseAsync()
-  .catch(fail)

@@ -1,50 +1,133 @@
-/**
- * `npm run update -- [URL or folder] [version]`: fetches a newer version of the starter. Then it runs the `update-product.ts` of
- * that version, because its rules are newer than those of this clone.
- */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+/** `npm run update -- [URL or folder] [version]`: merges a newer version of the starter into the product in this folder, by git. */
+import { featureFolders, nameOf } from '../features/folders.ts'
 import { createCommand } from '../runtime/command.ts'
-import { fail } from '../runtime/serve.ts'
-import { run, show, temporaryFolder } from './programs.ts'
-import { openProject, readManifest } from './project.ts'
-import { git, requireGit } from './repository.ts'
+import { print } from '../runtime/print.ts'
+import { check, install, regenerate } from './programs.ts'
+import { type Manifest, openProject, packagesOf, readManifest, writeManifest } from './project.ts'
+import * as removal from './removal.ts'
+import { openRepository, withoutCredentials } from './repository.ts'
+import { mergeKeys } from './update-manifest.ts'
 
-const project = openProject()
+const product = openProject(process.cwd())
+const repository = openRepository(product.root)
+const { git, tryGit, filesOf } = repository
+const namesIn = (commit: string) => featureFolders(filesOf(commit)).map(nameOf)
+const manifestOf = (commit: string): Manifest => JSON.parse(git('show', `${commit}:package.json`))
 
-/**
- * Fetches a version of the starter, with its history, into a folder. If git fails, throws an error with git's message, in which the
- * address has no password.
- */
-function fetchStarter(source: string, version: string | undefined, folder: string): void {
-  const env = { GIT_TERMINAL_PROMPT: '0' }
-  const clone = ['clone', '--quiet', '--no-checkout', '--', source, folder]
-  const { failure } = run(project.root, 'git', clone, { env })
-  if (failure) throw new Error(`The starter cannot be fetched: ${failure}\nNothing was changed.`)
-  const commit = [`v${version}`, version ?? 'HEAD', `origin/${version}`]
-    .map((name) => git(folder, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`))
-    .find(Boolean)
-  if (!commit) throw new Error(`The starter has no version ${version ?? 'yet'}. Nothing was changed.`)
-  requireGit(folder, ['checkout', '--quiet', '--detach', commit])
+/** Files that are the product's own since `init`, and files that programs write as a whole. */
+const OWN =
+  /^((README|CHANGELOG|docs\/(assumptions|([a-z-]+\/)?configuration))\.md|package(-lock)?\.json|\.env\.example)$/
+/** How the branch of an update begins. */
+const BRANCH = 'starter-'
+const next = (branch: string) =>
+  `To go on: resolve what "git status" lists as unmerged, run npm install, npm run docs and npm test, commit, and merge the branch. To give up: git add -A && git reset -q --hard && git switch -q - && git branch -D ${branch} && npm install`
+
+/** The commit up to which the product has the starter. Without its history, as from a ZIP file, the files it began with tell. */
+function baseOf(theirs: string, tree: string, source: string): string {
+  const commits = git('log', '--format=%T %H', theirs).split('\n')
+  const [, beginning] = commits.find((line) => line.startsWith(tree))?.split(' ') ?? []
+  const base = tryGit('merge-base', 'HEAD', theirs) ?? beginning
+  if (base && !manifestOf(theirs).starter) return base
+  throw new Error(`${source} is not the starter, or that version is older than yours. Nothing was changed.`)
 }
 
-/** Runs the updater of the version that was fetched, and exits with its exit code. */
+/** The new entries of the changelog, without those that begin with the name of an absent feature. */
+function changelogOf(base: string, theirs: string, absent: readonly string[]): string[] {
+  const known = git('show', `${base}:CHANGELOG.md`)
+  const ofAbsent = new RegExp(`^- (Breaking: )?(${absent.join('|')}): `)
+  const entries = git('show', `${theirs}:CHANGELOG.md`).match(/^- .*(\n {2}.*)*/gm) ?? []
+  const news = entries.filter((entry) => !known.includes(entry) && !ofAbsent.test(entry))
+  return [...new Set(news)].flatMap((entry) => entry.split('\n'))
+}
+
+/** Merges the starter without committing. What the product has deleted, or has as its own, stays so. Returns the files in conflict. */
+function merge(base: string, theirs: string): string[] {
+  const ours = filesOf('HEAD')
+  const history = ['--strategy=ours', '--allow-unrelated-histories', '-m', "The starter's history"]
+  if (tryGit('merge-base', 'HEAD', base) === null) git('merge', '--quiet', ...history, base)
+  const unmerged = repository.merge(theirs)
+  git('checkout', 'HEAD', '--', ...ours.filter((file) => OWN.test(file)))
+  const deleted = unmerged.filter((file) => !ours.includes(file))
+  if (deleted.length > 0) git('rm', '--quiet', '--', ...deleted)
+  return unmerged.filter((file) => ours.includes(file) && !OWN.test(file))
+}
+
+/**
+ * Leaves out new files in folders that the product has deleted, of features that are not wanted, and with imports that the product
+ * lacks. Takes the wanted features, with what they import.
+ */
+function select(base: string, theirs: string, wanted: readonly string[]): void {
+  const [all, ours] = [filesOf(theirs), removal.foldersOf(filesOf('HEAD'))]
+  const folders = featureFolders(all)
+  const added = repository.list('diff', '--cached', '--name-only', '--diff-filter=A', '-M', '-z', 'HEAD')
+  const isKept = (file: string) => product.exists(file) && !added.includes(file)
+  const absent = folders.filter((folder) => !isKept(`src/features/${folder}/index.ts`)).map(nameOf)
+  const unwanted = absent.filter((name) => !wanted.includes(name))
+  const others = removal.placesOfAll(folders, unwanted)
+  const isLeftOut = (file: string) => removal.isOfStarter(file) || removal.isBelow(file, others)
+  const deleted = removal.foldersOf(filesOf(base)).filter((folder) => !ours.includes(folder))
+  for (const file of added) if (isLeftOut(file) || removal.isBelow(file, deleted)) product.remove(file)
+  const isNew = (file: string) => all.includes(file) && !product.exists(file) && !isLeftOut(file)
+  const places = removal.placesWithGroups(folders, wanted)
+  for (let files = all.filter((file) => isNew(file) && removal.isBelow(file, places)); files.length > 0; ) {
+    git('checkout', theirs, '--', ...files)
+    files = files.flatMap((file) => removal.missingImports(product, file)).filter(isNew)
+  }
+  for (let broken = added; broken.length > 0; broken.forEach(product.remove))
+    broken = added.filter((file) => removal.missingImports(product, file).length > 0)
+}
+
+/** Writes the merged package.json, with each package that the merged code imports. `source`: where the next update comes from. */
+function writeMerged(base: string, theirs: Manifest, source: string, wanted: readonly string[]): void {
+  const ours = readManifest(product)
+  writeManifest(product, mergeKeys(manifestOf(base), ours, theirs))
+  const merged = readManifest(product)
+  const imported = ['src', 'test']
+    .flatMap(product.filesBelow)
+    .flatMap((file) => removal.importsOf(product, file))
+  for (const list of ['dependencies', 'devDependencies'] as const)
+    for (const [name, version] of Object.entries({ ...ours[list], ...theirs[list] }))
+      if (!packagesOf(merged).includes(name) && imported.includes(name.replace('@types/', '')))
+        merged[list][name] = version
+  for (const [name, script] of Object.entries(theirs.scripts))
+    if (wanted.some((feature) => script.includes(`feature.ts ${feature} `))) merged.scripts[name] = script
+  writeManifest(product, { ...merged, starter: { ...ours.starter, version: theirs.version, source } })
+}
+
 function update(source: string | undefined, version: string | undefined, options: { with: string[] }): void {
-  const { starter } = readManifest(project)
+  const { starter } = readManifest(product)
   if (!starter) throw new Error('This clone is not yours yet: run npm run init first. Nothing was changed.')
   const from = source ?? starter.source
   if (!from) throw new Error('Add the address of the starter: npm run update -- URL. Nothing was changed.')
-  const folder = temporaryFolder()
-  fetchStarter(from, version, folder)
-  const updater = join(folder, 'src/cli/update-product.ts')
-  if (!existsSync(updater)) throw new Error('That version of the starter is too old. Nothing was changed.')
-  process.exitCode = show(project.root, process.execPath, [updater, project.root, from, ...options.with])
+  const current = git('branch', '--show-current')
+  if (current.startsWith(BRANCH))
+    throw new Error(`This is the branch of an update that has begun. ${next(current)}`)
+  repository.requireCommitted()
+  const theirs = repository.fetch(from, version)
+  const base = baseOf(theirs, starter.tree, from)
+  const absent = namesIn(theirs).filter((name) => ![...namesIn('HEAD'), ...options.with].includes(name))
+  const unknown = options.with.find((name) => !namesIn(theirs).includes(name))
+  if (unknown) throw new Error(`--with ${unknown}: the starter has no such feature. Nothing was changed.`)
+  if (base === theirs && options.with.length === 0)
+    throw new Error('This clone has everything of that version already. Nothing was changed.')
+  print(...changelogOf(base, theirs, absent))
+  print('', `Features that you leave out: ${absent.join(', ') || 'none'}. To take one: --with NAME.`)
+  const branch = `${BRANCH}${[theirs.slice(0, 12), ...options.with].join('-')}`
+  git('switch', '--quiet', '--create', branch)
+  const conflicts = merge(base, theirs)
+  select(base, theirs, options.with)
+  writeMerged(base, manifestOf(theirs), withoutCredentials(from), options.with)
+  install(product)
+  regenerate(product)
+  git('add', '--all', '--', '.', ...conflicts.map((file) => `:(exclude)${file}`))
+  const list = conflicts.join(', ') || 'nothing'
+  print('', `The update is staged in the branch ${branch}. In conflict: ${list}.`, next(branch))
+  process.exitCode = conflicts.length > 0 ? 1 : check(product)
 }
 
 await createCommand('npm run update --', 'Merges a newer version of the starter, in a branch.')
   .argument('[source]', 'the address of the starter, or its folder (default: the one of the last update)')
-  .argument('[version]', 'a version, a tag or a commit (default: the newest commit)')
-  .option('--with <names...>', 'take these new features of the starter', [])
+  .argument('[version]', 'a version, a tag, a branch or a commit (default: the newest commit)')
+  .option('--with <name>', 'take a feature that you do not have', (name, all: string[]) => [...all, name], [])
   .action(update)
   .parseAsync()
-  .catch(fail)

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Environment, givenOf } from '../settings/read.ts'
+import * as z from 'zod'
+import { generalSettings, storeSettings } from '../config.ts'
+import { type Environment, givenOf, readSettings } from '../settings/read.ts'
 
 /** Generates a SESSION_SECRET and TOKEN_ENCRYPTION_KEYS. */
 export function newSecrets() {
@@ -11,12 +13,22 @@ export function newSecrets() {
   }
 }
 
-/** Returns the environment, with generated secrets for development if it has none. Production is left unchanged. */
+/** What decides whether there are generated secrets, and where. */
+const secretsPlace = (env: Environment) =>
+  z.object({
+    environment: generalSettings().shape.environment,
+    dataDir: storeSettings(env).shape.dataDir,
+  })
+
+/**
+ * Returns the environment, with generated secrets for development if it has none. Production is left unchanged. Throws a
+ * `ConfigError` if `NODE_ENV` or `DATA_DIR` is wrong: other settings would only seem to be missing.
+ */
 export function withDevelopmentSecrets(env: Environment): Environment {
-  const { NODE_ENV = 'development', DATA_DIR = '.data', SESSION_SECRET, TOKEN_ENCRYPTION_KEYS } = givenOf(env)
-  const isComplete = SESSION_SECRET && TOKEN_ENCRYPTION_KEYS
-  if (!['development', 'test'].includes(NODE_ENV) || isComplete) return env
-  const secrets = developmentSecrets(DATA_DIR)
+  const { environment, dataDir } = readSettings(env, secretsPlace)
+  const { SESSION_SECRET, TOKEN_ENCRYPTION_KEYS } = givenOf(env)
+  if (environment === 'production' || (SESSION_SECRET && TOKEN_ENCRYPTION_KEYS)) return env
+  const secrets = developmentSecrets(dataDir)
   return {
     ...env,
     SESSION_SECRET: SESSION_SECRET ?? secrets.SESSION_SECRET,

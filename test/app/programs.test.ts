@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
@@ -54,21 +55,25 @@ async function storeConnection(store: KeyValueStore, key: ReturnType<typeof newK
 
 const setting = ({ id, secret }: ReturnType<typeof newKey>) => `${id}:${secret.toString('base64')}`
 
-describe('a Node that is too old', () => {
-  test('is told in one line which one is needed', () => {
-    const old = { versions: { node: '20.20.2' } }
-    const script = readFileSync(new URL('../../src/start.cjs', import.meta.url), 'utf8')
-    const printed: string[] = []
-    const exit = (status: number) => {
-      throw new Error(`exit ${status}`)
-    }
-    const console = { error: (line: string) => void printed.push(line) }
-    const process = { ...old, exit }
-    expect(() => runInNewContext(script, { process, console })).toThrow('exit 1')
-    expect(printed.join('\n')).toMatch(
-      /^Node 20\.20\.2 is too old: this project requires 22\.19 or later\.[^\n]*$/,
-    )
-  })
+test.each([
+  ['Node is too old', () => '', /^Node 20\.20\.2 is too old: this project requires 22\.19 or later\.[^\n]*$/],
+  [
+    'the packages are not installed, whatever Node it is',
+    () => {
+      throw new Error('Cannot find module')
+    },
+    /^The packages of this project are not installed\. Run npm install[^\n]*$/,
+  ],
+])('if %s, each program tells in one line what to do', (_what, resolve, message) => {
+  const script = readFileSync(new URL('../../src/start.cjs', import.meta.url), 'utf8')
+  const printed: string[] = []
+  const exit = (status: number) => {
+    throw new Error(`exit ${status}`)
+  }
+  const console = { error: (line: string) => void printed.push(line) }
+  const process = { versions: { node: '20.20.2' }, exit }
+  expect(() => runInNewContext(script, { process, console, require: { resolve } })).toThrow('exit 1')
+  expect(printed.join('\n')).toMatch(message)
 })
 
 describe('the app', () => {
@@ -88,6 +93,20 @@ describe('the app', () => {
     await answering(url, program)
     await fetch(url, { headers: { 'x-forwarded-for': '203.0.113.9' } })
     expect(program.output().match(/TRUST_PROXY: it is 0/g)).toHaveLength(1)
+  })
+
+  test.each([
+    [
+      { NODE_ENV: 'prod' },
+      /^The settings have a problem: NODE_ENV must be production, development, test or unset\n$/,
+    ],
+    [
+      { DATA_DIR: fileURLToPath(import.meta.url) },
+      /^The settings have a problem: DATA_DIR is a file: name a folder\n$/,
+    ],
+  ])('says what is wrong with one setting, and not what follows from it: %o', async (wrong, message) => {
+    const { code, output } = await command('src/main.ts', { ...(await settingsOf()), ...wrong })
+    expect([code, output]).toEqual([1, expect.stringMatching(message)])
   })
 
   test('ends at SIGTERM during its start too', async () => {
@@ -146,6 +165,16 @@ describe('the command', () => {
     program.child.stdout?.destroy()
     expect(await program.exited).toBe(0)
     expect(program.output()).toBe('')
+  })
+
+  test.each<[script: string, args: string[], env: Record<string, string>, kept: string]>([
+    ['init', [], { npm_config_name: 'Acme', npm_config_yes: 'true' }, '--name'],
+    ['connections', ['list', 'foo'], { npm_config_status: 'true' }, '--status'],
+    ['add-feature', ['x', 'y'], { npm_config_path: 'true' }, '--path'],
+  ])('%s whose option was kept by npm says to add --', async (script, args, env, kept) => {
+    const { code, output } = await command(`src/cli/${script}.ts`, env, { args })
+    const message = `npm has kept ${kept} for itself. Add -- before the arguments: npm run ${script} -- ${kept}`
+    expect([code, output]).toEqual([1, expect.stringContaining(message)])
   })
 
   test('keys prints secrets that the settings accept, new ones each time', async () => {

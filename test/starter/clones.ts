@@ -65,7 +65,7 @@ function linkPackages(folder: string): void {
   rmSync(folder)
   execFileSync('sh', ['-c', 'cp -al "$0" "$1" 2>/dev/null || cp -a "$0" "$1"', packages, folder])
   // With what the compiler knows of this project, it checks only what differs in the clone.
-  for (const file of ['.package-lock.json', '.cache/connect-starter/tsconfig.tsbuildinfo']) {
+  for (const file of ['.package-lock.json', '.cache/connect/tsconfig.tsbuildinfo']) {
     if (!existsSync(join(packages, file))) continue
     rmSync(join(folder, file))
     copyFileSync(join(packages, file), join(folder, file))

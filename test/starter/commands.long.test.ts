@@ -5,7 +5,8 @@ import { slugOf } from '../../src/cli/naming.ts'
 import { fileOf, run as runProgram, show } from '../../src/cli/programs.ts'
 import { openProject } from '../../src/cli/project.ts'
 import { sizeOf } from '../../src/cli/removal.ts'
-import { updatedManifest, withoutCredentials } from '../../src/cli/update-manifest.ts'
+import { withoutCredentials } from '../../src/cli/repository.ts'
+import { mergeKeys } from '../../src/cli/update-manifest.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { command } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
@@ -35,10 +36,15 @@ describe('npm run remove-feature', () => {
     }
   })
 
-  test('refuses to remove a feature that another one needs, and changes nothing', async () => {
+  test('refuses to remove a feature that others need, names all of them at once, and changes nothing', async () => {
     const needed = features.flatMap(({ needs = [] }) => needs)[0]
     if (needed === undefined) return
-    expect(await run('remove-feature', needed)).toEqual(refusal(`needs ${needed}. Remove both`))
+    const refused = await run('remove-feature', needed)
+    expect(refused).toEqual(refusal(`To remove all of them: npm run remove-feature -- ${needed} `))
+    const [, all = ''] = /remove-feature -- (.*)\. Nothing/.exec(refused.output) ?? []
+    const isNamed = (name: string) => all.split(' ').includes(name)
+    for (const { name, needs = [] } of features)
+      expect(isNamed(name), name).toBe(name === needed || needs.some(isNamed))
     expect(exists(`src/features/${needed}`)).toBe(true)
   })
 
@@ -94,7 +100,11 @@ describe.skipIf(!loads('first-party'))('npm run feature', () => {
   test('lists the commands of the features, each with what it does', async () => {
     const { output } = await feature()
     expect(output).toMatch(/^ {2}first-party tenants: lists the tenants .*\.$/m)
-    expect((await feature('first-party')).output).not.toContain('load-prices')
+    for (const help of [[], ['--help']]) {
+      const { code, output } = await feature('first-party', ...help)
+      expect([code, output]).toEqual([0, expect.stringMatching(/^Usage: [\s\S]* first-party tenants: /)])
+      expect(output).not.toContain('load-prices')
+    }
   })
 
   test('runs a command with its arguments', async () => {
@@ -121,8 +131,6 @@ test.each([
   expect(slugOf(name)).toBe(slug)
 })
 
-const EMPTY = { name: 'a', version: '', scripts: {}, dependencies: {}, devDependencies: {} }
-
 describe('an update', () => {
   test.each([
     ['https://ann:secret@git.example/starter.git', 'https://git.example/starter.git'],
@@ -135,24 +143,14 @@ describe('an update', () => {
   })
 
   test('merges package.json by keys: what the product has changed or deleted stays so', () => {
-    const base = { ...EMPTY, version: '1', scripts: { bench: 'x', keys: 'x' } }
-    const ours = { ...EMPTY, version: '0', scripts: { keys: 'x', own: 'o' } }
-    const theirs = { ...EMPTY, version: '2', scripts: { bench: 'y', keys: 'y', fresh: 'f' } }
-    const scripts = { keys: 'y', own: 'o', fresh: 'f' }
-    expect(updatedManifest(base, ours, theirs)).toEqual({ ...EMPTY, version: '0', scripts })
-  })
-
-  test('has each package of the starter or the product, in the version that the product has chosen, else the newest', () => {
-    const of = (dependencies: Record<string, string>, devDependencies = {}) => ({
-      ...EMPTY,
-      ...{ dependencies, devDependencies },
+    const base = { version: '1', scripts: { bench: 'x', keys: 'x' }, engines: { node: '22' } }
+    const ours = { version: '0', scripts: { keys: 'x', own: 'o' }, engines: { node: '24' } }
+    const theirs = { version: '2', scripts: { bench: 'y', keys: 'y', fresh: 'f' }, type: 'module' }
+    expect(mergeKeys(base, ours, theirs)).toEqual({
+      version: '0',
+      scripts: { keys: 'y', own: 'o', fresh: 'f' },
+      engines: { node: '24' },
+      type: 'module',
     })
-    const base = of({ removed: '1', dropped: '1', chosen: '1', kept: '1' }, { moved: '1', own: '1' })
-    const ours = of({ dropped: '1', chosen: '2', kept: '1', added: '1', own: '1' }, { moved: '1' })
-    const theirs = of({ removed: '2', chosen: '3', kept: '2', moved: '2', fresh: '1' }, { own: '1' })
-    const { dependencies, devDependencies } = updatedManifest(base, ours, theirs)
-    const expected = { removed: '2', dropped: '1', chosen: '2', kept: '2', moved: '2', fresh: '1' }
-    expect(dependencies).toEqual({ ...expected, added: '1', own: '1' })
-    expect(devDependencies).toEqual({})
   })
 })

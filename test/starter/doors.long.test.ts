@@ -148,7 +148,7 @@ test('after --ignore-scripts with Node 20, each door says which Node is needed a
   const devDependencies = { node: manifest.devDependencies.node }
   writeFileSync(
     join(folder, 'package.json'),
-    JSON.stringify({ ...manifest, dependencies: {}, devDependencies }),
+    JSON.stringify({ ...manifest, dependencies: { zod: manifest.dependencies.zod }, devDependencies }),
   )
   // Without the Node of this project, which npm has put first.
   const others = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.includes('node_modules'))

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
-import { placesOf } from '../../src/cli/removal.ts'
+import { isBelow, placesOf } from '../../src/cli/removal.ts'
 import { groupOf, groupsOf } from '../../src/features/folders.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { variablesOf } from '../../src/settings/read.ts'
@@ -9,7 +9,8 @@ import { files, read } from '../support/documents.ts'
 const features = await loadFeatures()
 
 /** What proves or describes the starter with all its features, or is generated from those that there are. */
-const EXEMPT = /^(test\/(starter|real|bench)\/|docs\/assumptions\.md|CHANGELOG\.md|package-lock\.json)/
+const EXEMPT =
+  /^(test\/(starter|real|bench)\/|docs\/(assumptions|specification)\.md|CHANGELOG\.md|package-lock\.json)/
 const TEXTS = '**/*.{ts,cjs,js,css,eta,md,json,yaml,yml,grit}'
 
 /** The names of a group's features, commands of two words (the others follow the feature's name), and settings. */
@@ -37,9 +38,8 @@ test('no file outside a group names one of its features, commands or settings', 
       .filter(({ folder }) => groupOf(folder) === group)
       .flatMap(({ name }) => placesOf(name, [group]))
       .concat(placesOf(group, []))
-    const isInside = (file: string) => places.some((place) => file === place || file.startsWith(`${place}/`))
     return all
-      .filter((file) => !isInside(file))
+      .filter((file) => !isBelow(file, places))
       .flatMap((file) => {
         const text = read(file)
         return names.filter(({ word }) => word.test(text)).map(({ name }) => `${file}: ${name}`)

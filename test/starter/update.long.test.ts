@@ -5,7 +5,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { placesOfAll } from '../../src/cli/removal.ts'
 import { loadFeatures } from '../../src/features/load.ts'
 import { ROOT } from '../support/documents.ts'
-import { tempDir } from '../support/env.ts'
 import { openClone, openZip } from './clones.ts'
 
 const features = await loadFeatures()
@@ -40,11 +39,25 @@ const REMOVED = ['metrics', 'supplier-check']
 const NEW_FEATURE = 'connection-checks'
 /**
  * Packages: one that the older version uses in a feature that the product removes, and the newer one in what all pages share; one
- * that only the older version uses; one that only a removed feature uses; and one that is the product's.
+ * that only the older version uses; and one that is the product's.
  */
-const [WANTED, DROPPED, LEFT_OUT, OWN] = ['wanted', 'dropped', 'left-out', 'own']
+const [WANTED, DROPPED, OWN] = ['wanted', 'dropped', 'own']
 const SHARED = 'src/web/health.ts'
 const OF_REMOVED = 'src/features/metrics/index.ts'
+
+/** New files, the first of which imports what `init` deletes, and the second the first. */
+const BROKEN = [
+  ['test/app/of-bench.ts', '../bench/measure.ts'],
+  ['test/app/of-broken.ts', './of-bench.ts'],
+] as const
+const NEWS = [
+  '- Breaking: attempts are three.',
+  '  Change nothing.',
+  '- Breaking: attempts are three.',
+  '  Change nothing.',
+  '- metrics: a new gauge.',
+  '',
+]
 
 function addPackage(clone: Clone, name: string): void {
   const folder = join(clone.dir, 'packages', name)
@@ -67,10 +80,10 @@ const importIn = (clone: Clone, file: string, name: string) => {
 /** Each test begins with an older version of the starter, and updates to the one that is here. */
 beforeAll(async () => {
   starter = openClone()
-  appendFileSync(join(starter.dir, 'CHANGELOG.md'), '- Breaking: attempts are three. Change nothing.\n')
-  for (const name of [WANTED, LEFT_OUT]) addPackage(starter, name)
+  appendFileSync(join(starter.dir, 'CHANGELOG.md'), NEWS.join('\n'))
+  addPackage(starter, WANTED)
   importIn(starter, SHARED, WANTED)
-  importIn(starter, OF_REMOVED, LEFT_OUT)
+  for (const [file, imported] of BROKEN) writeFileSync(join(starter.dir, file), `import '${imported}'\n`)
   starter.commit('this version')
   for (const [file, older, newer] of [...EDITED, CHANGED]) starter.edit(file, newer, older)
   starter.edit('package.json', `"version": "${versionIn(starter)}"`, '"version": "0.9.0"')
@@ -83,8 +96,8 @@ beforeAll(async () => {
     rmSync(join(starter.dir, place), { recursive: true, force: true })
   addPackage(starter, DROPPED)
   starter.edit(SHARED, `import '${WANTED}'`, `import '${DROPPED}'`)
-  starter.edit('package.json', `"${LEFT_OUT}": "file:packages/${LEFT_OUT}",`, '')
-  starter.edit(OF_REMOVED, `import '${LEFT_OUT}'`, `import '${WANTED}'`)
+  importIn(starter, OF_REMOVED, WANTED)
+  for (const [file] of BROKEN) rmSync(join(starter.dir, file))
   starter.commit('the version before')
   await makeProduct()
   starter.git('revert', '--no-edit', 'HEAD')
@@ -123,15 +136,12 @@ const exists = (file: string) => existsSync(join(product.dir, file))
 
 test('what cannot be updated is refused in one sentence, and nothing changes', async () => {
   await expect(update()).rejects.toThrow(/Add the address of the starter/)
-  await expect(update('/nowhere')).rejects.toThrow(/'\/nowhere' does not exist/)
-  await expect(update(starter.dir, '9.9.9')).rejects.toThrow(/has no version 9\.9\.9/)
-  await expect(update(starter.dir, 'HEAD~2')).rejects.toThrow(/Up to that version/)
-  await expect(update(starter.dir, '--with', 'leads')).rejects.toThrow(/no such new feature/)
-  const other = tempDir()
-  execFileSync('git', ['init', '-q', other.dir])
-  symlinkSync('/', join(other.dir, 'link'))
-  await expect(update(other.dir)).rejects.toThrow(/has no version/)
-  other.remove()
+  await expect(update('/nowhere')).rejects.toThrow(/'\/nowhere' does not appear to be a git repository/)
+  await expect(update(starter.dir, '9.9.9')).rejects.toThrow(/9\.9\.9/)
+  const first = starter.git('rev-list', '--max-parents=0', 'HEAD')
+  await expect(update(starter.dir, first)).rejects.toThrow(/is not the starter, or that version is older/)
+  await expect(update(product.dir)).rejects.toThrow(/is not the starter, or that version is older/)
+  await expect(update(starter.dir, '--with', 'nothing')).rejects.toThrow(/has no such feature/)
   expect(product.git('status', '--porcelain')).toBe('')
 })
 
@@ -149,39 +159,55 @@ describe('a product from a ZIP of an older version', () => {
 
   test('is updated without a conflict: what was deleted stays away, what was changed stays changed, a new feature is only named, the packages are those that are used, and the check passes', async () => {
     const output = await update(starter.dir)
-    expect(output).toContain('- Breaking: attempts are three')
-    expect(output.lastIndexOf('- Breaking')).toBeLessThan(output.search(/^- (?!Breaking)/m))
-    expect(output).toContain(`New features, which are not taken: ${NEW_FEATURE}.`)
-    expect(output).toContain('which are staged')
+    expect(output.match(/- Breaking: attempts are three\.\n {2}Change nothing\./g)).toHaveLength(1)
+    expect(output).not.toContain('a new gauge')
+    expect(output).toMatch(new RegExp(`^Features that you leave out: .*${NEW_FEATURE}`, 'm'))
+    expect(output).toContain('In conflict: nothing.')
     expect(output).not.toMatch(/ failed: /)
-    expect(output).toMatch(/To abandon the update[\s\S]*tsc exited with code 0/)
+    expect(output).toMatch(/To give up: [\s\S]*tsc exited with code 0/)
     for (const [file, , newer] of [...EDITED, CHANGED]) expect(product.read(file)).toContain(newer)
     expect(JSON.parse(product.read('package.json')).starter.version).toBe(versionIn(starter))
     expect(product.read('src/web/texts.ts')).toMatch(/appName: 'Acme Link'[\s\S]*onPlatform: 'There:'/)
     expect(product.read('README.md')).toMatch(/^# Acme Link\n/)
-    const away = [DELETED, GONE, 'test/bench', 'test/starter', ...placesOf([...REMOVED, NEW_FEATURE])]
+    const away = [
+      DELETED,
+      GONE,
+      ...BROKEN.map(([file]) => file),
+      'test/bench',
+      'test/starter',
+      ...placesOf([...REMOVED, NEW_FEATURE]),
+    ]
     expect(away.filter(exists)).toEqual([])
     const { dependencies } = JSON.parse(product.read('package.json'))
     expect(Object.keys(dependencies)).toEqual(expect.arrayContaining([WANTED, OWN]))
-    for (const name of [DROPPED, LEFT_OUT]) expect(dependencies).not.toHaveProperty(name)
+    expect(dependencies).not.toHaveProperty(DROPPED)
     await product.npm('ls')
     await product.npm('ci', '--dry-run', '--offline')
     const ofOwnFeatures = ['test/features/orders', 'test/features/invoices']
     await product.runTests(...ofOwnFeatures, 'test/features/setup/registration', 'test/web/pages.test.ts')
     product.commit('updated')
-    expect(await update()).toContain('has everything of that version already')
+    product.git('switch', '-q', 'main')
+    product.git('merge', '-q', '-')
+    await expect(update()).rejects.toThrow(/has everything of that version already/)
+    // What was left out at the beginning comes back with its tests and what they need.
+    const again = await update('--with', 'metrics', '--with', NEW_FEATURE)
+    expect(again).toMatch(/In conflict: nothing[\s\S]*tsc exited with code 0/)
+    await product.runTests('test/features/metrics', `test/features/${NEW_FEATURE}`)
   })
 
-  test('is in conflict only in the five files that both have changed; a new feature that is wanted is taken', async () => {
+  test('is in conflict only in the five files that both have changed; an update that has begun is recognised, and given up as it says', async () => {
     for (const [file, older, , mine] of EDITED) product.edit(file, older, mine)
     product.commit('mine')
-    const list = EDITED.map(([file]) => `  ${file}\n`)
-      .sort()
-      .join('')
-    const output = await update(starter.dir, '--with', NEW_FEATURE)
-    expect(output).toContain(`git add each when it is resolved:\n${list}Then`)
-    expect(product.git('diff', '--name-only', '--diff-filter=U').split('\n')).toHaveLength(5)
+    const output = await update(starter.dir).catch(String)
+    const files = EDITED.map(([file]) => file).sort()
+    expect(output).toContain(`In conflict: ${files.join(', ')}.\n`)
+    expect(product.git('diff', '--name-only', '--diff-filter=U').split('\n')).toEqual(files)
     expect(product.read('docs/deploy.md')).toMatch(/<<<<<<< [\s\S]*- Our proxy\.[\s\S]*- A TLS proxy/)
-    expect(exists(`src/features/${NEW_FEATURE}/index.ts`)).toBe(true)
+    const message = await update(starter.dir).catch(String)
+    expect(message).toMatch(/the branch of an update that has begun\. To go on: /)
+    const [, giveUp = ''] = /To give up: (.*) && npm install/.exec(message) ?? []
+    execFileSync('sh', ['-c', giveUp], { cwd: product.dir })
+    expect(product.git('status', '--porcelain', '--branch')).toBe('## main')
+    expect(product.git('branch', '--list', 'starter-*')).toBe('')
   })
 })

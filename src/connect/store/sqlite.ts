@@ -204,7 +204,10 @@ function open(file: string): { db: DatabaseSync; identity: string } {
     db.exec('PRAGMA busy_timeout = 0')
     return { db, identity }
   } catch (error) {
-    throw new Error(`DATA_DIR: ${file} cannot be opened: ${reason(error)}`)
+    const cure = isDamaged(error)
+      ? '. Restore a backup, or move the file away to begin with an empty store'
+      : ''
+    throw new Error(`DATA_DIR: ${file} cannot be opened: ${reason(error)}${cure}`)
   }
 }
 
@@ -248,11 +251,16 @@ async function unlessLocked<T>(operation: () => T): Promise<T> {
   }
 }
 
-/** SQLITE_BUSY, SQLITE_LOCKED and their extended codes (https://sqlite.org/rescode.html). */
-function isLocked(error: unknown): boolean {
+/** Whether SQLite failed with one of these codes, or with an extension of one (https://sqlite.org/rescode.html). */
+function hasCode(error: unknown, codes: readonly number[]): boolean {
   const code: unknown = Object(error).errcode
-  return typeof code === 'number' && [5, 6].includes(code & 0xff)
+  return typeof code === 'number' && codes.includes(code & 0xff)
 }
+
+/** SQLITE_BUSY, SQLITE_LOCKED. */
+const isLocked = (error: unknown) => hasCode(error, [5, 6])
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+const isDamaged = (error: unknown) => hasCode(error, [11, 26])
 
 /** SQLite's message, such as "database or disk is full"; it never contains a value. */
 function reason(error: unknown): string {

@@ -52,6 +52,12 @@ test('the error names a file that cannot be opened', () => {
   expect(() => openSqlite({ file })).toThrow(/store\.sqlite cannot be opened/)
 })
 
+test('the error of a damaged file says what to do', () => {
+  const { file } = newFile()
+  writeFileSync(file, 'x'.repeat(50_000))
+  expect(() => openSqlite({ file })).toThrow(/not a database\. Restore a backup, or move the file away/)
+})
+
 describe('a file that another process has locked', () => {
   /** Holds another process's lock on the file until the function that it returns is called. */
   function locked(file: string) {

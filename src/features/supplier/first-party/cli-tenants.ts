@@ -20,6 +20,5 @@ await createCommand(
   'Lists the tenants that the API key may act for.',
 )
   .option('--demo', 'use the running demo, without an .env', false)
-  .action(list)
+  .action((options) => list(options).catch((error) => fail(describeError(error))))
   .parseAsync()
-  .catch((error) => fail(describeError(error)))
