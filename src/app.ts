@@ -16,7 +16,6 @@ import {
 import { unsafeRequests } from './web/cross-site.ts'
 import { customerViewRoute } from './web/customer-view.ts'
 import { OPEN_DEMO } from './web/demo-sign-in.ts'
-import { drafts } from './web/drafts.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import type { FeatureParts } from './web/feature.ts'
 import { healthRoutes } from './web/health.ts'
@@ -112,7 +111,7 @@ export function createApp(dependencies: Dependencies): Express {
     sections: parts.flatMap((part) => part.sections ?? []),
   }
   const mounted = partsOf(dependencies)
-  app.use(requestLog(log), bodyDeadline(), notices(keys, baseUrl), drafts(keys, baseUrl), pages(shown))
+  app.use(requestLog(log), bodyDeadline(), notices(keys, baseUrl), pages(shown))
   // Before the browser middleware: callers are servers that authenticate with tokens or signatures.
   mount(app, mounted.server)
 

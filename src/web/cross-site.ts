@@ -24,10 +24,7 @@ export function csrfProtection(baseUrl: string): RequestHandler {
   }
 }
 
-/**
- * Protects requests that change something against other sites, and reads their bodies. This runs before the session is loaded, so
- * that the error page can offer to submit the form again if the session cannot be loaded.
- */
+/** Protects requests that change something against other sites, and reads their bodies. */
 export function unsafeRequests(baseUrl: string): RequestHandler {
   const limit = '64kb'
   const handle = Router().use(

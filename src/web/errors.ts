@@ -172,9 +172,6 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
     return
   }
   res.vary('Accept')
-  // This redirects: if a page answers a form, browsers ask whether to send the form again when that page is reloaded.
-  if (code === 'unauthenticated' && req.method === 'POST' && isBrowser(req) && req.keepDraft)
-    return res.redirect(303, req.keepDraft())
   setStatus(res, problem)
   if (wantsJson(req)) {
     res.type('application/problem+json').json({
@@ -187,8 +184,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
       ...extensions,
     })
   } else {
-    const lead = signedOutText(req, code) ?? leadOf(problem)
-    const page = { ...problem, lead, ...recovery(req, error, problem), requestId: req.id }
+    const page = { ...problem, lead: leadOf(problem), ...recovery(req, error, problem), requestId: req.id }
     res.loadSections('app/error').then((controls) => res.page('app/error', { ...page, controls }), next)
   }
 }
@@ -213,19 +209,6 @@ export function recordFailure(res: Response, error: unknown, answer: Pick<Proble
 const leadOf = ({ title, detail }: Problem) =>
   detail.startsWith(`${title}.`) ? detail.slice(title.length + 1).trim() : detail
 
-/** Says what happened to a form that was sent after the session had ended; null if there was none. */
-function signedOutText(req: Request, code: string): string | null {
-  const draft = code === 'unauthenticated' ? req.findDraft?.() : null
-  if (!draft) return null
-  return hasText(draft.values) ? texts.signIn.signedOutWithDraft : texts.signIn.signedOutMeanwhile
-}
-
-/** Whether a form has sent any value. A button sends only its name. */
-export const hasText = (values: RejectedForm['values']): boolean =>
-  Object.values(values).some((value) => value !== '')
-
-const isBrowser = (req: Request): boolean => !wantsJson(req) && /text\/html/.test(req.get('accept') ?? '')
-
 /** The state of a form that is shown again. */
 export interface RejectedForm {
   /** The submitted values. */
@@ -235,14 +218,11 @@ export interface RejectedForm {
   rule: string
   /** The field that the message is about, if any. */
   field: string | null
-  /** Missing if nothing was tried, because the session had ended. */
-  failure?: {
-    /** False if the platform may have carried out the request despite the error. */
-    unchanged: boolean
-    /** Whether granting a missing permission would help. */
-    needsConsent: boolean
-    requestId: string
-  }
+  /** False if the platform may have carried out the request despite the error. */
+  unchanged: boolean
+  /** Whether granting a missing permission would help. */
+  needsConsent: boolean
+  requestId: string
 }
 
 /**
@@ -268,23 +248,16 @@ export async function rejectForm(
     message: problem.detail,
     rule: format.capital(problem.rule ?? problem.detail),
     field,
-    failure: {
-      unchanged: problem.status < 500,
-      needsConsent: problem.next === 'consent',
-      requestId: req.id,
-    },
+    unchanged: problem.status < 500,
+    needsConsent: problem.next === 'consent',
+    requestId: req.id,
   }
   res.page(view, { title, ...data, form })
 }
 
-/**
- * The next steps on an error page: connect, reload or submit the form again. URLs of the connect flow are not offered
- * again, because they can be used only once.
- */
+/** The next steps on an error page: connect, or try again. */
 function recovery(req: Request, error: unknown, { next }: Problem) {
   const connects = next === 'connect' || next === 'consent'
-  const reload = req.method === 'GET' && !/^\/connect\/./i.test(pathOf(req))
-  const currentPath = (reload && localPath(req.originalUrl)) || '/connections'
   // Error handlers have no access to route parameters, so this reads the path, which is still encoded.
   const [, segment] = /^\/connections\/([^/]+)/.exec(pathOf(req)) ?? []
   const ofPage = connects && segment ? decodeURIComponent(segment) : null
@@ -292,24 +265,21 @@ function recovery(req: Request, error: unknown, { next }: Problem) {
   const mayBeRevoked = error instanceof PlatformUnavailableError && error.kind === 'rejected' && segment
   return {
     recovery: connects ? 'connect' : next,
-    resubmit: next === 'retry' ? resubmitOf(req) : null,
     refresh: mayBeRevoked ? `/connections/${segment}/refresh` : null,
-    returnTo: currentPath,
+    returnTo: pageOf(req) ?? '/connections',
     /** The business to connect. */
     bxcontext: error instanceof ConnectError ? (error.expected ?? null) : ofPage,
   }
 }
 
 /**
- * A form with the same fields, to submit again. Null for forms outside the connections, since the form of a sign-in has a
- * password. Null for file uploads, since browsers don't keep the file.
+ * The page to return to: the one that was opened, or the one whose form was sent, as the browser names it. Null if there is none,
+ * or if it is a page of the connect flow, which can be used only once.
  */
-function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {
-  const isOfConnections = /^\/connect(ions)?(\/|$)/i.test(pathOf(req))
-  const action = req.method === 'POST' && isOfConnections ? localPath(req.originalUrl) : null
-  if (!action || req.is('multipart/form-data')) return null
-  const fields = Object.entries<unknown>(req.body ?? {})
-  return { action, fields: fields.filter((field): field is [string, string] => typeof field[1] === 'string') }
+function pageOf(req: Request): string | null {
+  const { host, pathname, search } = URL.parse(req.get('referer') ?? '') ?? {}
+  const page = req.method === 'GET' ? req.originalUrl : host === req.host ? `${pathname}${search}` : null
+  return page !== null && /^\/connect\/[^?]/i.test(page) ? null : localPath(page)
 }
 
 /** The first stack frames of an error, without its message. */

@@ -3,7 +3,6 @@ import { Eta } from 'eta'
 import express, { type Request, type RequestHandler } from 'express'
 import type { ConnectionRef } from '../connect/index.ts'
 import { isCustomerView } from './customer-view.ts'
-import { hasText, type RejectedForm } from './errors.ts'
 import { format } from './format.ts'
 import type { Notice } from './respond.ts'
 import { pathOf } from './return-to.ts'
@@ -94,26 +93,15 @@ export function pages(options: PagesOptions): RequestHandler {
       const user = currentUser(req)
       if (!user) return render(view, data, null)
       const { bxcontext, keepNotice = res.statusCode >= 400 } = data
-      const form = data.form ?? (keepNotice || isUpdate ? undefined : restoredForm(req))
       const notice = keepNotice || isUpdate ? null : req.takeNotice?.()
       const named =
         typeof bxcontext === 'string' ? options.connectionName?.({ userId: user.id, bxcontext }) : undefined
       Promise.resolve(named)
-        .then((connectionName) => render(view, { connectionName, ...data, form }, notice ?? null))
+        .then((connectionName) => render(view, { connectionName, ...data }, notice ?? null))
         .catch(next)
     }
     next()
   }
-}
-
-/** A form that was sent after the session had ended, with what was typed; undefined if there is none. */
-function restoredForm(req: Request): RejectedForm | undefined {
-  const draft = req.findDraft?.()
-  if (!draft) return undefined
-  req.forgetDraft?.()
-  const { values } = draft
-  if (!hasText(values)) return undefined
-  return { values, message: texts.form.restored, rule: '', field: null }
 }
 
 const assetsFolder = fileURLToPath(new URL('../../views/public', import.meta.url))

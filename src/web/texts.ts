@@ -87,7 +87,6 @@ export const texts = {
     mayBeDone: 'The platform may have completed this request anyway. Check before you submit it again.',
     nothingChanged: 'Nothing was changed.',
     requestId: 'Request ID for support:',
-    restored: 'You were signed out, so this was not sent. Check what you typed, and send it again.',
   },
 
   home: {
@@ -112,9 +111,7 @@ export const texts = {
     demo: 'This is a demo: use any name, no password needed.',
     openDemo:
       'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.',
-    signedOutMeanwhile: 'You are no longer signed in, so nothing was changed. Sign in, and try again.',
-    signedOutWithDraft:
-      'You are no longer signed in, so nothing was changed. Sign in to go on: what you had typed is kept for 15 minutes.',
+    notSaved: "You were signed out. Your changes weren't saved.",
     signedOutWhileConnecting:
       'You are no longer signed in, so the account was not connected. Sign in and connect it again.',
     cookiesBlocked:

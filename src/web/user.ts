@@ -51,7 +51,7 @@ export function currentUser(req: Request): User | null {
 /** Returns the id of the signed-in user. Throws `unauthenticated` (401). */
 export function requireUser(req: Request): string {
   const user = currentUser(req)
-  if (!user) throw notSignedIn(req.method === 'GET' ? undefined : texts.signIn.signedOutMeanwhile)
+  if (!user) throw notSignedIn(req.method === 'GET' ? undefined : texts.signIn.notSaved)
   return user.id
 }
 
@@ -96,8 +96,7 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
   }
 }
 
-/** Signs the user out: deletes the session, its connect flows, and what a form has kept in this browser. Writes no new value. */
+/** Signs the user out: deletes the session and its connect flows. Writes no new value. */
 export async function signOut(req: Request): Promise<void> {
-  req.forgetDraft?.()
   if (currentUser(req)) await req.endSession?.()
 }

@@ -120,19 +120,4 @@ describe('the form for a name', () => {
     await give(visitor, '\u200b\u2060', label)
     expect(await headingsOf(visitor)).toEqual([UNNAMED])
   })
-
-  test('comes back with what was typed if the session had ended', async () => {
-    const user = newUser()
-    const visitor = await nameless(user)
-    await visitor.post(`${app.url}/sign-out`)
-    const headers = { referer: `${app.url}/connections` }
-    const answer = await visitor.follow(await give(visitor, 'Main shop', '', { headers }))
-    expect(answer.status).toBe(401)
-    await visitor.post(`${app.url}/sign-in`, { form: { name: user } })
-    const { text } = await visitor.get(`${app.url}/connections`)
-    expect(text).toMatch(/name="label"[^>]* value="Main shop"/)
-    expect(text).not.toContain('data-live=')
-    expect(text).toContain('You were signed out')
-    expect(await headingsOf(visitor)).toEqual([UNNAMED])
-  })
 })

@@ -100,11 +100,11 @@ describe('JSON errors', () => {
     expect(answer.json()).toMatchObject({ code: 'unauthenticated' })
   })
 
-  test('of a form after the session has ended says that nothing was changed', async () => {
+  test('of a form after the session has ended says that nothing was saved', async () => {
     const answer = await createVisitor().post(at('/disconnect'), JSON_TYPE)
     expect(answer.json()).toMatchObject({
       code: 'unauthenticated',
-      detail: 'You are no longer signed in, so nothing was changed. Sign in, and try again.',
+      detail: "You were signed out. Your changes weren't saved.",
     })
   })
 

@@ -86,16 +86,6 @@ describe('leads', () => {
     },
   )
 
-  test('show a form again that was sent after the session had ended, and say so', async () => {
-    const user = await connected(app, { name: 'draft' })
-    await user.post(`${app.url}/sign-out`)
-    await user.post(at(), { form: { name: 'Nora Typed' }, headers: { referer: at() } })
-    const form = { name: 'draft', returnTo: '/connections/harbour-homes/leads' }
-    const page = await user.follow(await user.post(`${app.url}/sign-in`, { form }))
-    expect(page.text).toContain('You were signed out, so this was not sent.')
-    expect(page.text).toMatch(/<details class="panel" open>[\s\S]*value="Nora Typed"[\s\S]*Omar Walker/)
-  })
-
   test('on a page after the last one: says how many there are, and links to the first page', async () => {
     const { items, total } = (await visitor.get(at('?skip=900'), JSON_TYPE)).json()
     expect(items).toEqual([])
