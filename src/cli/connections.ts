@@ -77,6 +77,15 @@ command
   .description('deletes a connection, and ends its consent if the platform has a revocation endpoint')
   .action((userId: string, bxcontext: string) => withApp((app) => revoke(app, { userId, bxcontext })))
 command
+  .command('sign-out <user>')
+  .description('ends all sessions of a user, in every browser')
+  .action((userId: string) =>
+    withApp(async ({ sessionStore }) => {
+      await sessionStore.endAll(userId)
+      print(`${userId} is signed out everywhere.`)
+    }),
+  )
+command
   .command('export <user>')
   .option('--out <file>', 'a new file, readable by you only')
   .description(

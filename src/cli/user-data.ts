@@ -40,7 +40,7 @@ export async function deleteUser(
   userId: string,
   { yes }: { yes?: boolean },
 ): Promise<void> {
-  const { config, store, connect, signIn, parts, deps } = app
+  const { config, store, sessionStore, connect, signIn, parts, deps } = app
   const kept = exportUser(app, userId)
   if (!yes) {
     const { signIn: account, connections, others } = await kept
@@ -51,6 +51,7 @@ export async function deleteUser(
   await kept.catch(() => {})
   // This comes first, so that nobody signs in and stores more.
   await signIn.deleteUser(userId)
+  await sessionStore.endAll(userId)
   for (const { bxcontext } of await connect.vault.list(userId)) {
     const consent = await connect.vault.disconnect({ userId, bxcontext })
     if (consent) print(`${bxcontext}: deleted. ${CONSENT[consent]}`)
@@ -61,7 +62,5 @@ export async function deleteUser(
   for (const part of parts) await part.stop?.()
   for (const { key } of await store.ofOwner(userId)) await store.delete(key)
   await kept
-  print(
-    `Everything else about ${userId} is deleted. The id may remain in a session, which ends within 24 hours. What the user does in it meanwhile is stored: if they may be signed in, repeat this tomorrow.`,
-  )
+  print(`${userId} is signed out everywhere, and everything else about ${userId} is deleted.`)
 }

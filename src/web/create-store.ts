@@ -1,24 +1,23 @@
-import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { RedisStore as RedisSessionStore } from 'connect-redis'
-import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
-import { type Key, type KeyValueStore, openRedis, openSqlite, type RedisStore } from '../connect/stores.ts'
+import { type KeyValueStore, openRedis, openSqlite, type RedisStore } from '../connect/stores.ts'
+import { inRedis, inStore, SessionStore } from './session-store.ts'
 
-/** Creates the configured store and a session store on top of it. */
+/** Opens the configured store, in which the sessions are too. */
 export async function createStore(
   { redisUrls, dataDir }: { redisUrls: readonly string[]; dataDir: string },
   log: Logger,
 ): Promise<{ store: KeyValueStore; sessionStore: SessionStore }> {
-  const store =
-    redisUrls.length === 0
-      ? openSqlite({
-          file: join(dataDir, 'store.sqlite'),
-          onGone: (reason) => log.error({ reason }, 'the store is closed'),
-          onRefusal: (reason) => logRefusal(log, 'the store', reason),
-        })
-      : await createRedisStore(redisUrls, log)
-  return { store, sessionStore: createSessionStore(store) }
+  if (redisUrls.length > 0) {
+    const store = await createRedisStore(redisUrls, log)
+    return { store, sessionStore: new SessionStore(inRedis(store, await import('connect-redis')), store) }
+  }
+  const store = openSqlite({
+    file: join(dataDir, 'store.sqlite'),
+    onGone: (reason) => log.error({ reason }, 'the store is closed'),
+    onRefusal: (reason) => logRefusal(log, 'the store', reason),
+  })
+  return { store, sessionStore: new SessionStore(inStore(store), store) }
 }
 
 function logRefusal(log: Logger, store: string, reason: string | null): void {
@@ -41,20 +40,3 @@ async function createRedisStore(urls: readonly string[], log: Logger): Promise<R
   })
   return store
 }
-
-/**
- * Keeps the sessions of express-session in the app's own store, Redis or the SQLite file, by means of connect-redis. Session ids
- * are hashed, so that a leaked store cannot be used to sign in.
- */
-function createSessionStore(store: KeyValueStore): SessionStore {
-  const client = {
-    get: (sid: string) => store.getCached(keyOf(sid)),
-    set: (sid: string, value: string, { expiration }: { expiration: { value: number } }) =>
-      store.set(keyOf(sid), value, expiration.value * 1000),
-    del: ([sid = '']: string[]) => store.delete(keyOf(sid)),
-  }
-  // Sessions expire a fixed time after sign-in.
-  return new RedisSessionStore({ client, prefix: '', disableTouch: true })
-}
-
-const keyOf = (sid: string): Key => ({ kind: 'session', owner: hash('sha256', sid, 'base64url'), id: '' })

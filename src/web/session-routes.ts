@@ -1,4 +1,5 @@
 import { type Request, Router } from 'express'
+import * as z from 'zod'
 import { signInFailed } from './errors.ts'
 import { sendOnward, sendResultOrRedirect, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
@@ -6,6 +7,9 @@ import { texts } from './texts.ts'
 import { currentUser, signOut } from './user.ts'
 
 const SIGNED_IN = '/signed-in'
+
+/** A form sends a text, and a program a boolean. */
+const signOutSchema = z.object({ everywhere: z.union([z.boolean(), z.stringbool()]).default(false) })
 
 /** Where a form goes after a sign-in: to `/signed-in`, which goes on to `returnTo`, or to `/` if that is no path of this app. */
 export const signedInPath = (returnTo: unknown): string =>
@@ -24,9 +28,10 @@ export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null
     })
     .post('/sign-out', async (req, res) => {
       const user = currentUser(req)
+      const options = signOutSchema.parse(req.body ?? {})
       // `logoutUrl` needs the session, so it begins before the session ends. A service that does not answer keeps nobody signed in.
       const asked = logoutUrl(req).catch(() => null)
-      await signOut(req)
+      await signOut(req, options)
       const elsewhere = await asked
       if (user && elsewhere && !wantsJson(req)) return sendOnward(req, res, elsewhere, texts.signedOut)
       await sendResultOrRedirect(req, res, '/', { user: null, logoutUrl: elsewhere })

@@ -1,20 +1,23 @@
 import { promisify } from 'node:util'
 import type { Request, RequestHandler } from 'express'
-import session, { type CookieOptions, type Store } from 'express-session'
+import session, { type CookieOptions, type SessionData } from 'express-session'
 import manifest from '../../package.json' with { type: 'json' }
+import { SESSION_MS, type SessionStore } from './session-store.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Deletes the session and what belongs to it, and then its cookie. Throws `StoreUnavailableError`. */
-    endSession?(): Promise<void>
+    /** Begins a session with a new id, after the current one has ended. Throws `StoreUnavailableError`. */
+    beginSession?(data: Partial<SessionData> & Pick<SessionData, 'user'>): Promise<void>
+    /**
+     * Deletes the session and what belongs to it, and then its cookie. `everywhere`: after all other sessions of the user. Throws
+     * `StoreUnavailableError`.
+     */
+    endSession?(options: { everywhere: boolean }): Promise<void>
   }
 }
 
-/** Lifetime of a session after sign-in, in ms. */
-const SESSION_MS = 24 * 3_600_000
-
 export interface SessionOptions {
-  store: Store
+  store: SessionStore
   /** Secrets for cookies: the first signs, all of them verify. */
   secrets: string[]
   baseUrl: string
@@ -49,7 +52,16 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
   return (req, res, next) => {
     // We treat an https BASE_URL as proof that TLS terminates upstream.
     if (secure) Object.defineProperty(req, 'secure', { value: true })
-    req.endSession = async () => {
+    req.beginSession = async (data) => {
+      await promisify(req.session.regenerate).call(req.session)
+      Object.assign(req.session, data, { endsAt: Date.now() + SESSION_MS })
+      // Saved before the response: the next request may come at once, and a failure must not look like success.
+      const save = () => promisify(req.session.save).call(req.session)
+      await store.begin(req.sessionID, data.user.id, save)
+    }
+    req.endSession = async ({ everywhere }) => {
+      const { user } = req.session
+      if (everywhere && user) await store.endAll(user.id)
       await forgetSession(req)
       await promisify(req.session.destroy).call(req.session)
       res.clearCookie(name, cookie)
@@ -57,6 +69,8 @@ export function sessions({ store, secrets, baseUrl, forgetSession }: SessionOpti
     let isLoaded = false
     load(req, res, (error) => {
       // If the session cannot be saved at the end of the answer, this callback runs again, too late for the error handlers.
+      if (isLoaded && error?.code === 'unauthenticated')
+        return req.log.info('the user has signed out meanwhile')
       if (isLoaded) return req.log.error({ reason: error?.reason ?? error?.name }, 'a session was not saved')
       isLoaded = true
       next(error)

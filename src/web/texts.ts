@@ -51,6 +51,7 @@ export const texts = {
     connections: 'Connections',
     sandbox: 'Sandbox',
     signOut: 'Sign out',
+    signOutEverywhere: 'Sign out everywhere',
     calls: 'What was called',
     hideDeveloperPages: 'Hide the pages for developers',
     showDeveloperPages: 'Show the pages for developers',

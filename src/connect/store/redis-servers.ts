@@ -6,7 +6,7 @@ import { clientOptions, SILENCE_MS, socketOptions } from './redis-url.ts'
 
 type Client = ReturnType<typeof createServerClient>
 /** The commands of the store. A client of one server has them, and so has a client of a cluster. */
-export type Commands = Pick<Client, 'get' | 'mGet' | 'sMembers' | 'write' | 'remove' | 'swap'>
+export type Commands = Pick<Client, 'get' | 'set' | 'del' | 'mGet' | 'sMembers' | 'write' | 'remove' | 'swap'>
 /** The commands that one server answers for itself. */
 type ServerCommands = Pick<Client, 'hello' | 'set' | 'scan' | 'info' | 'configGet'>
 
