@@ -15,6 +15,7 @@ import { connectionRef } from '../../src/web/connection-guard.ts'
 import { rejectForm } from '../../src/web/errors.ts'
 import { pageQuery } from '../../src/web/paging.ts'
 import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
+import { signedInOnly } from '../../src/web/user.ts'
 
 declare module 'express-session' {
   interface SessionData {
@@ -26,13 +27,12 @@ declare module 'express-session' {
 const recordSchema = z.object({ id: idSchema })
 const RECORDS = Array.from({ length: 40 }, (_, index) => ({ id: `P${index + 1}` }))
 
-/** Requests to `/probe/session` emit `arrived`, and wait for `go` before they save the session and answer. */
+/** If a test listens for `arrived`, a request to `/probe/session` waits for `go` before it saves the session and answers. */
 export const inFlight = new EventEmitter()
 
 const sessionRoutes = () =>
-  Router().post('/', async (req, res) => {
-    inFlight.emit('arrived')
-    await once(inFlight, 'go')
+  Router().post('/', signedInOnly, async (req, res) => {
+    if (inFlight.emit('arrived')) await once(inFlight, 'go')
     req.session.saved = (req.session.saved ?? 0) + 1
     if (req.query.explicit) await promisify(req.session.save).call(req.session)
     res.json({ saved: req.session.saved })
