@@ -115,7 +115,7 @@ export class SessionStore extends Store {
   async #save(sid: string, session: SessionData): Promise<void> {
     const id = idOf(sid)
     if (this.#beginning.has(sid)) await this.#values.create(id, session)
-    else if (!(await this.#values.replace(id, session))) throw notSignedIn(texts.signIn.signedOutMeanwhile)
+    else if (!(await this.#values.replace(id, session))) throw notSignedIn(texts.signIn.notSaved)
   }
 
   async #end(id: string): Promise<void> {
