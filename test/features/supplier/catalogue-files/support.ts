@@ -1,3 +1,4 @@
+import { COLUMNS } from '../../../../src/features/supplier/catalogue-files/items.ts'
 import { readTemplate } from '../../../../src/features/supplier/catalogue-files/template.ts'
 import { texts } from '../../../../src/features/supplier/catalogue-files/texts.ts'
 
@@ -24,10 +25,13 @@ export async function* arriving(
 export const read = (file: string | Uint8Array, sizes: readonly number[] = []) =>
   readTemplate(arriving(Buffer.from(file), sizes))
 
-/** The items of a file, or its problems as a person reads them, the first one of each kind with its count and how to set it right. */
+/**
+ * The items of a file, each as its values in the order of the template, or its problems as a person reads them, the first one of each
+ * kind with its count and how to set it right.
+ */
 export async function outcome(file: string | Uint8Array) {
   const result = await read(file)
-  if (result.ok) return result.items
+  if (result.ok) return result.items.map((item) => COLUMNS.flatMap((column) => item[column] ?? []))
   const { listed, kinds } = result.problems
   const rest = new Set(kinds)
   return listed.map((problem) => {

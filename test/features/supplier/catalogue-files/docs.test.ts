@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { compare } from '../../../../src/features/supplier/catalogue-files/difference.ts'
+import {
+  BOUNDS,
+  COLUMNS,
+  keyOf,
+  type RightFile,
+} from '../../../../src/features/supplier/catalogue-files/items.ts'
+import { tempDir } from '../../../support/env.ts'
+import { outcome, read } from './support.ts'
+
+const ROOT = new URL('../../../../', import.meta.url)
+const PAGE = readFileSync(new URL('docs/supplier/catalogue-files.md', ROOT), 'utf8')
+const sample = (name: string) =>
+  readFileSync(new URL(`src/features/supplier/catalogue-files/sample/${name}.csv`, ROOT))
+const block = (language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(PAGE)?.[1] ?? ''
+
+let dir: ReturnType<typeof tempDir>
+beforeEach(() => {
+  dir = tempDir()
+})
+afterEach(() => dir.remove())
+
+test('the page lists the columns of the template and the bounds of a file, and its example is right', async () => {
+  const [, table = ''] = PAGE.split('| Column | Content |\n| --- | --- |\n')
+  const names = [...(table.split('\n\n')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name)
+  expect(names).toEqual([...COLUMNS])
+  const { bytes, items, lines, lineLength, cells } = BOUNDS
+  for (const bound of [
+    `${bytes / 1e6} MB`,
+    ...[items, lines, lineLength, cells].map((one) => one.toLocaleString('en')),
+  ])
+    expect(PAGE).toContain(bound)
+  expect(await outcome(block('csv'))).toEqual([
+    ['SB-NL0075', 64.5, 'Nails 75 mm, 5 kg', 'box'],
+    ['SB-BT1012', 3.48, 'Bolt M10 x 120', 'each'],
+  ])
+})
+
+const python = spawnSync('python3', ['--version']).status === 0 ? [['python', 'python3', 'map.py']] : []
+
+test.each([['js', process.execPath, 'map.mjs'], ...python])(
+  'the script of the page that maps another file writes the template: %s',
+  async (language, program, name) => {
+    dir.write(
+      'No\tText\tUnit\tRRP\r\n00123\t2" nail, bright\tbox\t$1,364.55\r\nB1\tBolt\teach\t11\r\n',
+      'export.tsv',
+    )
+    const script = dir.write(block(language), name)
+    const { status, stderr } = spawnSync(program, [script], { cwd: dir.dir, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(await outcome(readFileSync(join(dir.dir, 'prices.csv')))).toEqual([
+      ['00123', 1240.5, '2" nail, bright', 'box'],
+      ['B1', 10, 'Bolt', 'each'],
+    ])
+  },
+)
+
+async function rightFile(name: string): Promise<RightFile> {
+  const result = await read(sample(name))
+  if (!result.ok) throw new Error(`${name} is wrong`)
+  return result
+}
+
+test('the sample of the next month has a rise, a new item and one that is gone, and asks nothing', async () => {
+  const before = await rightFile('this-month')
+  const received = new Map(before.items.map((item) => [keyOf(item.code), item]))
+  const { counts, asks } = await compare(await rightFile('next-month'), received)
+  expect({ counts, asks }).toEqual({
+    counts: { added: 1, higher: 4, lower: 1, otherTexts: 1, same: 15, gone: 1 },
+    asks: [],
+  })
+})
+
+test('the sample with mistakes has five, each of another kind', async () => {
+  const result = await read(sample('with-mistakes'))
+  const { listed, kinds } = result.ok ? { listed: [], kinds: [] } : result.problems
+  expect(kinds.map(({ count }) => count)).toEqual([1, 1, 1, 1, 1])
+  expect(listed.map(({ column, found }) => [column, found])).toEqual([
+    ['price', '$14.20'],
+    ['price', '1,038.60'],
+    ['price', 'POA'],
+    ['code', '9.31E+12'],
+    ['code', 'SB-BT1012 (also in line 14)'],
+  ])
+})
+
+test('the template has the names of all columns and no items', async () => {
+  expect(sample('template').toString()).toBe(`${COLUMNS.join(',')}\n`)
+  expect(await outcome(sample('template'))).toEqual([expect.stringContaining('contains no items')])
+})
