@@ -1,5 +1,6 @@
 /** `npm run add-feature -- NAME`: adds a feature of your own that reads a list of the platform's API, with everything it needs. */
 import { join } from 'node:path'
+import { Eta } from 'eta'
 import { loadContracts } from '../features/contracts.ts'
 import { groupsOf } from '../features/folders.ts'
 import { loadFeatures } from '../features/load.ts'
@@ -10,10 +11,10 @@ import { openProject } from './project.ts'
 import { placesOf } from './removal.ts'
 
 const project = openProject()
-/** The folder of the template. Inside it, each file has the place that it will have in the project. */
+/** The folder of the templates. Inside it, each file has the place that it will have in the project, where NAME is the feature. */
 const TEMPLATE = 'src/cli/template'
 
-/** What to generate. These values replace words of the template in strings, addresses and comments, but no identifiers. */
+/** What to generate. The templates show these values in strings, addresses and comments, but in no identifiers. */
 interface Plan {
   /** `purchase-orders`. */
   name: string
@@ -49,35 +50,15 @@ const refused = (what: string) => new Error(`${what} Nothing was changed.`)
 const words = (name: string) => name.replaceAll('-', ' ')
 const sentence = (name: string) => words(name.slice(0, 1).toUpperCase() + name.slice(1))
 
-/** Turns a file of the template, which is about spare parts, into a file of the feature. */
-function fill(template: string, { name, title, scope, path, write }: Plan): string {
-  const ofFeature: Record<string, string> = {
-    '/spare/parts': path,
-    spare_parts: scope,
-    'spare-parts': name,
-    'Spare parts': title,
-    'spare parts': words(name),
-  }
-  return withoutParts(template, write)
-    .replaceAll(FROM_TEMPLATE, "'../../")
-    .replaceAll(/\/spare\/parts|[Ss]pare[-_ ]parts/g, (word) => ofFeature[word] ?? word)
-}
+/** Fills the templates, which have tags of their own, since some of them are templates of pages. */
+const eta = new Eta({ tags: ['{%', '%}'], autoEscape: false, autoTrim: false })
 
-/** Finds the imports in the template of what will be two folders above the generated file. */
-const FROM_TEMPLATE = /'(?:\.\.\/){5,}(?:(?:sandbox|test)\/)?/g
-const PART = /^.*\/[/*] template: write\b[\s\S]*?\/[/*] end of template\b.*\n/gm
-const WORDS_OF_WRITING = /,? and (?:to )?create new ones/g
-const MARK = /^.*\/[/*] (?:template: write|end of template)\b.*\n/gm
-
-/** Removes the marks around the parts for writing. Unless writing is wanted, also removes these parts and the words about it. */
-const withoutParts = (template: string, write: boolean) =>
-  write ? template.replaceAll(MARK, '') : template.replaceAll(PART, '').replaceAll(WORDS_OF_WRITING, '')
-
+/** Writes the files of a feature. Returns their paths. */
 function writeFiles(plan: Plan): string[] {
   const template = openProject(join(project.root, TEMPLATE))
   return template.filesBelow('.').map((file) => {
-    const place = file.replace('spare-parts', plan.name)
-    project.write(place, fill(template.read(file), plan))
+    const place = file.replace('NAME', plan.name).replace(/\.eta$/, '')
+    project.write(place, eta.renderString(template.read(file), { ...plan, words: words(plan.name) }))
     return place
   })
 }
