@@ -86,9 +86,6 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
     expect(await page.getByRole('alert').innerText()).toContain('Enter a suburb or town')
     await look()
 
-    await page.goto(`${app.url}/live-pricing`)
-    await page.getByRole('link', { name: 'TradingHours' }).first().click()
-    await look()
     expect([complaints, ...others.map((other) => other.complaints)].flat()).toEqual([])
     await Promise.all([close(), ...others.map((other) => other.close())])
   })
