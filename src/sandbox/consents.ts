@@ -17,15 +17,8 @@ export function createConsents(sql: Sql) {
   return {
     add(consent: Consent) {
       const { grantId, account, client, bxcontext, scopes, grantedAt } = consent
-      sql.run(
-        'INSERT INTO consents VALUES (?, ?, ?, ?, ?, ?)',
-        grantId,
-        account,
-        client,
-        bxcontext,
-        JSON.stringify(scopes),
-        grantedAt,
-      )
+      const values = [grantId, account, client, bxcontext, JSON.stringify(scopes), grantedAt]
+      sql.run('INSERT INTO consents VALUES (?, ?, ?, ?, ?, ?)', ...values)
     },
     find: (grantId: string): Consent | undefined =>
       sql.all('SELECT * FROM consents WHERE grant_id = ?', grantId).map(read)[0],

@@ -4,7 +4,6 @@ import type { Sql } from './database.ts'
 import type { Faults } from './faults.ts'
 import type { Journal } from './journal.ts'
 import type { Place, Section } from './sections.ts'
-import type { TokenExchanges } from './token-exchanges.ts'
 
 /**
  * What the sandbox simulates for one feature of the app. The folder `features/NAME` has the name of the feature, and its
@@ -44,7 +43,6 @@ export interface SandboxState {
   consents: Consents
   faults: Faults
   journal: Journal
-  tokenExchanges: TokenExchanges
   apps: readonly RegisteredApp[]
   /** The platform's scopes, each with its description on the consent page. */
   scopes: Readonly<Record<string, string>>

@@ -28,7 +28,7 @@ const ENDPOINT_OF: Record<string, 'exchange' | 'refresh'> = {
  * of an application may share a login on the platform.
  */
 export function createIdentity(state: SandboxState): Provider {
-  const { baseUrl, consents, faults, journal, tokenExchanges, slowMs } = state
+  const { baseUrl, consents, faults, journal, slowMs } = state
   const issuer = addressesOf(baseUrl).authUrl
   const provider = new Provider(issuer, configurationOf(state))
   // The links and redirects of the provider are relative to this address. Koa would take the address from the request.
@@ -42,7 +42,6 @@ export function createIdentity(state: SandboxState): Provider {
     const endpoint = ENDPOINT_OF[String(ctx.oidc?.params?.grant_type)]
     if (ctx.oidc?.route !== 'token' || !endpoint) return
     if (ctx.status === 200) Object.assign(ctx.body as object, namesOf(ctx as KoaContextWithOIDC, consents))
-    ctx.set('x-request-id', tokenExchanges.add(ctx as KoaContextWithOIDC))
     // The fault replaces the response only, as in a real outage: the tokens have been issued.
     const fault = faults.strike(endpoint)
     if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, slowMs))

@@ -15,7 +15,6 @@ import type { NamedSandboxFeature } from './load.ts'
 import { type Addresses, addressesOf, PLATFORM } from './platform.ts'
 import { sectionsOf } from './sections.ts'
 import { createSite } from './site.ts'
-import { createTokenExchanges } from './token-exchanges.ts'
 
 export type { RegisteredApp } from './feature.ts'
 
@@ -61,7 +60,6 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     consents: createConsents(sql),
     faults: createFaults(Object.assign({}, CORE_FAULTS, ...simulated.map((feature) => feature.faults))),
     journal: createJournal(),
-    tokenExchanges: createTokenExchanges(),
     apps,
     scopes: Object.assign({}, PLATFORM.scopes, ...simulated.map((feature) => feature.scopes)),
     accessTokenSeconds,
@@ -83,7 +81,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     clear()
     // Logs everybody out.
     sql.run('DELETE FROM settings WHERE name = ?', LOGIN_SECRET)
-    for (const kept of [state.faults, state.journal, state.tokenExchanges]) kept.clear()
+    for (const kept of [state.faults, state.journal]) kept.clear()
     for (const part of parts) part.reset?.()
   }
   return {

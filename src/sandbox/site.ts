@@ -138,7 +138,10 @@ function headers(apps: readonly RegisteredApp[]): RequestHandler {
 
 /** Other websites must not submit forms here: the sandbox listens on the developer's own machine. */
 const rejectCrossSite: RequestHandler = (req, res, next) => {
-  const site = req.get('sec-fetch-site') ?? 'none'
+  const { host, origin } = req.headers
+  const isOwn = origin === undefined || URL.parse(origin)?.host === host
+  // Old browsers send only the origin; programs send neither.
+  const site = req.get('sec-fetch-site') ?? (isOwn ? 'none' : 'cross-site')
   if (req.method === 'GET' || req.method === 'HEAD' || site === 'same-origin' || site === 'none')
     return next()
   problem(res, 403, 'This request came from another site and was rejected.')

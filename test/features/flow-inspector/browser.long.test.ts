@@ -30,15 +30,6 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
       if (path === `/flows/${id}`) await page.locator('details summary').nth(7).click()
       await look()
     }
-    const { steps } = await latestFlow(app, bea, 'connect')
-    const exchange = steps.find(({ topic }) => topic === 'code_exchange')
-    await page.goto(`${app.url}/flows/${id}/steps/${exchange?.number}`)
-    // It opens in a new tab.
-    const link = page.getByRole('link', { name: 'Edit and send again' })
-    await page.goto((await link.getAttribute('href')) ?? '')
-    await page.getByRole('button', { name: 'A wrong verifier' }).click()
-    await page.getByText('The answer now').waitFor()
-    await look()
     await inspectWithoutScripts()
     expect(complaints).toEqual([])
     await close()

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import express, { type Response, Router } from 'express'
 import * as z from 'zod'
 import { NOT_AN_OBJECT, notFound, parseBody } from '../../api.ts'
@@ -11,9 +12,8 @@ import { leadsOf, type SandboxLead } from './generated.ts'
 /** The leads API: lists, reads, creates and changes leads. */
 export default {
   schema: `CREATE TABLE IF NOT EXISTS leads (
-    id INTEGER PRIMARY KEY, bxcontext TEXT NOT NULL, lead TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS lead_changes (id TEXT PRIMARY KEY, changes TEXT NOT NULL) STRICT;`,
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, bxcontext TEXT NOT NULL, lead TEXT NOT NULL
+  ) STRICT;`,
   faults: { leads: API_FAULTS },
   create: (core) => ({ api: leadsApi(core) }),
 } satisfies SandboxFeature
@@ -42,7 +42,7 @@ const changes = z
 const JSON_BODY = express.json({ limit: '100kb' })
 
 function leadsApi({ sql, guard }: SandboxCore): Router {
-  const { add, change, list } = createLeads(sql)
+  const { put, list } = createLeads(sql)
   const find = (res: Response, id: string) => list(bxcontextOf(res)).find((lead) => lead.id === id)
   return Router()
     .use('/leads', ...guard('leads'))
@@ -52,46 +52,35 @@ function leadsApi({ sql, guard }: SandboxCore): Router {
       return lead ? void res.json(lead) : notFound(res)
     })
     .patch('/leads/:id', JSON_BODY, (req, res) => {
-      const { id } = req.params
-      if (!find(res, id)) return notFound(res)
+      const lead = find(res, req.params.id)
+      if (!lead) return notFound(res)
       const changed = parseBody(res, changes, req.body, 'invalid_lead')
-      if (!changed) return
-      change(id, changed)
-      res.json(find(res, id))
+      if (changed) res.json(put(bxcontextOf(res), Object.assign(lead, changed)))
     })
     .post('/leads', JSON_BODY, (req, res) => {
       const lead = parseBody(res, newLead, req.body, 'invalid_lead')
       if (!lead) return
-      res
-        .status(201)
-        .json(add(bxcontextOf(res), { ...lead, status: 'New', createdAt: new Date().toISOString() }))
+      const created = { id: randomUUID(), ...lead, status: 'New', createdAt: new Date().toISOString() }
+      res.status(201).json(put(bxcontextOf(res), created))
     })
 }
 
+/** The sample leads, and those that were created or changed, which are stored. */
 function createLeads(sql: Sql) {
   return {
-    add(bxcontext: string, lead: Omit<SandboxLead, 'id'>): SandboxLead {
-      const insert = 'INSERT INTO leads (bxcontext, lead) VALUES (?, ?)'
-      const { lastInsertRowid } = sql.run(insert, bxcontext, JSON.stringify(lead))
-      return { id: `${bxcontext}-N${lastInsertRowid}`, ...lead }
+    put(bxcontext: string, lead: SandboxLead): SandboxLead {
+      const upsert = `INSERT INTO leads (id, bxcontext, lead) VALUES (?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET lead = excluded.lead`
+      sql.run(upsert, lead.id, bxcontext, JSON.stringify(lead))
+      return lead
     },
-    change(id: string, changed: object): void {
-      const upsert = `INSERT INTO lead_changes VALUES (?, ?)
-        ON CONFLICT DO UPDATE SET changes = json_patch(changes, excluded.changes)`
-      sql.run(upsert, id, JSON.stringify(changed))
-    },
-    /** Lists the created leads, with the latest at the top, and then the sample leads, each with its changes. */
+    /** Lists the created leads, with the latest at the top, and then the sample leads. */
     list(bxcontext: string): SandboxLead[] {
-      const created = sql
-        .all('SELECT id, lead FROM leads WHERE bxcontext = ? ORDER BY id DESC', bxcontext)
-        .map(({ id, lead }) => ({ id: `${bxcontext}-N${id}`, ...JSON.parse(String(lead)) }))
-      const changesOf = new Map(
-        sql.all('SELECT id, changes FROM lead_changes').map(({ id, changes }) => [id, String(changes)]),
-      )
-      return [...created, ...leadsOf(bxcontext)].map((lead) => ({
-        ...lead,
-        ...JSON.parse(changesOf.get(lead.id) ?? '{}'),
-      }))
+      const rows = sql.all('SELECT lead FROM leads WHERE bxcontext = ? ORDER BY number DESC', bxcontext)
+      const stored = rows.map(({ lead }): SandboxLead => JSON.parse(String(lead)))
+      const samples = leadsOf(bxcontext)
+      const created = stored.filter(({ id }) => !samples.some((sample) => sample.id === id))
+      return [...created, ...samples.map((sample) => stored.find(({ id }) => id === sample.id) ?? sample)]
     },
   }
 }

@@ -7,12 +7,11 @@ import { section } from '../../../sections.ts'
 import { BUSINESS_SETUP } from '../business-setup/index.ts'
 import { SAMPLE_SUPPLIER } from '../businesses.ts'
 import { connectionSchema, createConnections, describeRequest, SCHEMA } from './connections.ts'
-import { createRegistrations } from './registrations.ts'
 import { suppliersRoutes } from './suppliers.ts'
 import { createWebhooks, SIGNATURE_HEADER, webhookSchema } from './webhooks.ts'
 
 const optionsSchema = z.object({
-  /** Registered webhooks, by the business's bxcontext. */
+  /** The webhooks that suppliers have registered, by their bxcontext. */
   webhooks: z.record(z.string(), webhookSchema).default({}),
   /** Builders that are connected from the start. */
   connected: z.array(connectionSchema.pick({ builder: true, supplier: true, externalRef: true })).default([]),
@@ -24,27 +23,23 @@ export default {
   create(core, given) {
     const options = optionsSchema.parse(given)
     const connections = createConnections(core.sql)
-    const registered = createRegistrations('webhook', webhookSchema, options.webhooks)
-    const webhooks = createWebhooks(registered.find)
+    const webhooks = createWebhooks(options.webhooks)
     return {
       reset() {
-        registered.reset()
         for (const { builder, supplier, externalRef } of options.connected)
           connections.ask(builder, supplier, externalRef, true)
       },
       api: builderRequestsApi(core),
       routes: Router()
         .use(suppliersRoutes(core, webhooks))
-        .use(registered.form)
         .post('/business-setup/:bxcontext/deliveries/:id/repeat', webhooks.repeat),
       links: [{ href: '/suppliers', label: 'Suppliers' }],
       sections: [
-        section(BUSINESS_SETUP, 'supplier/builder-requests/webhook', ({ bxcontext }) => ({
-          bxcontext,
-          header: SIGNATURE_HEADER,
-          webhook: registered.find(bxcontext),
-          deliveries: webhooks.of(bxcontext),
-        })),
+        section(BUSINESS_SETUP, 'supplier/builder-requests/webhook', ({ bxcontext }) => {
+          const webhook = options.webhooks[bxcontext]
+          const deliveries = webhooks.of(bxcontext)
+          return webhook && { bxcontext, header: SIGNATURE_HEADER, url: webhook.url, deliveries }
+        }),
       ],
     }
   },
@@ -52,7 +47,7 @@ export default {
   appOptions({ PLATFORM_WEBHOOK_SECRET = '' }, appUrl) {
     // The app also accepts older secrets, after the first one.
     const [secret] = PLATFORM_WEBHOOK_SECRET.split(',').map((secret) => secret.trim())
-    return { webhooks: { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret } } }
+    return { webhooks: secret ? { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret } } : {} }
   },
   demoOptions: () => ({
     connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],

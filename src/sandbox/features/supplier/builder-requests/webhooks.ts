@@ -1,20 +1,11 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import * as z from 'zod'
 import { leaveNotice, problem } from '../../../pages.ts'
 import { ownBusiness } from '../business-setup/index.ts'
 
-/** A webhook as a supplier registers it. If the secret is blank, the sandbox generates one. */
-export const webhookSchema = z.object({
-  url: z
-    .string()
-    .trim()
-    .pipe(z.url({ protocol: /^https?$/ })),
-  secret: z
-    .string()
-    .default('')
-    .transform((secret) => secret.trim() || randomBytes(24).toString('base64url')),
-})
+/** A webhook as a supplier registers it. */
+export const webhookSchema = z.object({ url: z.url({ protocol: /^https?$/ }), secret: z.string().min(1) })
 type Webhook = z.infer<typeof webhookSchema>
 
 /** The delivery of one event to a webhook, with the latest response: a status, or why there is none. `at`: ISO 8601. */
@@ -28,12 +19,12 @@ const MAX_DELIVERIES = 50
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 /** Signed deliveries to the webhooks of businesses (specification 6). A person sends again what was not acknowledged. */
-export function createWebhooks(find: (bxcontext: string) => Webhook | undefined) {
+export function createWebhooks(webhooks: Readonly<Record<string, Webhook>>) {
   const deliveries: Delivery[] = []
 
   /** Posts the event and records the response in the delivery. */
   async function deliver(delivery: Delivery): Promise<void> {
-    const webhook = find(delivery.bxcontext)
+    const webhook = webhooks[delivery.bxcontext]
     if (!webhook) return
     const { body } = delivery
     delivery.tries++
@@ -66,7 +57,7 @@ export function createWebhooks(find: (bxcontext: string) => Webhook | undefined)
     repeat,
     /** Sends an event to the business's webhook, if it has one. */
     emit(bxcontext: string, type: string, data: object): void {
-      if (!find(bxcontext)) return
+      if (!webhooks[bxcontext]) return
       const [id, at] = [`evt_${randomUUID()}`, new Date().toISOString()]
       const body = JSON.stringify({ id, type, occurredAt: at, data: { bxcontext, ...data } })
       const delivery = { id, type, bxcontext, at, tries: 0, response: 'pending', body }

@@ -1,20 +1,18 @@
-import { Router } from 'express'
 import * as z from 'zod'
 import type { SandboxFeature } from '../../../feature.ts'
 import { section } from '../../../sections.ts'
 import { createCatalogues } from '../../catalogues/catalogues.ts'
 import { addSamples, samplesSchema } from '../../catalogues/samples.ts'
-import { createRegistrations } from '../builder-requests/registrations.ts'
 import { PICKED_ITEMS } from '../builder-requests/suppliers.ts'
 import { BUSINESS_SETUP } from '../business-setup/index.ts'
-import { SAMPLE_SUPPLIER, SUPPLIERS } from '../businesses.ts'
+import { SAMPLE_SUPPLIER } from '../businesses.ts'
 import { registrationSchema } from './client.ts'
 import { livePricesRoutes } from './routes.ts'
 import { sampleItems } from './samples.ts'
 
 /** Live prices need a published catalogue, so these options extend those of sample catalogues. */
 const optionsSchema = samplesSchema.extend({
-  /** Registered live pricing, by the supplier's bxcontext. */
+  /** The live pricing that suppliers have registered, by their bxcontext. */
   registered: z.record(z.string(), registrationSchema).default({}),
 })
 
@@ -22,21 +20,19 @@ const optionsSchema = samplesSchema.extend({
 export default {
   create(core, given) {
     const options = optionsSchema.parse(given)
-    const registered = createRegistrations('live-pricing', registrationSchema, options.registered)
+    const { registered } = options
     const { isPublished } = createCatalogues(core.sql)
     return {
-      reset() {
-        registered.reset()
-        addSamples(core.sql, options)
-      },
-      routes: Router().use(livePricesRoutes(core, registered.find)).use(registered.form),
+      reset: () => addSamples(core.sql, options),
+      routes: livePricesRoutes(core, registered),
       sections: [
         section(PICKED_ITEMS, 'supplier/live-pricing/price-button', ({ supplier, catalogue, path }) =>
-          registered.find(supplier) && isPublished(catalogue.id) ? { path } : undefined,
+          registered[supplier] && isPublished(catalogue.id) ? { path } : undefined,
         ),
-        section(BUSINESS_SETUP, 'supplier/live-pricing/registration', ({ bxcontext }) =>
-          SUPPLIERS.includes(bxcontext) ? { bxcontext, registration: registered.find(bxcontext) } : undefined,
-        ),
+        section(BUSINESS_SETUP, 'supplier/live-pricing/registration', ({ bxcontext }) => {
+          const { url, clientId } = registered[bxcontext] ?? {}
+          return url ? { url, clientId } : undefined
+        }),
       ],
     }
   },

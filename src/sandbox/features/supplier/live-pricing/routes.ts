@@ -20,7 +20,7 @@ const UNKNOWN_PLACE = `Enter a suburb or town that the sandbox knows (${PLACE_NA
  */
 export function livePricesRoutes(
   { sql, journal }: SandboxCore,
-  find: (supplier: string) => Registration | undefined,
+  registered: Readonly<Record<string, Registration>>,
 ): Router {
   const { isPublished } = createCatalogues(sql)
   const { byCode } = createItems(sql)
@@ -42,7 +42,7 @@ export function livePricesRoutes(
     const [asked, quantities] = [listOf(query.item), listOf(query.quantity)]
     const rows = items.map((item) => ({ item, quantity: quantities[asked.indexOf(item.code)] ?? '1' }))
     const form = readForm(query, between(builder.bxcontext, supplier)?.externalRef ?? '')
-    const open = () => openLivePricing(find(supplier), journal)
+    const open = () => openLivePricing(registered[supplier], journal)
     const answers = query.address === undefined ? {} : await answersOf(form, rows, open)
     const shown = { title: 'Live prices', account, catalogue, path, supplierName: nameOf(supplier) }
     page(res, 'supplier/live-pricing/live-prices', { ...shown, form, rows, places: PLACE_NAMES, ...answers })
