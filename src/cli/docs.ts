@@ -1,7 +1,7 @@
 /**
  * `npm run docs`: writes the generated parts of the documentation. To docs/assumptions.md, it writes what the contracts of
  * the core and of the features assume. It writes the settings to docs/configuration.md, to docs/GROUP/configuration.md for each group
- * of features, and to .env.example. From README.md, it removes the rows of features and groups that no longer exist.
+ * of features, and to .env.example.
  */
 
 import { fileURLToPath } from 'node:url'
@@ -59,19 +59,8 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   ])
 }
 
-/** The README without the rows of features and groups whose folder is gone. */
-export const withoutGoneFolders = (readme: string): string =>
-  readme
-    .split('\n')
-    .filter((line) => {
-      const [, folder] = /^\| `(src\/features\/[^`]+)`/.exec(line) ?? []
-      return folder === undefined || project.exists(folder)
-    })
-    .join('\n')
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const generated = await generatedFiles()
   for (const [path, text] of generated) project.write(path, text)
-  project.write('README.md', withoutGoneFolders(project.read('README.md')))
   print(`Wrote ${[...generated.keys()].join(', ')}.`)
 }

@@ -72,13 +72,11 @@ function purposeOf(group: string): string {
 
 const ofStarter = project.filesBelow('.').filter(isOfStarter)
 
-/** Lists what will be deleted, and asks once. Throws unless the answer is yes. */
+/** Says what will be deleted, and asks once. Throws unless the answer is yes. */
 async function askForDeletion(removed: readonly string[]): Promise<void> {
-  const gone = features.filter(({ name }) => removed.includes(name))
-  const ofFeatures = gone.map((one) => `the feature ${one.name}: ${sizeOf(project, one)} files`)
-  print('This deletes:', ...ofFeatures.map((line) => `  ${line}`))
-  print(`  the tests and pages of the starter itself: ${ofStarter.length} files`)
-  print('and the files and packages that nothing uses after that.')
+  print(
+    `This deletes ${removed.map((name) => `the feature ${name}, `).join('')}${ofStarter.length} tests and pages that are about the starter itself, and the files and packages that nothing uses after that.`,
+  )
   const answer = await confirm({ message: 'Delete it?' })
   if (answer !== true) throw new Error('Nothing was changed.')
 }

@@ -1,9 +1,10 @@
 /** `npm run pack-core`: packs the core as `connect-core-VERSION.tgz`, for an Express app that you already have. */
-import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createCommand } from '../runtime/command.ts'
 import { print } from '../runtime/print.ts'
-import { runNpm, runTool, temporaryFolder } from './programs.ts'
+import { runNpm, runTool } from './programs.ts'
 import { openProject, readManifest } from './project.ts'
 
 const project = openProject()
@@ -29,7 +30,8 @@ function pack(folder: string): void {
   const { license, engines } = manifest
   // This is the version of the starter, since the product's own says nothing about the core.
   const { version } = manifest.starter ?? manifest
-  const dir = temporaryFolder()
+  const dir = mkdtempSync(join(tmpdir(), 'connect-core-'))
+  process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
   compile(dir)
   const exports = Object.fromEntries(
     ENTRIES.map((name) => [

@@ -1,8 +1,7 @@
 /** Runs the programs that the commands use: the formatter, knip, the compiler, npm. For git, see repository.ts. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { printError } from '../runtime/print.ts'
 import type { Project } from './project.ts'
@@ -17,21 +16,6 @@ export function run(cwd: string, program: string, args: readonly string[], { env
   const { status, stdout, stderr, error } = ended
   if (status === 0) return { stdout, failure: undefined }
   return { stdout, failure: error?.message || stderr.trim() || stdout.trim() || `exit code ${status}` }
-}
-
-/** Runs a program in a folder, and shows what it prints. Returns its exit code at its end. Throws if it cannot be started. */
-export function show(cwd: string, program: string, args: readonly string[], { shell = false } = {}): number {
-  const { status, error } = spawnSync(program, args, { cwd, shell, stdio: 'inherit' })
-  if (error) throw error
-  return status ?? 1
-}
-
-/** Creates a temporary folder, which is removed when the process ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'starter-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-  return folder
 }
 
 /** The packages of tools whose name is not that of their package. */
@@ -68,7 +52,9 @@ export function runNpm(cwd: string, ...words: string[]): Ended {
 /** Runs `npm run check` in a project, and shows what it prints. Returns its exit code. Throws if it cannot be started. */
 export function check({ root }: Project): number {
   const { program, args, shell } = npmOf(['run', 'check'])
-  return show(root, program, args, { shell })
+  const { status, error } = spawnSync(program, args, { cwd: root, shell, stdio: 'inherit' })
+  if (error) throw error
+  return status ?? 1
 }
 
 /** Writes the generated files again, and formats the code. Reports a program that fails. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { slugOf } from '../../src/cli/naming.ts'
-import { fileOf, run as runProgram, show } from '../../src/cli/programs.ts'
+import { fileOf, run as runProgram } from '../../src/cli/programs.ts'
 import { openProject } from '../../src/cli/project.ts'
 import { sizeOf } from '../../src/cli/removal.ts'
 import { withoutCredentials } from '../../src/cli/repository.ts'
@@ -89,7 +89,6 @@ test('npm run pack-core names a folder that is not there', async () => {
 
 test('a program that cannot be started, and a tool that is not installed, are told as what they are', () => {
   expect(runProgram(copy.dir, 'no-such-program', []).failure).toContain('no-such-program ENOENT')
-  expect(() => show(copy.dir, 'no-such-program', [])).toThrow('no-such-program ENOENT')
   expect(() => fileOf(copy.dir, 'no-such-tool')).toThrow(/'no-such-tool'[^\n]*\. Run npm install\.$/)
 })
 

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { partsOf } from '../../src/app.ts'
-import { generatedFiles, withoutGoneFolders } from '../../src/cli/docs.ts'
+import { generatedFiles } from '../../src/cli/docs.ts'
 import { CONNECTION_STATES } from '../../src/connect/index.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
 import { groupsOf } from '../../src/features/folders.ts'
@@ -38,7 +38,6 @@ const rowsOfAll = (heading: string) => DOCS.flatMap((doc) => rows(read(doc), hea
 const WRITTEN = DOCS.filter((doc) => !['docs/assumptions.md', 'docs/configuration.md'].includes(doc))
 
 /** The row of a folder that was deleted by hand stays until `npm run docs` runs. */
-const textOf = (doc: string) => withoutGoneFolders(read(doc))
 
 /** Whether a path is in the folder of a feature that was deleted: the demo script shows the starter with all of them. */
 const isOfAbsent = (path: string) => {
@@ -92,7 +91,7 @@ test('each cited section of the specification is on its page', () => {
 
 describe('what the documents refer to', () => {
   test.each(WRITTEN)('%s links to files and headings that exist', (doc) => {
-    const targets = all(textOf(doc), /\]\(([^()\s]+)\)/g).filter((target) => !/^[a-z]+:/.test(target))
+    const targets = all(read(doc), /\]\(([^()\s]+)\)/g).filter((target) => !/^[a-z]+:/.test(target))
     const broken = targets.filter((target) => {
       const [path = '', heading] = target.split('#')
       const file = path === '' ? doc : join(dirname(doc), path)
@@ -102,7 +101,7 @@ describe('what the documents refer to', () => {
   })
 
   test.each(WRITTEN)('%s names paths that exist', (doc) => {
-    const paths = all(textOf(doc), /(?<![\w./-])(?:src|views|test|docs)\/[\w./*-]*\w/g)
+    const paths = all(read(doc), /(?<![\w./-])(?:src|views|test|docs)\/[\w./*-]*\w/g)
     // NAME stands for a feature.
     const missing = paths.filter(
       (path) => !/NAME|\*/.test(path) && !isOfAbsent(path) && !existsSync(join(ROOT, path)),

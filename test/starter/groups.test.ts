@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { withoutGoneFolders } from '../../src/cli/docs.ts'
 import { placesOfAll } from '../../src/cli/removal.ts'
 import { featureFolders } from '../../src/features/folders.ts'
 
@@ -16,9 +15,4 @@ test('what is common to a group goes with the last of its features', () => {
   expect(placesOfAll(folders, ['prices', 'stock'])).toEqual(
     expect.arrayContaining(['src/features/supply', 'docs/supply', 'src/features/supply/prices']),
   )
-})
-
-test('the README has no row of a feature or a group whose folder is gone', () => {
-  const rows = '| `src/features` | All |\n'
-  expect(withoutGoneFolders(`${rows}| \`src/features/gone\` | Gone |\n`)).toBe(rows)
 })
