@@ -88,7 +88,7 @@ function verdictOf(item: Item, old: Item | undefined): Verdict {
   return OPTIONAL.every((field) => item[field] === old[field]) ? 'same' : 'otherTexts'
 }
 
-/** The items that were received before and have none of these keys. */
+/** The items that were received before and are no longer in the file. */
 async function missingItems(before: ReadonlyMap<string, Item>, keys: ReadonlySet<string>): Promise<Item[]> {
   const missing: Item[] = []
   let seen = 0

@@ -4,7 +4,7 @@ import { TextDecoder } from 'node:util'
 import { BOUNDS } from './items.ts'
 import { texts } from './texts.ts'
 
-/** The whole file is refused; reading stops. The message says why. */
+/** The whole file is refused; reading stops. The message is the reason, for the user. */
 export class RefusedFileError extends Error {}
 
 /** How many bytes are read before other requests are let in. */

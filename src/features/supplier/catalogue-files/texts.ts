@@ -35,7 +35,7 @@ export const expectations = {
   },
   decimals: {
     expected: 'a price with at most four digits after the point, such as 12.50',
-    cure: 'Round the price: =ROUND(B2,2) in Excel, LibreOffice, Google Sheets and Numbers. Then save the CSV again.',
+    cure: 'Round the price: =ROUND(B2,2) in Excel, LibreOffice, Google Sheets and Numbers, or to two digits in a script. Then save the CSV again.',
   },
   tooHigh: {
     expected: 'a price with at most nine digits before the point',

@@ -180,7 +180,7 @@ export const WRONG = [
   file(
     'Excel, results of formulas with all of their digits',
     'code,price\r\nA1,926.6400000000001\r\nA2,1234567890\r\n',
-    'Line 2, price: expected a price with at most four digits after the point, such as 12.50; found “926.6400000000001”. 1x: Round the price: =ROUND(B2,2) in Excel, LibreOffice, Google Sheets and Numbers. Then save the CSV again.',
+    'Line 2, price: expected a price with at most four digits after the point, such as 12.50; found “926.6400000000001”. 1x: Round the price: =ROUND(B2,2) in Excel, LibreOffice, Google Sheets and Numbers, or to two digits in a script. Then save the CSV again.',
     'Line 3, price: expected a price with at most nine digits before the point; found “1234567890”. 1x: Check whether this column is the price.',
   ),
   file(
@@ -190,7 +190,7 @@ export const WRONG = [
     'Line 3, price: expected a value, not an error of a spreadsheet; found “#VALUE!”.',
   ),
   file(
-    'LibreOffice, formulas in place of their values',
+    'LibreOffice, formulas instead of their values',
     'code,price,name\nA1,=B1*1.1,=A2\n',
     'Line 2, price: expected a value, not a formula; found “=B1*1.1”. 1x: Correct the formula, or replace it with its value: copy the cells and paste values only.',
     'Line 2, name: expected a value, not a formula; found “=A2”. 1x: Correct the formula, or replace it with its value: copy the cells and paste values only.',

@@ -99,7 +99,7 @@ test.each<[string, Item[], Item[], ...Question[]]>([
   expect((await compared(before, after)).asks).toEqual(asks)
 })
 
-test('a first file is all new, asks nothing, and shows the first twenty items, a line "Total" among them', async () => {
+test('a first file is all new, needs no tick, and shows the first twenty items, a line "Total" among them', async () => {
   const items = [...many(3), { code: 'Total', price: 3 }, ...priced(...Array<number>(30).fill(0)).slice(3)]
   const { isFirst, counts, added, changes, gone, asks } = await compared(null, items)
   expect({ isFirst, added, changes, gone, asks }).toEqual({

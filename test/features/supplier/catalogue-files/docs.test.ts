@@ -65,7 +65,7 @@ async function rightFile(name: string): Promise<RightFile> {
   return result
 }
 
-test('the sample of the next month has a rise, a new item and one that is gone, and asks nothing', async () => {
+test('the sample of the next month has a rise, a new item and one that is gone, and needs no tick', async () => {
   const before = await rightFile('this-month')
   const received = new Map(before.items.map((item) => [keyOf(item.code), item]))
   const { counts, asks } = await compare(await rightFile('next-month'), received)

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/features/supplier/catalogue-files/items.ts'
 import { encode, read } from './support.ts'
 
-/** Texts of a right file: without invisible characters, blanks around them, and whatever a spreadsheet shows in place of a value. */
+/** Texts of a right file: without invisible characters, blanks around them, and whatever a spreadsheet shows instead of a value. */
 const text = fc
   .string({
     unit: fc.oneof(fc.constantFrom(...' ",;\t\'$#=.-½木🪵ß'), fc.string({ minLength: 1, maxLength: 1 })),
@@ -116,7 +116,7 @@ const MISTAKES: { column: Column; cell: string }[] = [
   ),
 ]
 
-test('a file with one mistake yields no items, and says in which line and column it is', async () => {
+test('a file with one mistake yields no items, but the line and column of the mistake', async () => {
   const place = fc.nat(7)
   await fc.assert(
     fc.asyncProperty(
