@@ -3,7 +3,6 @@ import { browserSession, connectRoutes, type OnHop, redirectFailedCallback } fro
 import type { Connection, ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { NamedFeature } from './features/load.ts'
-import { bodyDeadline } from './web/body-deadline.ts'
 import { connectPageRoute } from './web/connect-page.ts'
 import { connectionGuard } from './web/connection-guard.ts'
 import {
@@ -111,7 +110,7 @@ export function createApp(dependencies: Dependencies): Express {
     sections: parts.flatMap((part) => part.sections ?? []),
   }
   const mounted = partsOf(dependencies)
-  app.use(requestLog(log), bodyDeadline(), notices(keys, baseUrl), pages(shown))
+  app.use(requestLog(log), notices(keys, baseUrl), pages(shown))
   // Before the browser middleware: callers are servers that authenticate with tokens or signatures.
   mount(app, mounted.server)
 

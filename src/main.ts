@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module'
 import { unknownSettings } from './config.ts'
 import { featureOptions, loadFeatures } from './features/load.ts'
 import { namesInEnvFile } from './runtime/env-file.ts'
@@ -13,15 +12,6 @@ async function destination() {
   return readableLog()
 }
 
-/** Does what must not delay the first answer. */
-async function finishStart() {
-  // The first call to the platform needs undici.
-  await import('undici').catch(() => {})
-  // Loading modules leaves garbage, a third of the memory (npm run bench, row "memory at rest"), which V8 keeps. Collecting it
-  // takes some 60 ms. Only `node --expose-gc` has this function.
-  globalThis.gc?.({ type: 'major', flavor: 'last-resort' })
-}
-
 let app: Awaited<ReturnType<typeof start>> | undefined
 // Before the start, because the first process of a container ignores a signal for which it has no handler.
 onStopSignal(async () => app?.close())
@@ -34,8 +24,8 @@ try {
   app = await start(config, features, log)
   const { sandboxUrl } = config.platform
   if (sandboxUrl) log.info({ url: sandboxUrl }, 'the platform is the sandbox; npm run sandbox starts it')
-  flushCompileCache()
-  setTimeout(finishStart, 1000).unref()
+  // The first call to the platform needs it, and the first answer should not wait for it.
+  setTimeout(() => import('undici'), 1000).unref()
 } catch (error) {
   fail(error)
 }

@@ -34,7 +34,6 @@ export async function start(
     host: config.host,
     variable: 'PORT',
     localOnly: isDemo && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
-    log,
   })
   if (isDemo && config.demoAllowRemote) log.warn(OPEN_DEMO)
   const problem = proxyProblem(config)

@@ -1,17 +1,10 @@
-import type { IncomingMessage, RequestListener } from 'node:http'
-import { Server as NetServer } from 'node:net'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer as createPort } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from 'pino'
-import { UPLOAD_MS } from '../web/body-deadline.ts'
-import { refuseUnseen, SingleRequest } from '../web/unseen-requests.ts'
 import { printError } from './print.ts'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
 export const GRACE_MS = 10_000
-
-// Not imported: an import of `node:http` loads Node's own fetch and WebSocket, 5 % of the start (npm run bench, row "start of
-// the app").
-const { createServer } = process.getBuiltinModule('node:http')
 
 export interface ListenOptions {
   port: number
@@ -24,8 +17,6 @@ export interface ListenOptions {
    * sign in to, against access from the network, through a proxy or tunnel, and by DNS rebinding.
    */
   localOnly?: string[] | undefined
-  /** Gets a line for each request that cannot be read. */
-  log?: Logger
 }
 
 export interface Listening {
@@ -42,6 +33,10 @@ export const KEEP_ALIVE_MS = 650_000
 export const MAX_HEADER_BYTES = 32_768
 /** How long the headers of a request may take, in ms. */
 const HEADERS_MS = 15_000
+/** How long a whole request may take, in ms: the largest upload over a slow line. */
+const REQUEST_MS = 900_000
+/** How many requests a connection carries, as nginx does by default. */
+const MAX_REQUESTS = 1_000
 /** How long idle connections stay open after the port was closed, in ms: a proxy may be sending a request on one. */
 const LAST_REQUEST_MS = 1_000
 
@@ -53,19 +48,18 @@ const FORWARDED =
 
 /** Starts an HTTP server. Throws a one-line error that names the setting to change if the port cannot be opened. */
 export function listen(handler: RequestListener, options: ListenOptions): Promise<Listening> {
-  const { port, host, localOnly, log } = options
+  const { port, host, localOnly } = options
   // Node counts the time for headers from the start of a request, so it does not end a connection between two requests.
   const server = createServer({
-    IncomingMessage: SingleRequest,
-    requestTimeout: UPLOAD_MS,
+    requestTimeout: REQUEST_MS,
     headersTimeout: HEADERS_MS,
-    // How often these two are checked.
-    connectionsCheckingInterval: 1_000,
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
+  server.maxRequestsPerSocket = MAX_REQUESTS
+  // The port is a server of its own, since `close` of an HTTP server also ends idle connections.
+  const openPort = createPort()
   let stopping = false
-  refuseUnseen(server, log)
   server.on('request', (req, res) => {
     if (stopping) res.shouldKeepAlive = false
     if (!localOnly || isLocal(req, localOnly)) return handler(req, res)
@@ -74,25 +68,20 @@ export function listen(handler: RequestListener, options: ListenOptions): Promis
 
   async function stop(graceMs: number): Promise<void> {
     stopping = true
-    // For connections that become idle from now on.
-    server.keepAliveTimeout = 1
-    // `http.Server.close` would end idle connections at once, while a proxy may be sending a request on one. So only the port is
-    // closed, and the next response on a connection says that it ends. A `net.Server` in front could close the port alone, but
-    // Node applies `headersTimeout` only in a server that listens itself.
-    const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
-    const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
-    await pause(Math.min(graceMs, LAST_REQUEST_MS))
-    server.closeIdleConnections()
+    openPort.close()
+    const lastMs = Math.min(graceMs, LAST_REQUEST_MS)
+    await pause(lastMs)
+    const closed = new Promise((resolve) => server.close(resolve))
+    const deadline = setTimeout(() => server.closeAllConnections(), graceMs - lastMs)
     await closed
     clearTimeout(deadline)
   }
 
   return new Promise((resolve, reject) => {
-    server.once('listening', () => resolve({ stop }))
-    server.once('error', (error: NodeJS.ErrnoException) =>
+    openPort.once('error', (error: NodeJS.ErrnoException) =>
       reject(new Error(listenProblem(error.code, options))),
     )
-    server.listen({ port, host })
+    openPort.listen({ port, host }, () => server.listen(openPort, () => resolve({ stop })))
   })
 }
 

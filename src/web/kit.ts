@@ -46,7 +46,6 @@ export { type ListFields, pageQuery } from './paging.ts'
 
 // For a command of a feature, and for a server of its own.
 
-export { bodyDeadline, UPLOAD_MS } from './body-deadline.ts'
 export { createStore } from './create-store.ts'
 export { errorHandler, notFound, recordFailure } from './errors.ts'
 export { healthRoutes, readiness } from './health.ts'

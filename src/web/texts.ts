@@ -372,30 +372,12 @@ export const texts = {
     },
     not_found: { title: 'Not found', detail: 'This page does not exist.' },
     payload_too_large: { title: 'The request is too large', detail: 'The request is too large.' },
-    request_timeout: { title: 'Request timeout', detail: 'The request body took too long to arrive.' },
     invalid_request: { title: 'Bad request', detail: 'The request could not be read.' },
     internal_error: {
       title: 'Something went wrong',
       detail: "Something went wrong. This has been logged for the app's developers. Please try again.",
     },
   } satisfies Record<string, ErrorText>,
-
-  /** By status: what a browser shows for a request that cannot be read. */
-  unreadRequests: {
-    400: {
-      title: 'The request could not be read',
-      detail: 'What your browser sent is damaged. Load the page again.',
-    },
-    408: {
-      title: 'The request took too long',
-      detail: 'It did not arrive in time. Check your connection to the internet, and load the page again.',
-    },
-    431: {
-      title: 'Too many cookies',
-      detail:
-        'Your browser sends more cookies to this site than it accepts, or a very long address. Another site of the same domain may have set these cookies. To go on, delete the cookies of this site and of its whole domain: in the settings of your browser, or under the icon to the left of the address. Then load the page again, and sign in.',
-    },
-  } satisfies Record<number, ErrorText>,
 
   /** Rules for a field of a form. They follow the name of the field, or stand beside it. */
   rules: {

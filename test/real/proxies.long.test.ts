@@ -9,7 +9,7 @@ import { fileForm } from '../support/file-form.ts'
 import { connected } from '../support/flow.ts'
 import { freePort } from '../support/ports.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { createVisitor, type Visitor } from '../support/visitor.ts'
+import type { Visitor } from '../support/visitor.ts'
 import { startProcesses } from './processes.ts'
 import { PROXIES } from './proxies.ts'
 
@@ -129,20 +129,6 @@ describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
     agent.destroy()
     expect(failed).toEqual({})
   })
-
-  test.skipIf(skip)(
-    'a form of a session that has ended leads back to its page, however long its address',
-    async () => {
-      for (const length of [100, 1_435, 2_048])
-        for (const typed of [0, 500, 1_700]) {
-          const page = '/connections?'.padEnd(length, 'q')
-          const form = { label: 'x'.repeat(typed) }
-          const headers = { referer: url + page }
-          const sent = await createVisitor().post(`${url}/connections/a/label`, { form, headers })
-          expect([sent.status, sent.headers.get('location')]).toEqual([303, page])
-        }
-    },
-  )
 
   test.skipIf(skip || !existsSync('src/features/supplier/price-files'))(
     'a price file of 20 MB arrives whole',

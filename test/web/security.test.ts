@@ -2,18 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import express from 'express'
 import request from 'supertest'
 import { describe, expect, test, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { createApp, partsOf } from '../../src/app.ts'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
-import { bodyDeadline } from '../../src/web/body-deadline.ts'
 import { localPath } from '../../src/web/return-to.ts'
 import { sessionCookie } from '../../src/web/session.ts'
 import { sharedApp, startAll } from '../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn } from '../support/flow.ts'
-import { serve } from '../support/ports.ts'
 import { routesOf } from '../support/routes.ts'
 import { createVisitor } from '../support/visitor.ts'
 
@@ -289,70 +286,7 @@ describe('headers', () => {
   })
 })
 
-/** A server that gives a body 100 ms, but one to `/file` a minute. `/refused` answers at once, `/slow` and `/unread` after 400 ms. */
-async function serveWithDeadline() {
-  const app = express().use(bodyDeadline({ ms: 100 }))
-  app.post('/file', (req, _res, next) => {
-    req.extendBodyDeadline(60_000)
-    next()
-  })
-  app.post('/refused', (req, res) => {
-    req.extendBodyDeadline(86_400_000)
-    res.status(400).end('refused')
-  })
-  for (const path of ['/slow', '/unread'])
-    app.all(path, (_req, res) => void setTimeout(() => res.end('late'), 400))
-  app.use(express.raw({ type: () => true }), (_req, res) => void res.end('read'))
-  const { server, port, close } = await serve()
-  server.on('request', app)
-  return { url: `http://127.0.0.1:${port}`, close }
-}
-
-/** A body that never ends. */
-const endless = () => new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('name=')) })
-
 describe('limits', () => {
-  test.each<[string, string, RequestInit, string | number]>([
-    ['a form whose body trickles in is 408', '/form', { method: 'POST', body: endless() }, 408],
-    [
-      'a file whose body trickles in is waited for on a route that takes files',
-      '/file',
-      { method: 'POST', body: endless() },
-      'waited for',
-    ],
-    ['an answer that takes long is waited for', '/slow', {}, 200],
-    [
-      'a body that is all here is not too slow, though nobody reads it',
-      '/unread',
-      { method: 'POST', body: 'whole' },
-      200,
-    ],
-  ])('%s', async (_what, path, init, expected) => {
-    const { url, close } = await serveWithDeadline()
-    const options: RequestInit = { duplex: 'half', headers: { 'content-type': 'text/csv' }, ...init }
-    const ended = fetch(url + path, options).then(({ status }) => status)
-    const later = new Promise((resolve) => setTimeout(() => resolve('waited for'), 900))
-    expect(await (expected === 'waited for' ? Promise.race([ended, later]) : ended)).toBe(expected)
-    await close()
-  })
-
-  test('the connection of a body that takes too long ends, with a problem document', async () => {
-    const { url, close } = await serveWithDeadline()
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    socket.write('POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nname=')
-    // Resolves when the other side ends the connection.
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
-    await close()
-  })
-
-  test('the connection of a file that was refused ends when a form would have had to arrive', async () => {
-    const { url, close } = await serveWithDeadline()
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    socket.write('POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nname=')
-    expect(await text(socket).catch(() => 'ended')).toMatch(/refused$|^ended$/)
-    await close()
-  })
-
   test('a body that is too large is 413, and one that cannot be read is 400', async () => {
     const visitor = await signedIn(app, newUser())
     const large = await visitor.post(`${app.url}/sign-in`, {

@@ -8,7 +8,7 @@ import { withDevelopmentSecrets } from '../../../runtime/dev-secrets.ts'
 import { createLog } from '../../../runtime/log.ts'
 import { fail, GRACE_MS, listen, onStopSignal } from '../../../runtime/serve.ts'
 import { ConfigError, readSettings } from '../../../settings/read.ts'
-import { bodyDeadline, healthRoutes, noteMount, requestLog } from '../../../web/kit.ts'
+import { healthRoutes, noteMount, requestLog } from '../../../web/kit.ts'
 import { errorResponse } from './errors.ts'
 import { endpointNotFound, livePricing } from './routes.ts'
 import { livePricingSettings } from './settings.ts'
@@ -33,11 +33,11 @@ try {
     throw new ConfigError(['LIVE_PRICING_CLIENTS is required (id:secret for each client)'])
   const { path, router, url, provider, pricesLoaded } = livePricing(config, config.settings, log)
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy)
-  app.use(requestLog(log), bodyDeadline())
+  app.use(requestLog(log))
   app.use(path, noteMount(path), router)
   app.use('/health', healthRoutes({ ping: pricesLoaded }))
   app.use(endpointNotFound, errorResponse)
-  const listening = await listen(app, { port, host, variable: 'PORT', log })
+  const listening = await listen(app, { port, host, variable: 'PORT' })
   log.info({ url }, 'live pricing')
   onStopSignal(async () => {
     await listening.stop(GRACE_MS)

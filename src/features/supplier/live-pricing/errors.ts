@@ -14,7 +14,6 @@ const API_ERRORS = {
   invalid_token: { status: 401, detail: 'The access token is invalid or has expired. Request a new one.' },
   not_found: { status: 404, detail: 'This store does not exist.' },
   method_not_allowed: { status: 405, detail: 'This endpoint does not support the method.' },
-  request_timeout: { status: 408, detail: 'The request body took too long to arrive.' },
   payload_too_large: { status: 413, detail: 'The body is too large.' },
   unknown_encoding: { status: 415, detail: 'Unsupported Content-Encoding. Use gzip, deflate, br or none.' },
   too_many_requests: { status: 429, detail: 'Too many requests. Try again later.' },

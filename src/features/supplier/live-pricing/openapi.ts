@@ -45,7 +45,6 @@ const COMMON = [
   'invalid_input',
   'invalid_token',
   'method_not_allowed',
-  'request_timeout',
   'too_many_requests',
   'server_error',
 ] as const
@@ -68,7 +67,6 @@ const OPERATIONS = {
         ...returns('the token', ref('TokenResponse'), EXAMPLES.token),
         ...tokenErrors('invalid_request', 'invalid_client', 'method_not_allowed', 'payload_too_large'),
         ...tokenErrors('unknown_encoding', 'temporarily_unavailable', 'server_error'),
-        ...problems('request_timeout'),
       },
     },
   },

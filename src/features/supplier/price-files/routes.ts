@@ -9,7 +9,6 @@ import {
   rejectForm,
   sendResultOrRedirect,
   sendVersion,
-  UPLOAD_MS,
   wantsJson,
 } from '../../../web/kit.ts'
 import type { Catalogues } from '../../catalogues/catalogues.ts'
@@ -70,7 +69,6 @@ export function uploadRoute(options: ImportRoutesOptions): Router {
   return Router().post('/:id/imports', async (req, res) => {
     const ref = connectionRef(req)
     const { id } = req.params
-    req.extendBodyDeadline(UPLOAD_MS)
     let catalogue: Catalogue = { id }
     try {
       catalogue = await catalogues.get(vault.tokenSource(ref), id)

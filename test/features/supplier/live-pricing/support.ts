@@ -14,7 +14,6 @@ import { errorResponse } from '../../../../src/features/supplier/live-pricing/er
 import type { PriceProvider } from '../../../../src/features/supplier/live-pricing/price-provider.ts'
 import { endpointNotFound } from '../../../../src/features/supplier/live-pricing/routes.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
-import { bodyDeadline } from '../../../../src/web/body-deadline.ts'
 import { noteMount } from '../../../../src/web/mount.ts'
 import { requestLog } from '../../../../src/web/request-log.ts'
 import { tempDir } from '../../../support/env.ts'
@@ -69,11 +68,7 @@ export type Supplier = Awaited<ReturnType<typeof startSupplier>>
 /** The live pricing API over HTTP, from CSV files, a folder of such, or a price provider of the test's own. */
 export async function startSupplier(
   source: Files | PriceProvider | string = SMALL,
-  {
-    trustProxy = 0,
-    bodyMs = 30_000,
-    ...options
-  }: Partial<LivePricingOptions> & { trustProxy?: number; bodyMs?: number } = {},
+  { trustProxy = 0, ...options }: Partial<LivePricingOptions> & { trustProxy?: number } = {},
 ) {
   const { dir, remove } = tempDir()
   const logLines: string[] = []
@@ -92,7 +87,7 @@ export async function startSupplier(
   const keys = [{ id: 'k1', secret: new Uint8Array(32).fill(7) }]
   const defaults = { provider, clients: [CALLER], keys, baseUrl: url, rateLimit: null, log }
   const app = express().disable('etag').set('trust proxy', trustProxy)
-  app.use(requestLog(log), bodyDeadline({ ms: bodyMs }))
+  app.use(requestLog(log))
   const api = livePricingApi({ ...defaults, ...options })
   app.use('/live-pricing', noteMount('/live-pricing'), api, endpointNotFound, errorResponse)
   server.on('request', app)
