@@ -1,7 +1,6 @@
 import { program } from '../support/programs.ts'
 
 /** Only long tests need these. */
-export const FIREFOX = program('firefox-esr', 'firefox')
 export const REDIS_SENTINEL = program('redis-sentinel')
 export const NGINX = program('nginx')
 export const CADDY = program('caddy')
@@ -9,5 +8,4 @@ export const CADDY = program('caddy')
 /** For `describe`: names the reason when its tests cannot run here. */
 export const withNginx = NGINX ? '' : ' (skipped: nginx is not on this machine)'
 export const withCaddy = CADDY ? '' : ' (skipped: Caddy is not on this machine)'
-export const withFirefox = FIREFOX ? '' : ' (skipped: Firefox is not on this machine)'
 export const withSentinel = REDIS_SENTINEL ? '' : ' (skipped: redis-sentinel is not on this machine)'

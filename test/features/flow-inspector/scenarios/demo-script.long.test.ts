@@ -1,10 +1,9 @@
-/** Follows docs/demo-script.md in a browser. With UPDATE_SCREENSHOTS=true, it also writes the pictures of the documentation. */
-import { readFileSync, writeFileSync } from 'node:fs'
+/** Follows docs/demo-script.md in a browser. With UPDATE_SCREENSHOTS=true, it also takes the picture of its page. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { animatedWebp, type Frame } from '../../../starter/animated-webp.ts'
 import { openChromium, openPage } from '../../../support/chromium.ts'
 import { type Demo, openDemo } from '../../../support/demo.ts'
 import { CHROMIUM, withChromium } from '../../../support/programs.ts'
@@ -12,10 +11,7 @@ import { CHROMIUM, withChromium } from '../../../support/programs.ts'
 const UPDATES = process.env.UPDATE_SCREENSHOTS === 'true'
 const DOCS = fileURLToPath(new URL('../../../../docs/', import.meta.url))
 
-/** The picture that moves shows the flow until here, and then the leads. */
-const LAST_OF_FLOW = 'Point at _Harbour Homes_'
 const SIZE = { width: 1000, height: 700 }
-const FRAME_MS = 1_400
 
 interface Scene {
   title: string
@@ -41,14 +37,13 @@ function readScenes(): Scene[] {
 
 const INSTRUCTION = /(press|open|point at) _([^_]+)_/gi
 
-/** Follows the instructions of a row. `look`: called with the element before it is clicked, and after the last one. */
-async function follow(page: Page, row: string, look = async (_target: Locator, _whole: string) => {}) {
+/** Follows the instructions of a row. */
+async function follow(page: Page, row: string) {
   const instructions = [...row.matchAll(INSTRUCTION)]
   expect(instructions.length, row).toBeGreaterThan(0)
   for (const [whole, verb = '', target = ''] of instructions) {
     const name = new RegExp(`^${target.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`)
     const element = elementOf(page, verb, name)
-    await look(element, whole)
     if (/^point/i.test(verb)) await element.waitFor()
     else await element.click()
     await page.waitForLoadState('load')
@@ -68,18 +63,6 @@ async function takePicture(page: Page, instruction: string): Promise<void> {
   const path = UPDATES ? { path: join(DOCS, 'flow-inspector.png') } : {}
   const picture = await page.screenshot({ ...path, animations: 'disabled' })
   expect(picture.byteLength).toBeGreaterThan(10_000)
-}
-
-/** A picture of the page as WebP, with a frame around what is pressed next. */
-async function frameOf(page: Page, target?: Locator): Promise<Frame> {
-  const outline = (style: string) =>
-    target?.evaluate((element, value) => element.style.setProperty('outline', value), style)
-  await outline('4px solid #d9480f')
-  const devTools = await page.context().newCDPSession(page)
-  const { data } = await devTools.send('Page.captureScreenshot', { format: 'webp', quality: 80 })
-  await devTools.detach()
-  await outline('')
-  return { image: Buffer.from(data, 'base64'), ms: FRAME_MS }
 }
 
 const scenes = readScenes()
@@ -126,29 +109,6 @@ describe.skipIf(!CHROMIUM)(`the demo${withChromium}`, () => {
 
   test('does in a browser what the script says, word by word', async () => {
     expect(await rehearse()).toEqual([])
-  })
-
-  test('the picture of the README shows the flow from the button to the leads in 10 to 15 seconds, in 700 kB', async () => {
-    const { page, close } = await openPage(browser, { viewport: SIZE })
-    await page.goto(demo.app + START_PATH)
-    const frames: Frame[] = []
-    const rows = scenes.slice(0, 2).flatMap((scene) => scene.rows)
-    for (const row of rows)
-      await follow(page, row, async (target, whole) => {
-        await target.waitFor()
-        frames.push(await frameOf(page, whole === LAST_OF_FLOW ? undefined : target))
-      })
-    const leads = page.getByRole('link', { name: 'Leads' }).first()
-    frames.push(await frameOf(page, leads))
-    await leads.click()
-    await page.getByRole('heading', { name: 'Leads' }).waitFor()
-    frames.push({ ...(await frameOf(page)), ms: 2 * FRAME_MS })
-    await close()
-    const picture = animatedWebp(frames, SIZE)
-    expect(frames.reduce((sum, { ms }) => sum + ms, 0)).toBeGreaterThanOrEqual(10_000)
-    expect(frames.reduce((sum, { ms }) => sum + ms, 0)).toBeLessThanOrEqual(15_000)
-    expect(picture.byteLength).toBeLessThan(700_000)
-    if (UPDATES) writeFileSync(join(DOCS, 'demo-connect.webp'), picture)
   })
 
   test('is the same in the next rehearsal, after one that was left in the middle, and after a failure', async () => {
