@@ -37,8 +37,6 @@ const rowsOfAll = (heading: string) => DOCS.flatMap((doc) => rows(read(doc), hea
 /** Those that people write: the links and paths of the others are those of what they were generated from. */
 const WRITTEN = DOCS.filter((doc) => !['docs/assumptions.md', 'docs/configuration.md'].includes(doc))
 
-/** The row of a folder that was deleted by hand stays until `npm run docs` runs. */
-
 /** Whether a path is in the folder of a feature that was deleted: the demo script shows the starter with all of them. */
 const isOfAbsent = (path: string) => {
   const [folder] = /^(?:src|test)\/features\/[\w-]+/.exec(path) ?? []
@@ -356,17 +354,5 @@ describe.runIf(documentedFeatures.length > 0)('the document of a feature', () =>
     )
     const others = all(read(`docs/${name}.md`), /(?<![\w-])--[a-z]+(?:-[a-z]+)*/g)
     expect(new Set([...documented, ...others, '--help'])).toEqual(new Set([...options, '--help']))
-  })
-
-  test.each(documentedFeatures)('docs/%s.md names the columns of its sample files', (name) => {
-    const documented = rows(read(`docs/${name}.md`), 'File').map(([file = '', columns]) => ({
-      file,
-      columns,
-    }))
-    for (const path of files(`src/features/${name}/sample/*.csv`)) {
-      const [headings = ''] = read(path).split(/\r?\n/)
-      const row = documented.find(({ file }) => codeIn(file).includes(basename(path)))
-      expect(codeIn(row?.columns), path).toEqual(expect.arrayContaining(headings.split(',')))
-    }
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connected, JSON_TYPE, moveClock, type Running, startApp } from '../support/kit.ts'
-import { probe } from '../support/probe.ts'
+import { connected, JSON_TYPE, moveClock, type Running, startApp } from './kit.ts'
+import { probe } from './probe.ts'
 
 let app: Running
 beforeAll(async () => {

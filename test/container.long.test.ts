@@ -3,11 +3,11 @@ import { chownSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { tempDir, testEnv } from '../support/env.ts'
-import { freePort } from '../support/ports.ts'
-import { answering, programOf } from '../support/process.ts'
+import { tempDir, testEnv } from './support/env.ts'
+import { freePort } from './support/ports.ts'
+import { answering, programOf } from './support/process.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
 const instruction = (pattern: RegExp) => pattern.exec(DOCKERFILE)?.[1] ?? ''
 const USER = 12_345
