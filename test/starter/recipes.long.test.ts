@@ -73,8 +73,8 @@ test('a list with a filter has the records that match, with their total; a quote
   await change(visitor, items[0].id, { status: "Won't buy" })
   expect(await leads(visitor, "Won't buy")).toMatchObject({ items: [{ id: items[0].id }], total: 1 })
   expect(await leads(visitor, "' or status eq 'Quoted")).toMatchObject({ items: [], total: 0 })
-  const all = await visitor.get(`${app.url}/connections/harbour-homes/lead-status`, JSON_TYPE)
-  expect(all.json()).toMatchObject({ status: 400, code: 'invalid_input', field: 'status' })
+  const unfiltered = await visitor.get(`${app.url}/connections/harbour-homes/lead-status`, JSON_TYPE)
+  expect(unfiltered.json()).toMatchObject({ status: 400, code: 'invalid_input', field: 'status' })
 })
 
 test('an update changes the fields that it names and no others, and answers with the whole record', async () => {
