@@ -1,10 +1,15 @@
 import { Router } from 'express'
+import * as z from 'zod'
+import { platform } from '../connect/index.ts'
 import { connectionView } from './connection-view.ts'
 import type { ConnectionsOptions } from './connections.ts'
 import { notSignedIn, WebError } from './errors.ts'
 import { sendPageOrJson } from './respond.ts'
 import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
+
+/** An empty text counts as a missing one. */
+const querySchema = z.object({ bxcontext: z.union([z.literal(''), platform.bxcontextSchema]).optional() })
 
 /**
  * The page to link to from mails and other sites. Opening it changes nothing, since mail scanners and browsers open links too.
@@ -18,9 +23,8 @@ export const connectPageRoute = ({
   Router().get('/connect', async (req, res) => {
     const user = currentUser(req)
     if (!user) throw notSignedIn()
-    const { bxcontext } = req.query
-    const stored = bxcontext ? await vault.list(user.id) : []
-    const found = stored.find((one) => one.bxcontext === bxcontext)
+    const { bxcontext } = querySchema.parse(req.query)
+    const found = bxcontext ? await vault.findAny({ userId: user.id, bxcontext }) : null
     if (bxcontext && !found) throw new WebError(404, 'not_connected')
     const connection = found ? connectionView(found) : null
     sendPageOrJson(req, res, {

@@ -2,11 +2,20 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
 import type { ConnectPages } from '../connect/express.ts'
-import type { Api, Connection, ConnectionRef, UnreadableConnection, Vault } from '../connect/index.ts'
+import {
+  type Api,
+  type Connection,
+  type ConnectionRef,
+  type PageOf,
+  platform,
+  type UnreadableConnection,
+  type Vault,
+} from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
 import { connectionView, nameOf, unnamed } from './connection-view.ts'
 import { notSignedIn, problemOf, rejectForm, WebError } from './errors.ts'
 import { sendVersion } from './live.ts'
+import { type ListControls, listQuery, pager } from './paging.ts'
 import { type Notice, sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import { textField } from './text-field.ts'
 import { texts } from './texts.ts'
@@ -72,12 +81,29 @@ export function homeRoute(options: ConnectionsOptions): Router {
 export const connectionsRoutes = (options: ConnectionsOptions): Router =>
   Router().use(listRoutes(options), renewingRoutes(options), labelRoutes(options), disconnectRoutes(options))
 
+const CONTROLS = {
+  orders: { name: { label: texts.connections.byName }, used: { label: texts.connections.byUse } },
+  unordered: texts.connections.needsYouFirst,
+} satisfies ListControls
+const listSchema = listQuery(CONTROLS).extend({ order: z.enum(['', 'name', 'used']).default('') })
+type Choice = z.output<typeof listSchema>
+const versionSchema = z.object({
+  id: z.preprocess((id) => [id].flat(), z.array(platform.bxcontextSchema).max(100)),
+})
+/** The longest address that pages ask for their version, in characters: proxies accept some 8 kB. */
+const MAX_LIVE = 6_000
+
+const load = (vault: Vault, req: Request, { skip, top, search, order }: Choice) =>
+  vault.page(requireUser(req), { skip, top, search, order: order || undefined })
+
 const listHandler =
   (options: ConnectionsOptions): RequestHandler =>
   async (req, res) => {
-    const stored = await options.vault.list(requireUser(req))
-    const page = await listPage(options, req, res, wantsJson(req) ? [] : stored)
-    sendPageOrJson(req, res, { ...page, json: { connections: stored.map(connectionView) } })
+    const choice = listSchema.parse(req.query)
+    const page = await load(options.vault, req, choice)
+    const shown = wantsJson(req) ? { ...page, items: [] } : page
+    const json = { ...page, items: page.items.map(connectionView) }
+    sendPageOrJson(req, res, { ...(await listPage(options, req, res, choice, shown)), json })
   }
 
 function listRoutes(options: ConnectionsOptions): Router {
@@ -86,30 +112,43 @@ function listRoutes(options: ConnectionsOptions): Router {
   return Router()
     .get('/', list)
     .get('/live', async (req, res) => {
-      const userId = requireUser(req)
-      const stored = await vault.list(userId)
-      const cards = await Promise.all(stored.map((one) => cardOf(options, userId, one)))
-      sendVersion(
-        res,
-        cards.map(({ connection, links }) => [connection, links]),
-      )
+      sendVersion(res, await vault.version(requireUser(req), versionSchema.parse(req.query).id))
     })
     .get('/:bxcontext/label', list)
 }
 
-/** The page with these connections of the user. */
+/** A page of the user's connections. */
 async function listPage(
   options: ConnectionsOptions,
   req: Request,
   res: Response,
-  stored: (Connection | UnreadableConnection)[],
+  choice: Choice,
+  page: PageOf<Connection | UnreadableConnection>,
 ) {
   const { reasonFor, connectedAppsUrl } = options
-  const cards = await Promise.all(stored.map((one) => cardOf(options, requireUser(req), one)))
-  const controls = await res.loadSections('app/connections')
-  const data = { cards, controls, reasonFor, connectedAppsUrl, maxLabel: MAX_LABEL }
+  const cards = await Promise.all(page.items.map((one) => cardOf(options, requireUser(req), one)))
+  const ids = new URLSearchParams(page.items.map(({ bxcontext }): [string, string] => ['id', bxcontext]))
+  const live = `/connections/live?${ids}`
+  const data = {
+    cards,
+    controls: await res.loadSections('app/connections'),
+    reasonFor,
+    connectedAppsUrl,
+    maxLabel: MAX_LABEL,
+    pager: pager(page, choice),
+    choice,
+    fields: CONTROLS,
+    hasAny: page.total !== 0 || choice.search !== '',
+    /** Whoever sees all connections at once needs no controls. */
+    hasControls: (page.total ?? 0) > choice.top || choice.skip > 0 || choice.search !== '',
+    live: ids.size > 0 && live.length <= MAX_LIVE ? live : null,
+    query: queryOf(req),
+  }
   return { view: 'app/connections', title: texts.connections.title, data }
 }
+
+/** The query of a request, with its question mark: the forms on a page of the list lead back to that page. */
+const queryOf = ({ originalUrl }: Request) => /\?.*/.exec(originalUrl)?.[0] ?? ''
 
 /** What the card of a connection shows. It has no links if the connection cannot be read or its access has ended. */
 async function cardOf(
@@ -139,7 +178,7 @@ async function sendConnection(vault: Vault, req: ConnectionRequest, res: Respons
   // Only JSON has the connection. The action is done, so a store that cannot be read now does not make it fail.
   const found = wantsJson(req) ? await vault.find(refOf(req)).catch(() => null) : null
   const connection = found && connectionView(found)
-  await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
+  await sendResultOrRedirect(req, res, `/connections${queryOf(req)}`, { ...json, connection }, notice)
 }
 
 function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Router {
@@ -172,6 +211,16 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
     )
 }
 
+/** The page of the list from which the form came; if its connection is no longer there, a page that has it. */
+async function pageWith(options: ConnectionsOptions, req: ConnectionRequest, res: Response) {
+  const { bxcontext } = refOf(req)
+  const choice = listSchema.parse(req.query)
+  const page = await load(options.vault, req, choice)
+  if (page.items.some((one) => one.bxcontext === bxcontext)) return listPage(options, req, res, choice, page)
+  const found = { ...choice, skip: 0, search: bxcontext }
+  return listPage(options, req, res, found, await load(options.vault, req, found))
+}
+
 /** A form that cannot be saved is shown again in its card. */
 function labelRoutes(options: ConnectionsOptions): Router {
   const { vault } = options
@@ -181,9 +230,7 @@ function labelRoutes(options: ConnectionsOptions): Router {
       const { label, shown } = labelSchema.parse(req.body ?? {})
       if (!(await vault.label(ref, label, shown))) throw new WebError(409, 'label_changed')
     } catch (error) {
-      return rejectForm(req, res, error, async () =>
-        listPage(options, req, res, await vault.list(ref.userId)),
-      )
+      return rejectForm(req, res, error, () => pageWith(options, req, res))
     }
     await sendConnection(vault, req, res, { notice: texts.notices.labelled(await sureName(vault, ref)) })
   })
@@ -197,7 +244,7 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
   return Router()
     .get('/:bxcontext/disconnect', async (req, res) => {
       const { userId, bxcontext } = refOf(req)
-      const stored = (await vault.list(userId)).find((one) => one.bxcontext === bxcontext)
+      const stored = await vault.findAny({ userId, bxcontext })
       if (!stored) throw new NotConnectedError()
       const { connection, links } = await cardOf(options, userId, stored)
       const { canTest, name } = connection

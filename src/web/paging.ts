@@ -8,13 +8,22 @@ const MAX_SEARCH = 100
 /** How many pages back the address remembers. Further back, pages may overlap. */
 const MAX_STARTS = 100
 
+/** What the controls of a list offer. */
+export interface ListControls {
+  /** The field that a filter compares, what people call it, and its values with what people call them. */
+  filter?: { field: string; label: string; values: Readonly<Record<string, string>> }
+  /** The orders, by their name in the address, and what people call them. */
+  orders: Readonly<Record<string, { label: string }>>
+  /** What people call the order of a list for which none was chosen. */
+  unordered?: string
+}
+
 /** How users can narrow and order a list, by fields of the platform's records. */
-export interface ListFields {
+export interface ListFields extends ListControls {
   /** The field whose text a search looks into. */
   search: string
-  /** The field that a filter compares, what people call it, and its values with what people call them. */
-  filter: { field: string; label: string; values: Readonly<Record<string, string>> }
-  /** The orders, by their name in the address: OData `$orderby`, and what people call it. */
+  filter: NonNullable<ListControls['filter']>
+  /** `orderBy`: OData `$orderby`. */
   orders: Readonly<Record<string, { orderBy: string; label: string }>>
 }
 
@@ -38,10 +47,10 @@ export const pageQuery = z.object({
 })
 
 /** Query parameters of a list that can be narrowed and ordered. */
-export const listQuery = ({ filter, orders }: ListFields) =>
+export const listQuery = ({ filter, orders }: ListControls) =>
   pageQuery.extend({
     search: z.string(texts.rules.text).trim().max(MAX_SEARCH, texts.rules.tooLong(MAX_SEARCH)).default(''),
-    filter: oneOf(Object.keys(filter.values)),
+    filter: oneOf(Object.keys(filter?.values ?? {})),
     order: oneOf(Object.keys(orders)),
     /** The `skip` of the pages before this one, separated by dots, if pages were not full. */
     starts: z

@@ -154,6 +154,9 @@ export const texts = {
     connect: 'Connect an account',
     count: (accounts: number) =>
       accounts === 1 ? 'One connected account' : `${accounts} connected accounts`,
+    needsYouFirst: 'Those that need you first',
+    byName: 'Name',
+    byUse: 'Last used',
     none: 'No connected accounts yet',
     noneHint: 'Connect an account on the platform to use it here. You can connect more than one.',
   },
@@ -429,7 +432,8 @@ export const texts = {
     },
     missing_authorization_request: {
       title: 'No connection in progress',
-      detail: 'No connection was started in this browser, or it has already finished. Please connect again.',
+      detail:
+        'No connection was started in this browser, it has already finished, or 20 others were started after it. Please connect again.',
     },
     invalid_callback: {
       title: 'The connection could not be finished',
@@ -457,6 +461,11 @@ export const texts = {
       title: 'The connection was interrupted',
       detail:
         'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
+    },
+    too_many_connections: {
+      title: 'Too many connections',
+      detail:
+        'You have 10,000 connections, which is the limit. Disconnect an account that you no longer need, and connect again.',
     },
     platform_unavailable: FAILED_THERE,
     platform_rejected: FAILED_THERE,

@@ -92,5 +92,5 @@ export async function connected(
 /** The signed-in visitor's connections, as JSON. */
 export async function connectionsOf(app: Addresses, visitor: Visitor) {
   const answer = await visitor.get(`${app.url}/connections`, { accept: 'application/json' })
-  return answer.json().connections
+  return answer.json().items
 }

@@ -27,6 +27,23 @@ export function describeStoreContract(
 
 const keyOf = (owner: string, id = 'id'): Key => ({ kind: 'thing', owner, id })
 
+/** Counts how often the event loop gets on to other work. */
+export function turns() {
+  let count = 0
+  let isOver = false
+  const next = () => {
+    count++
+    if (!isOver) setImmediate(next)
+  }
+  setImmediate(next)
+  return {
+    end() {
+      isOver = true
+      return count
+    },
+  }
+}
+
 /** The tests by their names. Each gets an owner of whom no other test knows. */
 const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<void>> = {
   async 'returns the value that was set, or null'(store, owner) {
@@ -143,6 +160,18 @@ const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<
       ['a', 'b', 'c'].map((id) => ({ key: keyOf(owner, id), value: `value ${id}` })),
     )
     expect(await store.list('thing', 'nobody')).toEqual([])
+  },
+
+  async 'lists thousands of values of an owner, and lets other requests get their turn'(store, owner) {
+    const ids = Array.from({ length: 1_100 }, (_, i) => `${i}`)
+    for (let at = 0; at < ids.length; at += 100)
+      await Promise.all(ids.slice(at, at + 100).map((id) => store.set(keyOf(owner, id), `value ${id}`)))
+    const others = turns()
+    const listed = await store.list('thing', owner)
+    expect(others.end()).toBeGreaterThan(2)
+    expect(listed.map(({ key, value }) => [key.id, value]).sort()).toEqual(
+      ids.map((id) => [id, `value ${id}`]).sort(),
+    )
   },
 
   async 'reads the owners of a kind page by page; a cursor continues in another process'(store) {

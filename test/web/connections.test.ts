@@ -106,7 +106,9 @@ describe('POST /connections/:bxcontext/test', () => {
 
 test('an open page learns that a connection has changed', async () => {
   const visitor = await connected(app, { name: newUser() })
-  const versionOf = async () => (await visitor.get(`${app.url}/connections/live`)).json().version
+  const { text } = await visitor.get(`${app.url}/connections`)
+  const [, live] = /data-live="([^"]+)"/.exec(text) ?? []
+  const versionOf = async () => (await visitor.get(app.url + live)).json().version
   const versions = [await versionOf(), await versionOf()]
   expect(versions[1]).toBe(versions[0])
   await visitor.post(at('/label'), { form: { label: 'Mine' } })

@@ -62,7 +62,7 @@ describe('the form for a name', () => {
     const visitor = await nameless()
     await visitor.follow(await give(visitor, 'Main shop'))
     const { text } = await visitor.get(`${app.url}/connections`)
-    expect(text).toContain('data-live="/connections/live"')
+    expect(text).toContain('data-live="/connections/live?id=')
     expect(text).toContain('name="shown" value="Main shop"')
     expect(text).toMatch(/name="label"[^>]* maxlength="60"[^>]* value="Main shop"/)
     const answer = await visitor.follow(await give(visitor, ' ', 'Main shop'))

@@ -31,6 +31,7 @@ const FAILURES = {
   not_a_navigation: 400,
   not_saved_yet: 503,
   exchange_incomplete: 503,
+  too_many_connections: 409,
   platform_unavailable: 503,
   platform_rejected: 502,
   misconfigured: 500,

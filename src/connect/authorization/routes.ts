@@ -40,13 +40,15 @@ function startRoute(options: ConnectRoutesOptions): Router {
 
 /** Step 2: the browser comes back with the business, and goes to the consent page. */
 function contextRoute(options: ConnectRoutesOptions): Router {
-  const { platform, flows } = options.connect
+  const { platform, flows, vault } = options.connect
   return Router().get('/context', topLevelOnly, async (req, res) => {
     const { browser, hop } = arrival(options, req)
     try {
       const bxcontext = parseBxcontext(req.query[platform.startPage.bxcontext], platform)
       const flow = await flows.arrive(browser, bxcontext)
       const { id } = flow
+      if (!(await vault.hasRoom({ userId: browser.userId, bxcontext })))
+        throw new ConnectError('too_many_connections', undefined, flow)
       const onward: Onward =
         flow.phase === 'consenting'
           ? toConsent(options, flow, 303)

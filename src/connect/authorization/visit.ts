@@ -64,7 +64,7 @@ export interface ConnectRoutesOptions {
     platform: Platform
     flows: FlowRecords
     oauth: OAuth
-    vault: Pick<Vault, 'connect'>
+    vault: Pick<Vault, 'connect' | 'hasRoom'>
   }
   /** The public address of this app. */
   baseUrl: string

@@ -69,7 +69,7 @@ export function openRedis({ urls, onState = () => {}, onRefusal }: RedisOptions)
       write(key, (commands, names) => commands.swap(...names, next ?? '', ttl(ttlMs), expected ?? '')),
     delete: (key) => write(key, (commands, names) => commands.remove(...names)),
 
-    list: (kind, owner) => run(({ commands }) => entriesOf(commands, kind, owner)),
+    list: (kind, owner) => entriesOf(run, kind, owner),
     owners: (kind, cursor) => run((servers) => ownersPage(servers.list(), kind, cursor)),
     ofOwner: (owner) => valuesOf(connection, owner),
 
@@ -167,12 +167,20 @@ async function writeTo({ host, port, commands }: Server): Promise<void> {
   }
 }
 
+/** How many values one command reads: Redis and this process get on with other requests in between. */
+const AT_ONCE = 250
+
 /** The entries of one kind and owner. */
-async function entriesOf(commands: Commands, kind: string, owner: string): Promise<Entry[]> {
+async function entriesOf(run: RedisConnection['run'], kind: string, owner: string): Promise<Entry[]> {
   const group = groupName(kind, owner)
-  const names = (await commands.sMembers(group)).map((id) => `${group}:${id}`)
-  const values = names.length > 0 ? await commands.mGet(names) : []
-  return names.flatMap((name, index) => entryOf(name, values[index]))
+  const names = (await run(({ commands }) => commands.sMembers(group))).map((id) => `${group}:${id}`)
+  const entries: Entry[] = []
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE)
+    const values = await run(({ commands }) => commands.mGet(some))
+    entries.push(...some.flatMap((name, index) => entryOf(name, values[index])))
+  }
+  return entries
 }
 
 function entryOf(name: string, value: string | null | undefined): Entry[] {

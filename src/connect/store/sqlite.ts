@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import {
   appOwner,
   checkKey,
@@ -34,6 +34,8 @@ const RETRY_MS = 20
 const OPEN_MS = 2_000
 /** What a ping writes, and how long it may stay if the process is killed meanwhile, in ms. */
 const PING = { key: { kind: 'ping', owner: appOwner('ping'), id: '' }, ttlMs: 10_000 }
+/** How many values of an owner are read until other requests get their turn: a few milliseconds. */
+const LISTED = 250
 /** How many owners a page has. */
 const OWNERS = 500
 
@@ -50,7 +52,7 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens the embedded store: one SQLite file in WAL mode, for a single machine, readable by this user only. Every operation
+ * Opens the embedded store: one SQLite file in WAL mode, for a single machine, readable by this user only. Every write
  * is a single statement, so it is atomic among the processes that share the file, and a killed process never leaves a
  * partly written value. While another process holds a lock, operations are retried for two seconds without blocking.
  * When the file was deleted or replaced, the store closes, and no operation succeeds any more.
@@ -92,7 +94,7 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
     delete: (key) => attempt(() => statements.remove.run(...columns(key), now()).changes === 1),
 
     list: (kind, owner) =>
-      attempt(() => statements.ofOwner.all(kind, owner).map((row) => entry(kind, owner, row.id, row.value))),
+      entriesOf((from) => attempt(() => statements.ofOwner.all(kind, owner, from)), kind, owner),
 
     owners: (kind, cursor) =>
       attempt(() => {
@@ -121,6 +123,22 @@ export function openSqlite(options: SqliteOptions): KeyValueStore {
       clearInterval(purging)
       close()
     },
+  }
+}
+
+/** See `KeyValueStore.list`. `read`: reads the next rows, in the order of their ids. */
+async function entriesOf(
+  read: (from: string) => Promise<Record<string, unknown>[]>,
+  kind: string,
+  owner: string,
+): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (let from = ''; ; await setImmediate()) {
+    const rows = await read(from)
+    for (const row of rows) entries.push(entry(kind, owner, row.id, row.value))
+    if (rows.length < LISTED) return entries
+    // The first text that sorts after this id.
+    from = `${rows.at(-1)?.id}\u0000`
   }
 }
 
@@ -183,7 +201,7 @@ function prepareStatements(db: DatabaseSync) {
     remove: db.prepare(`DELETE FROM entries WHERE ${alive}`),
     removeIf: db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`),
     ofOwner: db.prepare(`SELECT id, value FROM entries
-    WHERE kind = ? AND owner = ? AND expires_at IS NULL`),
+    WHERE kind = ? AND owner = ? AND id >= ? AND expires_at IS NULL ORDER BY id LIMIT ${LISTED}`),
     owners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND owner >= ?
     AND expires_at IS NULL ORDER BY owner LIMIT ${OWNERS}`),
     anyRow: db.prepare('SELECT value FROM entries LIMIT 1'),

@@ -49,7 +49,10 @@ export interface KeyValueStore {
   compareAndSet(key: Key, expected: string | null, next: string | null, ttlMs?: number): Promise<boolean>
   /** Deletes the value. Resolves to whether there was one. */
   delete(key: Key): Promise<boolean>
-  /** The owner's permanent values of one kind (written without `ttlMs`), in no particular order. */
+  /**
+   * The owner's permanent values of one kind (written without `ttlMs`), in no particular order. It lets other requests get their
+   * turn, however many values there are, so a value that is written meanwhile may be missing.
+   */
   list(kind: string, owner: string): Promise<Entry[]>
   /**
    * A page of the owners that have permanent values of one kind. `cursor`: the cursor of the previous page, or null for the first

@@ -26,6 +26,7 @@ import {
   type RecordCipher,
   unknownFormat,
 } from './encryption.ts'
+import { inTurns, type Listed } from './listing.ts'
 
 /** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
 export const connectionKind = (platform: string) => `${platform}-connection`
@@ -92,10 +93,14 @@ export class ConnectionRecords {
     return record
   }
 
-  /** The stored connections of a user. */
-  async list(userId: string): Promise<{ ref: ConnectionRef; text: string }[]> {
+  /** The stored connections of a user. There may be thousands. */
+  async list(userId: string): Promise<(Listed & { text: string })[]> {
     const entries = await this.#store.list(this.#kind, userId)
-    return entries.map(({ key, value }) => ({ ref: { userId, bxcontext: key.id }, text: value }))
+    return inTurns(entries, ({ key, value }) => ({
+      ref: { userId, bxcontext: key.id },
+      record: parseRecord(value),
+      text: value,
+    }))
   }
 
   /** Changes a record: reads it, calls `next`, and writes the result. If another process was faster, begins again. */

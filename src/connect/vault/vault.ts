@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { workContext } from '../context.ts'
 import { type Log, SILENT } from '../log.ts'
+import type { PageOf } from '../platform/api.ts'
 import type { ClientCredentials } from '../platform/client-authentication.ts'
 import type { Platform } from '../platform/contract.ts'
 import {
@@ -25,12 +26,12 @@ import { type ChangeListener, createChanges } from './changes.ts'
 import type { ActiveRecord, ConnectionRecord, ConnectionRef, Trouble } from './connection.ts'
 import * as connection from './connection.ts'
 import { type Connection, describe, type UnreadableConnection, unreadable } from './description.ts'
-import { DecryptionError, type EncryptionKey } from './encryption.ts'
+import { DecryptionError, type EncryptionKey, unknownFormat } from './encryption.ts'
+import { inTurns, type Listed, type Listing, pageOf } from './listing.ts'
 import {
   ConnectionRecords,
   connectionKind,
   type Reencryption,
-  readable,
   type Secrets,
   type Transition,
 } from './records.ts'
@@ -76,6 +77,8 @@ const LEASE_MS = 10_000
 const POLL_MS = 50
 /** If the store refuses what was received, the write is repeated for ten minutes. */
 const WRITE_RETRIES = { timeoutMs: 600_000, pauseMs: 100, maxPauseMs: 1_000 }
+/** How many connections a user may have. Connect flows that are under way may exceed it. */
+const MAX_CONNECTIONS = 10_000
 /** How many users are re-encrypted at the same time. */
 const CONCURRENT = 200
 
@@ -203,21 +206,43 @@ export class Vault {
     return this.#describe(ref, await this.#records.read(ref), await this.credentials.areRefused())
   }
 
-  /** The user's connections, the latest first. */
+  /** Like `find`, but a connection that cannot be decrypted is an `UnreadableConnection`. */
+  findAny(ref: ConnectionRef): Promise<Connection | UnreadableConnection | null> {
+    return this.find(ref).catch((error: unknown) => unreadableOr(ref, error))
+  }
+
+  /** The user's connections, the latest first. It decrypts them all: for one page of many, see `page`. */
   async list(userId: string): Promise<(Connection | UnreadableConnection)[]> {
-    const stored = await this.#records.list(userId)
-    const isAppRefused = await this.credentials.areRefused()
-    const connections = stored.map(({ ref, text }) => {
-      try {
-        return this.#describe(ref, readable(text), isAppRefused)
-      } catch (error) {
-        if (error instanceof DecryptionError) return unreadable(ref.bxcontext, error)
-        throw error
-      }
-    })
-    return connections
-      .filter((one) => one !== null)
-      .sort((one, other) => (other.connectedAt ?? 0) - (one.connectedAt ?? 0))
+    const listed = await this.#records.list(userId)
+    const connections = await inTurns(listed, await this.#describer())
+    return connections.sort((one, other) => (other.connectedAt ?? 0) - (one.connectedAt ?? 0))
+  }
+
+  /** Whether the user may connect this business: it is connected already, or the user has fewer than 10,000 connections. */
+  async hasRoom({ userId, bxcontext }: ConnectionRef): Promise<boolean> {
+    const listed = await this.#records.list(userId)
+    return listed.length < MAX_CONNECTIONS || listed.some(({ ref }) => ref.bxcontext === bxcontext)
+  }
+
+  /** A page of the user's connections. Only these are decrypted, unless `listing` searches or sorts by name. */
+  async page(userId: string, listing: Listing): Promise<PageOf<Connection | UnreadableConnection>> {
+    const context = { requestedScopes: this.#options.oauth.scopes, now: this.#options.now() }
+    return pageOf(await this.#records.list(userId), listing, context, await this.#describer())
+  }
+
+  /**
+   * A text that changes when a page with these connections should be made again. Decrypts nothing. It may be a second old.
+   * `bxcontexts`: those on the page.
+   */
+  async version(userId: string, bxcontexts: readonly string[]): Promise<string> {
+    const { now, oauth } = this.#options
+    const versionOf = async (bxcontext: string) => {
+      const record = await this.#records.readCached({ userId, bxcontext }).catch(() => null)
+      // An access token may have expired without a change of the record.
+      return record && [record.rev, connection.viewOf(record, oauth.scopes, now()).state]
+    }
+    const versions = await Promise.all(bxcontexts.map(versionOf))
+    return JSON.stringify([await this.credentials.areRefused(), versions])
   }
 
   /**
@@ -470,6 +495,18 @@ export class Vault {
     return describe(ref, record, this.#records.namesOf(ref, record), app, this.#options.now())
   }
 
+  /** Returns a function that describes a listed record, which is a connection: those of another status are not listed. */
+  async #describer(): Promise<(listed: Listed) => Connection | UnreadableConnection> {
+    const isAppRefused = await this.credentials.areRefused()
+    return ({ ref, record }) => {
+      try {
+        return this.#describe(ref, record ?? unknownFormat(), isAppRefused) ?? unknownFormat()
+      } catch (error) {
+        return unreadableOr(ref, error)
+      }
+    }
+  }
+
   #throwIfEnded(record: ConnectionRecord): void {
     if (record.status === 'none') throw new NotConnectedError()
     const end = connection.endOf(record, this.#options.now())
@@ -514,6 +551,12 @@ export class Vault {
     among.add(settled)
     return settled
   }
+}
+
+/** Throws any error but `DecryptionError`. */
+function unreadableOr({ bxcontext }: ConnectionRef, error: unknown): UnreadableConnection {
+  if (error instanceof DecryptionError) return unreadable(bxcontext, error)
+  throw error
 }
 
 const stopping = () => new PlatformUnavailableError('paused', 'this process is stopping')

@@ -81,9 +81,14 @@ function createParts(deps: FeatureDeps): FeatureParts {
 const namesIn =
   (flows: FlowStore, vault: Vault) =>
   async (userId: string): Promise<Map<string, string>> => {
-    const recorded = (await flows.list(userId)).flatMap(({ bxcontext, businessName }) =>
-      bxcontext !== null && businessName !== null ? [[bxcontext, businessName] as const] : [],
-    )
-    const connected = (await vault.list(userId)).map((one) => [one.bxcontext, nameOf(one)] as const)
-    return new Map([...recorded, ...connected])
+    const recorded = new Map<string, string | null>()
+    for (const { bxcontext, businessName } of await flows.list(userId))
+      if (bxcontext !== null) recorded.set(bxcontext, recorded.get(bxcontext) ?? businessName)
+    const names = new Map<string, string>()
+    for (const [bxcontext, businessName] of recorded) {
+      const connection = await vault.findAny({ userId, bxcontext })
+      const name = connection ? nameOf(connection) : businessName
+      if (name !== null) names.set(bxcontext, name)
+    }
+    return names
   }

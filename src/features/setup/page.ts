@@ -38,7 +38,7 @@ export function setupPage({ config, connect, hasDemoSignIn }: FeatureDeps): Rout
   return Router().get('/', async (req, res) => {
     const state = {
       isSandbox: isSandbox(config.platform),
-      hasConnection: (await connect.vault.list(requireUser(req))).length > 0,
+      hasConnection: (await connect.vault.page(requireUser(req), { skip: 0, top: 1 })).items.length > 0,
       hasOwnSignIn: !hasDemoSignIn,
     }
     const contracts = await loadContracts()

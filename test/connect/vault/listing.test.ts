@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Vault } from '../../../src/connect/index.ts'
+import { createFaultyStore } from '../../support/faulty-store.ts'
+import { turns } from '../../support/store-contract.ts'
+import { consent, newKey, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+
+let setup: VaultSetup
+afterEach(() => setup?.close())
+
+const refOf = (bxcontext: string) => ({ userId: 'ann', bxcontext })
+const ALL = { skip: 0, top: 100 }
+const idsOf = async (listing: Parameters<Vault['page']>[1]) =>
+  (await setup.vault.page('ann', listing)).items.map(({ bxcontext }) => bxcontext)
+/** Notes a call that the API has accepted. */
+async function use(bxcontext: string): Promise<void> {
+  const source = setup.vault.tokenSource(refOf(bxcontext))
+  await source.accessToken()
+  await source.noteCall({ result: 'ok', call: 'GET /leads', scope: 'leads' })
+}
+
+describe('a page of connections', () => {
+  test('begins with those that need the user, and goes on with those that were used last', async () => {
+    setup = await vaultSetup()
+    for (const id of ['first', 'used', 'ended', 'last']) {
+      const refreshToken = id === 'ended' ? undefined : 'refresh-0'
+      await consent(setup.vault, { refreshToken, expiresIn: id === 'ended' ? 600 : 36_000 }, refOf(id))
+      setup.later(60)
+    }
+    await consent(setup.vault, { scopes: ['leads'], expiresIn: 36_000 }, refOf('missing'))
+    setup.later(600)
+    await use('used')
+    expect(await idsOf(ALL)).toEqual(['missing', 'ended', 'used', 'last', 'first'])
+    expect(await idsOf({ ...ALL, order: 'used' })).toEqual(['used', 'missing', 'last', 'ended', 'first'])
+  })
+
+  test('is found by a part of the label, of the business name, or of the id, and sorted by name', async () => {
+    setup = await vaultSetup()
+    for (const [id, businessName] of Object.entries({ c: 'élan 10', a: 'Elan 9', x9: 'Zed' }))
+      await consent(setup.vault, { businessName }, refOf(id))
+    await setup.vault.label(refOf('x9'), 'Bakers', null)
+    const orders = { search: '', order: 'name' as const }
+    expect(await idsOf({ ...ALL, ...orders })).toEqual(['x9', 'a', 'c'])
+    expect(await idsOf({ ...ALL, search: 'LAN', order: 'name' })).toEqual(['a', 'c'])
+    for (const search of ['baker', 'zed', 'X9']) expect(await idsOf({ ...ALL, search })).toEqual(['x9'])
+    expect(await setup.vault.page('ann', { ...ALL, search: 'nobody' })).toMatchObject({ items: [], total: 0 })
+  })
+
+  test('has the number of all connections, and where the next page begins', async () => {
+    setup = await vaultSetup()
+    for (let i = 0; i < 7; i++) await consent(setup.vault, {}, refOf(`b${i}`))
+    const seen: string[] = []
+    for (let skip: number | undefined = 0; skip !== undefined; ) {
+      const { items, total, next } = await setup.vault.page('ann', { skip, top: 3 })
+      expect(total).toBe(7)
+      seen.push(...items.map(({ bxcontext }) => bxcontext))
+      skip = next?.skip
+    }
+    expect(seen.toSorted()).toEqual(Array.from({ length: 7 }, (_, i) => `b${i}`))
+    expect(await setup.vault.page('ann', { skip: 7, top: 3 })).toMatchObject({ items: [], next: null })
+  })
+
+  test('lets other requests get their turn while it is made', async () => {
+    setup = await vaultSetup()
+    for (let i = 0; i < 240; i++) await consent(setup.vault, {}, refOf(`b${i}`))
+    const others = turns()
+    await setup.vault.page('ann', { skip: 0, top: 25, order: 'name' })
+    expect(others.end()).toBeGreaterThan(4)
+  })
+
+  test('has a connection that cannot be decrypted among those that need the user', async () => {
+    setup = await vaultSetup()
+    await consent(setup.vault, {}, refOf('lost'))
+    const other = setup.anotherVault({ keys: [newKey('other')] })
+    expect(await other.page('ann', ALL)).toMatchObject({ items: [{ view: { state: 'unreadable' } }] })
+  })
+})
+
+describe('the version of the connections on a page', () => {
+  const SHOWN = ['a', 'b', 'gone']
+  const version = (vault = setup.vault) => vault.version('ann', SHOWN)
+
+  test('is made of as many reads as the page has connections, however many the user has', async () => {
+    const { store, count } = createFaultyStore()
+    setup = await vaultSetup({ store })
+    const costOf = async () => {
+      const before = count()
+      await version()
+      return count() - before
+    }
+    for (const id of SHOWN) await consent(setup.vault, {}, refOf(id))
+    const few = await costOf()
+    for (let i = 0; i < 300; i++) await consent(setup.vault, {}, refOf(`other-${i}`))
+    expect([few, await costOf()]).toEqual([SHOWN.length + 1, SHOWN.length + 1])
+  })
+
+  test('needs no key, because nothing is decrypted', async () => {
+    setup = await vaultSetup()
+    for (const id of SHOWN) await consent(setup.vault, {}, refOf(id))
+    expect(await version(setup.anotherVault({ keys: [newKey('other')] }))).toBe(await version())
+  })
+
+  test('changes with what the page shows, and with nothing else', async () => {
+    setup = await vaultSetup()
+    for (const id of ['a', 'gone']) await consent(setup.vault, {}, refOf(id))
+    // It has no refresh token, and its access token expires in ten minutes.
+    await consent(setup.vault, { refreshToken: undefined, expiresIn: 600 }, refOf('b'))
+    const changes: Record<string, () => unknown> = {
+      label: () => setup.vault.label(refOf('a'), 'Mine', null),
+      use: () => use('a'),
+      disconnect: () => setup.vault.disconnect(refOf('gone')),
+      expiry: () => setup.later(601),
+      'the platform refuses the app': () => setup.vault.credentials.note(true),
+    }
+    for (const [name, change] of Object.entries(changes)) {
+      const before = await version()
+      await consent(setup.vault, {}, refOf('elsewhere'))
+      setup.later(1)
+      expect(await version(), `before: ${name}`).toBe(before)
+      await change()
+      expect(await version(), name).not.toBe(before)
+    }
+  })
+})
+
+test('a user with 10,000 connections has no room for another business, but for those that are connected', async () => {
+  const { store } = createFaultyStore()
+  const entries = Array.from({ length: 10_000 }, (_, i) => ({
+    key: { kind: '', owner: 'ann', id: `b${i}` },
+    value: '',
+  }))
+  setup = await vaultSetup({ store: { ...store, list: async () => entries } })
+  expect(await setup.vault.hasRoom(refOf('b1'))).toBe(true)
+  expect(await setup.vault.hasRoom(refOf('another'))).toBe(false)
+  entries.pop()
+  expect(await setup.vault.hasRoom(refOf('another'))).toBe(true)
+})
