@@ -250,8 +250,9 @@ function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>,
     throw new PlatformRejectedError(`the API answered ${status}`, undefined, messageIn(text, secrets))
   if (status < 200 || status >= 300) throw unavailable(response)
   const body = parseJson(text)
-  const parsed = schema.safeParse(body)
-  // An answer that is not JSON can only fit `z.unknown()`. A web page must not fit even that.
+  // Only an empty answer is undefined for the schema: a text that is not JSON is given to it as a text.
+  const parsed = schema.safeParse(body === undefined && text !== '' ? text : body)
+  // A web page must not even fit `z.unknown()`.
   const isPage = isWebPage(text)
   if (parsed.success && !isPage) return parsed.data
   const said = isPage ? '' : beginningOf(text, secrets)

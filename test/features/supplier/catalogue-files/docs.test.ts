@@ -15,7 +15,7 @@ import { outcome, read } from './support.ts'
 const ROOT = new URL('../../../../', import.meta.url)
 const PAGE = readFileSync(new URL('docs/supplier/catalogue-files.md', ROOT), 'utf8')
 const sample = (name: string) =>
-  readFileSync(new URL(`src/features/supplier/catalogue-files/sample/${name}.csv`, ROOT))
+  readFileSync(new URL(`views/public/supplier/catalogue-files/${name}.csv`, ROOT))
 const block = (language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(PAGE)?.[1] ?? ''
 
 let dir: ReturnType<typeof tempDir>

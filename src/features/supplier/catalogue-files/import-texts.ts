@@ -1,0 +1,163 @@
+/** What users read about checking and sending a file, on pages and in the command. `texts.ts` has what is wrong in a file. */
+import { format } from '../../../web/kit.ts'
+import type { Difference, Question } from './difference.ts'
+
+const { count, isolated, money, pluralize } = format
+
+const shown = (what: string, first: number, all: number) =>
+  first === all ? `${what}: ${count(all)}` : `${what}: the first ${first} of ${count(all)}`
+
+export const texts = {
+  /** What the permission is for; begins with "to". */
+  reason: 'to import items and prices',
+
+  /** The platform has no such import. */
+  importNotFound: 'There is no such import in this account.',
+
+  /** The section of a catalogue. */
+  section: {
+    title: 'Send a catalogue file',
+    lead: 'Choose a CSV file with the columns of the template. You see what differs before anything is sent.',
+    template: 'Download the template',
+    sample: 'Download a sample',
+    file: 'Catalogue file',
+    check: 'Check',
+    last: 'Last file:',
+    another: 'Check another file',
+  },
+
+  states: {
+    ready: 'not sent yet',
+    running: 'running',
+    stopping: 'stopping',
+    completed: 'completed',
+    failed: 'failed',
+    stopped: 'stopped',
+  },
+
+  /** A line on the card of a connection. */
+  importOf: (file: string, hasFailed: boolean) =>
+    `Import of ${format.undirected(file)}${hasFailed ? ' (failed)' : ''}`,
+
+  /** A file that is not as the template requires. */
+  wrong: {
+    title: 'This file has errors',
+    lead: (file: string) => `Nothing was sent. Correct ${isolated(file)}, and check it again.`,
+    line: 'Line',
+    column: 'Column',
+    found: 'Found',
+    expected: 'Expected',
+    empty: '(empty)',
+    kind: (errors: number, column: string, expected: string) =>
+      `${pluralize(errors, 'error')}${column && ` in ${isolated(column)}`}: expected ${expected}.`,
+    places: (first: number, all: number) => shown('Errors', first, all),
+  },
+
+  differs: {
+    title: 'What differs',
+    first: 'This app has sent nothing to this catalogue before.',
+    counts: {
+      added: 'new',
+      higher: 'higher',
+      lower: 'lower',
+      otherTexts: 'other texts',
+      same: 'the same',
+      gone: 'no longer in the file',
+    } satisfies Record<keyof Difference['counts'], string>,
+    changes: (first: number, all: number) => shown('Price changes, the largest first', first, all),
+    added: (first: number, all: number) => shown('New items', first, all),
+    gone: (first: number, all: number) => shown('No longer in the file, kept in the catalogue', first, all),
+    code: 'Code',
+    name: 'Name',
+    unit: 'Unit',
+    before: 'Before',
+    price: 'Price',
+    change: 'Change',
+    percent: (percent: number | null) =>
+      percent === null ? '—' : `${percent > 0 ? '+' : '−'}${count(Math.abs(percent))}%`,
+  },
+
+  /** Why a tick is asked for. */
+  question(question: Question): string {
+    switch (question.kind) {
+      case 'zero':
+      case 'halved':
+      case 'doubled': {
+        const { code, before, after } = question.first
+        const what = { zero: 'to 0', halved: 'to half or less', doubled: 'to double or more' }[question.kind]
+        return `${pluralize(question.count, 'price')} changed ${what}: ${isolated(code)} from ${money(before)} to ${money(after)}.`
+      }
+      case 'leadingZeros':
+        return `${pluralize(question.count, 'code')} may have lost leading zeros: ${isolated(question.missing)} is gone, ${isolated(question.code)} is new.`
+      case 'gone':
+        return `${count(question.count)} of ${pluralize(question.of, 'code')} are no longer in the file.`
+    }
+  },
+
+  send: {
+    confirm: 'I have looked, and this is right.',
+    send: (items: number, catalogue: string) => `Send ${pluralize(items, 'item')} to ${isolated(catalogue)}`,
+  },
+
+  /** Sending, and what became of it. `said`: the platform's words, here and below. */
+  sending: {
+    starting: 'Starting…',
+    sending: 'Sending items to the platform.',
+    stopping: 'Stopping…',
+    processing: (said: string, items: number | null) =>
+      `All items were sent. The platform is processing them (${said}${items === null ? '' : `, ${pluralize(items, 'item')}`}).`,
+    /** `title`: the title that the platform's outage has on other pages. */
+    waiting: (title = "The app's own data store is not available") =>
+      `${title}. The app tries again automatically.`,
+    leave: 'You can leave this page and come back.',
+    sent: (sent: number, all: number) => `${count(sent)} of ${pluralize(all, 'item')} sent.`,
+    completed: (items: number, catalogue: string) =>
+      `The platform has completed the import: ${pluralize(items, 'item')} sent to ${isolated(catalogue)}.`,
+    kept: 'What was sent stays in the catalogue. Resume sends all items again.',
+    resume: 'Resume',
+    stop: 'Stop…',
+    stopHint:
+      'What was sent stays in the catalogue: builders see new prices beside old ones until you resume it.',
+    stopNow: 'Stop the import',
+  },
+
+  failures: {
+    app: 'The import stopped because of an error in this app. It has been logged.',
+    killed: 'The command that sent this file was ended. Run it again.',
+    revoked: 'Access to this account has ended. Reconnect the account, and resume the import.',
+    notCompleted: (said: string) => `The platform could not complete the import: ${said}`,
+    startRefused: (said: string) => `The platform refused to start the import and said: ${said}`,
+    /** `code`: the code of the first item of the refused upload, which has at most 1,000 items. */
+    uploadRefused: (code: string, said: string) =>
+      `The platform refused the upload that begins with “${code}” and said: ${said}`,
+    fewerItems: (arrived: number, sent: number, said: string) =>
+      `The platform completed the import with ${arrived} of the ${sent} items that were sent. ${said}`.trim(),
+    unclear: (said: string) =>
+      `The platform answered, but we could not tell whether all items arrived. It said: ${said}`,
+    problems: (said: string) => `The platform says that there were problems: ${said}`,
+    stillProcessing: (said: string) =>
+      `All items were sent, but the platform has not completed the import: ${said}`,
+  },
+
+  /** Titles of errors, by code. */
+  titles: {
+    conflict: 'Not possible now',
+    not_found: 'Not found',
+    wrong_file: 'This file has errors',
+    import_failed: 'The import was not completed',
+  },
+
+  errors: {
+    notFound: 'There is no import of yours into this catalogue.',
+    wrongFile: 'The file is not as the template requires. Nothing was sent.',
+    gone: 'The items of this file are no longer stored. Check the file again.',
+    notPossible: (state: string) => `This is not possible: the import is ${state}.`,
+    changed: 'The file, or what the catalogue received, has changed. Nothing was sent: look at it again.',
+    otherRunning:
+      'Another import into this catalogue is under way. Nothing was sent: try again when it has ended.',
+    reading: 'Another file of yours is being checked. Wait until that has ended.',
+    interrupted: 'The upload was interrupted or is not a valid form.',
+  },
+
+  rules: { file: 'choose a catalogue file', confirm: 'tick the box to send this' },
+}

@@ -1,0 +1,40 @@
+import type { Feature } from '../../../web/kit.ts'
+import { createCatalogues } from '../../catalogues/catalogues.ts'
+import { createGrants } from '../../catalogues/grants.ts'
+import { ASSUMPTIONS, PATHS, SCOPES } from './contract.ts'
+import { type Import, isOf } from './import.ts'
+import { texts } from './import-texts.ts'
+import { Records } from './records.ts'
+import { importRoutes, importSection } from './routes.ts'
+import { Sender } from './sender.ts'
+
+/** Sends catalogue files in the form of the template: on pages, and by `npm run feature -- catalogue-files push-catalogue`. */
+export default {
+  title: 'A supplier sends a file of items and prices to a catalogue',
+  order: 40,
+  needs: ['catalogues', 'first-party'],
+  scopes: SCOPES,
+  contract: { assumptions: ASSUMPTIONS, paths: PATHS },
+  deleteUser: () => import('./delete-user.ts'),
+  exportUser: () => import('./export-user.ts'),
+  create({ connect, store, log, config, shutdownSignal }) {
+    const { api, vault } = connect
+    const records = new Records(store, config.platform.apiUrl)
+    const source = ({ by }: Import) => by && vault.tokenSource(by)
+    const sender = new Sender({ records, api, source, log })
+    const options = { records, sender, catalogues: createCatalogues(api), vault, grants: createGrants(store) }
+    return {
+      routes: [{ path: '/connections/:bxcontext/catalogues', router: importRoutes(options) }],
+      sections: [importSection(records)],
+      connectionLinks: async (ref) =>
+        (await records.list())
+          .filter((job) => isOf(ref, job) && job.state !== 'stopped')
+          .map(({ catalogueId, fileName, state }) => ({
+            path: `/catalogues/${encodeURIComponent(catalogueId)}/import`,
+            label: texts.importOf(fileName, state === 'failed'),
+          })),
+      start: () => void sender.work(shutdownSignal),
+      stop: () => sender.close(),
+    }
+  },
+} satisfies Feature

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import type * as z from 'zod'
+import { parseJson } from '../../../connect/index.ts'
+import { acquireLease, appOwner, type Key, type KeyValueStore, update } from '../../../connect/stores.ts'
+import { MAX_BATCH } from './contract.ts'
+import { conflict, ImportError } from './errors.ts'
+import { checked, type Import, importSchema, type NewFile } from './import.ts'
+import { texts } from './import-texts.ts'
+import { type Item, keyOf } from './items.ts'
+
+const HOUR_MS = 3_600_000
+/** How long a file waits to be sent, in ms. */
+const READY_MS = HOUR_MS
+/** How long the store keeps the record of a completed import, in ms. */
+export const COMPLETED_MS = 30 * 24 * HOUR_MS
+/** How long the store keeps the items that were sent, in ms: longer than a price list lasts. */
+const SENT_MS = 400 * 24 * HOUR_MS
+/** How long a killed process keeps the lease of a catalogue, in ms. */
+const LEASE_MS = 10_000
+
+/** How many items are stored under an id. */
+const storedSchema = importSchema.pick({ id: true, items: true })
+type Stored = z.infer<typeof storedSchema>
+
+/** The places of the first items of the batches of so many items. */
+export const batchesOf = (items: number): number[] =>
+  Array.from({ length: Math.ceil(items / MAX_BATCH) }, (_, batch) => batch * MAX_BATCH)
+
+const parse = <T>(schema: z.ZodType<T>, value: string | null): T | null =>
+  schema.safeParse(parseJson(value ?? '')).data ?? null
+const itemsKey = (id: string, from: number): Key => ({ kind: 'catalogue-items', owner: id, id: String(from) })
+const byCode = (items: Item[]) => new Map(items.map((item) => [keyOf(item.code), item]))
+
+/**
+ * What the store has of each catalogue: the record of its last file, and the items that it received from this app. Items are in batches
+ * of 1,000, because one large value would delay other requests. Every method throws `StoreUnavailableError`.
+ */
+export class Records {
+  readonly #store: KeyValueStore
+  readonly #owner: string
+  readonly #leaseMs: number
+  /** `apiUrl`: the address of the platform's API, which with a catalogue's id identifies the catalogue. */
+  constructor(store: KeyValueStore, apiUrl: string, leaseMs = LEASE_MS) {
+    this.#store = store
+    this.#owner = appOwner(`catalogue-files ${apiUrl}`)
+    this.#leaseMs = leaseMs
+  }
+
+  #key(kind: 'catalogue-import' | 'catalogue-received' | 'catalogue-lease', id: string): Key {
+    return { kind, owner: this.#owner, id }
+  }
+
+  /** Takes the lease of a catalogue; null if another process has it. Who has it sends, and writes what the catalogue received. */
+  lease(catalogueId: string) {
+    return acquireLease(this.#store, this.#key('catalogue-lease', catalogueId), this.#leaseMs)
+  }
+
+  async find(catalogueId: string): Promise<Import | null> {
+    return parse(importSchema, await this.#store.get(this.#key('catalogue-import', catalogueId)))
+  }
+
+  /** The imports that are under way, failed or stopped. `withExpiring`: the others as well, which reads the whole store. */
+  async list({ withExpiring = false } = {}): Promise<Import[]> {
+    const kind = 'catalogue-import'
+    const all = withExpiring ? this.#store.ofOwner(this.#owner) : this.#store.list(kind, this.#owner)
+    return (await all).flatMap(({ key, value }) => (key.kind === kind && parse(importSchema, value)) || [])
+  }
+
+  /**
+   * Changes the record of a file, which then expires after `ttlMs`, or never. Resolves to the new one. Throws what `to` throws, and
+   * `ImportError` (409) if there is another file by now.
+   */
+  change({ catalogueId, id }: Import, to: (job: Import) => Import, ttlMs?: number): Promise<Import> {
+    const change = (job: Import | null) => {
+      if (job?.id !== id) throw conflict(texts.errors.changed)
+      return to(job)
+    }
+    return this.#update(catalogueId, change, ttlMs)
+  }
+
+  /** Stores a right file, which then waits to be sent for an hour. Throws (409) while the one before is under way. */
+  async add(file: NewFile, items: Item[]): Promise<Import> {
+    const id = randomUUID()
+    await this.#write(id, items, READY_MS)
+    let before: Import | null = null
+    const change = (job: Import | null) => {
+      before = job
+      return checked(job, { ...file, id, items: items.length })
+    }
+    const job = await this.#update(file.catalogueId, change, READY_MS)
+    await this.#deleteUnreceived(before, id)
+    return job
+  }
+
+  /** Deletes the record of a file that is not under way, and its items. */
+  async delete(job: Import): Promise<void> {
+    await this.#deleteUnreceived(job)
+    await this.#store.delete(this.#key('catalogue-import', job.catalogueId))
+  }
+
+  async #update(catalogueId: string, to: (job: Import | null) => Import, ttlMs?: number): Promise<Import> {
+    const change = (value: string | null) => JSON.stringify(to(parse(importSchema, value)))
+    const key = this.#key('catalogue-import', catalogueId)
+    return importSchema.parse(JSON.parse(await update(this.#store, key, change, ttlMs)))
+  }
+
+  /** The batch that begins with the item at this place. Throws `ImportError` (409) if it is gone. */
+  async batch(id: string, from: number): Promise<Item[]> {
+    const text = await this.#store.get(itemsKey(id, from))
+    if (text === null) throw conflict(texts.errors.gone)
+    return JSON.parse(text)
+  }
+
+  /** The first items under an id, in whole batches. Throws `ImportError` (409) if they are gone. */
+  async itemsOf({ id, items }: Stored): Promise<Item[]> {
+    const found: Item[] = []
+    for (const from of batchesOf(items)) found.push(...(await this.batch(id, from)))
+    return found
+  }
+
+  /** Keeps the items of an import as long as what was received. */
+  async keepItems(job: Import): Promise<void> {
+    await this.#write(job.id, await this.itemsOf(job), SENT_MS)
+  }
+
+  async #write(id: string, items: readonly Item[], ttlMs: number): Promise<void> {
+    for (const from of batchesOf(items.length))
+      await this.#store.set(itemsKey(id, from), JSON.stringify(items.slice(from, from + MAX_BATCH)), ttlMs)
+  }
+
+  async #deleteItems({ id, items }: Stored): Promise<void> {
+    for (const from of batchesOf(items)) await this.#store.delete(itemsKey(id, from))
+  }
+
+  /** Those of a completed import are what the catalogue received. */
+  async #deleteUnreceived(job: Import | null, next?: string): Promise<void> {
+    if (job && job.state !== 'completed' && job.id !== next) await this.#deleteItems(job)
+  }
+
+  /** What a catalogue received last, by `keyOf` the codes; null if it received nothing in the last 400 days. */
+  async received(catalogueId: string): Promise<Map<string, Item> | null> {
+    const key = this.#key('catalogue-received', catalogueId)
+    const value = await this.#store.get(key)
+    const where = parse(storedSchema, value)
+    try {
+      return where && byCode(await this.itemsOf(where))
+    } catch (error) {
+      if (!(error instanceof ImportError)) throw error
+      // Others took their place while they were read, or they have expired.
+      return (await this.#store.get(key)) === value ? null : this.received(catalogueId)
+    }
+  }
+
+  /** Remembers what a catalogue received: all items of an import, or else those before and the accepted ones. */
+  async addReceived({ id, items, accepted, catalogueId }: Import, isCompleted: boolean): Promise<void> {
+    const key = this.#key('catalogue-received', catalogueId)
+    const value = await this.#store.get(key)
+    const before = parse(storedSchema, value)
+    let next = { id, items }
+    if (!isCompleted) {
+      if (accepted === 0) return
+      const known = (await this.received(catalogueId)) ?? []
+      const merged = new Map([...known, ...byCode(await this.itemsOf({ id, items: accepted }))])
+      next = { id: randomUUID(), items: merged.size }
+      await this.#write(next.id, [...merged.values()], SENT_MS)
+    }
+    const text = JSON.stringify(next)
+    const now = await update(this.#store, key, (found) => (found === value ? text : found), SENT_MS)
+    // If it is another text, another process has the lease by now.
+    if (now === text && before && before.id !== next.id) await this.#deleteItems(before)
+  }
+}

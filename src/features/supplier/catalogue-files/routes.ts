@@ -1,0 +1,185 @@
+import { type Request, type Response, Router } from 'express'
+import * as z from 'zod'
+import type { ConnectionRef, Vault } from '../../../connect/index.ts'
+import {
+  connectionRef,
+  type PageSection,
+  rejectForm,
+  sendPageOrJson,
+  sendResultOrRedirect,
+  sendVersion,
+  wantsJson,
+} from '../../../web/kit.ts'
+import type { Catalogues } from '../../catalogues/catalogues.ts'
+import type { Catalogue } from '../../catalogues/contract.ts'
+import { type CataloguePageOptions, cataloguePage } from '../../catalogues/page.ts'
+import { texts as catalogueTexts } from '../../catalogues/texts.ts'
+import { differenceOf, readFile, startImport } from './check.ts'
+import { conflict, ImportError, importNotFound } from './errors.ts'
+import { type Import, isOf, isUnderWay, resumed, stopRequested } from './import.ts'
+import { texts } from './import-texts.ts'
+import type { Records } from './records.ts'
+import type { Sender } from './sender.ts'
+import { receiveUpload } from './upload.ts'
+
+interface Options extends CataloguePageOptions {
+  records: Records
+  sender: Sender
+  catalogues: Catalogues
+  vault: Vault
+}
+
+type ImportRequest = Request<{ id: string }>
+type Action = (job: Import, req: ImportRequest) => Promise<Import>
+
+/** What was looked at. The checkbox of a form is "on" or absent. */
+const sendSchema = z.object({ code: z.string(), confirm: z.literal([true, 'on']).optional() })
+
+const pathOf = (ref: ConnectionRef, catalogueId: string) =>
+  `/connections/${encodeURIComponent(ref.bxcontext)}/catalogues/${encodeURIComponent(catalogueId)}`
+
+const TONES: Record<Import['state'], string> = {
+  ready: '',
+  running: '',
+  stopping: '',
+  completed: 'connected',
+  failed: 'revoked',
+  stopped: 'degraded',
+}
+/** An import for JSON and, with its badge, for pages. */
+const viewOf = ({ by: _, hash: _hash, ...job }: Import) => job
+const shownOf = (job: Import) => ({
+  ...job,
+  badge: texts.states[job.state],
+  tone: TONES[job.state],
+  isUnderWay: isUnderWay(job),
+})
+
+/** The last file of a catalogue, if this connection has sent it; others learn only that something is under way. */
+async function ownFile(records: Records, req: Request<{ id?: string }>): Promise<Import | null> {
+  const job = await records.find(String(req.params.id))
+  return job && isOf(connectionRef(req), job) ? job : null
+}
+
+/** The section of the catalogue page with the form and the last file. */
+export const importSection = (records: Records): PageSection => ({
+  page: 'catalogues/catalogue',
+  view: 'supplier/catalogue-files/section',
+  async load(req) {
+    const job = await ownFile(records, req)
+    return { data: { job: job && shownOf(job), fileTexts: texts }, json: { import: job && viewOf(job) } }
+  },
+})
+
+/** Routes that check a file for a catalogue, show what differs, send it, and show how that goes. */
+export function importRoutes(options: Options): Router {
+  const { records } = options
+  const router = Router()
+  /** Users whose file this process reads: its items are in memory. */
+  const reading = new Set<string>()
+  router.post('/:id/import', (req, res) => checkFile(req, res, options, reading))
+  router.get('/:id/import', async (req, res) => {
+    const catalogue = await catalogueOf(req, options)
+    const job = await ownFile(records, req)
+    if (job) return sendPageOrJson(req, res, await pageOf(records, req, catalogue, job))
+    if (wantsJson(req)) throw importNotFound()
+    res.redirect(303, pathOf(connectionRef(req), catalogue.id))
+  })
+  router.get('/:id/import/live', async (req, res) => sendVersion(res, await ownFile(records, req)))
+  const actions: Record<string, Action> = {
+    send(job, req) {
+      const { code, confirm } = sendSchema.parse(req.body ?? {})
+      return startImport(records, job, code, confirm !== undefined)
+    },
+    resume: (job) => records.change(job, resumed),
+    stop: (job) => records.change(job, stopRequested),
+  }
+  for (const [name, action] of Object.entries(actions))
+    router.post(`/:id/import/${name}`, (req, res) => act(req, res, options, action))
+  // The address of a form that was refused, opened again.
+  return router.get('/:id/import/:action', (req, res) =>
+    res.redirect(303, `${pathOf(connectionRef(req), req.params.id)}/import`),
+  )
+}
+
+/** Only users to whom the platform shows a catalogue may see and change what it received. Throws `NotFoundError`. */
+const catalogueOf = (req: ImportRequest, { catalogues, vault }: Options): Promise<Catalogue> =>
+  catalogues.get(vault.tokenSource(connectionRef(req)), req.params.id)
+
+/** Answers an action with the import, or with its page and why the action was refused. */
+async function act(req: ImportRequest, res: Response, options: Options, action: Action): Promise<void> {
+  const { records, sender } = options
+  try {
+    const { id } = await catalogueOf(req, options)
+    const before = await ownFile(records, req)
+    if (!before) throw importNotFound()
+    const job = await action(before, req)
+    void sender.send(id)
+    const path = `${pathOf(connectionRef(req), id)}/import`
+    await sendResultOrRedirect(req, res, path, viewOf(job), { status: 202 })
+  } catch (error) {
+    await rejectForm(req, res, error, async () => {
+      const job = await ownFile(records, req)
+      if (!job) throw error
+      return pageOf(records, req, { id: job.catalogueId, name: job.catalogueName }, job)
+    })
+  }
+}
+
+/** The data that every page has. */
+const shared = ({ bxcontext }: ConnectionRef, { id, name }: Catalogue) => ({
+  bxcontext,
+  catalogue: { id, name: name ?? id },
+  fileTexts: texts,
+  catalogueTexts,
+  styles: ['/assets/supplier/catalogue-files/catalogue-files.css'],
+})
+
+/** The page of a file: what differs, or how sending goes. */
+async function pageOf(records: Records, req: ImportRequest, catalogue: Catalogue, job: Import) {
+  const difference = job.state === 'ready' ? await differenceOf(records, job) : null
+  const data = { ...shared(connectionRef(req), catalogue), job: shownOf(job), difference }
+  return {
+    view: `supplier/catalogue-files/${difference ? 'checked' : 'import'}`,
+    title: job.fileName,
+    data: { ...data, asks: difference?.asks.map(texts.question) },
+    json: { ...viewOf(job), difference },
+  }
+}
+
+/** Checks an uploaded file. A browser gets the page of what differs, that of the errors, or that of the catalogue with the reason. */
+async function checkFile(
+  req: ImportRequest,
+  res: Response,
+  options: Options,
+  reading: Set<string>,
+): Promise<void> {
+  const { records } = options
+  const ref = connectionRef(req)
+  let catalogue: Catalogue = { id: req.params.id }
+  let fileName = ''
+  try {
+    catalogue = await catalogueOf(req, options)
+    const { id, name } = catalogue
+    const job = await receiveUpload(req, async (given, chunks) => {
+      fileName = given
+      const before = await records.find(id)
+      if (before && isUnderWay(before)) throw conflict(texts.errors.otherRunning)
+      if (reading.has(ref.userId)) throw conflict(texts.errors.reading)
+      reading.add(ref.userId)
+      const { hash, items } = await readFile(chunks).finally(() => reading.delete(ref.userId))
+      return records.add({ catalogueId: id, catalogueName: name ?? id, fileName, hash, by: ref }, items)
+    })
+    const { json } = await pageOf(records, req, catalogue, job)
+    await sendResultOrRedirect(req, res, `${pathOf(ref, id)}/import`, json, { status: 201 })
+  } catch (error) {
+    await rejectForm(req, res, error, async () => {
+      if (error instanceof ImportError && error.problems) {
+        const data = { ...shared(ref, catalogue), fileName, ...error.problems }
+        return { view: 'supplier/catalogue-files/wrong', title: texts.wrong.title, data }
+      }
+      const page = await cataloguePage(res, ref, catalogue, options)
+      return { ...page, data: { ...page.data, uploadRejected: true } }
+    })
+  }
+}

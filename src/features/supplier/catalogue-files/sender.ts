@@ -1,0 +1,167 @@
+/** Sends imports, each while this process has the lease of the catalogue, and ends them. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { AppError, ConnectionRevokedError, StoreUnavailableError } from '../../../connect/errors.ts'
+import { retry, type TokenSource } from '../../../connect/index.ts'
+import { problemOf } from '../../../web/kit.ts'
+import { describeError } from '../first-party/describe-error.ts'
+import { conflict, ImportError } from './errors.ts'
+import { type End, ended, type Import, isUnderWay, type Progress, progressed, takenOver } from './import.ts'
+import { texts } from './import-texts.ts'
+import { COMPLETED_MS, type Records } from './records.ts'
+import { type RunOptions, sendAll } from './run.ts'
+
+export interface SenderOptions extends Pick<RunOptions, 'api' | 'pauseMs'> {
+  records: Records
+  log: Logger
+  /** The token source of an import that this process may send; null for any other. */
+  source(job: Import): TokenSource | null
+  onProgress?(progress: Progress): void
+}
+
+/** How often a running import is saved and looked at, and how often the app looks for imports that nobody sends, in ms. */
+const [TICK_MS, WORK_MS] = [500, 2_000]
+/** How long to try to store how an import has ended, in ms. After that, it is sent again. */
+const END_MS = 10_000
+
+const STOPPED: End = { state: 'stopped', problem: null }
+/** Only the process of a command can send its file, and this one was killed. */
+const KILLED: End = { state: 'failed', problem: texts.failures.killed }
+
+export class Sender {
+  readonly #options: SenderOptions
+  readonly #closing = new AbortController()
+  /** The work of this process, by catalogue. */
+  readonly #working = new Map<string, Promise<void>>()
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+  }
+
+  /** Goes on with imports that nobody sends, such as those of a process that has died, until the app shuts down. */
+  async work(shutdownSignal: AbortSignal): Promise<void> {
+    const { records, log } = this.#options
+    while (!shutdownSignal.aborted) {
+      const jobs = await records.list().catch(({ code }) => {
+        log.warn({ code }, 'imports could not be looked for; retrying')
+        return []
+      })
+      for (const job of jobs) if (isUnderWay(job)) void this.send(job.catalogueId)
+      await pause(WORK_MS, undefined, { signal: shutdownSignal, ref: false }).catch(() => {})
+    }
+  }
+
+  /** Sends the import of a catalogue to its end, unless another process does. Resolves when this process does no more for it. */
+  send(catalogueId: string): Promise<void> {
+    const working = this.#working.get(catalogueId)
+    if (working) return working
+    const work = this.begin(catalogueId)
+      // The record still says that the import is running: it goes on later, or in another process.
+      .catch(({ code }) => this.#options.log.info({ catalogueId, code }, 'an import was not sent to its end'))
+      .then(() => void this.#working.delete(catalogueId))
+    this.#working.set(catalogueId, work)
+    return work
+  }
+
+  /**
+   * The same after `start`, which starts an import that only this process can send. Throws what `start` throws, `ImportError` (409) if
+   * another process has the lease, and `StoreUnavailableError`.
+   */
+  async begin(catalogueId: string, start?: () => Promise<unknown>): Promise<void> {
+    const { records, source } = this.#options
+    const lease = await records.lease(catalogueId)
+    if (!lease && start) throw conflict(texts.errors.otherRunning)
+    if (!lease) return
+    try {
+      await start?.()
+      const job = await records.find(catalogueId)
+      if (!job || !isUnderWay(job) || this.#closing.signal.aborted) return
+      const from = job.state === 'running' ? source(job) : null
+      if (from) await this.#run(job, from, lease.lost)
+      else if (job.state === 'stopping') await this.#end(job, STOPPED)
+      else if (job.by === null) await this.#end(job, KILLED)
+    } finally {
+      await lease.release()
+    }
+  }
+
+  /** Ends the work of this process. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await Promise.all(this.#working.values())
+  }
+
+  /** Sends an import from its first item, into a new import of the platform, so that a late upload of an earlier run changes nothing. */
+  async #run(found: Import, source: TokenSource, lost: AbortSignal): Promise<void> {
+    const { records, onProgress, ...options } = this.#options
+    const job = await records.change(found, takenOver)
+    const { catalogueId } = job
+    const elsewhere = new AbortController()
+    const signal = AbortSignal.any([lost, this.#closing.signal, elsewhere.signal])
+    let { progress } = job
+    /** Saves the progress. Ends this work if a user has stopped the import, or if another process sends it now. */
+    const save = async () => {
+      const to = (now: Import) => progressed(now, job.run, progress)
+      const saved = await records.change(job, to).catch((error: unknown) => {
+        if (!(error instanceof ImportError)) throw error
+      })
+      if (saved?.state !== 'running') elsewhere.abort()
+    }
+    // If the store is unreachable, the next one tries again.
+    const ticker = setInterval(() => void save().catch(() => {}), TICK_MS)
+    const run: RunOptions = {
+      ...options,
+      source,
+      catalogueId,
+      batchId: `${job.id}.${job.run}`,
+      items: job.items,
+      batchAt: (from) => records.batch(job.id, from),
+      onProgress: (next) => {
+        progress = next
+        onProgress?.(next)
+      },
+      save,
+      signal,
+    }
+    const end = await records
+      .keepItems(job)
+      .then(() => sendAll(run))
+      .then((problem): End => ({ state: 'completed', problem }))
+      .catch((error: unknown) => (signal.aborted ? null : this.#failed(job, error)))
+      .finally(() => clearInterval(ticker))
+    if (end) return this.#end(job, end)
+    // Another process has the lease, or a batch may have been accepted since the progress was last saved.
+    if (lost.aborted) return
+    await save()
+    if ((await records.find(catalogueId))?.state === 'stopping') await this.#end(job, STOPPED)
+  }
+
+  /** How an import ends because of an error; logs an unexpected one without its message. Rethrows an error of the store. */
+  #failed({ id, by }: Import, error: unknown): End {
+    if (error instanceof StoreUnavailableError) throw error
+    const { code, name, reason = name }: { code?: unknown; name?: string; reason?: string } = Object(error)
+    this.#options.log.error({ importId: id, code, reason }, 'import failed')
+    const isRevoked = error instanceof ConnectionRevokedError
+    const detail = by ? problemOf(error).detail : describeError(error)
+    const problem = error instanceof AppError ? detail : texts.failures.app
+    return { state: 'failed', problem: isRevoked ? texts.failures.revoked : problem }
+  }
+
+  /** Remembers what the catalogue received, and then that the import has ended, because after that another one may begin. */
+  async #end({ catalogueId, id, run }: Import, end: End): Promise<void> {
+    const { records, log } = this.#options
+    const isCompleted = end.state === 'completed'
+    const to = (job: Import) => ended(job, run, end, new Date())
+    const store = async () => {
+      const job = await records.find(catalogueId)
+      if (job?.id !== id || job.run !== run || !isUnderWay(job)) return
+      await records.addReceived(job, isCompleted).catch((error: unknown) => {
+        // Items that have expired cannot be remembered.
+        if (!(error instanceof ImportError)) throw error
+      })
+      await records.change(job, to, isCompleted ? COMPLETED_MS : undefined)
+    }
+    await retry(store, { timeoutMs: END_MS })
+    log.info({ importId: id, state: end.state }, 'import')
+  }
+}

@@ -1,0 +1,146 @@
+/** What the platform answers, and how the import ends. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fileOf, itemsIn, type Pages, startPages } from './support.ts'
+
+let pages: Pages
+let to: string
+let catalogues = 0
+beforeAll(async () => {
+  pages = await startPages()
+})
+afterAll(() => pages.app.close())
+beforeEach(async () => {
+  await pages.app.clear()
+  to = await pages.newCatalogue(`Catalogue ${++catalogues}`)
+})
+
+type Answer = Parameters<Pages['app']['answer']>[1]
+const UNCLEAR = 'The platform answered, but we could not tell whether all items arrived. It said: '
+
+/** Sends three items to a platform that answers this to the upload, or to the poll. Resolves to the import when it is over. */
+async function sendTo(answers: { start?: Answer; upload?: Answer; poll?: Answer }, items = 3) {
+  const { id } = await pages.check(to, fileOf(items))
+  const path = `/api/catalogues/${to}/import`
+  if (answers.start) pages.app.answer(`${path}/start`, answers.start)
+  if (answers.upload) pages.app.answer(`${path}/${id}.1/items`, answers.upload)
+  if (answers.poll) pages.app.answer(`${path}/${id}.1`, answers.poll)
+  expect(await pages.send(to)).toBe(202)
+  return pages.reaches(to, 'completed', 'failed')
+}
+
+describe('an upload that is answered', () => {
+  test.each<[string, Answer]>([
+    ['with an empty body', { status: 204, text: '' }],
+    ['with {}', { json: {} }],
+    ['with the number of items that it received', { json: { received: '3', errors: [] } }],
+    ['as successful', { json: { isSuccessful: true, error: null, batchId: 'b' } }],
+  ])('%s has arrived', async (_name, upload) => {
+    // The upload itself did not reach the sandbox, whose job therefore stays empty.
+    const poll = { json: { status: 'Completed' } }
+    expect(await sendTo({ upload, poll })).toMatchObject({ state: 'completed', problem: null })
+  })
+
+  test.each<[string, Answer, string]>([
+    ['with other counts', { json: { accepted: 997, total: 1000 } }, '{"accepted":997,"total":1000}'],
+    ['with errors by code', { json: { errors: { C1: ['no unit'] } } }, 'no unit'],
+    ['with rejected items', { json: { rejected: [{ code: 'C2', message: 'too high' }] } }, 'too high'],
+    ['with fewer items than were sent', { json: { received: 2 } }, '"received":2'],
+    ['with a status for each item', { status: 207, json: [{ code: 'C1', status: 422 }] }, '"status":422'],
+    ['as not successful', { json: { isSuccessful: false, message: 'closed' } }, 'closed'],
+    ['with an error', { json: { error: 'catalogue_locked' } }, 'catalogue_locked'],
+    ['with null for a list', { json: { received: null, failed: 1 } }, '"failed":1'],
+  ])(
+    '%s ends in a problem with the platform’s words, also if the import is then completed',
+    async (_name, upload, words) => {
+      const job = await sendTo({ upload, poll: { json: { status: 'Completed' } } })
+      expect(job.state).toBe('failed')
+      expect(job.problem?.startsWith(UNCLEAR)).toBe(true)
+      expect(job.problem).toContain(words)
+    },
+  )
+
+  test('in a way that is not understood is followed by the other batches', async () => {
+    const before = (await pages.app.calls()).filter(({ endpoint }) => endpoint === 'items').length
+    const job = await sendTo(
+      { upload: { json: { total: 1 } }, poll: { json: { status: 'Completed' } } },
+      2_500,
+    )
+    expect(job).toMatchObject({ state: 'failed', progress: { sent: 2_500 } })
+    expect((await pages.app.calls()).filter(({ endpoint }) => endpoint === 'items').length).toBe(before + 2)
+  })
+
+  test.each(['Done: 2 of 3', '<html>Please wait</html>'])(
+    'with %s in place of JSON is sent again, because only a proxy may have seen it',
+    async (text) => {
+      expect(await sendTo({ upload: { text } })).toMatchObject({ state: 'completed', problem: null })
+      expect((await itemsIn(pages.app.platform, to)).size).toBe(3)
+    },
+  )
+
+  test('with a refusal ends the import with its words and the first code, without the token', async () => {
+    await pages.app.fault('item', 'refused', 1)
+    const job = await sendTo({})
+    expect(job).toMatchObject({ state: 'failed', progress: { sent: 0 } })
+    expect(job.problem).toMatch(/refused the upload that begins with “C0” and said: .*unit of C0.*Bearer …/)
+  })
+})
+
+test.each<[string, Answer]>([
+  ['a refusal', { status: 422, json: { message: 'the catalogue is locked' } }],
+  [
+    'a success that says that it is none',
+    { json: { isSuccessful: false, message: 'the catalogue is locked' } },
+  ],
+])('the start of an import that is answered with %s ends it, with the words', async (_name, start) => {
+  expect(await sendTo({ start })).toMatchObject({
+    state: 'failed',
+    problem: expect.stringMatching(/refused to start the import and said: .*locked/),
+  })
+})
+
+describe('an import of which the platform says', () => {
+  const MORE = 'y'.repeat(600)
+  test.each<[object, string | null]>([
+    [{ status: 'COMPLETE' }, null],
+    [{ status: 'Completed', itemsReceived: '3', itemsProcessed: '3', itemsFailed: '0', errors: [] }, null],
+    [{ status: 'Completed', id: 17, catalogueId: 4, createdBy: 'Priya', isFinal: true, links: {} }, null],
+    [
+      { status: 'CompletedWithErrors', message: '1 unknown unit' },
+      'problems: CompletedWithErrors: 1 unknown unit',
+    ],
+    [{ status: 'completed', failedRows: '3' }, 'problems: completed'],
+    [{ status: 'Completed', errors: [{ row: 1 }] }, 'problems: Completed'],
+  ])('%j is completed', async (poll, words) => {
+    const { problem, state } = await sendTo({ poll: { json: poll } })
+    expect(state).toBe('completed')
+    if (words === null) expect(problem).toBeNull()
+    else expect(problem).toContain(words)
+  })
+
+  test.each<[object, string]>([
+    [
+      { status: 'Completed', itemsProcessed: '2', message: 'no unit' },
+      'with 2 of the 3 items that were sent. Completed: no unit',
+    ],
+    [{ status: 'Completed', itemsReceived: 1 }, 'with 1 of the 3 items'],
+    [{ status: 'Failed', message: 'no space' }, 'could not complete the import: Failed: no space'],
+    [{ status: 'Cancelled' }, 'Cancelled'],
+    [{ status: 'rejected by the owner' }, 'rejected by the owner'],
+    [{ status: 'InternalError' }, 'InternalError'],
+    [{ status: 'Completed', accepted: 997, total: 1000 }, `${UNCLEAR}{"status":"Completed","accepted":997`],
+    [{ status: 'Completed', accepted: '997' }, UNCLEAR],
+    [{ status: 'Completed', errors: { C1: ['no unit'] } }, UNCLEAR],
+    [{ status: 'Completed', failures: 'three' }, UNCLEAR],
+    [{ status: 'Completed', itemsProcessed: { ok: 3 } }, UNCLEAR],
+    [{ done: true, said: MORE }, `${UNCLEAR}{"done":true`],
+  ])('%j has failed', async (poll, words) => {
+    const { problem, state } = await sendTo({ poll: { json: poll } })
+    expect(state).toBe('failed')
+    expect(problem).toContain(words)
+    expect(problem?.length).toBeLessThan(700)
+  })
+
+  test.each(['Succeeded', 'Incomplete', 'Processing'])('%s is asked again', async (status) => {
+    expect(await sendTo({ poll: { json: { status } } })).toMatchObject({ state: 'completed', problem: null })
+  })
+})

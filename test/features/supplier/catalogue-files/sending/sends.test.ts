@@ -1,0 +1,208 @@
+/** Several processes on one store, whose operations may fail, with the sandbox over HTTP. */
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import deleteUser from '../../../../../src/features/supplier/catalogue-files/delete-user.ts'
+import { resumed, stopRequested } from '../../../../../src/features/supplier/catalogue-files/import.ts'
+import { createFaultyStore, forEachFault } from '../../../../support/faulty-store.ts'
+import { freezable, newCatalogue, openProcess, openWorld, type World } from './service-support.ts'
+import { fileOf, itemsIn } from './support.ts'
+
+let world: World
+let to: string
+let faulty: ReturnType<typeof createFaultyStore>
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(async () => {
+  await world.access.close()
+  await world.platform.close()
+})
+beforeEach(async () => {
+  await world.platform.fault('items', 'none')
+  to = await newCatalogue(world)
+  faulty = createFaultyStore()
+  onTestFinished(() => faulty.store.close())
+})
+
+const open = (store = faulty.store, mine?: { id: string }) => openProcess(world, store, mine)
+const sent = async () => (await itemsIn(world.platform.url, to)).size
+const pricesOf = (items: number) =>
+  Object.fromEntries(Array.from({ length: items }, (_, at) => [`c${at}`, at + 1]))
+const uploads = async () => (await world.platform.statusesOf('items')).length
+
+describe('an import', () => {
+  test('whose process has died is taken over by another one, which sends everything again', async () => {
+    const dead = freezable(faulty.store)
+    const [first, other] = [open(dead.store), open()]
+    onTestFinished(dead.thaw)
+    const release = world.platform.hold('/items')
+    await first.start(await first.check(to, fileOf(2_500)))
+    void first.sender.send(to)
+    await vi.waitFor(async () => expect(await other.records.find(to)).toMatchObject({ run: 1 }))
+    dead.freeze()
+    release()
+    other.works()
+    const job = await other.over(to)
+    expect(job).toMatchObject({ state: 'completed', progress: { sent: 2_500 } })
+    expect(job?.run).toBeGreaterThan(1)
+    expect(await other.received(to)).toEqual(pricesOf(2_500))
+  })
+
+  test('whose process wakes up after another one took it over sends no further batch and changes no record', async () => {
+    const paused = freezable(faulty.store)
+    const [first, other] = [open(paused.store), open()]
+    onTestFinished(paused.thaw)
+    const release = world.platform.hold('/items')
+    await first.start(await first.check(to, fileOf(3_000)))
+    const work = first.sender.send(to)
+    await vi.waitFor(async () => expect(await other.records.find(to)).toMatchObject({ run: 1 }))
+    paused.freeze()
+    release()
+    other.works()
+    await other.over(to)
+    await other.start(await other.check(to, fileOf(3_000, 7)))
+    await other.sender.send(to)
+    await vi.waitFor(async () => expect(await other.records.find(to)).toMatchObject({ state: 'completed' }))
+    const before = await uploads()
+    paused.thaw()
+    await work
+    expect(await uploads()).toBe(before)
+    expect(await other.records.find(to)).toMatchObject({ state: 'completed' })
+    expect((await itemsIn(world.platform.url, to)).get('C0')).toMatchObject({ price: 7 })
+    expect((await other.received(to)).c0).toBe(7)
+  })
+
+  test('that is stopped while no process sends it ends all the same, and is sent whole when it is resumed', async () => {
+    const process = open()
+    const job = await process.start(await process.check(to, fileOf(1_500)))
+    await process.records.change(job, stopRequested)
+    process.works()
+    expect(await process.over(to)).toMatchObject({ state: 'stopped' })
+    expect(await sent()).toBe(0)
+    await process.records.change(job, resumed)
+    expect(await process.over(to)).toMatchObject({ state: 'completed' })
+    expect(await sent()).toBe(1_500)
+  })
+
+  test('that is stopped in the middle: what was accepted counts as received, beside what was received before', async () => {
+    const process = open()
+    process.works()
+    await process.start(await process.check(to, 'code,price\nOLD,5\nC0,9\n'))
+    await process.over(to)
+    const job = await process.check(to, fileOf(4_000))
+    await process.start(job)
+    await vi.waitFor(
+      async () => {
+        const now = await process.records.find(to)
+        expect(now?.accepted).toBeGreaterThanOrEqual(1_000)
+        if (now) await process.records.change(now, stopRequested)
+      },
+      { timeout: 20_000, interval: 1 },
+    )
+    const over = await process.over(to)
+    if (over?.state === 'stopped')
+      expect(await process.received(to)).toEqual({ old: 5, ...pricesOf(over.accepted) })
+    expect(await sent()).toBeGreaterThanOrEqual(over?.accepted ?? 0)
+  })
+
+  test('goes on after a shutdown in the next process', async () => {
+    const [first, next] = [open(), open()]
+    await world.platform.fault('items', '429', undefined, 100)
+    await first.start(await first.check(to, fileOf(3)))
+    void first.sender.send(to)
+    await vi.waitFor(async () =>
+      expect((await first.records.find(to))?.progress.note).toMatch(/tries again automatically/),
+    )
+    await first.sender.close()
+    expect(await next.records.find(to)).toMatchObject({ state: 'running' })
+    await world.platform.fault('items', 'none')
+    next.works()
+    expect(await next.over(to)).toMatchObject({ state: 'completed' })
+  })
+
+  test('whose items are gone says so, and sends nothing', async () => {
+    const process = open()
+    const job = await process.start(await process.check(to, fileOf(3)))
+    for (const { key } of await faulty.store.ofOwner(job.id)) await faulty.store.delete(key)
+    const before = await uploads()
+    await process.sender.send(to)
+    expect(await uploads()).toBe(before)
+    expect(await process.over(to)).toMatchObject({
+      state: 'failed',
+      problem: expect.stringContaining('no longer stored'),
+    })
+  })
+
+  test('that another file replaces leaves no items of its own in the store, if the catalogue has not received them', async () => {
+    const process = open()
+    const first = await process.check(to, fileOf(3))
+    await process.check(to, fileOf(4))
+    expect(await faulty.store.ofOwner(first.id)).toEqual([])
+  })
+})
+
+test('an import of a command that was killed is ended by the app, which sends nothing of it, and what was accepted counts as received', async () => {
+  const dead = freezable(faulty.store)
+  const mine = { id: '' }
+  const [command, app] = [open(dead.store, mine), open()]
+  onTestFinished(dead.thaw)
+  const work = command.sender.begin(to, async () => {
+    const job = await command.check(to, fileOf(30_000), null)
+    mine.id = job.id
+    await command.start(job)
+  })
+  const accepted = async () => (await app.records.find(to))?.accepted ?? 0
+  await vi.waitFor(async () => expect(await accepted()).toBeGreaterThan(0), { timeout: 20_000, interval: 1 })
+  dead.freeze()
+  app.works()
+  const job = await app.over(to)
+  expect(job).toMatchObject({ state: 'failed', run: 1, problem: expect.stringContaining('Run it again') })
+  expect(job?.accepted).toBeLessThan(30_000)
+  expect(await app.received(to)).toEqual(pricesOf(job?.accepted ?? 0))
+  dead.thaw()
+  await work.catch(() => {})
+})
+
+describe('while the store fails,', () => {
+  test('an import that is sent, again if that was refused, is completed and received, whatever operation has failed', () =>
+    forEachFault(async (failing, moment) => {
+      const { store, failOnce, heal, count } = createFaultyStore()
+      const catalogueId = await newCatalogue(world)
+      const process = open(store)
+      const job = await process.check(catalogueId, fileOf(2))
+      failOnce(failing, moment)
+      await process.start(job).catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
+      await process.sender.send(catalogueId)
+      const operations = count()
+      heal()
+      if ((await process.records.find(catalogueId))?.state === 'ready') await process.start(job)
+      process.works()
+      expect(await process.over(catalogueId)).toMatchObject({ state: 'completed', problem: null })
+      expect(await process.received(catalogueId)).toEqual(pricesOf(2))
+      await store.close()
+      return operations
+    }))
+
+  test('a check that cannot be stored can be repeated', async () => {
+    const process = open()
+    faulty.failFirst('set', 'catalogue-items')
+    await expect(process.check(to, fileOf(2))).rejects.toMatchObject({ code: 'store_unavailable' })
+    faulty.heal()
+    expect(await process.check(to, fileOf(2))).toMatchObject({ state: 'ready' })
+  })
+})
+
+test('a user who is deleted while a file is sent is named nowhere, and what was accepted stays received', async () => {
+  const process = open()
+  process.works()
+  await process.start(await process.check(to, 'code,price\nOLD,5\n'))
+  await process.over(to)
+  const release = world.platform.hold('/items')
+  const job = await process.start(await process.check(to, fileOf(3_500), { userId: 'zoë', bxcontext: 'x' }))
+  await vi.waitFor(async () => expect(await process.records.find(to)).toMatchObject({ run: 1 }), 20_000)
+  const config = { platform: { apiUrl: world.platform.apiUrl } }
+  await deleteUser({ store: faulty.store, config } as never, {}, 'zoë')
+  release()
+  const over = await process.over(to)
+  expect(over).toMatchObject({ id: job.id, state: 'stopped', by: null, fileName: '' })
+  expect(await process.received(to)).toMatchObject({ old: 5 })
+})
