@@ -253,7 +253,6 @@ const registration = (env: Environment) => ({
     variable: 'PLATFORM_SCOPES',
     description:
       'The scopes that the app asks every user for, separated by spaces. Add `offline_access` if the platform issues refresh tokens only for it. Unset: those that the features need, or those that the platform documents if no feature needs any.',
-    example: platform.scopes.join(' '),
   }),
 })
 

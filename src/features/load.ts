@@ -62,6 +62,6 @@ export function featureOptions(features: readonly NamedFeature[]): {
   // If no feature needs a scope, the app asks for those that the platform documents, so that it can connect nevertheless.
   return {
     features: Object.fromEntries(groups),
-    scopes: needed.size > 0 ? [...needed].sort() : [...platform.scopes],
+    scopes: needed.size > 0 ? [...needed].sort() : Object.values(platform.scopes),
   }
 }

@@ -70,8 +70,8 @@ export interface Caller {
   check?: RequestHandler
 }
 
-/** Middleware of the API for a scope. `endpoint`: the name in the journal and in faults, which is the scope by default. */
-export type Guard = (scope: string, endpoint?: string) => RequestHandler[]
+/** Middleware of the API for a scope. `endpoint`: the name in the journal and in faults. */
+export type Guard = (scope: string, endpoint: string) => RequestHandler[]
 
 /** What the core offers to parts. */
 export interface SandboxCore extends SandboxState {

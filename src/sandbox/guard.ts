@@ -34,7 +34,7 @@ export function createGuard(
     return { bxcontext, credential: grantId, scopes: found.scope?.split(' ') ?? [] }
   }
 
-  return (scope, endpoint = scope) => [
+  return (scope, endpoint) => [
     async (req, res, next) => {
       journal.record(res, endpoint)
       const [, token = ''] = /^Bearer ([\w.~+/-]+=*)$/i.exec(req.get('authorization') ?? '') ?? []

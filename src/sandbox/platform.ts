@@ -1,5 +1,8 @@
 const BXCONTEXT = 'bxcontext'
 
+/** The scopes that the platform documents, by what they are for. */
+export const SCOPES = { catalogues: 'catalogues', leads: 'leads' } as const
+
 /**
  * The platform's own names, as the specification and docs/assumptions.md have them. The sandbox shares no code with the app
  * that it tests, so this is a copy of what `src/connect/platform/contract.ts` has.
@@ -14,10 +17,10 @@ export const PLATFORM = {
   bxcontext: BXCONTEXT,
   /** Below `{base_url}`: answers 401 without a token, whichever features are simulated. */
   apiCheckPath: '/catalogues',
-  /** The scopes that it documents, each with its description on the consent page. Features can bring more. */
+  /** The description of each scope on the consent page. Features can bring more scopes. */
   scopes: {
-    catalogues: 'See and update your catalogues and their prices',
-    leads: 'See your leads and create new ones',
+    [SCOPES.catalogues]: 'See and update your catalogues and their prices',
+    [SCOPES.leads]: 'See your leads and create new ones',
   },
   paging: {
     top: '$top',

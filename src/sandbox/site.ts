@@ -10,7 +10,7 @@ import { controlRoutes } from './control.ts'
 import type { Action, RegisteredApp, SandboxCore, SandboxPart } from './feature.ts'
 import { loginRoutes, readLogin } from './login.ts'
 import { page, problem } from './pages.ts'
-import { addressesOf, PLATFORM } from './platform.ts'
+import { addressesOf, PLATFORM, SCOPES } from './platform.ts'
 import { startPageRoutes } from './start-page.ts'
 
 export interface SiteOptions {
@@ -37,7 +37,7 @@ export function createSite(core: SandboxCore, options: SiteOptions): Express {
   app.use('/assets', express.static(assets))
   for (const { api } of parts) if (api) app.use('/api', api)
   // The platform has catalogues, whichever features are simulated: a call without a token gets 401.
-  app.use(`/api${PLATFORM.apiCheckPath}`, ...core.guard('catalogues'))
+  app.use(`/api${PLATFORM.apiCheckPath}`, ...core.guard(SCOPES.catalogues, 'catalogues'))
   app.use('/api', (_req, res) => notFound(res))
   app.use(headers(apps))
   app.use('/auth', provider.callback())

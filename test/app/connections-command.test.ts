@@ -9,6 +9,8 @@ import { command as runCommand } from '../support/process.ts'
 import { startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts'
 import { consent, GRANTED, newKey, oauthFor } from '../support/vault.ts'
 
+const { catalogues, leads } = platform.scopes
+
 const ANN = 'https://id.example#ann'
 const KEY = newKey()
 /** Of something that is stored about a user, as features do. */
@@ -46,7 +48,7 @@ async function command(...args: string[]): Promise<{ code: unknown; output: stri
     PLATFORM_REVOCATION_URL: `${endpoint.authUrl}/revoke`,
     TOKEN_ENCRYPTION_KEYS: `${KEY.id}:${KEY.secret.toString('base64')}`,
     DATA_DIR: temp.dir,
-    PLATFORM_SCOPES: 'catalogues leads',
+    PLATFORM_SCOPES: `${catalogues} ${leads}`,
   })
   const { code, output } = await runCommand('src/cli/connections.ts', env, { args })
   for (const secret of SECRETS) expect(output).not.toContain(secret)

@@ -5,6 +5,7 @@ import { createServer } from 'node:https'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
+import { platform } from '../../src/connect/index.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { CERTIFICATES } from '../support/certificates.ts'
 import { inspect, openChromium, openPage } from '../support/chromium.ts'
@@ -112,7 +113,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     const granted = { scopes: SCOPES }
     for (const bxcontext of ['connected', `long-${'x'.repeat(400)}`])
       await consent(vault, granted, dan(bxcontext))
-    await consent(vault, { scopes: ['leads'] }, dan('partial'))
+    await consent(vault, { scopes: [platform.scopes.leads] }, dan('partial'))
     for (const [bxcontext, fault] of [
       ['degraded', '500'],
       ['revoked', 'invalid_grant'],

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { platform as contract } from '../../src/connect/index.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { connectionsOf, signedIn } from '../support/flow.ts'
@@ -13,10 +14,12 @@ import {
 import { freePort } from '../support/ports.ts'
 import type { Visitor } from '../support/visitor.ts'
 
+const { catalogues, leads } = contract.scopes
+
 const JSON_TYPE = { accept: 'application/json' }
 const REVOKED = { status: 409, code: 'connection_revoked' }
 const WITH_REFRESH_TOKEN = {
-  PLATFORM_SCOPES: 'leads catalogues offline_access',
+  PLATFORM_SCOPES: `${leads} ${catalogues} offline_access`,
   PLATFORM_AUTHORIZE_PARAMS: 'prompt=consent',
 }
 

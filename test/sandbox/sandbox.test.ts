@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { SCOPES } from '../../src/sandbox/platform.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { CLIENT } from '../support/env.ts'
 import { connected, signedIn, toCallback, toConsent } from '../support/flow.ts'
@@ -6,9 +7,12 @@ import { createVisitor } from '../support/visitor.ts'
 import { probe } from './probe.ts'
 import { startSandbox } from './support.ts'
 
+/** Both scopes of the platform, as a request names them. */
+const BOTH = Object.values(SCOPES).join(' ')
+
 let app: Running
 beforeAll(async () => {
-  app = await startAll({ PLATFORM_SCOPES: 'catalogues leads' }, { simulated: [probe] })
+  app = await startAll({ PLATFORM_SCOPES: BOTH }, { simulated: [probe] })
 })
 afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
@@ -40,13 +44,13 @@ async function code(bxcontext = 'harbour-homes') {
     response_type: 'code',
     client_id: CLIENT.clientId,
     redirect_uri: redirectUri,
-    scope: 'leads catalogues',
+    scope: BOTH,
     state: 's',
     bxcontext,
   })
   const consent = await visitor.follow(await visitor.get(`${app.platform}/auth/authorize?${query}`))
   const answered = await visitor.post(consent.url, {
-    form: { answer: 'accept', scope: ['leads', 'catalogues'] },
+    form: { answer: 'accept', scope: BOTH.split(' ') },
   })
   const callback = await visitor.follow(answered, redirectUri)
   return {
@@ -69,7 +73,7 @@ describe('the sandbox’s tokens', () => {
   test('are issued for a code once; reusing the code revokes the grant', async () => {
     const exchange = await code()
     const first = await token(exchange)
-    expect(first).toMatchObject({ status: 200, body: { expires_in: 300, scope: 'leads catalogues' } })
+    expect(first).toMatchObject({ status: 200, body: { expires_in: 300, scope: BOTH } })
     expect(await token(exchange)).toMatchObject(INVALID_GRANT)
     expect((await api('/probe', first.body.access_token)).status).toBe(401)
     expect(await refresh(first.body.refresh_token ?? '', 'harbour-homes')).toMatchObject(INVALID_GRANT)
@@ -167,14 +171,14 @@ describe('the sandbox’s API', () => {
     expect((await fetch(`${app.platform}/api/probe`)).status).toBe(401)
     expect((await api('/probe', 'made-up')).status).toBe(401)
     const visitor = await signedIn(app, 'partial')
-    const form = { answer: 'accept', scope: 'leads' }
+    const form = { answer: 'accept', scope: SCOPES.leads }
     await visitor.get(await toCallback(app, visitor, { form }))
     const ref = { userId: 'partial', bxcontext: 'harbour-homes' }
     const partial = await app.services.connect.vault.accessToken(ref)
     expect((await api('/probe', partial)).status).toBe(200)
     const rejected = await api('/probe/catalogues', partial)
     expect(rejected.status).toBe(403)
-    expect(rejected.headers.get('www-authenticate')).toContain('scope="catalogues"')
+    expect(rejected.headers.get('www-authenticate')).toContain(`scope="${SCOPES.catalogues}"`)
   })
 })
 
@@ -199,9 +203,9 @@ describe('the consent page', () => {
     const { status, text } = await visitor.post(consent.url, allow([]))
     expect(status).toBe(400)
     expect(text).toContain('Choose at least one permission, or deny access.')
-    expect(text).toContain('value="leads"')
+    expect(text).toContain(`value="${SCOPES.leads}"`)
     expect(text).not.toContain(' checked')
-    const answered = await visitor.post(consent.url, allow(['leads']))
+    const answered = await visitor.post(consent.url, allow([SCOPES.leads]))
     const callback = await visitor.follow(answered, `${app.url}/connect/callback`)
     expect(new URL(callback.url).searchParams.get('code')).toBeTruthy()
   })
@@ -227,7 +231,7 @@ describe('the faults of the consent page', () => {
     await app.fault('consent', 'missing_scope', 1)
     await connected(app, { name: 'scopeless' })
     const ref = { userId: 'scopeless', bxcontext: 'harbour-homes' }
-    expect((await app.services.connect.vault.find(ref))?.scopes).toEqual(['catalogues'])
+    expect((await app.services.connect.vault.find(ref))?.scopes).toEqual([SCOPES.catalogues])
   })
 })
 
@@ -242,9 +246,9 @@ describe('the sandbox’s own address', () => {
         fetch(url.replace(baseUrl, sandbox.url), { ...options, headers: { ...options.headers, ...headers } })
       const visitor = await logIn('marcus@ridgeline.example', createVisitor(behind), baseUrl)
       const parameters = { response_type: 'code', client_id: CLIENT.clientId, redirect_uri: redirectUri }
-      const query = new URLSearchParams({ ...parameters, scope: 'leads', bxcontext: 'ridgeline-build' })
+      const query = new URLSearchParams({ ...parameters, scope: SCOPES.leads, bxcontext: 'ridgeline-build' })
       const consent = await visitor.follow(await visitor.get(`${baseUrl}/auth/authorize?${query}`))
-      const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: 'leads' } })
+      const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: SCOPES.leads } })
       expect(answered.headers.get('location')).toMatch(`${baseUrl}/auth/authorize/`)
       const callback = new URL((await visitor.follow(answered, redirectUri)).url)
       expect(callback.searchParams.get('iss')).toBe(`${baseUrl}/auth`)

@@ -5,6 +5,7 @@
 import express from 'express'
 import Provider, { type ClientAuthMethod } from 'oidc-provider'
 import { vi } from 'vitest'
+import { platform } from '../../src/connect/index.ts'
 import { CLIENT } from './env.ts'
 import { envOf, OIDC_CLIENT } from './openid-provider.ts'
 import { serve } from './ports.ts'
@@ -94,7 +95,7 @@ export async function startPlatform(appUrl: string, { rotates = false, tokenPath
         grant_types: ['authorization_code', 'refresh_token'],
       },
     ],
-    scopes: ['openid', 'offline_access', 'leads', 'catalogues'],
+    scopes: ['openid', 'offline_access', ...Object.values(platform.scopes)],
     rotateRefreshToken: rotates,
     // The specification of the platform fixes the path of the token endpoint.
     routes: { token: tokenPath },

@@ -6,11 +6,12 @@ import { EventEmitter, once } from 'node:events'
 import { promisify } from 'node:util'
 import { Router } from 'express'
 import * as z from 'zod'
-import { type Connect, idSchema } from '../../src/connect/index.ts'
+import { type Connect, idSchema, platform } from '../../src/connect/index.ts'
 import type { NamedFeature } from '../../src/features/load.ts'
 import { API_FAULTS } from '../../src/sandbox/faults.ts'
 import type { NamedSandboxFeature } from '../../src/sandbox/load.ts'
 import { sendPage } from '../../src/sandbox/odata.ts'
+import { SCOPES } from '../../src/sandbox/platform.ts'
 import { connectionRef } from '../../src/web/connection-guard.ts'
 import { rejectForm } from '../../src/web/errors.ts'
 import { pageQuery } from '../../src/web/paging.ts'
@@ -23,6 +24,8 @@ declare module 'express-session' {
     saved: number
   }
 }
+
+const { leads, catalogues } = platform.scopes
 
 const recordSchema = z.object({ id: idSchema })
 const RECORDS = Array.from({ length: 40 }, (_, index) => ({ id: `P${index + 1}` }))
@@ -44,11 +47,11 @@ export const probe: NamedFeature = {
   folder: 'probe',
   title: 'Probe',
   order: 5,
-  scopes: { leads: 'to read records', catalogues: 'to read others' },
+  scopes: { [leads]: 'to read records', [catalogues]: 'to read others' },
   connectionTest: {
-    scope: 'leads',
+    scope: leads,
     async run(api, source) {
-      await api.list(source, { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }, { top: 1 })
+      await api.list(source, { path: '/probe', scope: leads, schema: z.array(recordSchema) }, { top: 1 })
       return { summary: 'Works: the probe answered.', call: 'GET /probe' }
     },
   },
@@ -64,17 +67,17 @@ export const probe: NamedFeature = {
 const probeRoutes = ({ api, vault }: Connect) =>
   Router()
     .get('/', async (req, res) => {
-      const call = { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }
+      const call = { path: '/probe', scope: leads, schema: z.array(recordSchema) }
       const page = pageQuery.parse(req.query)
       const { items, total } = await api.list(vault.tokenSource(connectionRef(req)), call, page)
       if (wantsJson(req)) res.json({ items, total })
-      else res.page('app/home', { title: 'Probe', requestedScopes: ['leads'] })
+      else res.page('app/home', { title: 'Probe', requestedScopes: [leads] })
     })
     .get('/:id', async (req, res) => {
       const path = `/probe/${encodeURIComponent(req.params.id)}`
       const call = {
         path,
-        scope: 'leads',
+        scope: leads,
         notFound: 'There is no such record in this account.',
         schema: recordSchema,
       }
@@ -87,7 +90,7 @@ const probeRoutes = ({ api, vault }: Connect) =>
             name: z.string().min(1, 'must not be empty').max(20, 'must have at most 20 characters'),
           })
           .parse(req.body)
-        const call = { path: '/probe', scope: 'leads', schema: recordSchema }
+        const call = { path: '/probe', scope: leads, schema: recordSchema }
         const record = await api.post(vault.tokenSource(connectionRef(req)), call, body)
         await sendResultOrRedirect(req, res, '/connections', record, {
           status: 201,
@@ -105,8 +108,8 @@ export const sandboxProbe: NamedSandboxFeature = {
   faults: { probe: API_FAULTS },
   create: ({ guard }) => ({
     api: Router()
-      .use('/probe', ...guard('leads', 'probe'), records())
-      .use('/probe-catalogues', ...guard('catalogues', 'probe'), records()),
+      .use('/probe', ...guard(SCOPES.leads, 'probe'), records())
+      .use('/probe-catalogues', ...guard(SCOPES.catalogues, 'probe'), records()),
   }),
 }
 

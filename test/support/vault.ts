@@ -21,7 +21,7 @@ export const GRANTED: Tokens = {
   accessToken: 'access-0',
   refreshToken: 'refresh-0',
   expiresIn: 300,
-  scopes: ['catalogues', 'leads'],
+  scopes: Object.values(platform.scopes),
 }
 export const CLIENT = { clientId: 'client', clientSecret: 'client secret' }
 /** Connects an account with these tokens, as after a code exchange. */
@@ -35,7 +35,7 @@ export function oauthFor(authUrl: string, { revocationUrl }: { revocationUrl?: s
     appUrl: authUrl,
     authUrl,
     ...CLIENT,
-    scopes: ['catalogues', 'leads'],
+    scopes: Object.values(platform.scopes),
     authorizePath: '/authorize',
     authorizeParams: {},
     pkce: true,

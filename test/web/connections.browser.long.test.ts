@@ -1,5 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { platform } from '../../src/connect/index.ts'
 import { texts } from '../../src/web/texts.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { inspect, openChromium, openPage, takeSession } from '../support/chromium.ts'
@@ -30,7 +31,7 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
   /** 9 pm in Tokyo. */
   const NOON = '2025-03-01T12:00:00.000Z'
   const OUTAGE = { result: 'unavailable', kind: 'error' } as const
-  const OK = { result: 'ok', call: 'GET /leads', scope: 'leads' } as const
+  const OK = { result: 'ok', call: 'GET /leads', scope: platform.scopes.leads } as const
   const ref = (bxcontext: string) => ({ userId: 'Eve', bxcontext })
 
   // Each with the tokens of now; the first consent was given long ago.

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
+import { platform } from '../../src/connect/index.ts'
 import type { ConnectionTest } from '../../src/web/connection-actions.ts'
 import { sharedApp } from '../support/app.ts'
 import { connected, connectionsOf, newUser, signedIn, toCallback } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
 import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
+
+const { catalogues, leads } = platform.scopes
 
 const app = await sharedApp()
 
@@ -62,10 +65,10 @@ describe('POST /connections/:bxcontext/test', () => {
 
   test('uses the first test whose scope is granted', async () => {
     const visitor = await signedIn(app, newUser())
-    const form = { answer: 'accept', scope: 'catalogues' }
+    const form = { answer: 'accept', scope: catalogues }
     await visitor.get(await toCallback(app, visitor, { form }))
-    const { url, close } = await withTests([undefined, testOf('leads'), testOf('catalogues')], visitor)
-    expect((await visitor.post(at('/test', url), JSON_TYPE)).json().summary).toBe('Works: catalogues.')
+    const { url, close } = await withTests([undefined, testOf(leads), testOf(catalogues)], visitor)
+    expect((await visitor.post(at('/test', url), JSON_TYPE)).json().summary).toBe(`Works: ${catalogues}.`)
     await close()
   })
 

@@ -13,6 +13,8 @@ import { connectionsOf, newUser, SCOPES, signedIn } from '../support/flow.ts'
 import { tokens } from '../support/token-endpoint.ts'
 import { connectedSetup, consent, REF } from '../support/vault.ts'
 
+const { catalogues, leads } = platform.scopes
+
 const app = await sharedApp()
 const TOKENS = '/auth/oauth/token'
 
@@ -64,7 +66,7 @@ test('Check now asks for a new token first, although refreshing is paused', asyn
     summary: `Works: ${await source.accessToken()}.`,
     call: 'GET /leads',
   })
-  expect(await testConnection({ vault: setup.vault, api }, [{ scope: 'leads', run }], REF)).toMatchObject({
+  expect(await testConnection({ vault: setup.vault, api }, [{ scope: leads, run }], REF)).toMatchObject({
     summary: 'Works: again.',
   })
   await setup.close()
@@ -97,7 +99,7 @@ test('a connection without a refresh token whose time is over says so, and not t
 })
 
 test('offline_access is no permission that could be missing', async () => {
-  const other = await startAll({ PLATFORM_SCOPES: 'catalogues leads offline_access' })
+  const other = await startAll({ PLATFORM_SCOPES: `${catalogues} ${leads} offline_access` })
   const visitor = await signedIn(other)
   await consent(other.services.connect.vault, {}, { userId: 'ann', bxcontext: 'b' })
   expect(await connectionsOf(other, visitor)).toMatchObject([{ status: 'active', missingScopes: [] }])

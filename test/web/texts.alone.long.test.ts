@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { platform } from '../../src/connect/index.ts'
 import type { Running } from '../support/app.ts'
 import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../support/marked-texts.ts'
 import type { Visitor } from '../support/visitor.ts'
+
+const { leads } = platform.scopes
 
 const { startAll } = await import('../support/app.ts')
 const { SCOPES, connected, logIn, signedIn, toCallback, toConsent } = await import('../support/flow.ts')
@@ -56,7 +59,7 @@ describe('every sentence that users read is in a file of texts:', () => {
 
   test('a connection without a permission, and one that was revoked', async () => {
     const visitor = await hideDeveloperPages(app, await signedIn(app, 'cleo'))
-    const form = { answer: 'accept', scope: ['leads'] }
+    const form = { answer: 'accept', scope: [leads] }
     const partial = await visitor.follow(await visitor.get(await toCallback(app, visitor, { form })))
     const data = ['cleo', ...DATA]
     expectMarked(partial, data)

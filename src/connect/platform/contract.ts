@@ -142,8 +142,11 @@ const facts = {
   bxcontextParameter: BXCONTEXT,
   /** given 4.4 for POST, assumed for GET: a path below `{base_url}` that answers 401 without a token, for checks of the settings. */
   apiCheckPath: '/catalogues',
-  /** The scopes that the platform documents. They are the default of `PLATFORM_SCOPES` if no feature needs any. */
-  scopes: ['catalogues', 'leads'],
+  /**
+   * given 5.3.3, as examples: the scopes that the platform documents, by what they are for. They are the default of
+   * `PLATFORM_SCOPES` if no feature needs any.
+   */
+  scopes: { catalogues: 'catalogues', leads: 'leads' },
   paging,
   /** Parameters of this platform, besides those of OAuth, whose values are no secrets. Recordings show them. */
   publicParameters: [

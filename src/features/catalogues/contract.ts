@@ -1,11 +1,11 @@
 /** The platform's catalogues API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, idSchema } from '../../connect/index.ts'
+import { type Assumption, idSchema, platform } from '../../connect/index.ts'
 import { textField } from '../../web/kit.ts'
 import { texts } from './texts.ts'
 
-/** given 5.3.3, as an example. assumed: the scope also covers everything else below `/catalogues`. */
-export const CATALOGUES_SCOPE = 'catalogues'
+/** The scope of catalogues. assumed: it also covers everything else below `/catalogues`. */
+export const CATALOGUES_SCOPE = platform.scopes.catalogues
 
 /** What this feature needs the scope for. */
 export const SCOPES = { [CATALOGUES_SCOPE]: texts.reason }

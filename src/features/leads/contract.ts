@@ -1,11 +1,11 @@
 /** The platform's leads API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, idSchema } from '../../connect/index.ts'
+import { type Assumption, idSchema, platform } from '../../connect/index.ts'
 import { textField, webTexts } from '../../web/kit.ts'
 import { texts } from './texts.ts'
 
-/** given 5.3.3, as an example. */
-export const LEADS_SCOPE = 'leads'
+/** The scope of leads. */
+export const LEADS_SCOPE = platform.scopes.leads
 
 /** What this feature needs the scope for. */
 export const SCOPES = { [LEADS_SCOPE]: texts.reason }

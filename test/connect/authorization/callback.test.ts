@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
 import {
   NotFoundError,
   PlatformRejectedError,
@@ -8,6 +9,8 @@ import {
 import { sharedApp } from '../../support/app.ts'
 import { connectionsOf, newUser, SCOPES, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
+
+const { leads } = platform.scopes
 
 const app = await sharedApp()
 let userId: string
@@ -134,7 +137,7 @@ describe('the callback', () => {
     const returned = await toBxcontext(app, visitor)
     expect(await head(returned, visitor)).toBe(405)
     const consent = await visitor.follow(await visitor.get(returned))
-    const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+    const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: [leads] } })
     const { url } = await visitor.follow(answered, `${app.url}/connect/callback`)
     expect(await head(url, visitor)).toBe(405)
     expect((await visitor.get(url)).status).toBe(303)

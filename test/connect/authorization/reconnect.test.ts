@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
 import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
 import { sharedApp } from '../../support/app.ts'
 import {
@@ -12,6 +13,8 @@ import {
   toCallback,
 } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
+
+const { leads } = platform.scopes
 
 const app = await sharedApp()
 let visitor: Visitor
@@ -60,7 +63,7 @@ describe('reconnecting one business when another one comes back', () => {
     const url = await question()
     await logIn(app, visitor, MARCUS)
     const consent = await visitor.follow(await visitor.post(url))
-    const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+    const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: [leads] } })
     await visitor.follow(answered)
     expect(await connectedTo()).toEqual(['ridgeline-build'])
   })
@@ -71,7 +74,7 @@ describe('reconnecting one business when another one comes back', () => {
     expect((await other.post(url, { accept: 'application/json' })).json()).toMatchObject({ status: 400 })
     await logIn(app, visitor, MARCUS)
     const consent = await visitor.follow(await visitor.post(url))
-    await visitor.follow(await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } }))
+    await visitor.follow(await visitor.post(consent.url, { form: { answer: 'accept', scope: [leads] } }))
     for (const again of [visitor.post(url, { accept: 'application/json' }), visitor.get(url)])
       expect((await again).text).toContain('it has already finished')
   })
@@ -169,7 +172,7 @@ describe('the return addresses', () => {
       const consent = await visitor.follow(
         await visitor.get(bxcontextUrl('harbour-homes'), { headers: { 'sec-fetch-dest': 'document' } }),
       )
-      const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+      const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: [leads] } })
       const { url } = await visitor.follow(answered, `${app.url}/connect/callback`)
       expect((await visitor.get(url, { headers })).status).toBe(400)
       expect((await visitor.follow(await visitor.get(url))).url).toBe(`${app.url}/connections`)

@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
 import { oauthError, type Scripted, tokens, tokensAfter } from '../../support/token-endpoint.ts'
 import { connectedSetup, expiredSetup, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+
+const { catalogues, leads } = platform.scopes
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
@@ -85,9 +88,9 @@ describe('a refresh', () => {
   )
 
   test.each([
-    ['kept if the answer does not name them', undefined, ['catalogues', 'leads']],
-    ['those that the answer names', 'leads', ['leads']],
-    ['kept if the answer names thousands', 'leads '.repeat(1_000), ['catalogues', 'leads']],
+    ['kept if the answer does not name them', undefined, [catalogues, leads]],
+    ['those that the answer names', leads, [leads]],
+    ['kept if the answer names thousands', `${leads} `.repeat(1_000), [catalogues, leads]],
   ])('decides the scopes: they are %s', async (_what, scope, scopes) => {
     setup = await expiredSetup()
     setup.endpoint.answers(tokens({ scope }))

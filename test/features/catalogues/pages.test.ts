@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, newUser, signedIn, toCallback } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
 import type { Visitor } from '../../support/visitor.ts'
+
+const { catalogues, leads } = platform.scopes
 
 const app = await sharedApp()
 let builder: Visitor
@@ -49,7 +52,7 @@ describe('catalogues', () => {
 
   test('are what the test of a connection counts if it has no other scope', async () => {
     const visitor = await signedIn(app, newUser())
-    const form = { answer: 'accept', scope: 'catalogues' }
+    const form = { answer: 'accept', scope: catalogues }
     await visitor.get(await toCallback(app, visitor, { form }))
     const { total } = (await visitor.get(at(), JSON_TYPE)).json()
     const answer = await visitor.post(`${app.url}/connections/harbour-homes/test`, JSON_TYPE)
@@ -65,9 +68,9 @@ describe('catalogues', () => {
 
   test('without the scope: 403 that names it, and one new consent grants it', async () => {
     const partial = await signedIn(app, newUser())
-    await partial.get(await toCallback(app, partial, { form: { answer: 'accept', scope: 'leads' } }))
+    await partial.get(await toCallback(app, partial, { form: { answer: 'accept', scope: leads } }))
     const denied = await partial.get(at(), JSON_TYPE)
-    expect(denied.json()).toMatchObject({ status: 403, code: 'insufficient_scope', scope: 'catalogues' })
+    expect(denied.json()).toMatchObject({ status: 403, code: 'insufficient_scope', scope: catalogues })
     await partial.get(await toCallback(app, partial))
     expect((await partial.get(at())).status).toBe(200)
   })

@@ -1,8 +1,11 @@
 import { beforeEach, expect, test, vi } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connectionsOf, logIn, newUser, SCOPES, signedIn } from '../../support/flow.ts'
 import { type Answer, leadsTo, type Visitor } from '../../support/visitor.ts'
 import { flowsOf, flowWith, latestFlow, stepsOf } from './support.ts'
+
+const { leads } = platform.scopes
 
 const app = await sharedApp()
 let ann: Visitor
@@ -66,7 +69,7 @@ test('a connect flow pauses four times, survives a reload at each, and leaves a 
 
 test('a pause names the next request without the code and the state, and the store holds them encrypted', async () => {
   const consent = await proceed(await choose(await proceed(await start())))
-  const answered = await ann.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+  const answered = await ann.post(consent.url, { form: { answer: 'accept', scope: [leads] } })
   const callback = (await ann.follow(answered, `${app.url}/connect/callback`)).url
   const { searchParams } = new URL(callback)
   const written: string[] = []
@@ -168,7 +171,7 @@ test('the mode applies to one browser session, until it is turned off', async ()
 
 test('a callback inside an image or a frame does not pause and does not use the code', async () => {
   const consent = await proceed(await choose(await proceed(await start())))
-  const answered = await ann.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+  const answered = await ann.post(consent.url, { form: { answer: 'accept', scope: [leads] } })
   const callback = (await ann.follow(answered, `${app.url}/connect/callback`)).url
   const image = await ann.get(callback, { headers: { 'sec-fetch-dest': 'image' } })
   expect(image.headers.get('location') ?? '').not.toContain('/flows/')

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
 import { sharedApp } from '../../support/app.ts'
 import { connected, newUser } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
 import type { Visitor } from '../../support/visitor.ts'
 import { ZODS_WORDS } from '../../support/words.ts'
+
+const { catalogues, leads } = platform.scopes
 
 const app = await sharedApp()
 let visitor: Visitor
@@ -180,7 +183,7 @@ test('a permission that was granted and that the API refuses is not on the card 
   await app.fault('leads', 'forbidden', 1)
   await refused.get(`${app.url}/connections/harbour-homes/leads`)
   const { text } = await refused.get(`${app.url}/connections`)
-  expect(text).toContain('without permission for leads')
-  expect(text).toContain('<code class="chip">catalogues</code>')
-  expect(text).not.toContain('<code class="chip">leads</code>')
+  expect(text).toContain(`without permission for ${leads}`)
+  expect(text).toContain(`<code class="chip">${catalogues}</code>`)
+  expect(text).not.toContain(`<code class="chip">${leads}</code>`)
 })

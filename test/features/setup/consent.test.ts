@@ -12,6 +12,8 @@ import { probe, sandboxProbe } from '../../support/probe.ts'
 import { createVisitor } from '../../support/visitor.ts'
 import { configOf, type Env } from './support.ts'
 
+const { catalogues } = platform.scopes
+
 const sandboxFeatures = await loadSandboxFeatures()
 
 /** The doctor's address; the test closes it. */
@@ -67,7 +69,7 @@ test('one consent is exchanged and refreshed, and the calls of the features are 
 })
 
 test('a call whose scope was not granted is not made', async () => {
-  const { findings } = await consentOf({ answer: 'accept', scope: ['catalogues'] })
+  const { findings } = await consentOf({ answer: 'accept', scope: [catalogues] })
   expect(idsOf(findings)).toEqual(['exchange', 'refresh'])
 })
 

@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { type Assumption, idSchema, platform } from '../../../connect/index.ts'
 import { texts } from './texts.ts'
 
-/** assumed: the scope `catalogues` covers builder requests. */
-export const BUILDER_REQUESTS_SCOPE = 'catalogues'
+/** assumed: the scope of catalogues covers builder requests. */
+export const BUILDER_REQUESTS_SCOPE = platform.scopes.catalogues
 
 /** What this feature needs the scope for. */
 export const SCOPES = { [BUILDER_REQUESTS_SCOPE]: texts.reason }

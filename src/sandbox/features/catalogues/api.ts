@@ -4,6 +4,7 @@ import { NOT_AN_OBJECT, notFound, parseBody, requiredText } from '../../api.ts'
 import type { SandboxCore } from '../../feature.ts'
 import { bxcontextOf } from '../../guard.ts'
 import { sendPage } from '../../odata.ts'
+import { SCOPES } from '../../platform.ts'
 import { createAccessControls } from './access-controls.ts'
 import { createCatalogues } from './catalogues.ts'
 
@@ -24,18 +25,19 @@ const accessControl = z.object(
 export function cataloguesApi({ sql, guard }: SandboxCore): Router {
   const { list, find, create, isOwn } = createCatalogues(sql)
   const { grant } = createAccessControls(sql)
+  const isAllowed = guard(SCOPES.catalogues, 'catalogues')
   const json = express.json({ limit: '100kb' })
   return Router()
-    .get('/catalogues', ...guard('catalogues'), (req, res) => sendPage(req, res, list(bxcontextOf(res))))
-    .post('/catalogues', ...guard('catalogues'), json, (req, res) => {
+    .get('/catalogues', ...isAllowed, (req, res) => sendPage(req, res, list(bxcontextOf(res))))
+    .post('/catalogues', ...isAllowed, json, (req, res) => {
       const body = parseBody(res, newCatalogue, req.body)
       if (body) res.status(201).json(create(bxcontextOf(res), body.name, body.scope))
     })
-    .get('/catalogues/:id', ...guard('catalogues'), (req, res) => {
+    .get('/catalogues/:id', ...isAllowed, (req, res) => {
       const id = String(req.params.id)
       return isOwn(bxcontextOf(res), id) ? void res.json(find(id)) : notFound(res)
     })
-    .post('/catalogues/:id/accesscontrols', ...guard('catalogues'), json, (req, res) => {
+    .post('/catalogues/:id/accesscontrols', ...isAllowed, json, (req, res) => {
       const id = String(req.params.id)
       if (!isOwn(bxcontextOf(res), id)) return notFound(res)
       const body = parseBody(res, accessControl, req.body)

@@ -7,6 +7,7 @@ import { API_FAULTS } from '../../faults.ts'
 import type { SandboxCore, SandboxFeature } from '../../feature.ts'
 import { bxcontextOf } from '../../guard.ts'
 import { sendPage } from '../../odata.ts'
+import { SCOPES } from '../../platform.ts'
 import { leadsOf, type SandboxLead } from './generated.ts'
 
 /** The leads API: lists, reads, creates and changes leads. */
@@ -45,7 +46,7 @@ function leadsApi({ sql, guard }: SandboxCore): Router {
   const { put, list } = createLeads(sql)
   const find = (res: Response, id: string) => list(bxcontextOf(res)).find((lead) => lead.id === id)
   return Router()
-    .use('/leads', ...guard('leads'))
+    .use('/leads', ...guard(SCOPES.leads, 'leads'))
     .get('/leads', (req, res) => sendPage(req, res, list(bxcontextOf(res))))
     .get('/leads/:id', (req, res) => {
       const lead = find(res, req.params.id)

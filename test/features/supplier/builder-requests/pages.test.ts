@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { platform } from '../../../../src/connect/index.ts'
 import { type Running, startAll } from '../../../support/app.ts'
 import { connected, logIn, signedIn, toCallback } from '../../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../../support/visitor.ts'
@@ -27,8 +28,8 @@ test('who grants no catalogues, as a builder, sees no page of suppliers', async 
       text.includes(`href="/connections/harbour-homes/${path}"`),
     )
   }
-  expect(await linksOf('leads')).toEqual(['leads'])
-  expect(await linksOf('catalogues')).toEqual(['catalogues', 'builder-requests'])
+  expect(await linksOf(platform.scopes.leads)).toEqual(['leads'])
+  expect(await linksOf(platform.scopes.catalogues)).toEqual(['catalogues', 'builder-requests'])
 })
 
 /** A builder asks to connect. */

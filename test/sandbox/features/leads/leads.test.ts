@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { SCOPES } from '../../../../src/sandbox/platform.ts'
 import { openClient, startSandbox } from '../../support.ts'
 
 test('the leads API pages and sorts as OData does, and has a few dozen leads for each business, all different', async () => {
@@ -56,7 +57,7 @@ test('a lead is changed in the fields that are sent, whether it was created or i
     id: string
   }[]
   for (const lead of [created, sample]) {
-    const change = { path: `/leads/${lead.id}`, scope: 'leads', schema: z.unknown() }
+    const change = { path: `/leads/${lead.id}`, scope: SCOPES.leads, schema: z.unknown() }
     await client.api.patch(client.source, change, { notes: 'Called.' })
     const changed = { ...lead, notes: 'Called.', status: 'Won' }
     expect(await client.api.patch(client.source, change, { status: 'Won' })).toEqual(changed)
@@ -64,7 +65,7 @@ test('a lead is changed in the fields that are sent, whether it was created or i
     const wrong = client.api.patch(client.source, change, { name: '' })
     await expect(wrong).rejects.toMatchObject({ code: 'platform_rejected' })
   }
-  const unknown = { path: '/leads/unknown', scope: 'leads', schema: z.unknown(), notFound: 'none' }
+  const unknown = { path: '/leads/unknown', scope: SCOPES.leads, schema: z.unknown(), notFound: 'none' }
   await expect(client.api.patch(client.source, unknown, {})).rejects.toMatchObject({ code: 'not_found' })
   await client.close()
   await close()

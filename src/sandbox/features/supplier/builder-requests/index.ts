@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { notFound } from '../../../api.ts'
 import type { SandboxCore, SandboxFeature } from '../../../feature.ts'
 import { bxcontextOf } from '../../../guard.ts'
+import { SCOPES } from '../../../platform.ts'
 import { section } from '../../../sections.ts'
 import { BUSINESS_SETUP } from '../business-setup/index.ts'
 import { SAMPLE_SUPPLIER } from '../businesses.ts'
@@ -66,7 +67,7 @@ function builderRequestsApi({ sql, guard }: SandboxCore): Router {
       res.json({ integrationConnectionId, status })
     }
   return Router()
-    .use(path, ...guard('catalogues'))
+    .use(path, ...guard(SCOPES.catalogues, 'catalogues'))
     .get(path, (_req, res) => void res.json(requests.pending(bxcontextOf(res)).map(describeRequest)))
     .post(`${path}/accept`, decide('accepted'))
     .post(`${path}/reject`, decide('rejected'))

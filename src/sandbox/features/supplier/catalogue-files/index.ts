@@ -4,6 +4,7 @@ import { NOT_AN_OBJECT, notFound, parseBody, requiredText } from '../../../api.t
 import { API_FAULTS } from '../../../faults.ts'
 import type { SandboxCore, SandboxFeature } from '../../../feature.ts'
 import { bxcontextOf } from '../../../guard.ts'
+import { SCOPES } from '../../../platform.ts'
 import { createCatalogues } from '../../catalogues/catalogues.ts'
 import type { SandboxItem } from '../../catalogues/generated.ts'
 import { addSamples, samplesSchema } from '../../catalogues/samples.ts'
@@ -57,13 +58,13 @@ function importsApi({ sql, guard, faults }: SandboxCore, timing: ImportTiming): 
   return Router()
     .post(
       '/catalogues/:id/import/:batchId/items',
-      ...guard('catalogues', 'items'),
+      ...guard(SCOPES.catalogues, 'items'),
       express.json({ limit: '10mb' }),
       upload,
     )
     .post(
       '/catalogues/:id/import/start',
-      ...guard('catalogues'),
+      ...guard(SCOPES.catalogues, 'catalogues'),
       express.json({ limit: '100kb' }),
       (req, res) => {
         const id = String(req.params.id)
@@ -75,7 +76,7 @@ function importsApi({ sql, guard, faults }: SandboxCore, timing: ImportTiming): 
         res.status(201).json({ batchId, status: 'Started' })
       },
     )
-    .get('/catalogues/:id/import/:batchId', ...guard('catalogues'), (req, res) => {
+    .get('/catalogues/:id/import/:batchId', ...guard(SCOPES.catalogues, 'catalogues'), (req, res) => {
       const [id, batchId] = [String(req.params.id), String(req.params.batchId)]
       const fails = () => faults.strike('import') !== undefined
       const state = isOwn(bxcontextOf(res), id) && imports.state(id, batchId, fails)
