@@ -120,6 +120,11 @@ export function oidcSettings(env: Environment) {
         variable: 'OIDC_CLIENT_SECRET',
         description: 'The client secret. Required with `OIDC_ISSUER`.',
       }),
+      trustsEmail: field.flag(false).meta({
+        variable: 'OIDC_TRUSTS_EMAIL',
+        description:
+          '`true` also sends emails to an address of which the provider does not say whether it is verified (`email_verified`). Set it only if your users cannot change their address at the provider themselves.',
+      }),
     })
     .transform(({ issuer, ...client }) => (issuer === undefined ? null : { issuer, ...client }))
 }

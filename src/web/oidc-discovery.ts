@@ -10,6 +10,8 @@ const CLOCK_TOLERANCE = 180
 export interface OidcProvider extends ClientCredentials {
   /** The issuer identifier (OpenID Connect Discovery 1.0, section 3). */
   issuer: string
+  /** Whether an address counts of which the provider does not say whether it is verified. */
+  trustsEmail: boolean
 }
 
 /** 503: the provider does not answer, or its answer is unusable. `reason`: for the log. */

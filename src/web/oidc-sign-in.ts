@@ -31,8 +31,10 @@ export interface OidcOptions extends OidcProvider {
   /** The first encrypts, all of them decrypt. */
   encryptionKeys: readonly EncryptionKey[]
   http: Http
-  /** Keeps the address that the provider names at a sign-in; null if no feature needs addresses. */
-  keepEmail: ((userId: string, email: string) => Promise<void>) | null
+  /** Whether a feature sends emails to users. */
+  mailsUsers: boolean
+  /** Keeps the address that the provider names at a sign-in, in place of an older one. Null: none that emails may go to. */
+  keepEmail(userId: string, email: string | null): Promise<void>
 }
 
 /**
@@ -69,7 +71,7 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
         const config = await configuration()
         started.remove(req, res, pending)
         const { user, email, idToken } = await exchange(config, req.originalUrl, options, pending)
-        if (email !== undefined) await options.keepEmail?.(user.id, email)
+        await options.keepEmail(user.id, options.mailsUsers ? email : null)
         await signIn(req, user, { idToken: cipher.encrypt(idToken, idTokenPurpose(user)) })
       } finally {
         answering.delete(pending.state)
@@ -118,9 +120,9 @@ function idTokenOf(req: Request, cipher: RecordCipher): string | undefined {
 async function exchange(
   config: client.Configuration,
   callback: string,
-  { baseUrl, keepEmail }: OidcOptions,
+  { baseUrl, mailsUsers, trustsEmail }: OidcOptions,
   pending: PendingSignIn,
-): Promise<{ user: User; email: string | undefined; idToken: string }> {
+): Promise<{ user: User; email: string | null; idToken: string }> {
   const tokens = await client
     .authorizationCodeGrant(config, new URL(callback, baseUrl), {
       pkceCodeVerifier: pending.codeVerifier,
@@ -140,13 +142,17 @@ async function exchange(
       texts.signIn.unknownUser,
       'ID token: sub is empty, too long, or has control characters',
     )
-  const isComplete = cleanName(claims.name) !== '' && (keepEmail === null || claims.email !== undefined)
+  const isComplete = cleanName(claims.name) !== '' && (!mailsUsers || emailOf([claims], trustsEmail) !== null)
   // The sign-in also succeeds if UserInfo is missing, fails, or is about somebody else (section 5.3.2).
   const info = isComplete
     ? undefined
     : await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch(() => undefined)
   const sources = [claims, info ?? {}]
-  return { user: { id, name: nameOf(sources) }, email: emailOf(sources), idToken: tokens.id_token }
+  return {
+    user: { id, name: nameOf(sources) },
+    email: emailOf(sources, trustsEmail),
+    idToken: tokens.id_token,
+  }
 }
 
 /** The claims about a user, in the ID token or from UserInfo (OpenID Connect Core 1.0, section 5.4). */
@@ -160,11 +166,17 @@ function nameOf(sources: readonly Claims[]): string {
   return (names.find((name) => name !== '') ?? texts.signIn.unnamed).slice(0, 100)
 }
 
-/** The address, unless the provider says that it is not verified. Some providers send the boolean `email_verified` as text. */
-function emailOf(sources: readonly Claims[]): string | undefined {
-  if (sources.some(({ email_verified }) => String(email_verified) === 'false')) return undefined
-  const emails = sources.map(({ email }) => (typeof email === 'string' ? email.trim() : ''))
-  return emails.find((email) => email !== '' && email.length <= MAX_EMAIL)
+/**
+ * The address that the provider calls verified, or of which it says nothing if the operator trusts it; otherwise null. Some providers
+ * send the boolean `email_verified` as text.
+ */
+function emailOf(sources: readonly Claims[], trustsEmail: boolean): string | null {
+  const isVerified = ({ email_verified }: Claims) => String(email_verified ?? trustsEmail) === 'true'
+  if (sources.some(({ email_verified }) => String(email_verified) === 'false')) return null
+  const emails = sources
+    .filter(isVerified)
+    .map(({ email }) => (typeof email === 'string' ? email.trim() : ''))
+  return emails.find((email) => email !== '' && email.length <= MAX_EMAIL) ?? null
 }
 
 const cleanName = (name: unknown): string =>

@@ -31,7 +31,7 @@ export interface SignInOptions {
   encryptionKeys: readonly EncryptionKey[]
   requestedScopes: readonly string[]
   http: Http
-  /** Whether a feature sends mail to users. If so, OpenID Connect keeps their addresses. */
+  /** Whether a feature sends emails to users. If so, OpenID Connect keeps their addresses. */
   mailsUsers: boolean
 }
 
@@ -51,7 +51,7 @@ async function builtIn({ oidc, store, mailsUsers, ...rest }: SignInOptions): Pro
     // Imported only here, since it loads openid-client, a tenth of what the app has to compile at its start.
     const { oidcSignIn } = await import('./oidc-sign-in.ts')
     const emails = createUserEmails(store, rest.encryptionKeys)
-    return { ...oidcSignIn({ ...oidc, ...rest, keepEmail: mailsUsers ? emails.keep : null }), ...emails }
+    return { ...oidcSignIn({ ...oidc, ...rest, mailsUsers, keepEmail: emails.keep }), ...emails }
   }
   // The demo's sign-in keeps nothing about a user except the session.
   const nothing = { deleteUser: async () => {}, exportUser: async () => null }

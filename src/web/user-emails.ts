@@ -33,7 +33,12 @@ export function createUserEmails(store: KeyValueStore, keys: readonly Encryption
   }
   return {
     emailOf,
-    keep: (userId: string, email: string) => store.set(keyOf(userId), seal(keyOf(userId), email)),
+    /** Keeps the address of the last sign-in, and no older one. Null: the sign-in has none. */
+    async keep(userId: string, email: string | null): Promise<void> {
+      const key = keyOf(userId)
+      if (email === null) await store.delete(key)
+      else await store.set(key, seal(key, email))
+    },
     deleteUser: async (userId: string) => void (await store.delete(keyOf(userId))),
     async exportUser(userId: string) {
       const email = await emailOf(userId)

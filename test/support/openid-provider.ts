@@ -105,6 +105,7 @@ export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Ch
       iat: now,
       exp: now + 300,
       email: 'ann@ridgeline.example',
+      email_verified: true,
       ...choices.claims,
     }
     idToken = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(key.privateKey)

@@ -9,12 +9,12 @@ export default {
   settings: accessEndedMailSettings,
   mailsUsers: (settings) => settings !== null,
   check: () => import('./check.ts'),
-  async create({ config, connect, http, emailOf, log }, settings) {
+  async create({ config, connect, http, store, emailOf, log }, settings) {
     if (settings === null) return {}
     // Imported only here, so that an app that sends no mails does not load nodemailer.
     const { createMailTransport } = await import('./transport.ts')
     const { baseUrl, platform } = config
     const transport = createMailTransport(settings, { http: http.api, sandboxUrl: platform.sandboxUrl })
-    return sendMails({ vault: connect.vault, emailOf, transport, baseUrl, log })
+    return sendMails({ vault: connect.vault, store, emailOf, transport, baseUrl, log })
   },
 } satisfies Feature<AccessEndedMailSettings>

@@ -1,27 +1,35 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
-import { type ConnectionRef, type RetryOptions, retry, type Vault } from '../../connect/index.ts'
+import { type ConnectionRef, parseJson, type RetryOptions, retry, type Vault } from '../../connect/index.ts'
+import { type KeyValueStore, update } from '../../connect/stores.ts'
 import { nameOf } from '../../web/kit.ts'
 import { isAddress, mailAbout } from './mail.ts'
 import type { Transport } from './transport.ts'
 
 export interface MailsOptions {
   vault: Pick<Vault, 'onChange' | 'find'>
+  store: KeyValueStore
   /** Resolves to the address of a user, or null. */
   emailOf(userId: string): Promise<string | null>
   transport: Transport
   baseUrl: string
   log: Logger
-  /** By default, a mail that fails is tried again for an hour. */
+  /** By default, an email that fails is tried again for an hour. */
   retries?: RetryOptions
+  /** A clock, in ms since 1970. */
+  now?: () => number
 }
 
 const RETRIES = { timeoutMs: 3_600_000, pauseMs: 5_000, maxPauseMs: 300_000 }
+/** How many emails a user gets in 24 hours, whatever the platform says about their connections. */
+const MAX_PER_DAY = 3
+const DAY_MS = 24 * 3_600_000
 
 /**
- * Sends one mail to the user of each connection whose record ends. Only one process writes the end of a record, and its vault
- * tells its listeners once, so nothing is stored about mails.
+ * Sends one email to the user of each connection whose record ends. Only one process writes the end of a record, and its vault
+ * tells its listeners once, so the store has only the emails of a day, to count them.
  */
 export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
   const { vault, transport, baseUrl, log, retries = RETRIES } = options
@@ -50,9 +58,9 @@ export function sendMails(options: MailsOptions): { stop(): Promise<void> } {
   }
 }
 
-/** Sends the mail, unless the connection has been connected again or disconnected meanwhile. */
+/** Sends the email, unless the connection has been connected again or disconnected in the meantime, or the user has got enough. */
 async function send(
-  { vault, emailOf, transport, baseUrl, log }: MailsOptions,
+  { vault, store, emailOf, transport, baseUrl, log, now = Date.now }: MailsOptions,
   ref: ConnectionRef,
   consent: number,
   id: string,
@@ -61,7 +69,28 @@ async function send(
   if (connection?.consent !== consent || connection.view.state !== 'revoked') return
   const to = await emailOf(ref.userId)
   if (to === null || !isAddress(to))
-    return log.warn({ consent }, 'no mail when access ended: the sign-in has no address of this user')
+    return log.warn({ consent }, 'no email when access ended: the sign-in has no address of this user')
+  if (!(await isAmongFirst(store, ref.userId, id, now())))
+    return log.warn({ consent }, `no email when access ended: this user got ${MAX_PER_DAY} within a day`)
   const link = `${baseUrl}/connect?${new URLSearchParams({ bxcontext: ref.bxcontext })}`
   await transport.send({ ...mailAbout({ name: nameOf(connection), at: connection.view.at, link }), to, id })
+}
+
+const sentSchema = z.array(z.object({ id: z.string(), at: z.number() }))
+
+/** Counts an email, each attempt of which has the same id. Resolves to false if the user has got enough within a day. */
+async function isAmongFirst(store: KeyValueStore, userId: string, id: string, at: number): Promise<boolean> {
+  const key = { kind: 'ended-mails', owner: userId, id: '' }
+  const counted = await update(
+    store,
+    key,
+    (value) => {
+      const sent = sentSchema.safeParse(parseJson(value ?? '[]')).data ?? []
+      const ofDay = sent.filter((one) => Math.abs(at - one.at) < DAY_MS)
+      if (ofDay.length >= MAX_PER_DAY || ofDay.some((one) => one.id === id)) return value
+      return JSON.stringify([...ofDay, { id, at }])
+    },
+    DAY_MS,
+  )
+  return sentSchema.parse(parseJson(counted ?? '[]')).some((one) => one.id === id)
 }

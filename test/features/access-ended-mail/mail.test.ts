@@ -59,17 +59,33 @@ describe('a mail', () => {
     expect(html).toContain(`<a href="${LINK}">`)
   })
 
+  test.each([
+    ['https://evil.example/pay', 'https evil example pay'],
+    ['www.evil.example', 'www evil example'],
+    ['Write to eve@evil.example now', 'Write to eve evil example now'],
+    ['evil．example／pay', 'evil example pay'],
+    ['Smith & Sons Pty. Ltd.', 'Smith & Sons Pty. Ltd.'],
+    ['x'.repeat(200), 'x'.repeat(60)],
+  ])('names %j so that no mail program makes a link of it, and cut', async (name, shown) => {
+    const { text } = mailAbout({ name, at: AT, link: LINK })
+    expect(text).toContain(`can no longer use ${shown}.`)
+    expect(text).toContain(`Reconnect ${shown}:`)
+    expect(text.replace(LINK, '')).not.toMatch(/\w[.。]\w|:\/\/|@/)
+  })
+
   test('says the same as plain text', async () => {
     const mail = await sent('Harbour Homes')
     expect(mail.text).toContain('Content-Type: multipart/alternative')
     expect(mail.text).toContain(`${texts.layout.appName} can no longer use Harbour Homes.`)
     expect(mail.text).toContain('Access ended on 28 Nov 2026, 1:47 am UTC: somebody ended it on the platform')
     expect(linkOf(mail)).toBe(LINK)
-    expect(header(mail, 'Subject')).toBe('Access to Harbour Homes has ended')
   })
 
-  test('with a long name has a short subject', () => {
-    expect(mailAbout({ name: 'x'.repeat(5_000), at: AT, link: LINK }).subject.length).toBeLessThan(150)
+  test('has the same subject whatever the name of the connection is', async () => {
+    const subjects = [await sent('Harbour Homes'), await sent('Win a prize')].map((mail) =>
+      header(mail, 'Subject'),
+    )
+    expect(subjects).toEqual(Array(2).fill('Access to a connected account has ended'))
   })
 })
 

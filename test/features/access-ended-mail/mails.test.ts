@@ -11,10 +11,12 @@ import { header, linkOf, type MailServer, startMailServer } from './mail-server.
 
 let setup: VaultSetup
 let server: MailServer
+let now: number
 const stops: (() => Promise<unknown>)[] = []
 beforeEach(async () => {
   setup = await connectedSetup({}, { businessName: 'Harbour Homes' })
   server = await startMailServer()
+  now = Date.UTC(2026, 10, 29)
 })
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
@@ -28,6 +30,8 @@ function mailing(retries: RetryOptions = {}, port = server.port, vault = setup.v
   const settings = { url: `smtp://127.0.0.1:${port}`, from: 'no-reply@connect.example', isTlsRequired: false }
   const mails = sendMails({
     vault,
+    store: setup.store,
+    now: () => now,
     emailOf: async (userId) => (userId === REF.userId ? 'ann@demo.example' : null),
     transport: createMailTransport(settings, { http: createHttp(), sandboxUrl: undefined }),
     baseUrl: 'https://app.example',
@@ -45,14 +49,14 @@ async function end(ref = REF, vault = setup.vault) {
 }
 
 describe('when access of a connection ends', () => {
-  test('its user gets a mail with the name of the connection, when and why, and the link to reconnect it', async () => {
+  test('its user gets an email with the name of the connection, when and why, and the link to reconnect it', async () => {
     mailing()
     await end()
     await expect.poll(() => server.mails).toHaveLength(1)
     const [mail] = server.mails
     expect(mail?.to).toEqual(['ann@demo.example'])
     expect(header(mail, 'From')).toBe(`${texts.layout.appName} <no-reply@connect.example>`)
-    expect(header(mail, 'Subject')).toBe('Access to Harbour Homes has ended')
+    expect(header(mail, 'Subject')).toBe('Access to a connected account has ended')
     expect(header(mail, 'Auto-Submitted')).toBe('auto-generated')
     expect(mail?.text).toMatch(/Access ended on \d{1,2} \w+ \d{4}, .* UTC: somebody ended it on the platform/)
     expect(linkOf(mail)).toBe('https://app.example/connect?bxcontext=ctx')
@@ -79,7 +83,9 @@ describe('when access of a connection ends', () => {
     expect(server.mails).toEqual([])
     await end()
     await stop()
-    expect(server.mails.map((mail) => header(mail, 'Subject'))).toEqual(['Access to Main shop has ended'])
+    expect(server.mails.map(({ text }) => /can no longer use (.*?)\.\s/.exec(text)?.[1])).toEqual([
+      'Main shop',
+    ])
   })
 
   test('a disconnect by the user sends none', async () => {
@@ -102,6 +108,44 @@ describe('when access of a connection ends', () => {
     await setup.vault.disconnect(REF)
     await stop()
     expect(server.mails).toHaveLength(2)
+  })
+})
+
+describe('when access of many connections of a user ends', () => {
+  /** Connections of one user, whose access ends one after the other. */
+  async function endAll(userId: string, from: number, to: number) {
+    for (let number = from; number <= to; number++) {
+      const ref = { userId, bxcontext: `ctx-${number}` }
+      await consent(setup.vault, {}, ref)
+      await end(ref)
+    }
+  }
+
+  test('the user gets three emails within a day, whichever process sends them, and more on the next day', async () => {
+    const other = setup.anotherVault()
+    const [one, two] = [mailing(), mailing({}, server.port, other)]
+    await endAll(REF.userId, 1, 2)
+    await expect.poll(() => server.mails).toHaveLength(2)
+    for (const number of [3, 4, 5]) {
+      const ref = { ...REF, bxcontext: `ctx-${number}` }
+      await consent(other, {}, ref)
+      await end(ref, other)
+    }
+    await expect.poll(() => two.logLines.join().match(/this user got 3 within a day/g)).toHaveLength(2)
+    await expect.poll(() => server.mails).toHaveLength(3)
+    now += 86_400_000
+    await endAll(REF.userId, 6, 6)
+    await expect.poll(() => server.mails).toHaveLength(4)
+    await Promise.all([one.stop(), two.stop()])
+  })
+
+  test('an email that is sent again counts once', async () => {
+    server.refusals.push({ responseCode: 451 }, { responseCode: 451 }, { responseCode: 451 })
+    mailing()
+    await endAll(REF.userId, 1, 1)
+    await expect.poll(() => server.mails).toHaveLength(1)
+    await endAll(REF.userId, 2, 3)
+    await expect.poll(() => server.mails).toHaveLength(3)
   })
 })
 
