@@ -12,7 +12,7 @@ import {
   createConnectPages,
   homeRoute,
 } from './web/connections.ts'
-import { unsafeRequests } from './web/cross-site.ts'
+import { textualPath, unsafeRequests } from './web/cross-site.ts'
 import { customerViewRoute } from './web/customer-view.ts'
 import { OPEN_DEMO } from './web/demo-sign-in.ts'
 import { errorHandler, notFound } from './web/errors.ts'
@@ -110,11 +110,10 @@ export function createApp(dependencies: Dependencies): Express {
     sections: parts.flatMap((part) => part.sections ?? []),
   }
   const mounted = partsOf(dependencies)
-  app.use(requestLog(log), notices(keys, baseUrl), pages(shown))
+  app.use(requestLog(log), notices(keys, baseUrl), pages(shown), securityHeaders(baseUrl), textualPath)
   // Before the browser middleware: callers are servers that authenticate with tokens or signatures.
   mount(app, mounted.server)
 
-  app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
   mount(app, mounted.open)
   app.use(unsafeRequests(baseUrl))

@@ -1,13 +1,14 @@
 /** `npm run connections -- COMMAND`: manages the connections of all users, for administration and data-protection requests. */
 import '../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
-import { Option } from 'commander'
+import { Argument, InvalidArgumentError, Option } from 'commander'
 import { CONNECTION_STATES, type ConnectionRef, connectionKind } from '../connect/index.ts'
 import { allOwners } from '../connect/stores.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { createCommand } from '../runtime/command.ts'
 import { print, printError, printJson, toJson } from '../runtime/print.ts'
 import { connectionView } from '../web/connection-view.ts'
+import { isUserId } from '../web/user.ts'
 import { CONSENT, deleteUser, exportUser } from './user-data.ts'
 import { withApp } from './with-app.ts'
 
@@ -60,6 +61,13 @@ interface ListOptions {
   json?: boolean
 }
 
+/** The argument of a command on one user. The app's own records, which have other owners, are out of its reach. */
+const user = () =>
+  new Argument('<user>').argParser((id: string) => {
+    if (isUserId(id)) return id
+    throw new InvalidArgumentError('A user id is text of 1 to 1,024 characters, without control characters.')
+  })
+
 const command = createCommand(
   'npm run connections --',
   'Lists and manages the connections of all users. Never shows a token.',
@@ -73,11 +81,14 @@ command
   .option('--json', 'one JSON object per line, with all fields')
   .action((text = '', options: ListOptions) => withApp((app) => list(app, text, options)))
 command
-  .command('revoke <user> <bxcontext>')
+  .command('revoke')
+  .addArgument(user())
+  .argument('<bxcontext>')
   .description('deletes a connection, and ends its consent if the platform has a revocation endpoint')
   .action((userId: string, bxcontext: string) => withApp((app) => revoke(app, { userId, bxcontext })))
 command
-  .command('sign-out <user>')
+  .command('sign-out')
+  .addArgument(user())
   .description('ends all sessions of a user, in every browser')
   .action((userId: string) =>
     withApp(async ({ sessionStore }) => {
@@ -86,14 +97,16 @@ command
     }),
   )
 command
-  .command('export <user>')
+  .command('export')
+  .addArgument(user())
   .option('--out <file>', 'a new file, readable by you only')
   .description(
     'prints what is stored about a user, as JSON, without tokens, passwords, and the content of files',
   )
   .action((userId: string, { out }: { out?: string }) => withApp((app) => writeUser(app, userId, out)))
 command
-  .command('delete <user>')
+  .command('delete')
+  .addArgument(user())
   .option('--yes', 'delete it; without this, only say what would be deleted')
   .description('ends the consents of a user, and deletes what is stored about them')
   .action((userId: string, options: { yes?: boolean }) => withApp((app) => deleteUser(app, userId, options)))

@@ -140,10 +140,10 @@ function headers(apps: readonly RegisteredApp[]): RequestHandler {
 const rejectCrossSite: RequestHandler = (req, res, next) => {
   const { host, origin } = req.headers
   const isOwn = origin === undefined || URL.parse(origin)?.host === host
-  // Old browsers send only the origin; programs send neither.
-  const site = req.get('sec-fetch-site') ?? (isOwn ? 'none' : 'cross-site')
-  if (req.method === 'GET' || req.method === 'HEAD' || site === 'same-origin' || site === 'none')
-    return next()
+  // As in the app: old browsers send only the origin, and `none` proves nothing. Programs send neither.
+  const site = req.get('sec-fetch-site') ?? 'none'
+  const isSameOrigin = site === 'same-origin' || (site === 'none' && isOwn)
+  if (req.method === 'GET' || req.method === 'HEAD' || isSameOrigin) return next()
   problem(res, 403, 'This request came from another site and was rejected.')
 }
 

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express'
-import type { ConnectionRef, Vault } from '../connect/index.ts'
+import * as z from 'zod'
+import { type ConnectionRef, platform, type Vault } from '../connect/index.ts'
 import { requireUser } from './user.ts'
 
 declare module 'express-serve-static-core' {
@@ -9,6 +10,14 @@ declare module 'express-serve-static-core' {
   }
 }
 
+const paramsSchema = z.object({ bxcontext: platform.bxcontextSchema })
+
+/** The connection in the URL, which may not exist. Throws `unauthenticated` (401), and a `ZodError` that names the parameter. */
+export const connectionIn = (req: Request<{ bxcontext: string }>): ConnectionRef => ({
+  userId: requireUser(req),
+  ...paramsSchema.parse(req.params),
+})
+
 /**
  * Guards the routes below `/connections/:bxcontext/`: the signed-in user must have the connection, and its access must not have
  * ended. For GET and HEAD, its state may be a second old. Throws `unauthenticated` (401), `not_connected` (404),
@@ -16,7 +25,7 @@ declare module 'express-serve-static-core' {
  */
 export function connectionGuard(vault: Vault): RequestHandler<{ bxcontext: string }> {
   return async (req, _res, next) => {
-    const connection = { userId: requireUser(req), bxcontext: req.params.bxcontext }
+    const connection = connectionIn(req)
     const cached = req.method === 'GET' || req.method === 'HEAD'
     await vault.requireConnection(connection, { cached })
     req.guarded = connection

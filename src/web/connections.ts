@@ -12,12 +12,13 @@ import {
   type Vault,
 } from '../connect/index.ts'
 import { type ConnectionTest, testConnection } from './connection-actions.ts'
+import { connectionIn } from './connection-guard.ts'
 import { connectionView, nameOf, unnamed } from './connection-view.ts'
 import { notSignedIn, problemOf, rejectForm, WebError } from './errors.ts'
+import { textField } from './form-fields.ts'
 import { sendVersion } from './live.ts'
 import { type ListControls, listQuery, pager } from './paging.ts'
 import { type Notice, sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
-import { textField } from './text-field.ts'
 import { texts } from './texts.ts'
 import { currentUser, requireUser } from './user.ts'
 
@@ -58,12 +59,6 @@ const labelSchema = z.object({
 })
 
 type ConnectionRequest = Request<{ bxcontext: string }>
-
-/** The signed-in user's connection in the URL, which may have ended. Throws `unauthenticated` (401). */
-const refOf = (req: ConnectionRequest): ConnectionRef => ({
-  userId: requireUser(req),
-  bxcontext: req.params.bxcontext,
-})
 
 /** The start page, at `/`. */
 export function homeRoute(options: ConnectionsOptions): Router {
@@ -176,7 +171,7 @@ interface ActionResult extends Omit<Notice, 'text'> {
 async function sendConnection(vault: Vault, req: ConnectionRequest, res: Response, result: ActionResult) {
   const { json, ...notice } = result
   // Only JSON has the connection. The action is done, so a store that cannot be read now does not make it fail.
-  const found = wantsJson(req) ? await vault.find(refOf(req)).catch(() => null) : null
+  const found = wantsJson(req) ? await vault.find(connectionIn(req)).catch(() => null) : null
   const connection = found && connectionView(found)
   await sendResultOrRedirect(req, res, `/connections${queryOf(req)}`, { ...json, connection }, notice)
 }
@@ -186,7 +181,7 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
   const renewing =
     (act: (ref: ConnectionRef) => Promise<ActionResult>): RequestHandler<{ bxcontext: string }> =>
     async (req, res) => {
-      const result = await act(refOf(req)).catch((error: unknown): ActionResult => {
+      const result = await act(connectionIn(req)).catch((error: unknown): ActionResult => {
         if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
         return { notice: problemOf(error).detail, tone: 'wait' }
       })
@@ -213,7 +208,7 @@ function renewingRoutes({ vault, api, connectionTests }: ConnectionsOptions): Ro
 
 /** The page of the list from which the form came; if its connection is no longer there, a page that has it. */
 async function pageWith(options: ConnectionsOptions, req: ConnectionRequest, res: Response) {
-  const { bxcontext } = refOf(req)
+  const { bxcontext } = connectionIn(req)
   const choice = listSchema.parse(req.query)
   const page = await load(options.vault, req, choice)
   if (page.items.some((one) => one.bxcontext === bxcontext)) return listPage(options, req, res, choice, page)
@@ -225,7 +220,7 @@ async function pageWith(options: ConnectionsOptions, req: ConnectionRequest, res
 function labelRoutes(options: ConnectionsOptions): Router {
   const { vault } = options
   return Router().post('/:bxcontext/label', async (req, res) => {
-    const ref = refOf(req)
+    const ref = connectionIn(req)
     try {
       const { label, shown } = labelSchema.parse(req.body ?? {})
       if (!(await vault.label(ref, label, shown))) throw new WebError(409, 'label_changed')
@@ -243,7 +238,7 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
   const whereToWithdraw = connectedAppsUrl ? { href: connectedAppsUrl, label: withdrawThere } : undefined
   return Router()
     .get('/:bxcontext/disconnect', async (req, res) => {
-      const { userId, bxcontext } = refOf(req)
+      const { userId, bxcontext } = connectionIn(req)
       const stored = await vault.findAny({ userId, bxcontext })
       if (!stored) throw new NotConnectedError()
       const { connection, links } = await cardOf(options, userId, stored)
@@ -255,7 +250,7 @@ function disconnectRoutes(options: ConnectionsOptions): Router {
       sendPageOrJson(req, res, { view: 'app/disconnect', title: title(name), data, json })
     })
     .post('/:bxcontext/disconnect', async (req, res) => {
-      const ref = refOf(req)
+      const ref = connectionIn(req)
       const name = await sureName(vault, ref)
       const consent = await vault.disconnect(ref)
       if (!consent) throw new NotConnectedError()

@@ -1,5 +1,7 @@
 import express, { type RequestHandler, Router } from 'express'
-import { WebError } from './errors.ts'
+import { badInput, WebError } from './errors.ts'
+import { pathOf } from './return-to.ts'
+import { texts } from './texts.ts'
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -24,13 +26,25 @@ export function csrfProtection(baseUrl: string): RequestHandler {
   }
 }
 
+/** Refuses text that is not Unicode, which no store and no platform can keep. JSON can have it, and forms cannot. */
+function wellFormed(key: string, value: unknown): unknown {
+  if (key.isWellFormed() && (typeof value !== 'string' || value.isWellFormed())) return value
+  throw new SyntaxError('half of a surrogate pair')
+}
+
+/** Refuses control characters in paths, where ids are. */
+export const textualPath: RequestHandler = (req, _res, next) => {
+  if (/%([01]|7f|c2%[89])/i.test(pathOf(req))) throw badInput('path', texts.rules.controlCharacters)
+  next()
+}
+
 /** Protects requests that change something against other sites, and reads their bodies. */
 export function unsafeRequests(baseUrl: string): RequestHandler {
   const limit = '64kb'
   const handle = Router().use(
     csrfProtection(baseUrl),
     express.urlencoded({ extended: false, limit }),
-    express.json({ limit }),
+    express.json({ limit, reviver: wellFormed }),
   )
   return (req, res, next) => (SAFE_METHODS.has(req.method) ? next() : handle(req, res, next))
 }

@@ -1,11 +1,14 @@
 /** While somebody shows the demo to customers, one switch hides what is for developers, here and in the sandbox. */
 import { type Request, type Response, Router } from 'express'
+import * as z from 'zod'
+import { returnToField, switchField } from './form-fields.ts'
 import { sendResultOrRedirect } from './respond.ts'
-import { localPath } from './return-to.ts'
 import { requireUser } from './user.ts'
 
 /** Cookies do not depend on the port, so the sandbox of the demo gets it as well. */
 const COOKIE = 'customer_view'
+
+const switchSchema = z.object({ on: switchField, returnTo: returnToField })
 
 /** Whether this browser shows the app to a customer. */
 export const isCustomerView = (req: Request): boolean =>
@@ -18,9 +21,9 @@ export const showDeveloperPages = (res: Response): void => void res.clearCookie(
 export function customerViewRoute(): Router {
   return Router().post('/', async (req, res) => {
     requireUser(req)
-    const on = req.body?.on === 'true' || req.body?.on === true
+    const { on, returnTo } = switchSchema.parse(req.body ?? {})
     if (on) res.cookie(COOKIE, '1', { httpOnly: true, sameSite: 'lax', secure: req.secure })
     else showDeveloperPages(res)
-    await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on })
+    await sendResultOrRedirect(req, res, returnTo ?? '/connections', { on })
   })
 }

@@ -31,12 +31,12 @@ export { currentUser, requireUser, signIn, type User } from './user.ts'
 // An answer, as a page or as JSON, and what is wrong with a request.
 
 export { badInput, problemOf, rejectForm, WebError } from './errors.ts'
+export { returnToField, switchField, textField } from './form-fields.ts'
 export { format } from './format.ts'
 export { sendVersion } from './live.ts'
 export { assets, type PageSection, pages } from './pages.ts'
 export { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 export { localPath } from './return-to.ts'
-export { textField } from './text-field.ts'
 export { texts as webTexts } from './texts.ts'
 
 // Lists of the platform, page by page.

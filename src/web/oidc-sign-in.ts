@@ -1,10 +1,11 @@
 import { type Request, Router } from 'express'
 import * as client from 'openid-client'
+import * as z from 'zod'
 import { createRecordCipher, type EncryptionKey, type Http, type RecordCipher } from '../connect/index.ts'
 import { signInFailed } from './errors.ts'
+import { returnToField } from './form-fields.ts'
 import { discovery, httpErrorIn, type OidcProvider, reasonOf, signInUnavailable } from './oidc-discovery.ts'
 import { type PendingSignIn, pendingSignIns } from './pending-sign-ins.ts'
-import { localPath } from './return-to.ts'
 import { texts } from './texts.ts'
 import { currentUser, isUserId, type SignInParts, signIn, type User } from './user.ts'
 
@@ -24,6 +25,7 @@ const MAX_HINT = 7_000
 /** The longest address, in characters (RFC 5321, section 4.5.3.1.3). */
 const MAX_EMAIL = 254
 const CALLBACK = '/sign-in/callback'
+const querySchema = z.object({ returnTo: returnToField })
 
 export interface OidcOptions extends OidcProvider {
   /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}/` for after logout. */
@@ -52,9 +54,10 @@ export function oidcSignIn(options: OidcOptions): Pick<SignInParts, 'routes' | '
 
   const routes = Router()
     .get('/sign-in', async (req, res) => {
-      if (currentUser(req)) return res.redirect(303, localPath(req.query.returnTo) ?? '/')
+      const { returnTo } = querySchema.parse(req.query)
+      if (currentUser(req)) return res.redirect(303, returnTo ?? '/')
       const config = await configuration()
-      const pending = newSignIn(localPath(req.query.returnTo))
+      const pending = newSignIn(returnTo)
       const { href } = await authorizationUrl(config, baseUrl, pending)
       started.add(req, res, pending, href)
       res.redirect(303, href)

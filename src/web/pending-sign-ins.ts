@@ -15,6 +15,9 @@ const pendingSignIn = z.object({
   startedAt: z.number(),
 })
 
+/** No sign-in has another state than a text. */
+const callbackSchema = z.object({ state: z.string().optional().catch(undefined) })
+
 /** A sign-in that has started in this browser and not finished. */
 export type PendingSignIn = z.infer<typeof pendingSignIn>
 
@@ -36,7 +39,10 @@ export function pendingSignIns(cipher: RecordCipher, baseUrl: string) {
     add: (req: Request, res: Response, pending: PendingSignIn, location: string) =>
       write(res, [...read(req), pending], location),
     /** Finds the sign-in with the state of this request, if there is one. */
-    find: (req: Request) => read(req).find(({ state }) => state === req.query.state),
+    find(req: Request) {
+      const { state } = callbackSchema.parse(req.query)
+      return read(req).find((each) => each.state === state)
+    },
     /** Forgets a sign-in in this browser. This answer redirects to the page to which that sign-in returns. */
     remove: (req: Request, res: Response, { state, returnTo }: PendingSignIn) => {
       const others = read(req).filter((each) => each.state !== state)

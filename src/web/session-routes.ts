@@ -1,6 +1,7 @@
 import { type Request, Router } from 'express'
 import * as z from 'zod'
 import { signInFailed } from './errors.ts'
+import { returnToField, switchField } from './form-fields.ts'
 import { sendOnward, sendResultOrRedirect, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 import { texts } from './texts.ts'
@@ -8,8 +9,8 @@ import { currentUser, signOut } from './user.ts'
 
 const SIGNED_IN = '/signed-in'
 
-/** A form sends a text, and a program a boolean. */
-const signOutSchema = z.object({ everywhere: z.union([z.boolean(), z.stringbool()]).default(false) })
+const signedInSchema = z.object({ returnTo: returnToField })
+const signOutSchema = z.object({ everywhere: switchField })
 
 /** Where a form goes after a sign-in: to `/signed-in`, which goes on to `returnTo`, or to `/` if that is no path of this app. */
 export const signedInPath = (returnTo: unknown): string =>
@@ -24,7 +25,7 @@ export const sessionRoutes = (logoutUrl: (req: Request) => Promise<string | null
     .get(SIGNED_IN, (req, res) => {
       // Without this page, a user whose browser has not kept the cookie would see the sign-in again, without an explanation.
       if (!currentUser(req)) throw signInFailed(texts.signIn.cookiesBlocked)
-      res.redirect(303, localPath(req.query.returnTo) ?? '/')
+      res.redirect(303, signedInSchema.parse(req.query).returnTo ?? '/')
     })
     .post('/sign-out', async (req, res) => {
       const user = currentUser(req)

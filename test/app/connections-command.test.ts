@@ -69,6 +69,13 @@ describe('npm run connections', () => {
           code: 1,
           output: expect.stringContaining('Nothing is stored'),
         })
+    for (const action of [['export'], ['delete', '--yes'], ['sign-out'], ['revoke', 'ctx']]) {
+      const [name = '', ...rest] = action
+      expect(await command(name, appOwner('a-part'), ...rest)).toMatchObject({
+        code: 1,
+        output: expect.stringContaining('A user id is text of 1 to 1,024 characters'),
+      })
+    }
     const after = openStore()
     expect(await after.list(KIND, appOwner('a-part'))).toHaveLength(1)
     expect(await vaultOn(after).find(BOB)).not.toBeNull()

@@ -102,6 +102,8 @@ describe('faults', () => {
     // Without Sec-Fetch-Site, as old browsers send it.
     { origin: 'https://other.example' },
     { origin: 'null' },
+    // Firefox, after a redirect that hides where it comes from.
+    { 'sec-fetch-site': 'none', origin: 'null' },
   ])('cannot be set by another site: %o', async (headers) => {
     const form = { endpoint: 'probe', fault: 'none' }
     const post = (sent: Record<string, string>) =>

@@ -13,7 +13,7 @@ import type { NamedSandboxFeature } from '../../src/sandbox/load.ts'
 import { sendPage } from '../../src/sandbox/odata.ts'
 import { SCOPES } from '../../src/sandbox/platform.ts'
 import { connectionRef } from '../../src/web/connection-guard.ts'
-import { rejectForm } from '../../src/web/errors.ts'
+import { notFound, rejectForm } from '../../src/web/errors.ts'
 import { pageQuery } from '../../src/web/paging.ts'
 import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
 import { signedInOnly } from '../../src/web/user.ts'
@@ -61,6 +61,7 @@ export const probe: NamedFeature = {
       { path: '/connections/:bxcontext/probe', router: probeRoutes(connect) },
       { path: '/probe/session', router: sessionRoutes() },
     ],
+    serverRoutes: [{ path: '/probe/server', router: Router().get('/', notFound) }],
   }),
 }
 

@@ -76,6 +76,10 @@ const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<
     await expect(store.get(broken)).rejects.toBeInstanceOf(TypeError)
     await expect(store.getCached(broken)).rejects.toBeInstanceOf(TypeError)
     await expect(store.set(broken, 'value')).rejects.toBeInstanceOf(TypeError)
+    const half = keyOf(owner, '\ud800')
+    await expect(store.get(half)).rejects.toBeInstanceOf(TypeError)
+    await expect(store.compareAndSet(half, null, 'value')).rejects.toBeInstanceOf(TypeError)
+    await expect(store.delete(half)).rejects.toBeInstanceOf(TypeError)
   },
 
   async 'answers a ping'(store) {

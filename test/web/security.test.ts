@@ -251,10 +251,46 @@ test('the id of a session is nowhere in the embedded store', async () => {
   expect(files.join()).not.toContain(id)
 })
 
+describe('text that cannot be an id is 400 where it enters', () => {
+  test.each([
+    '/connections/%00/disconnect',
+    '/connections/a%1fb/probe',
+    '/connections/harbour-homes/probe/%C2%85',
+    '/probe/server/%7f',
+    '/connect?bxcontext=%01',
+    '/connect/context?bxcontext=%01',
+    '/connections/live?id=%01',
+    `/connections/${'x'.repeat(513)}/disconnect`,
+  ])('in the address: %s', async (path) => {
+    const visitor = await connected(app, { name: newUser() })
+    await visitor.post(`${app.url}/connect`)
+    expect((await visitor.get(app.url + path)).status).toBe(400)
+  })
+
+  test.each([
+    ['/sign-in', { name: '\ud800' }],
+    ['/sign-in', { name: 'a\u0000' }],
+    ['/sign-in', { name: ['ann'] }],
+    ['/connect', { bxcontext: 'a\udc00' }],
+    ['/connections/harbour-homes/label', { label: '\ud800', shown: '' }],
+    ['/connections/harbour-homes/probe', { name: 'x', '\ud800': 1 }],
+    ['/sign-out', { everywhere: 'perhaps' }],
+  ])('in a body: %s %o', async (path, body) => {
+    const visitor = await connected(app, { name: newUser() })
+    const headers = { 'content-type': 'application/json' }
+    const text = JSON.stringify(body)
+    expect((await visitor.post(app.url + path, { text, headers, ...JSON_TYPE })).json()).toMatchObject({
+      status: 400,
+      code: expect.stringMatching(/^invalid_/),
+    })
+  })
+})
+
 describe('headers', () => {
   test('of every kind of answer are strict', async () => {
     const visitor = await signedIn(app, newUser())
-    for (const path of ['/', '/connections', '/nowhere', '/health/live', '/connect/callback']) {
+    const paths = ['/', '/connections', '/nowhere', '/health/live', '/connect/callback', '/probe/server']
+    for (const path of paths) {
       const { headers } = await visitor.get(app.url + path)
       const csp = headers.get('content-security-policy') ?? ''
       expect(csp).toContain("default-src 'none'")

@@ -28,7 +28,7 @@ export interface OwnersPage {
   cursor: string | null
 }
 
-/** If a part of a key is not a string, every operation with this key rejects with a `TypeError`: it is an error of the caller. */
+/** If a part of a key is not a well-formed string, every operation with this key rejects with a `TypeError`: it is an error of the caller. */
 export interface KeyValueStore {
   /** Describes the store in the log at start and in checks of the settings. Contains no password. */
   readonly description: string
@@ -118,10 +118,11 @@ export function groupName(kind: string, owner: string): string {
 /** A pattern (https://redis.io/docs/latest/commands/keys) for the names of all keys of an owner, and few others. */
 export const ownerPattern = (owner: string) => `${groupName('*', owner)}:*`
 
-/** Throws a `TypeError` if a part of the key is not a string. JavaScript would turn `undefined` into a name. */
+/** Throws a `TypeError` if a part of the key is not a well-formed string. JavaScript would turn `undefined` into a name. */
 export function checkKey({ kind, owner, id }: Key): void {
   for (const part of [kind, owner, id])
-    if (typeof part !== 'string') throw new TypeError('the kind, owner and id of a key must be strings')
+    if (typeof part !== 'string' || !part.isWellFormed())
+      throw new TypeError('the kind, owner and id of a key must be well-formed strings')
 }
 
 /** Most ids need no encoding, and checking that is faster than encoding. */

@@ -1,12 +1,14 @@
 import { promisify } from 'node:util'
 import { type RequestHandler, Router } from 'express'
+import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
 import {
-  localPath,
   requireUser,
+  returnToField,
   sendOnward,
   sendPageOrJson,
   sendResultOrRedirect,
+  switchField,
   webTexts as texts,
 } from '../../web/kit.ts'
 import type { Flow } from './flow.ts'
@@ -48,13 +50,15 @@ export function pauseRoutes(options: PauseRoutesOptions): Router {
     })
 }
 
+const switchSchema = z.object({ on: switchField, returnTo: returnToField })
+
 const turnStepByStep: RequestHandler = async (req, res) => {
   requireUser(req)
-  const on = req.body?.on === 'true' || req.body?.on === true
+  const { on, returnTo } = switchSchema.parse(req.body ?? {})
   req.session.stepByStep = on
   await promisify(req.session.save).call(req.session)
   const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
-  await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on }, { notice })
+  await sendResultOrRedirect(req, res, returnTo ?? '/connections', { on }, { notice })
 }
 
 function pauseHandler(options: PauseRoutesOptions): RequestHandler<{ id: string }> {
