@@ -129,16 +129,23 @@ export function oidcSettings(env: Environment) {
     .transform(({ issuer, ...client }) => (issuer === undefined ? null : { issuer, ...client }))
 }
 
-/** Refuses to start in production with the demo's sign-in. */
-const demoSignInRule = (env: Environment) =>
-  z
+/** Refuses to start with two ways to sign in, and in production with the demo's. */
+function signInRule(env: Environment, hasOwn: boolean): z.ZodType {
+  if (hasOwn)
+    return z
+      .undefined(
+        'is set, but users sign in by OWN_SIGN_IN in src/web/sign-in.ts: remove OIDC_ISSUER, or set OWN_SIGN_IN to null',
+      )
+      .meta({ variable: 'OIDC_ISSUER' })
+  return z
     .string()
     .optional()
     .refine(
-      () => !field.isProduction(env),
+      () => !field.isProduction(env) || env.OIDC_ISSUER,
       "is production, but the app has the demo's sign-in: set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or add your own in src/web/sign-in.ts",
     )
     .meta({ variable: 'NODE_ENV' })
+}
 
 /** Refuses to start in production if certificates are not checked. */
 const certificatesRule = (env: Environment) =>
@@ -348,7 +355,7 @@ export type Config = ReturnType<typeof readConfig>
 export type FeatureSettings = Readonly<Record<string, SettingsGroup>>
 
 export interface ReadOptions {
-  /** Whether the sign-in is your own: the demo's must not run in production. */
+  /** Whether the sign-in is your own: it is the only way to sign in, and the demo's must not run in production. */
   hasOwnSignIn: boolean
   features?: FeatureSettings
   /** The scopes to ask for if `PLATFORM_SCOPES` is not set. */
@@ -360,7 +367,7 @@ export function readConfig(env: Environment, { hasOwnSignIn, features = {}, scop
   const { platform, ...config } = readSettings(env, (given) =>
     coreSettings(given).extend({
       certificates: certificatesRule(given),
-      ...(hasOwnSignIn || given.OIDC_ISSUER ? {} : { demoSignIn: demoSignInRule(given) }),
+      signIn: signInRule(given, hasOwnSignIn),
       features: z.object(
         Object.fromEntries(Object.entries(features).map(([name, group]) => [name, group(given)])),
       ),

@@ -118,6 +118,14 @@ describe('settings of features', () => {
   })
 })
 
+test('OIDC_ISSUER beside a sign-in of your own does not start, and the message says which of them is used', () => {
+  const oidc = { OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'x' }
+  expect(problems(good(oidc))).toEqual([
+    'OIDC_ISSUER is set, but users sign in by OWN_SIGN_IN in src/web/sign-in.ts: remove OIDC_ISSUER, or set OWN_SIGN_IN to null',
+  ])
+  expect(problems(good(oidc), true)).toEqual([])
+})
+
 test('an address that is used by itself is used as it is typed, and one that paths are appended to has no closing slash', () => {
   const revocationUrl = 'https://auth.example/o/revoke_token/?tenant=a%2Fb'
   const connectedAppsUrl = 'https://app.example/settings/?tab=apps#connected'

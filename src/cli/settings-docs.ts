@@ -65,7 +65,7 @@ const metaSchema = z.object({
   /** The value that works with `npm run sandbox`. */
   sandbox: z.string().optional(),
   /** The default, as people type it. */
-  default: z.string().optional(),
+  default: z.coerce.string().optional(),
 })
 
 interface Setting extends z.output<typeof metaSchema> {
@@ -93,7 +93,7 @@ const jsonSchemaOf = (schema: z.core.$ZodType) =>
 /** `required`, `unset`, or the default. */
 function fallbackOf(schema: z.core.$ZodType): string {
   if (!z.safeParse(schema, undefined).success) return 'required'
-  const { default: typed } = jsonSchemaOf(schema)
+  const { default: typed } = metaSchema.pick({ default: true }).parse(jsonSchemaOf(schema))
   return typed ? `\`${typed}\`` : 'unset'
 }
 

@@ -1,5 +1,5 @@
 /** Exports and deletes what the app keeps about a user, wherever it is. */
-import { connectionKind, parseJson, type Revocation } from '../connect/index.ts'
+import { connectionKind, isEncrypted, parseJson, type Revocation } from '../connect/index.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { loadTools } from '../features/load.ts'
 import { print } from '../runtime/print.ts'
@@ -12,14 +12,18 @@ export const CONSENT: Record<Revocation, string> = {
 }
 
 /**
- * Returns everything that the sign-in, the core and each feature keep about a user, without tokens, passwords, and the content of
- * files. Throws an error if nothing is kept.
+ * Returns everything that the sign-in, the core and each feature keep about a user, without tokens, passwords, the content of files,
+ * and encrypted values, which only the app can use. Throws an error if nothing is kept.
  */
 export async function exportUser({ config, store, connect, signIn, deps }: Dependencies, userId: string) {
   const connections = (await connect.vault.list(userId)).map(connectionView)
   const others = (await store.ofOwner(userId))
     .filter(({ key }) => key.kind !== connectionKind(connect.platform.name))
-    .map(({ key: { kind, id }, value }) => ({ kind, id, value: parseJson(value) ?? value }))
+    .map(({ key: { kind, id }, value }) => ({
+      kind,
+      id,
+      value: isEncrypted(value) ? undefined : (parseJson(value) ?? value),
+    }))
   const features: Record<string, unknown> = {}
   for (const [name, exportData] of await loadTools('exportUser'))
     features[name] = (await exportData(deps, config.features[name], userId)) ?? undefined

@@ -61,7 +61,7 @@ export {
   type ConnectionState,
   type UnreadableConnection,
 } from './vault/description.ts'
-export { createRecordCipher, type EncryptionKey, type RecordCipher } from './vault/encryption.ts'
+export { createRecordCipher, type EncryptionKey, isEncrypted, type RecordCipher } from './vault/encryption.ts'
 export { connectionKind, type Reencryption } from './vault/records.ts'
 export { type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
 

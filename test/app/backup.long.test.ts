@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { platform, Vault } from '../../src/connect/index.ts'
 import { type KeyValueStore, openRedis } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
+import { read } from '../support/documents.ts'
 import { tempDir } from '../support/env.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { ready, startRedis } from '../support/redis.ts'
@@ -21,7 +22,12 @@ test.skipIf(!REDIS)(`a backup of Redis is restored as docs/deploy.md says${withR
   const store = await ready(await openRedis({ urls: [redis.url] }))
   await consent(vaultOn(store))
   const copy = join(temp.dir, 'backup.rdb')
-  execFileSync('redis-cli', ['-u', redis.url, '--rdb', copy], { stdio: 'ignore' })
+  const rule = /^(ACL SETUSER backup .*)$/m.exec(read('docs/deploy.md'))?.[1] ?? ''
+  execFileSync('redis-cli', ['-u', redis.url, ...rule.split(' ')])
+  const backupUrl = redis.url.replace('//', '//backup:PASSWORD@')
+  execFileSync('redis-cli', ['-u', backupUrl, '--rdb', copy], { stdio: 'ignore' })
+  const other = execFileSync('redis-cli', ['-u', backupUrl, 'keys', '*'], { encoding: 'utf8' })
+  expect(other).toContain('NOPERM')
   await store.close()
   await redis.close()
 

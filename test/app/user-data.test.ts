@@ -91,6 +91,10 @@ test.each(Object.keys(signIns))('of a user of %s who is deleted, the store has n
 
   const exported = JSON.stringify(await exportUser(app.services, userId))
   for (const text of [MARK, 'harbour-homes', ...(own ? [EMAIL] : [])]) expect(exported).toContain(text)
+  expect(exported).toContain('"kind":"platform-flows"')
+  // Whatever is encrypted begins with the key's id, in any version.
+  const [{ id: keyId = '' } = {}] = app.config.tokenEncryptionKeys
+  expect(exported).not.toContain(`.${keyId}.`)
 
   await deleteUser(app.services, userId, { yes: true })
   expect(await exportUser(app.services, userId).catch(({ message }) => message)).toContain(

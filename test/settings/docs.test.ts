@@ -17,6 +17,7 @@ const settings = (env: Environment) =>
       variable: 'SHOWN',
       description: 'Whether it is shown. See docs/deploy.md.',
     }),
+    days: z.coerce.number().default(0).meta({ variable: 'DAYS', description: 'A number.' }),
     secret: (isProduction(env) ? z.string() : z.string().optional()).meta({
       variable: 'SECRET',
       description: 'A secret.',
@@ -36,6 +37,7 @@ test('a feature has a section on the page, with the default that each schema has
     '| `HOSTS` | unset | Some hosts. Unset: none. |',
     '| `SIZE_MB` | `20` | The largest size \\| in megabytes. |',
     '| `SHOWN` | `true`; in production `false` | Whether it is shown. See [docs/deploy.md](deploy.md). |',
+    '| `DAYS` | `0` | A number. |',
     '| `SECRET` | unset; in production required | A secret. |',
   ])
 })
@@ -47,6 +49,7 @@ test('the example sets what the sandbox needs, and shows everything else in comm
     '# HOSTS=a.example,b.example',
     '# SIZE_MB=20',
     '# SHOWN=true',
+    '# DAYS=0',
     '# SECRET=',
   ])
 })

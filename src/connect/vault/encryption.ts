@@ -33,6 +33,9 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID = /^[\w-]{1,32}$/
 
+/** Whether a text has the form that `encrypt` returns. */
+export const isEncrypted = (text: string): boolean => /^v1\.[\w-]{1,32}\.[\w-]+$/.test(text)
+
 /**
  * Encrypts records at rest with AES-256-GCM. The first key encrypts, and all of them decrypt, so keys rotate in two steps:
  * add the new key last everywhere, then move it to the front. The storage key is associated data (NIST SP 800-38D), so a

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Environment, field, type SettingsOf } from '../../web/kit.ts'
+import { type Environment, field, type SettingsOf, webTexts } from '../../web/kit.ts'
 import { isAddress } from './mail.ts'
 
 export type AccessEndedMailSettings = SettingsOf<typeof accessEndedMailSettings>
@@ -12,6 +12,13 @@ function isServer(text: string): boolean {
   const url = URL.parse(text)
   const isPlain = url !== null && url.hostname !== '' && /^\/?$/.test(url.pathname) && !/[?#]/.test(text)
   return isPlain && /^smtps?:(?!.*%(?![\dA-Fa-f]{2}))/.test(url.href)
+}
+
+/** The sender in `no-reply@example.com`, which has the name of the app, or in `Name <no-reply@example.com>`; null for other texts. */
+function senderOf(text: string): { name: string; address: string } | null {
+  const [, name = webTexts.layout.appName, address = text] =
+    /^"?([^<>"\p{Cc}]+?)"?\s*<([^<>]+)>$/u.exec(text) ?? []
+  return isAddress(address) ? { name, address } : null
 }
 
 /** The settings of these mails, which are null if no mail is sent. */
@@ -34,15 +41,20 @@ export function accessEndedMailSettings(env: Environment) {
           example: 'smtps://user:password@mail.example.com:465',
         }),
       from: needed
-        .refine((from) => from === '' || isAddress(from), 'must be an address such as no-reply@example.com')
+        .refine(
+          (from) => from === '' || senderOf(from),
+          'must be an address such as no-reply@example.com, or Name <no-reply@example.com>',
+        )
+        .transform(senderOf)
         .meta({
           variable: 'MAIL_FROM',
-          description: 'The address that mails come from. Required with `MAIL_URL`.',
+          description:
+            'The address that mails come from, with or without a name: `Name <no-reply@example.com>`. Without a name, they have the name of the app. Required with `MAIL_URL`.',
           example: 'no-reply@example.com',
         }),
     })
     .transform(({ url, from }) =>
-      url === undefined
+      url === undefined || from === null
         ? null
         : { url, from, isTlsRequired: field.isProduction(env) && !field.isLoopback(new URL(url)) },
     )

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import type { Http } from '../../connect/index.ts'
-import { WebError, webTexts } from '../../web/kit.ts'
+import { WebError } from '../../web/kit.ts'
 import type { Mail } from './mail.ts'
 import { type AccessEndedMailSettings, IN_SANDBOX } from './settings.ts'
 
@@ -49,8 +49,8 @@ export function createMailTransport(
   settings: MailSettings,
   { http, sandboxUrl }: { http: Http; sandboxUrl: string | undefined },
 ): Transport {
-  const from = { name: webTexts.layout.appName, address: settings.from }
-  if (settings.url === IN_SANDBOX)
+  const { url, from } = settings
+  if (url === IN_SANDBOX)
     return { send: (mail) => sendToSandbox(http, sandboxUrl, { ...mail, from }), close() {} }
   const server = openServer(settings)
   return {

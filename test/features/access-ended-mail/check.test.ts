@@ -4,7 +4,7 @@ import check from '../../../src/features/access-ended-mail/check.ts'
 import type { CheckContext } from '../../../src/web/kit.ts'
 import { CERTIFICATES } from '../../support/certificates.ts'
 import { freePort } from '../../support/ports.ts'
-import { type MailServer, startMailServer } from './mail-server.ts'
+import { type MailServer, SENDER, startMailServer } from './mail-server.ts'
 
 let server: MailServer | undefined
 afterEach(() => server?.close())
@@ -20,7 +20,7 @@ const context: CheckContext = {
     text: `${address}: ${error}`,
   }),
 }
-const settings = (url: string) => ({ url, from: 'no-reply@connect.example', isTlsRequired: false })
+const settings = (url: string) => ({ url, from: SENDER, isTlsRequired: false })
 
 test('the doctor signs in at the mail server and sends nothing; of a refusal it repeats no password', async () => {
   server = await startMailServer(0, {

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import addressParser from 'nodemailer/lib/addressparser'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 export interface ReceivedMail {
@@ -17,6 +18,9 @@ const decoded = (raw: string) =>
       .replace(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     'latin1',
   ).toString('utf8')
+
+/** The sender that tests set. */
+export const SENDER = { name: 'Büro, "us" & O\'Brien', address: 'no-reply@connect.example' }
 
 /** A real mail server. `refusals`: what it answers to the next mails; then it takes them. */
 export async function startMailServer(port = 0, options: SMTPServerOptions = {}) {
@@ -66,6 +70,21 @@ export type MailServer = Awaited<ReturnType<typeof startMailServer>>
 /** A header of a mail, unfolded. */
 export const header = (mail: ReceivedMail | undefined, name: string) =>
   new RegExp(`^${name}: (.*)$`, 'im').exec(mail?.text.split('\r\n\r\n')[0] ?? '')?.[1]
+
+/** The sender of a mail. The name may be quoted (RFC 5322) or encoded (RFC 2047). */
+export function senderOf({ raw }: ReceivedMail): { name: string; address: string } | undefined {
+  const [, line = ''] = /^From: (.*(?:\r\n[ \t].*)*)/im.exec(raw) ?? []
+  const [sender] = addressParser(line.replaceAll(/\?=\s+=\?/g, '?==?'), { flatten: true })
+  const bytes = sender?.name.replaceAll(/=\?UTF-8\?([QB])\?(.*?)\?=/g, (_, encoding: string, text: string) =>
+    encoding === 'B' ? Buffer.from(text, 'base64').toString('latin1') : ofQuotedWord(text),
+  )
+  return sender && { ...sender, name: Buffer.from(bytes ?? '', 'latin1').toString('utf8') }
+}
+
+const ofQuotedWord = (text: string) =>
+  text
+    .replaceAll('_', ' ')
+    .replaceAll(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
 /** The HTML of a mail. */
 export const htmlOf = ({ text }: ReceivedMail) => text.slice(text.indexOf('text/html'))

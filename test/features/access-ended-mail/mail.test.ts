@@ -3,7 +3,7 @@ import { createHttp } from '../../../src/connect/index.ts'
 import { isAddress, mailAbout } from '../../../src/features/access-ended-mail/mail.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
 import { texts } from '../../../src/web/texts.ts'
-import { header, htmlOf, linkOf, type MailServer, startMailServer } from './mail-server.ts'
+import { header, htmlOf, linkOf, type MailServer, SENDER, startMailServer } from './mail-server.ts'
 
 const LINK = 'https://app.example/connect?bxcontext=harbour-homes'
 const AT = Date.UTC(2026, 10, 28, 1, 47)
@@ -17,7 +17,7 @@ afterEach(() => server.close())
 /** Sends a mail about a connection of this name; resolves to what the mail server got. */
 async function sent(name: string, settings = {}) {
   const url = `smtp://127.0.0.1:${server.port}`
-  const options = { url, from: 'no-reply@connect.example', isTlsRequired: false, ...settings }
+  const options = { url, from: SENDER, isTlsRequired: false, ...settings }
   const transport = createMailTransport(options, { http: createHttp(), sandboxUrl: undefined })
   const mail = mailAbout({ name, at: AT, link: LINK })
   try {

@@ -3,11 +3,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createHttp, type RetryOptions } from '../../../src/connect/index.ts'
 import { sendMails } from '../../../src/features/access-ended-mail/mails.ts'
 import { createMailTransport } from '../../../src/features/access-ended-mail/transport.ts'
-import { texts } from '../../../src/web/texts.ts'
 import { freePort } from '../../support/ports.ts'
 import { oauthError } from '../../support/token-endpoint.ts'
 import { connectedSetup, consent, newKey, REF, type VaultSetup } from '../../support/vault.ts'
-import { header, linkOf, type MailServer, startMailServer } from './mail-server.ts'
+import { header, linkOf, type MailServer, SENDER, senderOf, startMailServer } from './mail-server.ts'
 
 let setup: VaultSetup
 let server: MailServer
@@ -27,7 +26,7 @@ afterEach(async () => {
 /** A process that sends mails: it tries again at once, or as `retries` says. */
 function mailing(retries: RetryOptions = {}, port = server.port, vault = setup.vault) {
   const logLines: string[] = []
-  const settings = { url: `smtp://127.0.0.1:${port}`, from: 'no-reply@connect.example', isTlsRequired: false }
+  const settings = { url: `smtp://127.0.0.1:${port}`, from: SENDER, isTlsRequired: false }
   const mails = sendMails({
     vault,
     store: setup.store,
@@ -55,7 +54,7 @@ describe('when access of a connection ends', () => {
     await expect.poll(() => server.mails).toHaveLength(1)
     const [mail] = server.mails
     expect(mail?.to).toEqual(['ann@demo.example'])
-    expect(header(mail, 'From')).toBe(`${texts.layout.appName} <no-reply@connect.example>`)
+    expect(mail && senderOf(mail)).toEqual(SENDER)
     expect(header(mail, 'Subject')).toBe('Access to a connected account has ended')
     expect(header(mail, 'Auto-Submitted')).toBe('auto-generated')
     expect(mail?.text).toMatch(/Access ended on \d{1,2} \w+ \d{4}, .* UTC: somebody ended it on the platform/)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { accessEndedMailSettings } from '../../../src/features/access-ended-mail/settings.ts'
 import { readSettings } from '../../../src/settings/read.ts'
+import { webTexts } from '../../../src/web/kit.ts'
 
 const from = 'no-reply@connect.example'
 const read = (env: Record<string, string>) =>
@@ -19,7 +20,8 @@ test.each([
   ['smtp://localhost/', 'production', false],
   ['sandbox', 'development', false],
 ])('%s is a mail server; in %s, whether TLS is required is %s', (url, NODE_ENV, isTlsRequired) => {
-  expect(read({ MAIL_URL: url, NODE_ENV })).toEqual({ url, from, isTlsRequired })
+  const sender = { name: webTexts.layout.appName, address: from }
+  expect(read({ MAIL_URL: url, NODE_ENV })).toEqual({ url, from: sender, isTlsRequired })
 })
 
 test.each([
@@ -39,8 +41,24 @@ test('the sandbox shows no mails in production', () => {
   expect(() => read({ MAIL_URL: 'sandbox', NODE_ENV: 'production' })).toThrow('MAIL_URL must be smtp://')
 })
 
-test('MAIL_FROM is required with MAIL_URL, and is one address', () => {
-  const env = { MAIL_URL: 'smtp://mail.example.com' }
-  expect(() => readSettings(env, accessEndedMailSettings)).toThrow('MAIL_FROM is required')
-  expect(() => read({ ...env, MAIL_FROM: 'Us <us@connect.example>' })).toThrow('MAIL_FROM must be an address')
+const WITH_SERVER = { MAIL_URL: 'smtp://mail.example.com' }
+
+test('MAIL_FROM is required with MAIL_URL', () =>
+  expect(() => readSettings(WITH_SERVER, accessEndedMailSettings)).toThrow('MAIL_FROM is required'))
+
+test.each([
+  ['Büro <us@connect.example>', 'Büro'],
+  [`"O'Brien, Söhne - Büro" <us@connect.example>`, "O'Brien, Söhne - Büro"],
+])('MAIL_FROM=%s has a name', (MAIL_FROM, name) => {
+  expect(read({ ...WITH_SERVER, MAIL_FROM })?.from).toEqual({ name, address: 'us@connect.example' })
 })
+
+test.each([
+  'Us',
+  'Us <us>',
+  'Us <a@b.example> <c@d.example>',
+  'a@b.example, c@d.example',
+  'Us\r\nBcc: <a@b.example>',
+])('MAIL_FROM=%j is refused', (MAIL_FROM) =>
+  expect(() => read({ ...WITH_SERVER, MAIL_FROM })).toThrow('MAIL_FROM must be an address'),
+)
